@@ -1,0 +1,56 @@
+//! What can be wrong with a privacy question. Every message names the field, the value and the remedy.
+
+use thiserror::Error;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refusal. No budget has been spent and nothing has been composed when one is returned.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A parameter is outside its domain.
+    #[error("`{field}` is {value}: {remedy}")]
+    Parameter {
+        /// Name of the parameter, as users write it.
+        field: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// The accountant does not know how to account for this event; it never counts it as zero.
+    #[error("{event} is not accounted for by {accountant}: {remedy}")]
+    Unsupported {
+        /// What was to be composed.
+        event: String,
+        /// Which accountant refused it.
+        accountant: &'static str,
+        /// What to use instead.
+        remedy: String,
+    },
+    /// A computation could not reach its certified accuracy.
+    #[error("{computation} cannot be certified here: {remedy}")]
+    Accuracy {
+        /// What was being computed.
+        computation: String,
+        /// What to change.
+        remedy: String,
+    },
+    /// A budget would be exceeded; nothing was spent.
+    #[error("the release would bring the spent privacy to {would_be}, above the budget {budget}: {remedy}")]
+    Budget {
+        /// What the total would become.
+        would_be: String,
+        /// The limit.
+        budget: String,
+        /// What to do instead.
+        remedy: String,
+    },
+}
+
+impl Error {
+    /// A parameter outside its domain.
+    pub fn parameter(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+    }
+}

@@ -1,0 +1,3 @@
+//! Privacy accounting.
+mod error;
+pub use error::{Error, Result};

@@ -1,0 +1,56 @@
+//! What can be wrong with a graph, a file or a parameter. Every message names the field, the value and the remedy.
+
+use thiserror::Error;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refusal. Nothing has been built or written when one is returned.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A parameter is outside its domain.
+    #[error("`{field}` is {value}: {remedy}")]
+    Parameter {
+        /// Name of the parameter, as users write it.
+        field: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// A line of a file cannot be read.
+    #[error("line {line}: {problem}")]
+    Line {
+        /// Line number, from 1.
+        line: usize,
+        /// What is wrong and what is expected.
+        problem: String,
+    },
+    /// A file as a whole does not have the expected shape.
+    #[error("{0}")]
+    Format(String),
+    /// The operation needs a connected graph.
+    #[error("the graph is not connected ({components} components, the largest has {largest} of {nodes} nodes): {remedy}")]
+    Disconnected {
+        /// Number of connected components.
+        components: usize,
+        /// Nodes in the largest one.
+        largest: usize,
+        /// Nodes in all.
+        nodes: usize,
+        /// What to do about it.
+        remedy: String,
+    },
+}
+
+impl Error {
+    /// A parameter outside its domain.
+    pub fn parameter(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
+        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+    }
+
+    /// A bad line of a file.
+    pub fn line(line: usize, problem: impl Into<String>) -> Self {
+        Self::Line { line, problem: problem.into() }
+    }
+}
