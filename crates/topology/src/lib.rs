@@ -4,8 +4,18 @@
 //! is a function of it: who mixes with whom and by how much ([`mixing`]), how that varies over time ([`schedule`]),
 //! and how fast it converges ([`spectrum`]). Nothing here knows about privacy or protocols.
 
+pub mod family;
+pub mod io;
+
+mod connectivity;
 mod error;
 mod graph;
+pub mod centrality;
+pub mod mixing;
+pub mod paths;
+pub mod schedule;
+pub mod spectrum;
 
+pub use connectivity::Components;
 pub use error::{Error, Result};
 pub use graph::{Graph, GraphBuilder};

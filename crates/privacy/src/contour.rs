@@ -1,0 +1,395 @@
+//! Hockey-stick values of sampled Gaussians by a contour integral, exact to about ten digits.
+//!
+//! For a total loss `Y` with moment generating function `M`, and any `c > 0`,
+//!
+//! ```text
+//! delta(epsilon) = E[(1 - e^(epsilon - Y))+] = 1/2pi ∫ M(c+it) e^(-(c+it) epsilon) / ((c+it)(c+1+it)) dt
+//! ```
+//!
+//! Losses add, so `M` is a product of powers: composing costs nothing. The trapezoidal rule with spacing `w` returns
+//! *exactly* `Σ_m e^(c m L) delta(epsilon + m L)`, `L = 2 pi / w`: the truth plus terms that are positive (so the sum is an
+//! upper bound) and that Chernoff's inequality makes as small as one likes. Near the saddle point a few dozen frequencies
+//! are enough, against a million lattice points. What remains is a tail of frequencies, bounded by the variation of the
+//! loss density, and rounding. `docs/theorems/contour.md` has the proofs.
+
+use realfft::num_complex::Complex64;
+
+use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::pld::{minimum, power};
+use crate::quadrature::{SampledGaussian, Side, sides};
+use crate::special::{Interval, UNIT, crossing};
+
+/// More frequencies than this are not worth it: the lattice takes over.
+const MOST_FREQUENCIES: f64 = 12_000.0;
+/// Most multiply-adds for the sampled characteristic function.
+const MOST_EFFORT: f64 = 3e7;
+/// Logarithm of the share of delta that aliases and the cut tail may take.
+const LN_SHARE: f64 = -28.0;
+
+/// One kind of release in a direction.
+enum Factor {
+    /// Unsampled Gaussian releases together: `ln M(z) = mu² z (z + 1) / 2`.
+    Gaussian { mu_squared: f64 },
+    Sampled { law: SampledGaussian, count: u64 },
+}
+
+/// Certified epsilons, or nothing where this method does not apply (other noise, or too few releases to smooth the law).
+pub(crate) fn epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas: &[f64]) -> Option<Vec<Interval>> {
+    let mut result = vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()];
+    for &side in sides(adjacency) {
+        let factors = factors(events, side, adjacency)?;
+        let middle = (deltas.iter().map(|delta| delta.ln()).sum::<f64>() / deltas.len() as f64).exp();
+        let smallest = deltas.iter().copied().fold(1.0, f64::min);
+        let contour = Contour::new(&factors, middle, smallest)?;
+        for (slot, &delta) in result.iter_mut().zip(deltas) {
+            *slot = slot.max(contour.epsilon(delta)?);
+        }
+    }
+    Some(result)
+}
+
+fn factors(events: &[(Mechanism, u64)], side: Side, adjacency: Adjacency) -> Option<Vec<Factor>> {
+    let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
+    let mut mu_squared = 0.0;
+    let mut factors = Vec::new();
+    for (mechanism, count) in events {
+        let Noise::Gaussian { noise_multiplier: sigma } = mechanism.noise() else { return None };
+        match mechanism.sampling() {
+            Sampling::Everyone => mu_squared += *count as f64 * (doubled / sigma).powi(2),
+            Sampling::Poisson { rate } => {
+                factors.push(Factor::Sampled { law: SampledGaussian { sigma, rate, side }, count: *count });
+            }
+            Sampling::FixedBatch { .. } => return None,
+        }
+    }
+    if mu_squared > 0.0 {
+        factors.push(Factor::Gaussian { mu_squared });
+    }
+    Some(factors)
+}
+
+impl Factor {
+    fn count(&self) -> f64 {
+        match self {
+            Self::Gaussian { .. } => 1.0,
+            Self::Sampled { count, .. } => *count as f64,
+        }
+    }
+
+    /// `ln M(c)` of all its releases, rounded up.
+    fn cumulant(&self, c: f64) -> f64 {
+        match self {
+            Self::Gaussian { mu_squared } => 0.5 * mu_squared * c * (c + 1.0),
+            Self::Sampled { law, count } => {
+                let (ln, error) = law.ln_moment(c);
+                *count as f64 * (ln + error)
+            }
+        }
+    }
+
+    /// `ln` of a bound on `|M(c+it)/M(c)|`, falling in `t`, given the variation of the tilted loss density.
+    fn ln_tail(&self, variation: f64, t: f64) -> f64 {
+        match self {
+            Self::Gaussian { mu_squared } => -0.5 * mu_squared * t * t,
+            Self::Sampled { count, .. } => *count as f64 * (variation / t).ln().min(0.0),
+        }
+    }
+
+    fn variation(&self, c: f64) -> f64 {
+        match self {
+            Self::Gaussian { .. } => 0.0,
+            Self::Sampled { law, .. } => law.variation(c),
+        }
+    }
+}
+
+/// The integrand at the frequencies that matter, for one tilt `c`.
+struct Contour<'a> {
+    factors: &'a [Factor],
+    c: f64,
+    /// Distance of frequencies.
+    spacing: f64,
+    ln_total: f64,
+    /// Integrand at `0, spacing, 2 spacing, ...` without `exp(ln_total - (c+it) epsilon)`.
+    values: Vec<Complex64>,
+    /// What multiplies `exp(ln_total - c epsilon)` in the absolute error: tail, rounding, dropped frequencies.
+    scatter: f64,
+    /// Chernoff parameters on either side of `c`, with the cumulants there.
+    sidesteps: Vec<(f64, f64)>,
+}
+
+impl<'a> Contour<'a> {
+    fn new(factors: &'a [Factor], delta: f64, smallest: f64) -> Option<Self> {
+        let cumulant = |c: f64| factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>();
+        let foreseen = |ln_c: f64| {
+            let c = ln_c.exp();
+            (cumulant(c) - delta.ln() + ln_peak(c)) / c
+        };
+        let ln_c = descend(1.5, 0.6, foreseen);
+        let c = minimum(ln_c - 0.6, ln_c + 0.6, 6, foreseen).exp();
+        let epsilon = foreseen(c.ln());
+        if !(epsilon.is_finite() && c.is_finite()) {
+            return None;
+        }
+        // Chernoff's tilt may stand at the foot of a wall, where rare large losses take over; a milder one then has
+        // shorter aliases. Its epsilon is too large by some tenths; aliases are certified later, at the true one.
+        let mut contour = [1.0, 0.8]
+            .iter()
+            .filter_map(|share| Self::tilted(factors, share * c, 0.7 * epsilon, smallest))
+            .max_by(|one, other| one.spacing.total_cmp(&other.spacing))?;
+        contour.fill(epsilon, smallest)?;
+        Some(contour)
+    }
+
+    /// A contour through `c`, spaced for aliases to be negligible at `epsilon` beside `delta`.
+    fn tilted(factors: &'a [Factor], c: f64, epsilon: f64, delta: f64) -> Option<Self> {
+        let cumulant = |c: f64| factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>();
+        let sidesteps = [-0.9, -0.6, -0.3, 0.03, 0.08, 0.2, 0.5, 1.0]
+            .iter()
+            .map(|share| (share * c, cumulant(c * (1.0 + share))))
+            .collect();
+        let mut contour =
+            Self { factors, c, spacing: 0.0, ln_total: cumulant(c), values: Vec::new(), scatter: 0.0, sidesteps };
+        contour.spacing = 2.0 * std::f64::consts::PI / contour.period(epsilon, delta)?;
+        Some(contour)
+    }
+
+    /// The shortest period at which the aliases of `epsilon` are negligible beside `delta`, upwards and downwards.
+    fn period(&self, epsilon: f64, delta: f64) -> Option<f64> {
+        let needed = |(s, cumulant): &(f64, f64)| {
+            let at = self.c + s;
+            (cumulant - at * epsilon + ln_peak(at) - delta.ln() - LN_SHARE) / s.abs()
+        };
+        let shortest = |up: bool| {
+            self.sidesteps.iter().filter(|step| (step.0 > 0.0) == up).map(needed).fold(f64::INFINITY, f64::min)
+        };
+        let period = shortest(true).max(shortest(false)).max(1e-3);
+        period.is_finite().then_some(period)
+    }
+
+    /// Evaluates the integrand until the bound on the remaining frequencies is negligible.
+    fn fill(&mut self, epsilon: f64, delta: f64) -> Option<()> {
+        let variations: Vec<f64> = self.factors.iter().map(|factor| factor.variation(self.c)).collect();
+        let ln_tail = |t: f64| -> f64 {
+            self.factors.iter().zip(&variations).map(|(factor, &variation)| factor.ln_tail(variation, t)).sum::<f64>()
+                - (0.5 * std::f64::consts::PI * t).ln()
+        };
+        let height = self.ln_total - self.c * epsilon - delta.ln();
+        let (mut last, target) = (32.0, LN_SHARE - height);
+        while ln_tail(last * self.spacing) > target {
+            last *= 1.25;
+            if last > MOST_FREQUENCIES {
+                return None;
+            }
+        }
+        let count = last as usize;
+        let (mut values, mut error) = (vec![Complex64::ONE; count + 1], 0.0);
+        for factor in self.factors {
+            error += factor.count() * self.multiply(factor, &mut values)?;
+        }
+        let fewest = self.factors.iter().map(Factor::count).fold(f64::INFINITY, f64::min);
+        let absolute = error * (1.0 - fewest).exp2();
+        let relative = 2.0 * error * (2.0 * error).exp();
+        let (mut size, mut kernels) = (0.0, 0.0);
+        for (j, value) in values.iter_mut().enumerate() {
+            let z = Complex64::new(self.c, j as f64 * self.spacing);
+            *value /= z * (z + 1.0);
+            size += value.norm();
+            kernels += 1.0 / (z * (z + 1.0)).norm();
+        }
+        let useful = values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
+        let dropped: f64 = values[useful + 1..].iter().map(|value| value.norm()).sum();
+        values.truncate(useful + 1);
+        self.values = values;
+        let per_term = self.spacing / std::f64::consts::PI;
+        let rounding = relative + UNIT * (64.0 + count as f64);
+        self.scatter = per_term * (rounding * size + absolute * kernels + dropped) + ln_tail(count as f64 * self.spacing).exp();
+        Some(())
+    }
+
+    /// Multiplies the powers of a factor's characteristic function into `values`; returns the error of one release.
+    fn multiply(&self, factor: &Factor, values: &mut [Complex64]) -> Option<f64> {
+        match factor {
+            Factor::Gaussian { mu_squared } => {
+                for (j, value) in values.iter_mut().enumerate() {
+                    let t = j as f64 * self.spacing;
+                    *value *= Complex64::new(-0.5 * mu_squared * t * t, 0.5 * mu_squared * t * (2.0 * self.c + 1.0)).exp();
+                }
+                Some(16.0 * UNIT * (1.0 + mu_squared * (self.c + 1.0)))
+            }
+            Factor::Sampled { law, count } => self.multiply_sampled(law, *count, values),
+        }
+    }
+
+    fn multiply_sampled(&self, law: &SampledGaussian, count: u64, values: &mut [Complex64]) -> Option<f64> {
+        const ANCHOR: usize = 16;
+        let (mut from, mut until) = (0, 64.min(values.len()));
+        let mut worst: f64 = 0.0;
+        let mut effort = 0.0;
+        while from < values.len() {
+            // The higher the frequency, the finer the rule.
+            let nodes = law.nodes(self.c, until as f64 * self.spacing);
+            effort += nodes.losses.len() as f64 * (until - from) as f64;
+            if effort > MOST_EFFORT {
+                return None;
+            }
+            let total: f64 = nodes.weights.iter().sum();
+            let turns: Vec<Complex64> = nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
+            let mut state = vec![Complex64::ZERO; turns.len()];
+            for (j, value) in values.iter_mut().enumerate().take(until).skip(from) {
+                if (j - from) % ANCHOR == 0 {
+                    let t = j as f64 * self.spacing;
+                    let start = nodes.losses.iter().zip(&nodes.weights);
+                    state.iter_mut().zip(start).for_each(|(s, (loss, weight))| *s = Complex64::from_polar(*weight, t * loss));
+                } else {
+                    state.iter_mut().zip(&turns).for_each(|(s, turn)| *s *= turn);
+                }
+                let sum: Complex64 = state.chunks(32).map(|chunk| chunk.iter().sum::<Complex64>()).sum();
+                *value *= power(sum / total, count);
+            }
+            worst = worst.max(1.01 * nodes.error / total + UNIT * (8.0 * ANCHOR as f64 + 4.0));
+            (from, until) = (until, (2 * until).min(values.len()));
+        }
+        Some(worst)
+    }
+
+    /// The trapezoidal sum at `epsilon`, its absolute error, and what aliases may have added.
+    fn value(&self, epsilon: f64) -> (f64, f64, f64) {
+        let scale = (self.ln_total - self.c * epsilon).exp();
+        let mut sum = 0.5 * self.values[0].re;
+        for (j, value) in self.values.iter().enumerate().skip(1) {
+            let (sin, cos) = (j as f64 * self.spacing * epsilon).sin_cos();
+            sum += value.re * cos + value.im * sin;
+        }
+        let period = 2.0 * std::f64::consts::PI / self.spacing;
+        let alias = |up: bool| {
+            let bounds = self.sidesteps.iter().filter(|step| (step.0 > 0.0) == up).map(|(s, cumulant)| {
+                let at = self.c + s;
+                let ratio = (-s.abs() * period).exp();
+                (cumulant - at * epsilon + ln_peak(at)).exp() * ratio / (1.0 - ratio)
+            });
+            bounds.fold(f64::INFINITY, f64::min)
+        };
+        // The angles' own rounding belongs to the sum.
+        let angles = 4.0 * UNIT * self.values.len() as f64 * self.spacing * epsilon;
+        let size: f64 = self.values.iter().map(|value| value.norm()).sum();
+        let per_term = self.spacing / std::f64::consts::PI;
+        // The exponent of the scale, a sum of many cumulants, is rounded as well.
+        let exponent = UNIT * (8.0 + 2.0 * self.ln_total.abs() + 2.0 * self.c * epsilon);
+        let value = scale * per_term * sum;
+        let error = scale * (self.scatter + per_term * angles * size) + exponent * value.abs();
+        (value, error, alias(true) + alias(false))
+    }
+
+    fn upper(&self, epsilon: f64) -> f64 {
+        let (value, error, _) = self.value(epsilon);
+        if (value + error).is_finite() { (value + error).min(1.0) } else { 1.0 }
+    }
+
+    /// The cumulants are rounded up, so the lower bound takes their allowance back.
+    fn lower(&self, epsilon: f64) -> f64 {
+        let (value, error, alias) = self.value(epsilon);
+        let allowance: f64 = self.factors.iter().map(|factor| factor.allowance(self.c)).sum();
+        let bound = value * (-2.0 * allowance).exp() - error - alias;
+        if bound.is_finite() { bound.max(0.0) } else { 0.0 }
+    }
+
+    fn epsilon(&self, delta: f64) -> Option<Interval> {
+        const TOLERANCE: f64 = 1e-13;
+        if self.upper(0.0) <= delta {
+            return Some(Interval { lower: 0.0, upper: 0.0 });
+        }
+        let mut top = 1e-3;
+        while self.upper(top) > delta {
+            top *= 1.5;
+            if top > 1e6 {
+                return None;
+            }
+        }
+        let (_, upper) = crossing((0.0, top), delta, TOLERANCE, |epsilon| self.upper(epsilon));
+        let back = (0..45).rev().map(|halvings| upper * (1.0 - (-f64::from(halvings)).exp2()));
+        let start = back.into_iter().find(|&epsilon| self.lower(epsilon) > delta);
+        let lower =
+            start.map_or(0.0, |start| crossing((start, upper), delta, TOLERANCE, |epsilon| self.lower(epsilon)).0);
+        // A poor interval is the lattice's to improve.
+        (upper - lower <= 1e-4 * upper || upper < 1e-9).then_some(Interval { lower, upper })
+    }
+}
+
+impl Factor {
+    /// By how much [`Self::cumulant`] was rounded up.
+    fn allowance(&self, c: f64) -> f64 {
+        match self {
+            Self::Gaussian { .. } => 0.0,
+            Self::Sampled { law, count } => *count as f64 * law.ln_moment(c).1,
+        }
+    }
+}
+
+/// `ln max_y (1 - e^-y) e^(-c y)`: the best constant in Chernoff's bound on a hockey stick.
+fn ln_peak(c: f64) -> f64 {
+    c * c.ln() - (1.0 + c) * (1.0 + c).ln()
+}
+
+/// Walks downhill from `start` in steps of `step`; returns the lowest point seen.
+pub(crate) fn descend(start: f64, step: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut here, mut value) = (start, f(start));
+    for direction in [step, -step] {
+        loop {
+            let next = f(here + direction);
+            if next.is_nan() || next >= value || (here + direction).abs() > 12.0 {
+                break;
+            }
+            (here, value) = (here + direction, next);
+        }
+    }
+    here
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn probe() {
+        let g = |s: f64| Mechanism::gaussian(s).unwrap();
+        for (m, k, want) in [
+            (g(5.0), 100u64, [9.9972561464343, 13.534772219165538]),
+            (g(1.0).poisson(0.01).unwrap(), 1000, [1.8282367363114282, 2.9895795086908414]),
+            (g(0.5).poisson(0.1).unwrap(), 10u64, [12.26123936814223, 20.716210427600195]),
+            (g(2.0).poisson(0.01).unwrap(), 20000, [3.18690139214343,4.578282230103807]),
+            (g(1.0).poisson(0.1).unwrap(), 100, [7.046602621605913,10.834039138392338]),
+            (g(2.0).poisson(0.5).unwrap(), 100, [14.284482276642423,19.418138202590836]),
+            (g(5.0).poisson(0.5).unwrap(), 20000, [160.47359718486382, 185.2924757584707]),
+            (g(0.7).poisson(0.01).unwrap(), 10000, [14.33477798841175, 20.1100207548812]),
+            (g(20.0).poisson(0.01).unwrap(), 20000, [0.23385640056725798, 0.3736792040917741]),
+        ] {
+            let t = std::time::Instant::now();
+            let got = epsilons(&[(m, k)], Adjacency::AddRemove, &[1e-5, 1e-9]);
+            println!("{m} x{k}: {:?}", t.elapsed());
+            if let Some(got) = got { for (g, w) in got.iter().zip(want) {
+                println!("   {:?} ref {w}  [{:.2e}, {:.2e}] width {:.1e}", g, g.lower - w, g.upper - w, g.width());
+            } } else { println!("none"); }
+        }
+        let m = g(1.0).poisson(0.01).unwrap();
+        let got = epsilons(&[(m, 1000)], Adjacency::Replace, &[1e-5, 1e-9]);
+        println!("replace {got:?} want 2.8434458133464213 4.18810215695836; {:?}", crate::pld::epsilons(&[(m,1000)], Adjacency::Replace, &[1e-5,1e-9]));
+    }
+}
+#[cfg(test)]
+mod dbg {
+    use super::*;
+    #[test]
+    fn why() {
+        let m = Mechanism::gaussian(1.0).unwrap().poisson(0.01).unwrap();
+        for side in [Side::Remove, Side::Add] {
+            let f = factors(&[(m, 1000)], side, Adjacency::AddRemove).unwrap();
+            let cum = |c: f64| f.iter().map(|x| x.cumulant(c)).sum::<f64>();
+            let fore = |l: f64| { let c = l.exp(); (cum(c) + 16.1 + ln_peak(c)) / c };
+            let l = descend(1.5, 0.6, fore);
+            let c = minimum(l - 0.6, l + 0.6, 6, fore).exp();
+            println!("{side:?} c {c} eps {} K {} var {} ", fore(c.ln()), cum(c), f[0].variation(c));
+            for s in [-0.9,-0.6,-0.3,0.3,0.6,1.0,2.0] { println!("   s {s} K {}", cum(c*(1.0+s))); }
+            if let Factor::Sampled{law,..}=&f[0] { let n=law.nodes(c,10.0); println!("nodes {} err {:.1e}", n.losses.len(), n.error); }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What was released: plain data, no accounting. An accountant composes these and refuses those it does not know.
+//!
+//! Units. A record contributes at most 1 (after clipping and scaling) to the sum that is perturbed. Under
+//! [`Adjacency::AddRemove`] the sum then moves by 1 between neighbours; under [`Adjacency::Replace`] by 2. Noise is
+//! always stated relative to one record's contribution, so the same release has the same description under both.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{Error, Result};
+
+/// Which data sets are neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adjacency {
+    /// One record more or one record less.
+    AddRemove,
+    /// One record exchanged for another (the number of records is public).
+    Replace,
+}
+
+impl fmt::Display for Adjacency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AddRemove => "add-remove",
+            Self::Replace => "replace",
+        })
+    }
+}
+
+impl std::str::FromStr for Adjacency {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "add-remove" => Ok(Self::AddRemove),
+            "replace" => Ok(Self::Replace),
+            _ => Err(Error::parameter("adjacency", text, "give `add-remove` or `replace`")),
+        }
+    }
+}
+
+/// The noise added to a query, relative to the contribution of one record.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "noise")]
+pub enum Noise {
+    /// Continuous Gaussian of standard deviation `noise_multiplier` (per unit of L2 contribution).
+    Gaussian {
+        /// Standard deviation divided by one record's L2 contribution.
+        noise_multiplier: f64,
+    },
+    /// Continuous Laplace of the given scale (per unit of L1 contribution).
+    Laplace {
+        /// Scale divided by one record's L1 contribution.
+        scale: f64,
+    },
+    /// Discrete Gaussian on the integers; one record contributes at most `contribution`.
+    DiscreteGaussian {
+        /// The parameter sigma (not exactly the standard deviation).
+        sigma: f64,
+        /// Largest integer contribution of one record.
+        contribution: u32,
+    },
+    /// Discrete Laplace on the integers, `P[k] ∝ exp(-|k|/scale)`.
+    DiscreteLaplace {
+        /// The scale.
+        scale: f64,
+        /// Largest integer contribution of one record.
+        contribution: u32,
+    },
+    /// `k`-ary randomised response: the truth is kept with probability `1 - p`, else replaced by one of the `buckets`
+    /// values uniformly (the true one included).
+    RandomizedResponse {
+        /// The probability `p` of answering at random.
+        random_probability: f64,
+        /// Number of possible answers.
+        buckets: u32,
+    },
+}
+
+/// How the records that enter a release are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "sampling")]
+pub enum Sampling {
+    /// All of them.
+    Everyone,
+    /// Each one independently with probability `rate`.
+    Poisson {
+        /// The probability.
+        rate: f64,
+    },
+    /// A uniform subset of `batch` out of `population` (without replacement).
+    FixedBatch {
+        /// Records to draw from.
+        population: u64,
+        /// Records drawn.
+        batch: u64,
+    },
+}
+
+/// One noisy release of one query.
+///
+/// ```
+/// use sottovoce_privacy::Mechanism;
+/// let step = Mechanism::gaussian(1.1)?.poisson(0.01)?;
+/// assert_eq!(step.to_string(), "gaussian(noise-multiplier=1.1) on a poisson sample (rate=0.01)");
+/// assert!(Mechanism::gaussian(0.0).is_err());
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+pub struct Mechanism {
+    #[serde(flatten)]
+    noise: Noise,
+    #[serde(flatten)]
+    sampling: Sampling,
+}
+
+impl Mechanism {
+    fn new(noise: Noise) -> Self {
+        Self { noise, sampling: Sampling::Everyone }
+    }
+
+    /// Gaussian noise.
+    pub fn gaussian(noise_multiplier: f64) -> Result<Self> {
+        positive("noise-multiplier", noise_multiplier)?;
+        Ok(Self::new(Noise::Gaussian { noise_multiplier }))
+    }
+
+    /// Laplace noise.
+    pub fn laplace(scale: f64) -> Result<Self> {
+        positive("scale", scale)?;
+        Ok(Self::new(Noise::Laplace { scale }))
+    }
+
+    /// Discrete Gaussian noise on the integers.
+    pub fn discrete_gaussian(sigma: f64, contribution: u32) -> Result<Self> {
+        positive("sigma", sigma)?;
+        at_least("contribution", u64::from(contribution), 1)?;
+        Ok(Self::new(Noise::DiscreteGaussian { sigma, contribution }))
+    }
+
+    /// Discrete Laplace noise on the integers.
+    pub fn discrete_laplace(scale: f64, contribution: u32) -> Result<Self> {
+        positive("scale", scale)?;
+        at_least("contribution", u64::from(contribution), 1)?;
+        Ok(Self::new(Noise::DiscreteLaplace { scale, contribution }))
+    }
+
+    /// Randomised response among `buckets` answers.
+    pub fn randomized_response(random_probability: f64, buckets: u32) -> Result<Self> {
+        if !(random_probability > 0.0 && random_probability <= 1.0) {
+            let remedy = "give a probability above 0 (0 would publish the answer) and at most 1";
+            return Err(Error::parameter("random-probability", random_probability, remedy));
+        }
+        at_least("buckets", u64::from(buckets), 2)?;
+        Ok(Self::new(Noise::RandomizedResponse { random_probability, buckets }))
+    }
+
+    /// The same release on a Poisson sample of the records. Rate 1 is no sampling at all.
+    pub fn poisson(mut self, rate: f64) -> Result<Self> {
+        if !(rate > 0.0 && rate <= 1.0) {
+            return Err(Error::parameter("sampling-rate", rate, "give a probability above 0 and at most 1"));
+        }
+        self.sampling = if rate == 1.0 { Sampling::Everyone } else { Sampling::Poisson { rate } };
+        Ok(self)
+    }
+
+    /// The same release on a uniform batch of fixed size.
+    pub fn fixed_batch(mut self, batch: u64, population: u64) -> Result<Self> {
+        at_least("batch", batch, 1)?;
+        if batch > population {
+            let remedy = format!("give at most the population, {population}");
+            return Err(Error::parameter("batch", batch, remedy));
+        }
+        self.sampling =
+            if batch == population { Sampling::Everyone } else { Sampling::FixedBatch { population, batch } };
+        Ok(self)
+    }
+
+    /// The noise.
+    pub fn noise(&self) -> Noise {
+        self.noise
+    }
+
+    /// The sampling.
+    pub fn sampling(&self) -> Sampling {
+        self.sampling
+    }
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.noise {
+            Noise::Gaussian { noise_multiplier } => write!(f, "gaussian(noise-multiplier={noise_multiplier})")?,
+            Noise::Laplace { scale } => write!(f, "laplace(scale={scale})")?,
+            Noise::DiscreteGaussian { sigma, contribution } => {
+                write!(f, "discrete-gaussian(sigma={sigma}, contribution={contribution})")?;
+            }
+            Noise::DiscreteLaplace { scale, contribution } => {
+                write!(f, "discrete-laplace(scale={scale}, contribution={contribution})")?;
+            }
+            Noise::RandomizedResponse { random_probability, buckets } => {
+                write!(f, "randomized-response(random-probability={random_probability}, buckets={buckets})")?;
+            }
+        }
+        match self.sampling {
+            Sampling::Everyone => Ok(()),
+            Sampling::Poisson { rate } => write!(f, " on a poisson sample (rate={rate})"),
+            Sampling::FixedBatch { population, batch } => write!(f, " on a batch of {batch} out of {population}"),
+        }
+    }
+}
+
+/// Refuses anything but a positive, finite number (within what the numerics are certified for).
+pub(crate) fn positive(field: &'static str, value: f64) -> Result<()> {
+    if value.is_finite() && (1e-3..=1e9).contains(&value) {
+        return Ok(());
+    }
+    Err(Error::parameter(field, value, "give a finite number from 0.001 to 1e9"))
+}
+
+/// Refuses a `delta` outside `(0, 1)`.
+pub(crate) fn check_delta(delta: f64) -> Result<()> {
+    if delta > 0.0 && delta < 1.0 {
+        return Ok(());
+    }
+    Err(Error::parameter("delta", delta, "give a probability strictly between 0 and 1, such as 1e-5"))
+}
+
+/// Refuses an `epsilon` that is negative or not finite.
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<()> {
+    if epsilon.is_finite() && epsilon >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter("epsilon", epsilon, "give a finite number of at least 0"))
+}
+
+fn at_least(field: &'static str, value: u64, least: u64) -> Result<()> {
+    if value >= least {
+        return Ok(());
+    }
+    Err(Error::parameter(field, value, format!("give at least {least}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_name_field_value_and_remedy() {
+        let message = Mechanism::gaussian(f64::NAN).unwrap_err().to_string();
+        assert_eq!(message, "`noise-multiplier` is NaN: give a finite number from 0.001 to 1e9");
+        let message = Mechanism::gaussian(1.0).unwrap().poisson(1.5).unwrap_err().to_string();
+        assert!(message.contains("`sampling-rate` is 1.5"), "{message}");
+        assert!(Mechanism::laplace(-1.0).is_err());
+        assert!(Mechanism::laplace(1.0).unwrap().fixed_batch(11, 10).is_err());
+        assert!(Mechanism::randomized_response(0.5, 1).is_err());
+        assert!(Mechanism::discrete_gaussian(1.0, 0).is_err());
+    }
+
+    #[test]
+    fn sampling_everyone_is_no_sampling() {
+        let plain = Mechanism::gaussian(2.0).unwrap();
+        assert_eq!(plain.poisson(1.0).unwrap(), plain);
+        assert_eq!(plain.fixed_batch(7, 7).unwrap(), plain);
+    }
+}

@@ -1,0 +1,295 @@
+//! Discretising a loss law onto a lattice, from above and from below.
+//!
+//! Write `H(a) = sup_S P(S) - a Q(S)`, the hockey-stick curve, convex in `a = e^y`. A law on lattice points has a curve
+//! that is piecewise linear between the `a_i = e^(y_i)`.
+//!
+//! * *From above* (connect the dots): the chords of `H` over the lattice lie above it, hence dominate.
+//! * *From below*: the chords, lowered at every lattice point by the largest gap of the two cells that meet there, lie
+//!   below it. The gap over a cell is largest if all of the cell's mass sits at its mean.
+//!
+//! Both are off by the square of the spacing. Proofs: `docs/theorems/connect-the-dots.md`.
+
+use super::law::{Law, Masses};
+use crate::special::UNIT;
+
+/// Fraction of a cell within which mass counts as sitting at the cell's right end.
+const HAIR: f64 = 1e-9;
+
+/// Twice the relative error allowed for a computed tail.
+const ROUNDING: f64 = 64.0 * UNIT;
+
+/// Masses under `P` at the losses `first + i * step`, and at infinity.
+#[derive(Debug, Clone)]
+pub(crate) struct Lattice {
+    pub(crate) first: f64,
+    pub(crate) step: f64,
+    pub(crate) masses: Vec<f64>,
+    pub(crate) infinity: f64,
+    /// Rounding of the tails moves the curve by a small share of the tail `P[Y > y]`. Where the curve is at least half of
+    /// that tail, this is a relative error of the curve ...
+    pub(crate) rounding: f64,
+    /// ... and elsewhere a slip of the threshold, to which the rounding of the thresholds themselves is added.
+    pub(crate) slip: f64,
+}
+
+impl Lattice {
+    /// The Rényi divergence of the pair these masses stand for. A mass at infinity (below 1e-30 here) has none, and is
+    /// the part of the law that no Rényi statement covers.
+    pub(crate) fn renyi(&self, order: f64) -> f64 {
+        let c = order - 1.0;
+        let loss = |i: usize| self.first + i as f64 * self.step;
+        let heaviest = (self.masses.iter().enumerate())
+            .map(|(i, mass)| mass.max(1e-320).ln() + c * loss(i))
+            .fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = (self.masses.iter().enumerate()).map(|(i, mass)| mass * (c * loss(i) - heaviest).exp()).sum();
+        let rounding = self.masses.len() as f64 * UNIT + c * self.slip + self.rounding;
+        ((sum.ln() + heaviest + rounding) / c).max(0.0)
+    }
+}
+
+/// A law squeezed between two laws on the same lattice.
+#[derive(Debug, Clone)]
+pub(crate) struct Bracket {
+    pub(crate) above: Lattice,
+    pub(crate) below: Lattice,
+}
+
+impl Bracket {
+    /// The law itself, where its losses already form a lattice.
+    pub(crate) fn exact(law: &Law) -> Option<Self> {
+        let Law::Atoms(atoms) = law else { return None };
+        let above = Lattice {
+            first: atoms.first,
+            step: atoms.step,
+            masses: atoms.masses.clone(),
+            infinity: atoms.left_out,
+            rounding: ROUNDING,
+            slip: slip(atoms.range()),
+        };
+        let below = Lattice { infinity: 0.0, ..above.clone() };
+        Some(Self { above, below })
+    }
+
+    /// Discretises `law` on the points `first + i * step` from `first` to `last`.
+    pub(crate) fn of(law: &Law, first: f64, last: f64, step: f64) -> Self {
+        let cells = Cells::cut(law, first, last, step);
+        let slip = slip((first, last));
+        let above = cells.connected();
+        let below = cells.lowered();
+        let lattice = |masses, infinity| Lattice { first, step, masses, infinity, rounding: ROUNDING, slip };
+        Self { above: lattice(above, cells.over.p), below: lattice(below, 0.0) }
+    }
+}
+
+/// How far rounding may move a threshold between `low` and `high`.
+fn slip((low, high): (f64, f64)) -> f64 {
+    ROUNDING * (1.0 + low.abs().max(high.abs()))
+}
+
+/// The masses of a law in the cells `(y_i, y_(i+1)]` between lattice points, below the first and above the last.
+struct Cells {
+    /// `a_i = e^(y_i)` at the lattice points; one more than there are cells.
+    points: Vec<f64>,
+    cells: Vec<Masses>,
+    under: Masses,
+    over: Masses,
+    step: f64,
+    /// `Q[Y >= y_0]`: minus the slope of `H` left of the first point.
+    slope_before: f64,
+    /// `Q[Y >= y_n]`, or a hair more: minus the slope of `H` just left of the last point, an atom there included.
+    slope_at_last: f64,
+}
+
+impl Cells {
+    fn cut(law: &Law, first: f64, last: f64, step: f64) -> Self {
+        let count = ((last - first) / step - 1e-9).ceil().max(1.0) as usize;
+        let top = law.range().1;
+        let threshold = |i: usize| {
+            let y = first + i as f64 * step;
+            // An atom at the top of the range belongs to the last point, whatever the rounding of either.
+            if (y - top).abs() <= HAIR * step { top + slip((first, last)) / 2.0 } else { y }
+        };
+        let (mut up, mut down) = law.split(first);
+        let under = down;
+        let mut cells = Vec::with_capacity(count);
+        for i in 1..=count {
+            // Each tail where it is the smaller one: differences then keep their accuracy relative to that tail.
+            let (next_up, next_down) = law.split(threshold(i));
+            let difference = |from_up: f64, to_up: f64, from_down: f64, to_down: f64| {
+                let mass = if from_up < 0.5 { from_up - to_up } else { to_down - from_down };
+                mass.max(0.0)
+            };
+            cells.push(Masses {
+                p: difference(up.p, next_up.p, down.p, next_down.p),
+                q: difference(up.q, next_up.q, down.q, next_down.q),
+            });
+            (up, down) = (next_up, next_down);
+        }
+        let points = (0..=count).map(|i| threshold(i).exp()).collect();
+        let slope_before = if first <= law.range().0 { 1.0 } else { 1.0 - under.q };
+        let slope_at_last = law.above(threshold(count) - HAIR * step).q;
+        Self { points, cells, under, over: up, step, slope_before, slope_at_last }
+    }
+
+    /// Splits a cell: the masses under `P` that its left and right ends must carry to have the cell's `P` and `Q`.
+    fn ends(&self, i: usize) -> (f64, f64) {
+        let cell = self.cells[i];
+        let right = ((cell.p - self.points[i] * cell.q) / -(-self.step).exp_m1()).clamp(0.0, cell.p);
+        (cell.p - right, right)
+    }
+
+    fn width(&self, i: usize) -> f64 {
+        self.points[i + 1] - self.points[i]
+    }
+
+    /// Connect the dots.
+    fn connected(&self) -> Vec<f64> {
+        let mut masses = vec![0.0; self.points.len()];
+        masses[0] = self.under.p;
+        for i in 0..self.cells.len() {
+            let (left, right) = self.ends(i);
+            masses[i] += left;
+            masses[i + 1] += right;
+        }
+        masses
+    }
+
+    /// The lowered chords, as masses under `P`: slopes of `H`'s chords, minus those of the drops, made convex.
+    fn lowered(&self) -> Vec<f64> {
+        let chords = self.chord_slopes();
+        let drops = self.drops(&chords);
+        let count = drops.len() - 1;
+        let cells = (0..count).map(|i| (chords[i] - (drops[i] - drops[i + 1]) / self.width(i), self.width(i)));
+        // To the left of the first point the curve follows its tangent, down to `a = 0`.
+        let mut slopes = convex(std::iter::once((self.slope_before, self.points[0])).chain(cells));
+        slopes.push(0.0);
+        slopes.windows(2).zip(&self.points).map(|(pair, point)| point * (pair[0] - pair[1])).collect()
+    }
+
+    /// Minus the slope of `H`'s chord over each cell: the mass under `Q` beyond it, and the part its right end carries.
+    fn chord_slopes(&self) -> Vec<f64> {
+        let mut beyond = self.over.q;
+        let mut slopes = vec![0.0; self.cells.len()];
+        for i in (0..self.cells.len()).rev() {
+            slopes[i] = beyond + self.ends(i).1 / self.points[i + 1];
+            beyond += self.cells[i].q;
+        }
+        slopes
+    }
+
+    /// How far the chord is lowered at every lattice point, up to the last point where anything remains of the curve.
+    /// That last point is lowered to 0, and its neighbour to the tangent of `H` there.
+    fn drops(&self, chords: &[f64]) -> Vec<f64> {
+        let count = self.cells.len();
+        let mut curve = vec![(self.over.p - self.points[count] * self.over.q).max(0.0); count + 1];
+        for i in (0..count).rev() {
+            curve[i] = curve[i + 1] + chords[i] * self.width(i);
+        }
+        let gaps: Vec<f64> = (0..count).map(|i| self.gap(i)).collect();
+        let mut drops: Vec<f64> = (0..=count)
+            .map(|i| {
+                let left = if i == 0 { 0.0 } else { gaps[i - 1] };
+                let right = if i == count { 0.0 } else { gaps[i] };
+                left.max(right)
+            })
+            .collect();
+        let mut last = (0..count).find(|&i| drops[i] > curve[i]).unwrap_or(count);
+        while last > 1 {
+            let tangent = if last == count { self.slope_at_last } else { chords[last] };
+            let hair = HAIR * self.step * tangent * self.points[last];
+            let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + hair;
+            if drops[last - 1].max(to_tangent) <= curve[last - 1] {
+                drops[last - 1] = drops[last - 1].max(to_tangent);
+                break;
+            }
+            last -= 1;
+        }
+        if last <= 1 {
+            return vec![0.0];
+        }
+        drops.truncate(last + 1);
+        drops[last] = curve[last];
+        drops
+    }
+
+    /// The largest distance between `H` and its chord over a cell: as if all its mass sat at its mean.
+    fn gap(&self, i: usize) -> f64 {
+        let cell = self.cells[i];
+        if cell.q <= 0.0 {
+            return 0.0;
+        }
+        let left = (cell.p - self.points[i] * cell.q).max(0.0);
+        let right = (self.points[i + 1] * cell.q - cell.p).max(0.0);
+        (1.0 + 1e-9) * left * right / (cell.q * self.width(i))
+    }
+}
+
+/// The slopes of the greatest convex curve below one that falls with the given `(slope, width)` pieces (pooling
+/// neighbours until the slopes diminish).
+fn convex(pieces: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
+    let mut pools: Vec<(f64, f64, usize)> = Vec::new();
+    for (slope, width) in pieces {
+        let mut pool = (slope, width, 1);
+        while let Some(&(left, width, members)) = pools.last() {
+            if left >= pool.0 {
+                break;
+            }
+            pools.pop();
+            let total = width + pool.1;
+            pool = ((left * width + pool.0 * pool.1) / total, total, members + pool.2);
+        }
+        pools.push(pool);
+    }
+    pools.iter().flat_map(|&(slope, _, members)| std::iter::repeat_n(slope, members)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::{Adjacency, Mechanism};
+    use crate::pld::law::laws;
+
+    /// The hockey-stick value of lattice masses at threshold `y`.
+    fn curve(lattice: &Lattice, y: f64) -> f64 {
+        let inside = lattice.masses.iter().enumerate().map(|(i, mass)| {
+            let loss = lattice.first + i as f64 * lattice.step;
+            if loss > y { mass * -(y - loss).exp_m1() } else { 0.0 }
+        });
+        lattice.infinity + inside.sum::<f64>()
+    }
+
+    fn check(mechanism: Mechanism, adjacency: Adjacency) {
+        for law in laws(&mechanism, adjacency).unwrap() {
+            for step in [0.11, 0.02, 0.004] {
+                let (low, high) = law.range();
+                let (low, high) = (low.max(-9.0), high.min(9.0));
+                // Atoms lie at the ends of a bounded range (and at 0): put lattice points there.
+                let step = (high - low) / (2.0 * ((high - low) / (2.0 * step)).round());
+                let bracket = Bracket::of(&law, low, high, step);
+                for i in -400..400 {
+                    let y = f64::from(i) * 0.0237;
+                    let tails = law.above(y);
+                    let truth = tails.p - y.exp() * tails.q;
+                    let (over, under) = (curve(&bracket.above, y), curve(&bracket.below, y));
+                    assert!(over >= truth - 1e-14, "{law:?} step {step} at {y}: {over} < {truth}");
+                    assert!(under <= truth + 1e-14, "{law:?} step {step} at {y}: {under} > {truth}");
+                    let slack = 8.0 * step * step + bracket.above.infinity;
+                    assert!(over - under <= slack, "{law:?} step {step} at {y}: {under} {over}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bracket_contains_the_curve_and_closes_quadratically() {
+        for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
+            check(Mechanism::gaussian(1.0).unwrap(), adjacency);
+            check(Mechanism::gaussian(0.8).unwrap().poisson(0.1).unwrap(), adjacency);
+            check(Mechanism::laplace(1.3).unwrap(), adjacency);
+            check(Mechanism::laplace(0.6).unwrap().poisson(0.3).unwrap(), adjacency);
+        }
+        check(Mechanism::gaussian(1.0).unwrap().fixed_batch(1, 7).unwrap(), Adjacency::Replace);
+        check(Mechanism::laplace(1.0).unwrap().fixed_batch(1, 3).unwrap(), Adjacency::Replace);
+        check(Mechanism::randomized_response(0.4, 5).unwrap(), Adjacency::Replace);
+    }
+}

@@ -1,0 +1,202 @@
+//! Choosing tilt, window and spacing for a composition. Nothing here can make a result wrong, only wide or slow.
+
+use super::compose::Window;
+use super::lattice::Bracket;
+use super::law::Law;
+use crate::special::bisect;
+use crate::{Error, Result};
+
+/// Cells of the rough law on which plans are made.
+const ROUGH: usize = 400;
+/// Losses beyond this have likelihood ratios that doubles cannot hold.
+const LARGEST_LOSS: f64 = 600.0;
+/// Tilted mass that may leave the window (its logarithm).
+const LN_WRAPPED: f64 = -32.0;
+/// How far above delta the tilted scale may lie (its logarithm): the transform's noise, some 1e-13 of that scale, is
+/// then below a 1e-9th of delta.
+const LN_LIFT: f64 = 7.0;
+
+/// One law of a composition, cut to the losses that matter, with its multiplicity.
+pub(crate) struct Part<'a> {
+    pub(crate) law: &'a Law,
+    pub(crate) count: u64,
+    pub(crate) first: f64,
+    pub(crate) last: f64,
+    /// The law, roughly: losses and their masses under `P`.
+    rough: Vec<(f64, f64)>,
+}
+
+impl Part<'_> {
+    /// The law between two laws on a lattice of the given step, or itself where it has a lattice of its own.
+    pub(crate) fn bracket(&self, step: f64) -> Bracket {
+        match Bracket::exact(self.law) {
+            Some(exact) if exact.above.step == step => exact,
+            // Where the range has no lower end, a lattice point is put at 0.
+            _ if self.law.range().0.is_infinite() => {
+                Bracket::of(self.law, (self.first / step).floor() * step, self.last, step)
+            }
+            _ => Bracket::of(self.law, self.first, self.last, step),
+        }
+    }
+
+    /// `ln E[e^(s * loss)]`, roughly.
+    fn cumulant(&self, s: f64) -> f64 {
+        let heaviest = self.rough.iter().map(|(loss, mass)| s * loss + mass.ln()).fold(f64::NEG_INFINITY, f64::max);
+        self.rough.iter().map(|(loss, mass)| mass * (s * loss - heaviest).exp()).sum::<f64>().ln() + heaviest
+    }
+}
+
+/// Cuts the tails of a law: above, what `count` copies may send to infinity within a `1e-10`th of the smallest delta;
+/// below, what no delta can notice.
+pub(crate) fn cut(law: &Law, count: u64, smallest_delta: f64) -> Result<Part<'_>> {
+    let (low, high) = law.range();
+    let n = count as f64;
+    let last = if high.is_finite() && law.above(high - 1e-9 * high.abs()).p > 1e-40 {
+        high
+    } else {
+        falling(low, high, |y| law.above(y).p * n <= 1e-10 * smallest_delta)?
+    };
+    let first = if low.is_finite() { low } else { -falling(-last, -low, |y| law.at_most(-y).p * n <= 1e-18)? };
+    Ok(Part { law, count, first, last, rough: rough(law, first, last) })
+}
+
+/// Merges the outcomes of a law between landmarks: each cell's mass at the loss of the cell as a whole.
+fn rough(law: &Law, first: f64, last: f64) -> Vec<(f64, f64)> {
+    let tails: Vec<_> = law.landmarks(first, last, ROUGH).into_iter().map(|y| law.split(y)).collect();
+    let below = tails[0].1;
+    let mut atoms = vec![(first, below.p)];
+    for pair in tails.windows(2) {
+        let ((up, down), (next_up, next_down)) = (pair[0], pair[1]);
+        let p = if up.p < 0.5 { up.p - next_up.p } else { next_down.p - down.p };
+        let q = if up.q < 0.5 { up.q - next_up.q } else { next_down.q - down.q };
+        atoms.push(((p / q).ln().clamp(first, last), p));
+    }
+    atoms.retain(|(loss, mass)| loss.is_finite() && *mass > 0.0);
+    atoms
+}
+
+/// The smallest loss between `low` and `high` at which `small` holds (roughly).
+fn falling(low: f64, high: f64, small: impl Fn(f64) -> bool) -> Result<f64> {
+    let mut a = if low.is_finite() { low } else { -LARGEST_LOSS };
+    let mut b = if high.is_finite() { high } else { LARGEST_LOSS };
+    if !small(b) {
+        return Err(Error::Accuracy {
+            computation: format!("a single release that can lose more than {LARGEST_LOSS} nats"),
+            remedy: "add more noise (it protects nothing as it is)".into(),
+        });
+    }
+    for _ in 0..60 {
+        let middle = 0.5 * (a + b);
+        if small(middle) { b = middle } else { a = middle }
+    }
+    Ok(b)
+}
+
+/// `ln E[e^(s * total loss)]` of the composition, roughly.
+fn cumulant(parts: &[Part], s: f64) -> f64 {
+    parts.iter().map(|part| part.count as f64 * part.cumulant(s)).sum()
+}
+
+/// The tilt at which Chernoff's bound foresees the smallest epsilon for `delta`, and that epsilon.
+pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
+    let foreseen = |ln_c: f64| {
+        let c = ln_c.exp();
+        (cumulant(parts, c) - delta.ln() + c * c.ln() - (1.0 + c) * (1.0 + c).ln()) / c
+    };
+    let ln_tilt = minimum(-9.0, 11.0, 24, foreseen);
+    (ln_tilt.exp(), foreseen(ln_tilt))
+}
+
+/// The tilt for the question `(epsilon, delta)`, at most `strongest`: the one that lifts it highest above the rounding
+/// noise; or, if that makes the window much shorter, the mildest one that lifts it well enough. (Where rare large
+/// losses matter, a strong tilt makes them common and the window long.)
+pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> Window {
+    let height = |c: f64| cumulant(parts, c) - c * epsilon - delta.ln();
+    let best = minimum((1e-3 * strongest).ln(), strongest.ln(), 16, |ln_c| height(ln_c.exp())).exp();
+    let strong = window(parts, best, epsilon);
+    if height(best) > LN_LIFT {
+        return strong;
+    }
+    let mild = window(parts, bisect(1e-3 * best, best, 3e-2, |c| height(c) <= LN_LIFT).1, epsilon);
+    if mild.high - mild.low < 0.7 * (strong.high - strong.low) { mild } else { strong }
+}
+
+/// The window of losses that matters under `tilt`.
+fn window(parts: &[Part], tilt: f64, epsilon: f64) -> Window {
+    let centre = cumulant(parts, tilt);
+    let nudge = 1e-2 * tilt;
+    let curvature = (cumulant(parts, tilt + nudge) - 2.0 * centre + cumulant(parts, tilt - nudge)) / (nudge * nudge);
+    let scale = -0.5 * curvature.max(1e-12).ln();
+    let widest = parts.iter().map(|part| part.last - part.first).fold(1e-9, f64::max);
+    let steepest = (500.0 / widest).ln();
+    let reach = |sign: f64, ln_s: f64| (cumulant(parts, tilt + sign * ln_s.exp()) - centre - LN_WRAPPED) / ln_s.exp();
+    let best = |sign: f64| minimum((scale - 3.0).min(steepest - 1.0), (scale + 4.0).min(steepest), 12, |s| reach(sign, s));
+    let (up, down) = (best(1.0), best(-1.0));
+    let (high, low) = (reach(1.0, up).max(epsilon), -reach(-1.0, down));
+    // The extreme sums bound the window too.
+    let highest: f64 = parts.iter().map(|part| part.count as f64 * part.last).sum();
+    let lowest: f64 = parts.iter().map(|part| part.count as f64 * part.first).sum();
+    Window {
+        tilt,
+        low: low.max(lowest),
+        high: high.min(highest),
+        up: (high < highest).then_some(up.exp()),
+        down: (low > lowest).then_some(down.exp()),
+    }
+}
+
+/// How finely to discretise: what share of epsilon the discretisation may take, and at what cost.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fineness {
+    share: f64,
+    coarsest: f64,
+    largest: f64,
+}
+
+/// For results.
+pub(crate) const FINE: Fineness = Fineness { share: 5e-8, coarsest: 8e-5, largest: (1 << 21) as f64 };
+/// For finding one's way.
+pub(crate) const COARSE: Fineness = Fineness { share: 2e-3, coarsest: f64::INFINITY, largest: (1 << 16) as f64 };
+
+/// The spacing of the lattice (given by the law itself where it has one).
+pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: Fineness) -> f64 {
+    let steps: f64 = parts.iter().map(|part| part.count as f64).sum();
+    // A step h adds about h²/6 to the variance of each loss, and so moves epsilon by (tilt + 1) steps h²/12.
+    let step = (12.0 * fineness.share * epsilon.max(1e-3) / ((window.tilt + 1.0) * steps)).sqrt();
+    let widest = parts.iter().map(|part| part.last - part.first).fold(window.high - window.low, f64::max);
+    let step = step.min(fineness.coarsest).max(widest / fineness.largest);
+    match parts {
+        [part] => aligned(part.law, part.first, part.last, step),
+        _ => step,
+    }
+}
+
+/// A step of at most `step` that puts lattice points where a single law has atoms: at the ends and in the middle of a
+/// bounded range, or everywhere.
+pub(crate) fn aligned(law: &Law, first: f64, last: f64, step: f64) -> f64 {
+    let (low, high) = law.range();
+    match Bracket::exact(law) {
+        Some(exact) => exact.above.step,
+        None if low.is_finite() && high == last => (last - first) / (2.0 * ((last - first) / (2.0 * step)).ceil()),
+        None => step,
+    }
+}
+
+/// Golden-section search for the minimum of a unimodal function, good to about `0.62^rounds` of the range.
+pub(crate) fn minimum(mut low: f64, mut high: f64, rounds: usize, f: impl Fn(f64) -> f64) -> f64 {
+    let golden = 0.618_033_988_749_894_9;
+    let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));
+    let (mut at_a, mut at_b) = (f(a), f(b));
+    for _ in 0..rounds {
+        if at_a <= at_b || at_b.is_nan() {
+            (high, b, at_b) = (b, a, at_a);
+            a = high - golden * (high - low);
+            at_a = f(a);
+        } else {
+            (low, a, at_a) = (a, b, at_b);
+            b = low + golden * (high - low);
+            at_b = f(b);
+        }
+    }
+    if at_a <= at_b { a } else { b }
+}

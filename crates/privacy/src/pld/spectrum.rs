@@ -1,0 +1,205 @@
+//! Characteristic functions of lattice laws, with a bound on their rounding error.
+//!
+//! The `n`-th power of a transform magnifies its rounding `n` times. The error of a fast transform is proportional to the
+//! 2-norm of its input, which a few heavy masses dominate (the atoms of a Laplace law, the narrow bulk of a law that is
+//! rarely sampled). Those are therefore summed directly, at the frequencies whose power does not vanish.
+
+use std::cell::RefCell;
+use std::f64::consts::TAU;
+
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex64;
+
+use crate::special::UNIT;
+
+/// Multiply-adds to spend on direct summation.
+const EFFORT: usize = 20_000_000;
+/// Powers below `e^-80` count as zero.
+const LN_NEGLIGIBLE: f64 = -80.0;
+/// Direct rotation is restarted from exact angles after so many steps.
+const ANCHOR: usize = 16;
+/// Bound on the error of a direct sum of masses of total 1: sixteen rotations, and sums in chunks.
+const DIRECT_ERROR: f64 = 250.0 * UNIT;
+
+/// Half a spectrum (the input is real) and a bound on the absolute error of each entry.
+pub(crate) struct Spectrum {
+    pub(crate) values: Vec<Complex64>,
+    pub(crate) error: f64,
+}
+
+thread_local! {
+    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+}
+
+/// Relative error, in the 2-norm, of a fast transform of the given size: at most 7 round-offs for each of its
+/// `log2(size)` levels with accurate twiddles; 10 are allowed, and two more levels for the real-input step.
+pub(crate) fn transform_error(size: usize) -> f64 {
+    10.0 * UNIT * ((size as f64).log2() + 2.0)
+}
+
+/// The transform of `masses` (total 1), as accurate as its `count`-th power needs.
+pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64) -> Spectrum {
+    let mut values = forward(masses, size);
+    let error = fast_error(masses, size);
+    if error * (count as f64) < 1e-10 {
+        return Spectrum { values, error };
+    }
+    let threshold = (LN_NEGLIGIBLE / count as f64).exp() - error;
+    let active: Vec<usize> = (0..values.len()).filter(|&l| values[l].norm() >= threshold).collect();
+    let heavy = heaviest(masses, (EFFORT / active.len().max(1)).min(4096));
+    let mut rest = masses.to_vec();
+    heavy.iter().for_each(|&i| rest[i] = 0.0);
+    let mixed_error = fast_error(&rest, size) + DIRECT_ERROR;
+    if mixed_error > 0.5 * error {
+        return Spectrum { values, error };
+    }
+    let rest = forward(&rest, size);
+    values.fill(Complex64::ZERO);
+    add_direct(&mut values, &rest, masses, &heavy, &active, size);
+    Spectrum { values, error: mixed_error }
+}
+
+fn fast_error(masses: &[f64], size: usize) -> f64 {
+    let norm = masses.iter().map(|mass| mass * mass).sum::<f64>().sqrt();
+    1.01 * transform_error(size) * (size as f64).sqrt() * norm
+}
+
+/// Indices of the `count` largest masses, in increasing order.
+fn heaviest(masses: &[f64], count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..masses.len()).collect();
+    if count < order.len() {
+        order.select_nth_unstable_by(count, |&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
+        order.truncate(count);
+        order.sort_unstable();
+    }
+    order
+}
+
+/// At each active frequency: the fast transform of the rest, and the heavy masses summed directly.
+fn add_direct(
+    values: &mut [Complex64],
+    rest: &[Complex64],
+    masses: &[f64],
+    heavy: &[usize],
+    active: &[usize],
+    size: usize,
+) {
+    let turn = |index: usize, frequency: usize| {
+        // The phase is reduced in integers, so the angle carries a single rounding.
+        let steps = (index as u128 * frequency as u128 % size as u128) as f64;
+        Complex64::cis(-TAU * steps / size as f64)
+    };
+    let steps: Vec<Complex64> = heavy.iter().map(|&i| turn(i, 1)).collect();
+    let mut state = vec![Complex64::ZERO; heavy.len()];
+    let (mut last, mut age) = (usize::MAX - 1, 0);
+    for &frequency in active {
+        if frequency == last + 1 && age < ANCHOR {
+            state.iter_mut().zip(&steps).for_each(|(value, step)| *value *= step);
+            age += 1;
+        } else {
+            state.iter_mut().zip(heavy).for_each(|(value, &i)| *value = turn(i, frequency) * masses[i]);
+            age = 0;
+        }
+        last = frequency;
+        let direct: Complex64 = state.chunks(64).map(|chunk| chunk.iter().sum::<Complex64>()).sum();
+        values[frequency] = rest[frequency] + direct;
+    }
+}
+
+fn forward(masses: &[f64], size: usize) -> Vec<Complex64> {
+    let plan = PLANNER.with(|planner| planner.borrow_mut().plan_fft_forward(size));
+    let mut input = plan.make_input_vec();
+    for (i, mass) in masses.iter().enumerate() {
+        input[i % size] += mass;
+    }
+    let mut output = plan.make_output_vec();
+    // Lengths come from the plan itself, so the transform cannot refuse them.
+    let _ = plan.process(&mut input, &mut output);
+    output
+}
+
+/// The real sequence of length `size` that has the given half spectrum.
+pub(crate) fn inverse(mut spectrum: Vec<Complex64>, size: usize) -> Vec<f64> {
+    let plan = PLANNER.with(|planner| planner.borrow_mut().plan_fft_inverse(size));
+    let last = spectrum.len() - 1;
+    spectrum[0].im = 0.0;
+    spectrum[last].im = 0.0;
+    let mut output = plan.make_output_vec();
+    let _ = plan.process(&mut spectrum, &mut output);
+    let scale = 1.0 / size as f64;
+    output.iter_mut().for_each(|value| *value *= scale);
+    output
+}
+
+/// Multiplies `factor^count` into `product` (empty: one). Powers below e^-80 are set to zero.
+pub(crate) fn multiply_power(product: &mut Vec<Complex64>, mut factor: Vec<Complex64>, count: u64) {
+    let negligible = (2.0 * LN_NEGLIGIBLE / count as f64).exp();
+    for value in &mut factor {
+        *value = if value.norm_sqr() < negligible { Complex64::ZERO } else { power(*value, count) };
+    }
+    if product.is_empty() {
+        *product = factor;
+    } else {
+        product.iter_mut().zip(&factor).for_each(|(a, b)| *a *= b);
+    }
+}
+
+pub(crate) fn power(mut base: Complex64, mut exponent: u64) -> Complex64 {
+    let mut result = Complex64::ONE;
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result *= base;
+        }
+        base *= base;
+        exponent >>= 1;
+    }
+    result
+}
+
+/// The 2-norm of the full spectrum, of which a half is stored.
+pub(crate) fn norm(spectrum: &[Complex64]) -> f64 {
+    (2.0 * spectrum.iter().map(Complex64::norm_sqr).sum::<f64>()).sqrt()
+}
+
+/// The smallest even `2^a 3^b` (`b` up to 2) that is at least `least`.
+pub(crate) fn fast_size(least: usize) -> usize {
+    [1, 3, 9].map(|odd| odd * least.div_ceil(odd).next_power_of_two().max(2)).into_iter().min().unwrap_or(2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The plain definition, for comparison.
+    fn slow(masses: &[f64], size: usize, frequency: usize) -> Complex64 {
+        let angle = |i: usize| -TAU * ((i * frequency) % size) as f64 / size as f64;
+        masses.iter().enumerate().map(|(i, mass)| mass * Complex64::cis(angle(i))).sum()
+    }
+
+    #[test]
+    fn both_routes_agree_with_the_definition_within_their_bounds() {
+        let mut masses: Vec<f64> = (0..3000).map(|i| 1e-5 * (1.0 + (f64::from(i) * 0.01).sin())).collect();
+        masses[0] = 0.3;
+        masses[2999] = 1.0 - masses[..2999].iter().sum::<f64>();
+        for count in [1, 1_000_000_000] {
+            let spectrum = characteristic(&masses, 6144, count);
+            for frequency in [0, 1, 2, 700, 3072] {
+                if spectrum.values[frequency] != Complex64::ZERO {
+                    let off = (spectrum.values[frequency] - slow(&masses, 6144, frequency)).norm();
+                    assert!(off <= spectrum.error + 1e-13, "count {count}: {off:e} > {:e}", spectrum.error);
+                }
+            }
+            assert!((spectrum.values[0] - 1.0).norm() < 1e-13);
+        }
+        let (few, many) = (characteristic(&masses, 6144, 1).error, characteristic(&masses, 6144, 1_000_000_000).error);
+        assert!(many < 0.5 * few, "direct summation must pay: {many:e} {few:e}");
+    }
+
+    #[test]
+    fn sizes_are_even_and_sufficient() {
+        for least in 1..5000 {
+            let size = fast_size(least);
+            assert!(size >= least && size % 2 == 0 && size < 2 * least + 4, "{least} {size}");
+        }
+    }
+}

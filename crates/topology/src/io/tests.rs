@@ -1,0 +1,146 @@
+//! What all formats must do: survive a round trip, refuse what they cannot hold.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::family::{Family, generate};
+
+fn round_trip(graph: &Graph, format: Format) -> Result<Graph> {
+    let mut text = Vec::new();
+    write(graph, format, &mut text)?;
+    read(text.as_slice(), format)
+}
+
+/// Graphs with isolated nodes, and with labels of the given pattern or none.
+fn graphs(label: &'static str) -> impl Strategy<Value = Graph> {
+    (1usize..12).prop_flat_map(move |n| {
+        let pairs = prop::collection::btree_set((0..n, 0..n), 0..20);
+        let labels = prop::option::of(prop::collection::btree_set(label, n));
+        let order = Just((0..n).collect::<Vec<_>>()).prop_shuffle();
+        (pairs, labels, order).prop_map(move |(pairs, labels, order)| {
+            let edges = pairs.into_iter().filter(|(u, v)| u < v);
+            let graph = Graph::from_edges(n, edges).unwrap();
+            let Some(labels) = labels else { return graph };
+            let sorted: Vec<_> = labels.into_iter().collect();
+            graph.with_labels(order.into_iter().map(|at| sorted[at].clone()).collect()).unwrap()
+        })
+    })
+}
+
+/// A label that is not a node number, so that it must be kept.
+const PLAIN: &str = "[a-zé][a-z0-9 ,._é-]{0,5}[a-z0-9]";
+/// Labels that look like numbers but are none of `0..n`, in any order.
+const NUMBERS: &str = "[1-9][0-9]{2,4}";
+/// Labels with every nuisance that quoting must cope with.
+const NASTY: &str = "[a-z][ \"'&<>,;#{}\\\\a-z]{0,5}";
+const NASTIER: &str = "[a-z][ \"'&<>,;#{}\\\\\n\r\ta-z]{0,5}";
+
+proptest! {
+    #[test]
+    fn every_format_round_trips(graph in graphs(PLAIN), numbered in graphs(NUMBERS)) {
+        for format in Format::ALL {
+            prop_assert_eq!(&round_trip(&graph, format).unwrap(), &graph, "{}", format);
+            prop_assert_eq!(&round_trip(&numbered, format).unwrap(), &numbered, "{}", format);
+        }
+    }
+
+    #[test]
+    fn quoting_formats_round_trip_any_name(graph in graphs(NASTY), nastier in graphs(NASTIER)) {
+        for format in [Format::GraphMl, Format::NodeLink, Format::AdjacencyCsv] {
+            prop_assert_eq!(&round_trip(&graph, format).unwrap(), &graph, "{}", format);
+        }
+        for format in [Format::NodeLink, Format::AdjacencyCsv] {
+            prop_assert_eq!(&round_trip(&nastier, format).unwrap(), &nastier, "{}", format);
+        }
+    }
+
+    #[test]
+    fn names_are_refused_or_round_trip(graph in graphs(NASTIER)) {
+        for format in Format::ALL {
+            if let Ok(()) = write(&graph, format, Vec::new()) {
+                prop_assert_eq!(&round_trip(&graph, format).unwrap(), &graph, "{}", format);
+            }
+        }
+    }
+
+    #[test]
+    fn coordinates_round_trip_exactly(seed: u64, n in 1usize..20) {
+        let graph = generate(&Family::Geometric { n, radius: 0.4 }, seed, false).unwrap();
+        for format in [Format::GraphMl, Format::NodeLink] {
+            prop_assert_eq!(&round_trip(&graph, format).unwrap(), &graph, "{}", format);
+        }
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+        text in "[0-3,<>/\"{}\\[\\]:#a \n\t]{0,60}",
+    ) {
+        for format in Format::ALL {
+            for input in [bytes.as_slice(), text.as_bytes()] {
+                if let Ok(graph) = read(input, format) {
+                    prop_assert!(graph.nodes() > 0);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_southern_women_round_trip_with_their_names() {
+    let women = generate(&Family::Davis, 0, true).unwrap();
+    for format in Format::ALL {
+        assert_eq!(round_trip(&women, format).unwrap(), women, "{format}");
+    }
+}
+
+#[test]
+fn labels_that_a_format_cannot_hold_are_refused() {
+    let refused = |label: &str, other: &str, format, text: &str| {
+        let graph = Graph::from_edges(2, [(0, 1)]).unwrap();
+        let graph = graph.with_labels(vec![label.into(), other.into()]).unwrap();
+        let mut out = Vec::new();
+        let message = write(&graph, format, &mut out).unwrap_err().to_string();
+        assert!(message.contains(text), "{message}");
+        assert!(out.is_empty());
+    };
+    refused("a#b", "c", Format::EdgeList, "`label` is \"a#b\": names in edge lists must not contain");
+    refused("a\tb", "c", Format::Snap, "`label` is \"a\\tb\"");
+    refused(" a", "c", Format::EdgeList, "must not be empty or start or end with a space");
+    refused("a\nb", "c", Format::GraphMl, "must not contain control characters");
+    refused("a", "a", Format::NodeLink, "two nodes have it");
+}
+
+#[test]
+fn formats_are_told_by_name_and_by_extension() {
+    for format in Format::ALL {
+        assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
+    }
+    let message = "gexf".parse::<Format>().unwrap_err().to_string();
+    assert_eq!(message, "`format` is gexf: choose one of edge-list, snap, graphml, node-link, adjacency-csv");
+    for (name, format) in [
+        ("a.txt", Format::EdgeList),
+        ("a.b.EdgeList", Format::EdgeList),
+        ("dir.x/a.json", Format::NodeLink),
+        ("a.csv", Format::AdjacencyCsv),
+        ("a.snap", Format::Snap),
+        ("a.GRAPHML", Format::GraphMl),
+    ] {
+        assert_eq!(Format::from_path(name.as_ref()).unwrap(), format, "{name}");
+    }
+    let message = |name: &str| Format::from_path(name.as_ref()).unwrap_err().to_string();
+    assert!(message("a.txt.gz").contains("unpack it first"));
+    assert!(message("README").contains("or name the format: edge-list, snap"));
+}
+
+#[test]
+fn files_are_read_by_extension_and_missing_ones_named() {
+    let path = std::env::temp_dir().join(format!("sottovoce-topology-{}.csv", std::process::id()));
+    std::fs::write(&path, "0,1\n1,0\n").unwrap();
+    let by_extension = read_file(&path, None);
+    let by_format = read_file(&path, Some(Format::EdgeList));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(by_extension.unwrap().edge_count(), 1);
+    assert!(by_format.unwrap_err().to_string().contains("line 2: `1 0` repeats the edge of line 1"));
+    assert!(read_file(&path, None).unwrap_err().to_string().contains(&path.display().to_string()));
+}
