@@ -29,12 +29,21 @@ const LN_SHARE: f64 = -28.0;
 /// One kind of release in a direction.
 enum Factor {
     /// Unsampled Gaussian releases together: `ln M(z) = mu² z (z + 1) / 2`.
-    Gaussian { mu_squared: f64 },
-    Sampled { law: SampledGaussian, count: u64 },
+    Gaussian {
+        mu_squared: f64,
+    },
+    Sampled {
+        law: SampledGaussian,
+        count: u64,
+    },
 }
 
 /// Certified epsilons, or nothing where this method does not apply (other noise, or too few releases to smooth the law).
-pub(crate) fn epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas: &[f64]) -> Option<Vec<Interval>> {
+pub(crate) fn epsilons(
+    events: &[(Mechanism, u64)],
+    adjacency: Adjacency,
+    deltas: &[f64],
+) -> Option<Vec<Interval>> {
     let mut result = vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()];
     for &side in sides(adjacency) {
         let factors = factors(events, side, adjacency)?;
@@ -46,6 +55,22 @@ pub(crate) fn epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas
         }
     }
     Some(result)
+}
+
+/// The certified delta at `epsilon`, or nothing where this method does not apply.
+pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Option<Interval> {
+    let mut result = Interval { lower: 0.0, upper: 0.0 };
+    for &side in sides(adjacency) {
+        let factors = factors(events, side, adjacency)?;
+        let height = |ln_c: f64| {
+            let c = ln_c.exp();
+            factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>() - c * epsilon + ln_peak(c)
+        };
+        let chernoff = height(descend(1.5, 0.3, height)).min(-1e-3).exp();
+        let contour = Contour::new(&factors, chernoff, 1e-2 * chernoff)?;
+        result = result.max(Interval { lower: contour.lower(epsilon), upper: contour.upper(epsilon) });
+    }
+    (result.width() <= 1e-4 * result.upper).then_some(result)
 }
 
 fn factors(events: &[(Mechanism, u64)], side: Side, adjacency: Adjacency) -> Option<Vec<Factor>> {
@@ -148,8 +173,15 @@ impl<'a> Contour<'a> {
             .iter()
             .map(|share| (share * c, cumulant(c * (1.0 + share))))
             .collect();
-        let mut contour =
-            Self { factors, c, spacing: 0.0, ln_total: cumulant(c), values: Vec::new(), scatter: 0.0, sidesteps };
+        let mut contour = Self {
+            factors,
+            c,
+            spacing: 0.0,
+            ln_total: cumulant(c),
+            values: Vec::new(),
+            scatter: 0.0,
+            sidesteps,
+        };
         contour.spacing = 2.0 * std::f64::consts::PI / contour.period(epsilon, delta)?;
         Some(contour)
     }
@@ -161,7 +193,11 @@ impl<'a> Contour<'a> {
             (cumulant - at * epsilon + ln_peak(at) - delta.ln() - LN_SHARE) / s.abs()
         };
         let shortest = |up: bool| {
-            self.sidesteps.iter().filter(|step| (step.0 > 0.0) == up).map(needed).fold(f64::INFINITY, f64::min)
+            self.sidesteps
+                .iter()
+                .filter(|step| (step.0 > 0.0) == up)
+                .map(needed)
+                .fold(f64::INFINITY, f64::min)
         };
         let period = shortest(true).max(shortest(false)).max(1e-3);
         period.is_finite().then_some(period)
@@ -171,7 +207,11 @@ impl<'a> Contour<'a> {
     fn fill(&mut self, epsilon: f64, delta: f64) -> Option<()> {
         let variations: Vec<f64> = self.factors.iter().map(|factor| factor.variation(self.c)).collect();
         let ln_tail = |t: f64| -> f64 {
-            self.factors.iter().zip(&variations).map(|(factor, &variation)| factor.ln_tail(variation, t)).sum::<f64>()
+            self.factors
+                .iter()
+                .zip(&variations)
+                .map(|(factor, &variation)| factor.ln_tail(variation, t))
+                .sum::<f64>()
                 - (0.5 * std::f64::consts::PI * t).ln()
         };
         let height = self.ln_total - self.c * epsilon - delta.ln();
@@ -197,13 +237,15 @@ impl<'a> Contour<'a> {
             size += value.norm();
             kernels += 1.0 / (z * (z + 1.0)).norm();
         }
-        let useful = values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
+        let useful =
+            values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
         let dropped: f64 = values[useful + 1..].iter().map(|value| value.norm()).sum();
         values.truncate(useful + 1);
         self.values = values;
         let per_term = self.spacing / std::f64::consts::PI;
         let rounding = relative + UNIT * (64.0 + count as f64);
-        self.scatter = per_term * (rounding * size + absolute * kernels + dropped) + ln_tail(count as f64 * self.spacing).exp();
+        self.scatter = per_term * (rounding * size + absolute * kernels + dropped)
+            + ln_tail(count as f64 * self.spacing).exp();
         Some(())
     }
 
@@ -213,7 +255,11 @@ impl<'a> Contour<'a> {
             Factor::Gaussian { mu_squared } => {
                 for (j, value) in values.iter_mut().enumerate() {
                     let t = j as f64 * self.spacing;
-                    *value *= Complex64::new(-0.5 * mu_squared * t * t, 0.5 * mu_squared * t * (2.0 * self.c + 1.0)).exp();
+                    *value *= Complex64::new(
+                        -0.5 * mu_squared * t * t,
+                        0.5 * mu_squared * t * (2.0 * self.c + 1.0),
+                    )
+                    .exp();
                 }
                 Some(16.0 * UNIT * (1.0 + mu_squared * (self.c + 1.0)))
             }
@@ -234,13 +280,17 @@ impl<'a> Contour<'a> {
                 return None;
             }
             let total: f64 = nodes.weights.iter().sum();
-            let turns: Vec<Complex64> = nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
+            let turns: Vec<Complex64> =
+                nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
             let mut state = vec![Complex64::ZERO; turns.len()];
             for (j, value) in values.iter_mut().enumerate().take(until).skip(from) {
                 if (j - from) % ANCHOR == 0 {
                     let t = j as f64 * self.spacing;
                     let start = nodes.losses.iter().zip(&nodes.weights);
-                    state.iter_mut().zip(start).for_each(|(s, (loss, weight))| *s = Complex64::from_polar(*weight, t * loss));
+                    state
+                        .iter_mut()
+                        .zip(start)
+                        .for_each(|(s, (loss, weight))| *s = Complex64::from_polar(*weight, t * loss));
                 } else {
                     state.iter_mut().zip(&turns).for_each(|(s, turn)| *s *= turn);
                 }
@@ -309,8 +359,8 @@ impl<'a> Contour<'a> {
         let (_, upper) = crossing((0.0, top), delta, TOLERANCE, |epsilon| self.upper(epsilon));
         let back = (0..45).rev().map(|halvings| upper * (1.0 - (-f64::from(halvings)).exp2()));
         let start = back.into_iter().find(|&epsilon| self.lower(epsilon) > delta);
-        let lower =
-            start.map_or(0.0, |start| crossing((start, upper), delta, TOLERANCE, |epsilon| self.lower(epsilon)).0);
+        let lower = start
+            .map_or(0.0, |start| crossing((start, upper), delta, TOLERANCE, |epsilon| self.lower(epsilon)).0);
         // A poor interval is the lattice's to improve.
         (upper - lower <= 1e-4 * upper || upper < 1e-9).then_some(Interval { lower, upper })
     }
@@ -344,52 +394,4 @@ pub(crate) fn descend(start: f64, step: f64, f: impl Fn(f64) -> f64) -> f64 {
         }
     }
     here
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    #[test]
-    fn probe() {
-        let g = |s: f64| Mechanism::gaussian(s).unwrap();
-        for (m, k, want) in [
-            (g(5.0), 100u64, [9.9972561464343, 13.534772219165538]),
-            (g(1.0).poisson(0.01).unwrap(), 1000, [1.8282367363114282, 2.9895795086908414]),
-            (g(0.5).poisson(0.1).unwrap(), 10u64, [12.26123936814223, 20.716210427600195]),
-            (g(2.0).poisson(0.01).unwrap(), 20000, [3.18690139214343,4.578282230103807]),
-            (g(1.0).poisson(0.1).unwrap(), 100, [7.046602621605913,10.834039138392338]),
-            (g(2.0).poisson(0.5).unwrap(), 100, [14.284482276642423,19.418138202590836]),
-            (g(5.0).poisson(0.5).unwrap(), 20000, [160.47359718486382, 185.2924757584707]),
-            (g(0.7).poisson(0.01).unwrap(), 10000, [14.33477798841175, 20.1100207548812]),
-            (g(20.0).poisson(0.01).unwrap(), 20000, [0.23385640056725798, 0.3736792040917741]),
-        ] {
-            let t = std::time::Instant::now();
-            let got = epsilons(&[(m, k)], Adjacency::AddRemove, &[1e-5, 1e-9]);
-            println!("{m} x{k}: {:?}", t.elapsed());
-            if let Some(got) = got { for (g, w) in got.iter().zip(want) {
-                println!("   {:?} ref {w}  [{:.2e}, {:.2e}] width {:.1e}", g, g.lower - w, g.upper - w, g.width());
-            } } else { println!("none"); }
-        }
-        let m = g(1.0).poisson(0.01).unwrap();
-        let got = epsilons(&[(m, 1000)], Adjacency::Replace, &[1e-5, 1e-9]);
-        println!("replace {got:?} want 2.8434458133464213 4.18810215695836; {:?}", crate::pld::epsilons(&[(m,1000)], Adjacency::Replace, &[1e-5,1e-9]));
-    }
-}
-#[cfg(test)]
-mod dbg {
-    use super::*;
-    #[test]
-    fn why() {
-        let m = Mechanism::gaussian(1.0).unwrap().poisson(0.01).unwrap();
-        for side in [Side::Remove, Side::Add] {
-            let f = factors(&[(m, 1000)], side, Adjacency::AddRemove).unwrap();
-            let cum = |c: f64| f.iter().map(|x| x.cumulant(c)).sum::<f64>();
-            let fore = |l: f64| { let c = l.exp(); (cum(c) + 16.1 + ln_peak(c)) / c };
-            let l = descend(1.5, 0.6, fore);
-            let c = minimum(l - 0.6, l + 0.6, 6, fore).exp();
-            println!("{side:?} c {c} eps {} K {} var {} ", fore(c.ln()), cum(c), f[0].variation(c));
-            for s in [-0.9,-0.6,-0.3,0.3,0.6,1.0,2.0] { println!("   s {s} K {}", cum(c*(1.0+s))); }
-            if let Factor::Sampled{law,..}=&f[0] { let n=law.nodes(c,10.0); println!("nodes {} err {:.1e}", n.losses.len(), n.error); }
-        }
-    }
 }

@@ -50,7 +50,7 @@ pub enum Error {
 
 impl Error {
     /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
+        Self::Parameter { field, value: format!("{value}"), remedy: remedy.into() }
     }
 }

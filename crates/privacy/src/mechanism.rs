@@ -192,7 +192,9 @@ impl Mechanism {
 impl fmt::Display for Mechanism {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.noise {
-            Noise::Gaussian { noise_multiplier } => write!(f, "gaussian(noise-multiplier={noise_multiplier})")?,
+            Noise::Gaussian { noise_multiplier } => {
+                write!(f, "gaussian(noise-multiplier={noise_multiplier})")?
+            }
             Noise::Laplace { scale } => write!(f, "laplace(scale={scale})")?,
             Noise::DiscreteGaussian { sigma, contribution } => {
                 write!(f, "discrete-gaussian(sigma={sigma}, contribution={contribution})")?;
@@ -207,7 +209,9 @@ impl fmt::Display for Mechanism {
         match self.sampling {
             Sampling::Everyone => Ok(()),
             Sampling::Poisson { rate } => write!(f, " on a poisson sample (rate={rate})"),
-            Sampling::FixedBatch { population, batch } => write!(f, " on a batch of {batch} out of {population}"),
+            Sampling::FixedBatch { population, batch } => {
+                write!(f, " on a batch of {batch} out of {population}")
+            }
         }
     }
 }

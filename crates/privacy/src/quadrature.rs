@@ -136,7 +136,8 @@ impl SampledGaussian {
         let weights: Vec<f64> = points.iter().map(|point| factor * (point.1 - top).exp()).collect();
         let total: f64 = weights.iter().sum();
         // Dropped nodes, the rule itself (e^-44 = 8e-20), and the rounding of exponents and of the sum.
-        let exponent = points.iter().map(|point| point.1.abs()).fold(0.0, f64::max) + frequency * loss_size(&points);
+        let exponent =
+            points.iter().map(|point| point.1.abs()).fold(0.0, f64::max) + frequency * loss_size(&points);
         let error = factor * (last - first) as f64 * (-46.0_f64).exp()
             + total * (2e-19 + UNIT * (16.0 + 4.0 * exponent.min(1e4) + (weights.len() as f64)));
         Nodes { losses: points.iter().map(|point| point.0).collect(), weights, ln_scale: top, error }

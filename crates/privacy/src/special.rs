@@ -42,7 +42,7 @@ pub(crate) fn normal_above(x: f64) -> f64 {
 /// Relative error of [`normal_above`] and [`ln_normal_above`]'s exponential: the argument's rounding is magnified by
 /// the hazard rate, about `x`, hence `x²` round-offs.
 pub(crate) fn tail_error(x: f64) -> f64 {
-    (4.0 + 2.0 * x.max(0.0) * x.max(0.0)) * UNIT
+    (4.0 + 4.0 * x.max(0.0) * x.max(0.0)) * UNIT
 }
 
 /// `ln P[N(0,1) > x]`, also where the probability underflows.
@@ -91,7 +91,12 @@ pub(crate) fn ln_one_minus_exp(x: f64) -> f64 {
 ///
 /// The returned `high` has been *evaluated*: whatever the rounding of the search, the promise is checked at the very
 /// number that is returned.
-pub(crate) fn bisect(mut low: f64, mut high: f64, tolerance: f64, mut holds: impl FnMut(f64) -> bool) -> (f64, f64) {
+pub(crate) fn bisect(
+    mut low: f64,
+    mut high: f64,
+    tolerance: f64,
+    mut holds: impl FnMut(f64) -> bool,
+) -> (f64, f64) {
     while high - low > tolerance * high.abs().max(f64::MIN_POSITIVE) {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {

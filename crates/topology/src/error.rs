@@ -30,7 +30,9 @@ pub enum Error {
     #[error("{0}")]
     Format(String),
     /// The operation needs a connected graph.
-    #[error("the graph is not connected ({components} components, the largest has {largest} of {nodes} nodes): {remedy}")]
+    #[error(
+        "the graph is not connected ({components} components, the largest has {largest} of {nodes} nodes): {remedy}"
+    )]
     Disconnected {
         /// Number of connected components.
         components: usize,
@@ -45,8 +47,8 @@ pub enum Error {
 
 impl Error {
     /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl ToString, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
+        Self::Parameter { field, value: format!("{value}"), remedy: remedy.into() }
     }
 
     /// A bad line of a file.

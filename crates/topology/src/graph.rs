@@ -125,7 +125,11 @@ impl GraphBuilder {
     /// Adds an undirected edge; self-loops and ends out of range are refused here, duplicates by [`Self::build`].
     pub fn edge(&mut self, u: usize, v: usize) -> Result<()> {
         if u == v {
-            return Err(Error::parameter("edge", format!("{u} {v}"), "self-loops are not allowed; remove it"));
+            return Err(Error::parameter(
+                "edge",
+                format!("{u} {v}"),
+                "self-loops are not allowed; remove it",
+            ));
         }
         if u.max(v) >= self.nodes {
             let remedy = format!("node numbers must be below {}", self.nodes);
@@ -143,7 +147,9 @@ impl GraphBuilder {
         let sorted = scatter(self.nodes, transposed(&offsets, &targets));
         let graph = Graph { offsets: sorted.0, targets: sorted.1, labels: None, coordinates: None };
         match graph.first_duplicate() {
-            Some((u, v)) => Err(Error::parameter("edge", format!("{u} {v}"), "it is listed twice; list each edge once")),
+            Some((u, v)) => {
+                Err(Error::parameter("edge", format!("{u} {v}"), "it is listed twice; list each edge once"))
+            }
             None => Ok(graph),
         }
     }
@@ -177,8 +183,9 @@ fn scatter(rows: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> (Vec
 
 /// The pairs `(column, row)` of a scattered matrix, in row order.
 fn transposed<'a>(offsets: &'a [usize], targets: &'a [u32]) -> impl Iterator<Item = (u32, u32)> + Clone + 'a {
-    (0..offsets.len() - 1)
-        .flat_map(move |row| targets[offsets[row]..offsets[row + 1]].iter().map(move |&column| (column, row as u32)))
+    (0..offsets.len() - 1).flat_map(move |row| {
+        targets[offsets[row]..offsets[row + 1]].iter().map(move |&column| (column, row as u32))
+    })
 }
 
 #[cfg(test)]

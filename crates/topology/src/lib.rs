@@ -7,10 +7,10 @@
 pub mod family;
 pub mod io;
 
+pub mod centrality;
 mod connectivity;
 mod error;
 mod graph;
-pub mod centrality;
 pub mod mixing;
 pub mod paths;
 pub mod schedule;

@@ -23,7 +23,8 @@ impl Atoms {
         above[masses.len()].p = left_out;
         for i in (0..masses.len()).rev() {
             let loss = first + i as f64 * step;
-            above[i] = Masses { p: above[i + 1].p + masses[i], q: above[i + 1].q + masses[i] * (-loss).exp() };
+            above[i] =
+                Masses { p: above[i + 1].p + masses[i], q: above[i + 1].q + masses[i] * (-loss).exp() };
         }
         Self { first, step, masses, left_out, above }
     }

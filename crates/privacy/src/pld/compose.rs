@@ -82,7 +82,8 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     let wrapped = above + below;
     let c = window.tilt;
     let peak = (c * c.ln() - (1.0 + c) * (1.0 + c).ln()).exp();
-    let payoff_norm = (1.0 / (4.0 * c.powi(3) * step) + 0.14 / (c * c)).min(1.0 / -(-2.0 * c * step).exp_m1()).sqrt();
+    let payoff_norm =
+        (1.0 / (4.0 * c.powi(3) * step) + 0.14 / (c * c)).min(1.0 / -(-2.0 * c * step).exp_m1()).sqrt();
     let scatter = noise * payoff_norm + 2.0 * wrapped * peak;
     let masses = inverse(spectrum, size);
     let mut composed = Composed {
@@ -117,7 +118,8 @@ impl Composed {
             let (from, to) = (block * BLOCK, ((block + 1) * BLOCK).min(count));
             let loss = self.first + from as f64 * self.step;
             // Far below the question the weights overflow; the error bound there is infinite too, so any number will do.
-            let (mut weight, mut ratio) = ((self.ln_total - self.tilt * loss).min(600.0).exp(), (-loss).exp());
+            let (mut weight, mut ratio) =
+                ((self.ln_total - self.tilt * loss).min(600.0).exp(), (-loss).exp());
             let mut local = [(0.0, 0.0); BLOCK];
             for (t, slot) in (from..to).zip(&mut local) {
                 let mass = masses[(start + t as i64).rem_euclid(size) as usize] * weight;
@@ -185,7 +187,8 @@ fn tilt(lattice: &Lattice, window: &Window) -> Tilted {
     // Any reference will do; one near the heaviest point keeps the exponentials in range.
     let last = lattice.masses.len() - 1;
     let candidates = (0..last).step_by(1 + last / 4096).chain([last]);
-    let reference = candidates.map(|i| (weight(i), i)).fold((f64::NEG_INFINITY, 0), |a, b| if b.0 > a.0 { b } else { a });
+    let reference =
+        candidates.map(|i| (weight(i), i)).fold((f64::NEG_INFINITY, 0), |a, b| if b.0 > a.0 { b } else { a });
     let reference = loss(reference.1);
     let (up, down) = (window.up.unwrap_or(0.0), window.down.unwrap_or(0.0));
     let (growth, rise, fall) = ((c * step).exp(), (up * step).exp(), (-down * step).exp());
@@ -198,7 +201,11 @@ fn tilt(lattice: &Lattice, window: &Window) -> Tilted {
         let (mut sum, mut sum_up, mut sum_down) = (0.0, 0.0, 0.0);
         for (i, (mass, slot)) in input.iter().zip(output).enumerate() {
             // Beyond the range of exponents the product is taken in logarithms.
-            *slot = if factor.is_finite() { mass * factor } else { (mass.ln() + c * (start + i as f64 * step)).exp() };
+            *slot = if factor.is_finite() {
+                mass * factor
+            } else {
+                (mass.ln() + c * (start + i as f64 * step)).exp()
+            };
             sum += *slot;
             sum_up += *slot * high;
             sum_down += *slot * low;

@@ -41,7 +41,8 @@ impl Lattice {
         let heaviest = (self.masses.iter().enumerate())
             .map(|(i, mass)| mass.max(1e-320).ln() + c * loss(i))
             .fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = (self.masses.iter().enumerate()).map(|(i, mass)| mass * (c * loss(i) - heaviest).exp()).sum();
+        let sum: f64 =
+            (self.masses.iter().enumerate()).map(|(i, mass)| mass * (c * loss(i) - heaviest).exp()).sum();
         let rounding = self.masses.len() as f64 * UNIT + c * self.slip + self.rounding;
         ((sum.ln() + heaviest + rounding) / c).max(0.0)
     }
@@ -94,8 +95,8 @@ struct Cells {
     under: Masses,
     over: Masses,
     step: f64,
-    /// `Q[Y >= y_0]`: minus the slope of `H` left of the first point.
-    slope_before: f64,
+    /// `Q[Y = y_0]` where nothing lies below the first point, else 0.
+    atom_at_first: f64,
     /// `Q[Y >= y_n]`, or a hair more: minus the slope of `H` just left of the last point, an atom there included.
     slope_at_last: f64,
 }
@@ -126,9 +127,9 @@ impl Cells {
             (up, down) = (next_up, next_down);
         }
         let points = (0..=count).map(|i| threshold(i).exp()).collect();
-        let slope_before = if first <= law.range().0 { 1.0 } else { 1.0 - under.q };
+        let atom_at_first = if first <= law.range().0 { under.q } else { 0.0 };
         let slope_at_last = law.above(threshold(count) - HAIR * step).q;
-        Self { points, cells, under, over: up, step, slope_before, slope_at_last }
+        Self { points, cells, under, over: up, step, atom_at_first, slope_at_last }
     }
 
     /// Splits a cell: the masses under `P` that its left and right ends must carry to have the cell's `P` and `Q`.
@@ -156,25 +157,30 @@ impl Cells {
 
     /// The lowered chords, as masses under `P`: slopes of `H`'s chords, minus those of the drops, made convex.
     fn lowered(&self) -> Vec<f64> {
-        let chords = self.chord_slopes();
+        let (chords, all) = self.chord_slopes();
         let drops = self.drops(&chords);
         let count = drops.len() - 1;
-        let cells = (0..count).map(|i| (chords[i] - (drops[i] - drops[i + 1]) / self.width(i), self.width(i)));
+        let cells =
+            (0..count).map(|i| (chords[i] - (drops[i] - drops[i + 1]) / self.width(i), self.width(i)));
         // To the left of the first point the curve follows its tangent, down to `a = 0`.
-        let mut slopes = convex(std::iter::once((self.slope_before, self.points[0])).chain(cells));
+        let mut slopes = convex(std::iter::once((all + self.atom_at_first, self.points[0])).chain(cells));
         slopes.push(0.0);
-        slopes.windows(2).zip(&self.points).map(|(pair, point)| point * (pair[0] - pair[1])).collect()
+        // Differences at the level of rounding are dropped: a law without them is lower still.
+        let mass =
+            |pair: &[f64]| if pair[0] - pair[1] > ROUNDING * pair[0] { pair[0] - pair[1] } else { 0.0 };
+        slopes.windows(2).zip(&self.points).map(|(pair, point)| point * mass(pair)).collect()
     }
 
-    /// Minus the slope of `H`'s chord over each cell: the mass under `Q` beyond it, and the part its right end carries.
-    fn chord_slopes(&self) -> Vec<f64> {
+    /// Minus the slope of `H`'s chord over each cell: the mass under `Q` beyond it, and the part its right end carries;
+    /// with all the mass beyond the first point.
+    fn chord_slopes(&self) -> (Vec<f64>, f64) {
         let mut beyond = self.over.q;
         let mut slopes = vec![0.0; self.cells.len()];
         for i in (0..self.cells.len()).rev() {
             slopes[i] = beyond + self.ends(i).1 / self.points[i + 1];
             beyond += self.cells[i].q;
         }
-        slopes
+        (slopes, beyond)
     }
 
     /// How far the chord is lowered at every lattice point, up to the last point where anything remains of the curve.

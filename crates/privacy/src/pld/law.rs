@@ -81,7 +81,8 @@ fn unsampled(noise: Noise, adjacency: Adjacency, doubled: f64) -> Result<Law> {
                 return Err(Error::Unsupported {
                     event: "randomised response".into(),
                     accountant: "add-remove adjacency",
-                    remedy: "it hides which answer was given, not whether one was: use `replace` adjacency".into(),
+                    remedy: "it hides which answer was given, not whether one was: use `replace` adjacency"
+                        .into(),
                 });
             }
             Law::Atoms(Atoms::randomized_response(random_probability, buckets))
@@ -93,7 +94,10 @@ fn bell(mechanism: &Mechanism) -> Result<Bell> {
     match mechanism.noise() {
         Noise::Gaussian { noise_multiplier } => Ok(Bell::Gaussian { scale: noise_multiplier }),
         Noise::Laplace { scale } => Ok(Bell::Laplace { scale }),
-        _ => Err(unsupported(mechanism, "under `replace`, Poisson sampling is known for Gaussian and Laplace noise")),
+        _ => Err(unsupported(
+            mechanism,
+            "under `replace`, Poisson sampling is known for Gaussian and Laplace noise",
+        )),
     }
 }
 

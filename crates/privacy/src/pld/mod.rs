@@ -15,27 +15,32 @@ mod law;
 mod plan;
 mod spectrum;
 
+use crate::Result;
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::special::{Interval, crossing};
-use crate::Result;
 use compose::{Composed, compose};
 use lattice::Bracket;
 pub(crate) use lattice::Lattice;
-pub(crate) use plan::minimum;
-pub(crate) use spectrum::power;
 pub(crate) use law::mixed_loss;
 use law::{Law, laws};
 use plan::Part;
+pub(crate) use plan::minimum;
+pub(crate) use spectrum::power;
 
 /// Certified epsilons of a composition at each delta (all in `(0, 1)`), by lattice and transform.
-pub(crate) fn epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas: &[f64]) -> Result<Vec<Interval>> {
+pub(crate) fn epsilons(
+    events: &[(Mechanism, u64)],
+    adjacency: Adjacency,
+    deltas: &[f64],
+) -> Result<Vec<Interval>> {
     let mut result = vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()];
     for laws in directions(events, adjacency)? {
         let direction = Direction::new(&laws, deltas)?;
         // A direction that is known to lose less at every delta need not be resolved finely.
-        let settled = deltas.iter().zip(&result).all(|(&delta, known)| {
-            known.lower > 0.0 && direction.rough(delta) <= known.lower
-        });
+        let settled = deltas
+            .iter()
+            .zip(&result)
+            .all(|(&delta, known)| known.lower > 0.0 && direction.rough(delta) <= known.lower);
         if !settled {
             for (slot, fine) in result.iter_mut().zip(direction.epsilons(deltas)) {
                 *slot = slot.max(fine);
@@ -45,6 +50,90 @@ pub(crate) fn epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas
     Ok(result)
 }
 
+/// The certified delta at `epsilon`.
+pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Result<Interval> {
+    let mut result = Interval { lower: 0.0, upper: 0.0 };
+    for laws in directions(events, adjacency)? {
+        let mut guess: f64 = 1e-6;
+        let mut best = Interval { lower: 0.0, upper: 1.0 };
+        // Each composition is planned for the delta that the last one found.
+        for _ in 0..4 {
+            let direction = Direction::new(&laws, &[guess])?;
+            if epsilon >= direction.largest {
+                best.upper = 0.0;
+                break;
+            }
+            let squeezed = direction.squeeze(guess);
+            let slip = squeezed.above.slip;
+            let found = Interval {
+                lower: squeezed.below.lower(epsilon + slip),
+                upper: squeezed.above.upper((epsilon - slip).max(0.0)),
+            };
+            best = Interval { lower: best.lower.max(found.lower), upper: best.upper.min(found.upper) };
+            let next = best.upper.clamp(1e-300, 0.5);
+            if (next / guess).ln().abs() < 1.0 {
+                break;
+            }
+            guess = next;
+        }
+        result = result.max(best);
+    }
+    Ok(result)
+}
+
+/// Whether the mechanism can be accounted for under this adjacency.
+pub(crate) fn check(mechanism: &Mechanism, adjacency: Adjacency) -> Result<()> {
+    laws(mechanism, adjacency).map(drop)
+}
+
+/// Delta of a single release: the hockey-stick curve itself.
+pub(crate) fn single_delta(mechanism: &Mechanism, adjacency: Adjacency, epsilon: f64) -> Result<Interval> {
+    let mut result = Interval { lower: 0.0, upper: 0.0 };
+    for law in laws(mechanism, adjacency)? {
+        result = result.max(hockey_stick(&law, epsilon));
+    }
+    Ok(result)
+}
+
+/// Epsilon of a single release.
+pub(crate) fn single_epsilon(mechanism: &Mechanism, adjacency: Adjacency, delta: f64) -> Result<Interval> {
+    let mut result = Interval { lower: 0.0, upper: 0.0 };
+    for law in laws(mechanism, adjacency)? {
+        if hockey_stick(&law, 0.0).upper <= delta {
+            continue;
+        }
+        let mut top: f64 = 1.0;
+        while hockey_stick(&law, top).upper > delta && top < law.range().1 {
+            top = (2.0 * top).min(law.range().1);
+        }
+        let upper = crossing((0.0, top), delta, TOLERANCE, |epsilon| hockey_stick(&law, epsilon).upper).1;
+        let lower = if hockey_stick(&law, 0.0).lower <= delta {
+            0.0
+        } else {
+            crossing((0.0, top), delta, TOLERANCE, |epsilon| hockey_stick(&law, epsilon).lower).0
+        };
+        result = result.max(Interval { lower: lower.min(upper), upper });
+    }
+    Ok(result)
+}
+
+/// `P[Y > epsilon] - e^epsilon Q[Y > epsilon]`, with the rounding of the tails and of the threshold.
+fn hockey_stick(law: &Law, epsilon: f64) -> Interval {
+    if epsilon >= law.range().1 {
+        return Interval { lower: 0.0, upper: 0.0 };
+    }
+    let at = |epsilon: f64| {
+        let tails = law.above(epsilon);
+        // Above 700 the second term is below e^epsilon e^-epsilon P: leave it out, from above.
+        let second = if epsilon < 700.0 { epsilon.exp() * tails.q } else { 0.0 };
+        (tails.p - second, 64.0 * crate::special::UNIT * (tails.p + second * (1.0 + epsilon)))
+    };
+    let slip = 1e-14 * (1.0 + epsilon);
+    let ((high, high_error), (low, low_error)) = (at((epsilon - slip).max(0.0)), at(epsilon + slip));
+    let lower = if epsilon < 700.0 { (low - low_error).max(0.0) } else { 0.0 };
+    Interval { lower, upper: (high + high_error).clamp(0.0, 1.0) }
+}
+
 /// Lattice laws that dominate the mechanism, one for each direction that differs: for other currencies.
 pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Lattice>> {
     const POINTS: f64 = 8192.0;
@@ -52,7 +141,9 @@ pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<
         .iter()
         .map(|law| {
             let part = plan::cut(law, 1, 1e-30)?;
-            Ok(part.bracket(plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS)).above)
+            Ok(part
+                .bracket(plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS))
+                .above)
         })
         .collect()
 }
@@ -88,7 +179,8 @@ const SHARE: f64 = 1e-7;
 impl<'a> Direction<'a> {
     fn new(laws: &'a [(Law, u64)], deltas: &[f64]) -> Result<Self> {
         let smallest = deltas.iter().copied().fold(1.0, f64::min);
-        let parts = laws.iter().map(|(law, count)| plan::cut(law, *count, smallest)).collect::<Result<Vec<_>>>()?;
+        let parts =
+            laws.iter().map(|(law, count)| plan::cut(law, *count, smallest)).collect::<Result<Vec<_>>>()?;
         let largest = laws.iter().map(|(law, count)| law.range().1 * *count as f64).sum();
         Ok(Self { parts, largest })
     }
@@ -153,42 +245,4 @@ impl<'a> Direction<'a> {
 /// The delta in the middle of those asked for.
 fn middle(deltas: &[f64]) -> f64 {
     (deltas.iter().map(|delta| delta.ln()).sum::<f64>() / deltas.len() as f64).exp()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn probe() {
-        let g = |s: f64| Mechanism::gaussian(s).unwrap();
-        for (m, k, want) in [
-            (g(5.0), 100u64, [9.9972561464343, 13.534772219165538, 16.890508620723732]),
-            (g(20.0), 1000, [7.511275900744782, 10.32131359634342, 12.982550727824707]),
-        ] {
-            let t = std::time::Instant::now();
-            let got = epsilons(&[(m, k)], Adjacency::AddRemove, &[1e-5, 1e-9, 1e-14]).unwrap();
-            println!("{m} x{k}: {:?}", t.elapsed());
-            for (g, w) in got.iter().zip(want) {
-                println!("   {:?} truth {w}  [{:.2e}, {:.2e}]", g, g.lower - w, g.upper - w);
-            }
-        }
-        for (m, k, want) in [
-            (g(0.5).poisson(0.1).unwrap(), 10u64, [12.26123936814223, 20.716210427600195]),
-            (g(0.5).poisson(0.001).unwrap(), 100, [2.1086455686496888, 5.867225574822181]),
-            (g(0.8).poisson(0.0001).unwrap(), 20000, [0.08852517946053849, 0.28344635464050766]),
-            (g(1.0).poisson(0.01).unwrap(), 1000, [1.8282367363114282, 2.9895795086908414]),
-            (Mechanism::laplace(20.0).unwrap(), 10000, [32.709552995624655, 41.35408105278127]),
-            (Mechanism::laplace(1.0).unwrap(), 10, [9.989962316985148, 9.999998976256464]),
-            (Mechanism::laplace(5.0).unwrap().poisson(0.5).unwrap(), 100, [4.179431490767204, 5.822731700876655]),
-            (Mechanism::discrete_gaussian(5.0,1).unwrap(), 100, [9.99741785731523, 13.535272087902893]),
-        ] {
-            let t = std::time::Instant::now();
-            let got = epsilons(&[(m, k)], Adjacency::AddRemove, &[1e-5, 1e-9]).unwrap();
-            println!("{m} x{k}: {:?}", t.elapsed());
-            for (g, w) in got.iter().zip(want) {
-                println!("   {:?} ref {w}  [{:.2e}, {:.2e}]", g, g.lower - w, g.upper - w);
-            }
-        }
-    }
 }

@@ -41,7 +41,8 @@ impl Part<'_> {
 
     /// `ln E[e^(s * loss)]`, roughly.
     fn cumulant(&self, s: f64) -> f64 {
-        let heaviest = self.rough.iter().map(|(loss, mass)| s * loss + mass.ln()).fold(f64::NEG_INFINITY, f64::max);
+        let heaviest =
+            self.rough.iter().map(|(loss, mass)| s * loss + mass.ln()).fold(f64::NEG_INFINITY, f64::max);
         self.rough.iter().map(|(loss, mass)| mass * (s * loss - heaviest).exp()).sum::<f64>().ln() + heaviest
     }
 }
@@ -56,7 +57,8 @@ pub(crate) fn cut(law: &Law, count: u64, smallest_delta: f64) -> Result<Part<'_>
     } else {
         falling(low, high, |y| law.above(y).p * n <= 1e-10 * smallest_delta)?
     };
-    let first = if low.is_finite() { low } else { -falling(-last, -low, |y| law.at_most(-y).p * n <= 1e-18)? };
+    let first =
+        if low.is_finite() { low } else { -falling(-last, -low, |y| law.at_most(-y).p * n <= 1e-18)? };
     Ok(Part { law, count, first, last, rough: rough(law, first, last) })
 }
 
@@ -125,12 +127,16 @@ pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> 
 fn window(parts: &[Part], tilt: f64, epsilon: f64) -> Window {
     let centre = cumulant(parts, tilt);
     let nudge = 1e-2 * tilt;
-    let curvature = (cumulant(parts, tilt + nudge) - 2.0 * centre + cumulant(parts, tilt - nudge)) / (nudge * nudge);
+    let curvature =
+        (cumulant(parts, tilt + nudge) - 2.0 * centre + cumulant(parts, tilt - nudge)) / (nudge * nudge);
     let scale = -0.5 * curvature.max(1e-12).ln();
     let widest = parts.iter().map(|part| part.last - part.first).fold(1e-9, f64::max);
     let steepest = (500.0 / widest).ln();
-    let reach = |sign: f64, ln_s: f64| (cumulant(parts, tilt + sign * ln_s.exp()) - centre - LN_WRAPPED) / ln_s.exp();
-    let best = |sign: f64| minimum((scale - 3.0).min(steepest - 1.0), (scale + 4.0).min(steepest), 12, |s| reach(sign, s));
+    let reach =
+        |sign: f64, ln_s: f64| (cumulant(parts, tilt + sign * ln_s.exp()) - centre - LN_WRAPPED) / ln_s.exp();
+    let best = |sign: f64| {
+        minimum((scale - 3.0).min(steepest - 1.0), (scale + 4.0).min(steepest), 12, |s| reach(sign, s))
+    };
     let (up, down) = (best(1.0), best(-1.0));
     let (high, low) = (reach(1.0, up).max(epsilon), -reach(-1.0, down));
     // The extreme sums bound the window too.
@@ -156,7 +162,8 @@ pub(crate) struct Fineness {
 /// For results.
 pub(crate) const FINE: Fineness = Fineness { share: 5e-8, coarsest: 8e-5, largest: (1 << 21) as f64 };
 /// For finding one's way.
-pub(crate) const COARSE: Fineness = Fineness { share: 2e-3, coarsest: f64::INFINITY, largest: (1 << 16) as f64 };
+pub(crate) const COARSE: Fineness =
+    Fineness { share: 2e-3, coarsest: f64::INFINITY, largest: (1 << 16) as f64 };
 
 /// The spacing of the lattice (given by the law itself where it has one).
 pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: Fineness) -> f64 {
@@ -177,7 +184,9 @@ pub(crate) fn aligned(law: &Law, first: f64, last: f64, step: f64) -> f64 {
     let (low, high) = law.range();
     match Bracket::exact(law) {
         Some(exact) => exact.above.step,
-        None if low.is_finite() && high == last => (last - first) / (2.0 * ((last - first) / (2.0 * step)).ceil()),
+        None if low.is_finite() && high == last => {
+            (last - first) / (2.0 * ((last - first) / (2.0 * step)).ceil())
+        }
         None => step,
     }
 }

@@ -191,7 +191,8 @@ mod tests {
             }
             assert!((spectrum.values[0] - 1.0).norm() < 1e-13);
         }
-        let (few, many) = (characteristic(&masses, 6144, 1).error, characteristic(&masses, 6144, 1_000_000_000).error);
+        let (few, many) =
+            (characteristic(&masses, 6144, 1).error, characteristic(&masses, 6144, 1_000_000_000).error);
         assert!(many < 0.5 * few, "direct summation must pay: {many:e} {few:e}");
     }
 

@@ -1,0 +1,74 @@
+//! The command line. Each command has a file of its own; none contains mathematics.
+
+mod account;
+mod graph;
+mod output;
+mod run;
+mod shell;
+
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+pub use output::Report;
+
+/// Bad input: nothing was written.
+const BAD_INPUT: u8 = 2;
+
+/// Private peer-to-peer learning whose privacy numbers are exact, typed and attacked.
+#[derive(Debug, Parser)]
+#[command(name = "sottovoce", version, about, arg_required_else_help = true)]
+#[command(after_help = "Example:\n  sottovoce run quickstart")]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Print one JSON document and nothing else on standard output.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Seed of everything random; the same seed gives the same bits.
+    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    pub(crate) seed: u64,
+    /// Print nothing but the result.
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run an experiment: `run quickstart` needs no files.
+    Run(run::Run),
+    /// Privacy loss of a mechanism, without running anything.
+    Account(account::Account),
+    /// Generate and inspect communication graphs.
+    Graph(graph::Graph),
+    /// Print a completion script for a shell.
+    Completions(shell::Completions),
+    /// Print the manual page (roff).
+    Man(shell::Man),
+}
+
+/// Parses the arguments, runs the command, prints its result or its error.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match &cli.command {
+        Command::Run(command) => command.run(&cli.global),
+        Command::Account(command) => command.run(&cli.global),
+        Command::Graph(command) => command.run(&cli.global),
+        Command::Completions(command) => command.run(Cli::command()),
+        Command::Man(command) => command.run(Cli::command()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("sottovoce: {error:#}");
+            ExitCode::from(BAD_INPUT)
+        }
+    }
+}

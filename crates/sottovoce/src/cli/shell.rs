@@ -1,0 +1,52 @@
+//! Completion scripts and the manual page, generated from the command definitions.
+
+use std::io::Write;
+
+use clap::Args;
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sottovoce completions bash > ~/.local/share/bash-completion/completions/sottovoce"
+)]
+pub(crate) struct Completions {
+    /// The shell.
+    shell: clap_complete::Shell,
+}
+
+/// Arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sottovoce man > sottovoce.1")]
+pub(crate) struct Man {}
+
+impl Completions {
+    pub(crate) fn run(&self, mut command: clap::Command) -> anyhow::Result<()> {
+        clap_complete::generate(self.shell, &mut command, "sottovoce", &mut std::io::stdout().lock());
+        Ok(())
+    }
+}
+
+impl Man {
+    /// One page: the program, then every command with its options.
+    pub(crate) fn run(&self, command: clap::Command) -> anyhow::Result<()> {
+        let mut page = Vec::new();
+        let mut root = command;
+        root.build();
+        clap_mangen::Man::new(root.clone()).render(&mut page)?;
+        append(&root, &mut page)?;
+        std::io::stdout().lock().write_all(&page)?;
+        Ok(())
+    }
+}
+
+fn append(command: &clap::Command, page: &mut Vec<u8>) -> anyhow::Result<()> {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        let named = sub.clone().display_name(sub.get_bin_name().unwrap_or(sub.get_name()).to_owned());
+        let man = clap_mangen::Man::new(named);
+        man.render_name_section(page)?;
+        man.render_synopsis_section(page)?;
+        man.render_options_section(page)?;
+        append(sub, page)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Private peer-to-peer learning: the door for library users, and the command line.
+//!
+//! Everything a command prints is computed by a function of the crates re-exported here.
+
+pub mod cli;
+
+pub use sottovoce_audit as audit;
+pub use sottovoce_privacy as privacy;
+pub use sottovoce_topology as topology;
