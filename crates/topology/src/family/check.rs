@@ -25,7 +25,7 @@ pub(super) fn at_least(field: &'static str, value: usize, least: usize) -> Resul
 }
 
 /// The (expected) number of edges is within reason.
-pub(super) fn edges(field: &'static str, value: impl ToString, expected: f64) -> Result<()> {
+pub(super) fn edges(field: &'static str, value: impl std::fmt::Display, expected: f64) -> Result<()> {
     if expected > MOST_EDGES {
         let remedy = format!("the graph would have more than {MOST_EDGES} edges; choose a smaller one");
         return Err(Error::parameter(field, value, remedy));
