@@ -15,14 +15,16 @@
 use realfft::num_complex::Complex64;
 
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
-use crate::pld::{minimum, power};
+use crate::pld::{minimum, pairwise, power};
 use crate::quadrature::{SampledGaussian, Side, sides};
 use crate::special::{Interval, UNIT, crossing};
 
 /// More frequencies than this are not worth it: the lattice takes over.
 const MOST_FREQUENCIES: f64 = 12_000.0;
 /// Most multiply-adds for the sampled characteristic function.
-const MOST_EFFORT: f64 = 3e7;
+const MOST_EFFORT: f64 = 8e6;
+/// Most steps in certifying that the integrand does not come back.
+const MOST_STEPS: usize = 300;
 /// Logarithm of the share of delta that aliases and the cut tail may take.
 const LN_SHARE: f64 = -28.0;
 
@@ -120,10 +122,25 @@ impl Factor {
         }
     }
 
-    fn variation(&self, c: f64) -> f64 {
+    /// The variation of the tilted loss density, and the mean absolute deviation of the loss.
+    fn decay(&self, c: f64) -> (f64, f64) {
         match self {
-            Self::Gaussian { .. } => 0.0,
-            Self::Sampled { law, .. } => law.variation(c),
+            Self::Gaussian { .. } => (0.0, 0.0),
+            Self::Sampled { law, .. } => (law.variation(c), law.deviation(c)),
+        }
+    }
+
+    /// An upper bound on `|M(c+it)/M(c)|` of one release.
+    fn size(&self, c: f64, t: f64, effort: &mut f64) -> f64 {
+        match self {
+            Self::Gaussian { .. } => 1.0,
+            Self::Sampled { law, .. } => {
+                let nodes = law.nodes(c, t);
+                *effort += 8.0 * nodes.losses.len() as f64;
+                let mut state = vec![Complex64::ZERO; nodes.losses.len()];
+                nodes.turn(t, &mut state);
+                (pairwise(&state).norm() + nodes.error) / nodes.weights.iter().sum::<f64>() + 1e-12
+            }
         }
     }
 }
@@ -203,33 +220,80 @@ impl<'a> Contour<'a> {
         period.is_finite().then_some(period)
     }
 
-    /// Evaluates the integrand until the bound on the remaining frequencies is negligible.
+    /// Evaluates the integrand until the rest is certified to vanish.
     fn fill(&mut self, epsilon: f64, delta: f64) -> Option<()> {
-        let variations: Vec<f64> = self.factors.iter().map(|factor| factor.variation(self.c)).collect();
-        let ln_tail = |t: f64| -> f64 {
-            self.factors
-                .iter()
-                .zip(&variations)
-                .map(|(factor, &variation)| factor.ln_tail(variation, t))
-                .sum::<f64>()
-                - (0.5 * std::f64::consts::PI * t).ln()
-        };
         let height = self.ln_total - self.c * epsilon - delta.ln();
-        let (mut last, target) = (32.0, LN_SHARE - height);
-        while ln_tail(last * self.spacing) > target {
-            last *= 1.25;
-            if last > MOST_FREQUENCIES {
+        let negligible = LN_SHARE - height.max(0.0);
+        let bounds: Vec<(f64, f64)> = self.factors.iter().map(|factor| factor.decay(self.c)).collect();
+        let mut effort = 0.0;
+        let (mut values, mut error) = (Vec::new(), 0.0_f64);
+        let mut until = 64;
+        loop {
+            let from = values.len();
+            values.resize(until, Complex64::ONE);
+            let mut together = 0.0;
+            for factor in self.factors {
+                together += factor.count() * self.multiply(factor, &mut values, from, &mut effort)?;
+            }
+            error = error.max(together);
+            let last = (until - 1) as f64 * self.spacing;
+            let small = values[until - 16..].iter().all(|value| value.norm() < negligible.exp());
+            if self.ln_tail(&bounds, last) <= negligible
+                || (small && self.certify(&bounds, last, negligible, &mut effort).is_some())
+            {
+                break;
+            }
+            until *= 2;
+            if until as f64 > MOST_FREQUENCIES {
                 return None;
             }
         }
-        let count = last as usize;
-        let (mut values, mut error) = (vec![Complex64::ONE; count + 1], 0.0);
-        for factor in self.factors {
-            error += factor.count() * self.multiply(factor, &mut values)?;
+        self.weigh(values, error, negligible)
+    }
+
+    /// The integrand's size beyond frequency `t`, by the variation of the loss densities.
+    fn ln_tail(&self, bounds: &[(f64, f64)], t: f64) -> f64 {
+        self.factors.iter().zip(bounds).map(|(factor, bound)| factor.ln_tail(bound.0, t)).sum()
+    }
+
+    /// Shows that the integrand's size stays below `e^negligible` from frequency `t` on: step by step, since the
+    /// characteristic function of a release changes by at most its mean absolute deviation per unit of frequency; and
+    /// finally by the variation of the loss density. Gives up where that would take longer than it is worth.
+    fn certify(&self, bounds: &[(f64, f64)], mut t: f64, negligible: f64, effort: &mut f64) -> Option<()> {
+        for _ in 0..MOST_STEPS {
+            if self.ln_tail(bounds, t) <= negligible {
+                return Some(());
+            }
+            let here: Vec<f64> = self.factors.iter().map(|factor| factor.size(self.c, t, effort)).collect();
+            // The longest step whose every point is certified from here.
+            let certain = |step: f64| {
+                let each = self.factors.iter().zip(bounds).zip(&here).map(|((factor, bound), size)| match factor {
+                    Factor::Gaussian { .. } => factor.ln_tail(0.0, t),
+                    Factor::Sampled { count, .. } => *count as f64 * (size + step * bound.1).ln().min(0.0),
+                });
+                each.sum::<f64>() <= negligible
+            };
+            let mut step = 4.0 * t;
+            while !certain(step) {
+                step *= 0.7;
+                if step < 0.5 * self.spacing {
+                    return None;
+                }
+            }
+            t += step;
+            if *effort > MOST_EFFORT {
+                return None;
+            }
         }
+        None
+    }
+
+    /// Divides by the kernel and adds up what may be wrong.
+    fn weigh(&mut self, mut values: Vec<Complex64>, error: f64, negligible: f64) -> Option<()> {
         let fewest = self.factors.iter().map(Factor::count).fold(f64::INFINITY, f64::min);
         let absolute = error * (1.0 - fewest).exp2();
         let relative = 2.0 * error * (2.0 * error).exp();
+        let count = values.len();
         let (mut size, mut kernels) = (0.0, 0.0);
         for (j, value) in values.iter_mut().enumerate() {
             let z = Complex64::new(self.c, j as f64 * self.spacing);
@@ -237,70 +301,59 @@ impl<'a> Contour<'a> {
             size += value.norm();
             kernels += 1.0 / (z * (z + 1.0)).norm();
         }
-        let useful =
-            values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
+        let useful = values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
         let dropped: f64 = values[useful + 1..].iter().map(|value| value.norm()).sum();
         values.truncate(useful + 1);
         self.values = values;
         let per_term = self.spacing / std::f64::consts::PI;
         let rounding = relative + UNIT * (64.0 + count as f64);
-        self.scatter = per_term * (rounding * size + absolute * kernels + dropped)
-            + ln_tail(count as f64 * self.spacing).exp();
+        // Beyond the last frequency the terms are at most e^negligible over the square of the frequency.
+        let tail = negligible.exp() / ((count - 1) as f64 * self.spacing);
+        self.scatter = per_term * (rounding * size + absolute * kernels + dropped) + tail;
         Some(())
     }
 
-    /// Multiplies the powers of a factor's characteristic function into `values`; returns the error of one release.
-    fn multiply(&self, factor: &Factor, values: &mut [Complex64]) -> Option<f64> {
+    /// Multiplies the powers of a factor's characteristic function into `values[from..]`; returns the error of one release.
+    fn multiply(&self, factor: &Factor, values: &mut [Complex64], from: usize, effort: &mut f64) -> Option<f64> {
         match factor {
             Factor::Gaussian { mu_squared } => {
-                for (j, value) in values.iter_mut().enumerate() {
+                for (j, value) in values.iter_mut().enumerate().skip(from) {
                     let t = j as f64 * self.spacing;
-                    *value *= Complex64::new(
-                        -0.5 * mu_squared * t * t,
-                        0.5 * mu_squared * t * (2.0 * self.c + 1.0),
-                    )
-                    .exp();
+                    let exponent = Complex64::new(-0.5 * mu_squared * t * t, 0.5 * mu_squared * t * (2.0 * self.c + 1.0));
+                    *value *= exponent.exp();
                 }
                 Some(16.0 * UNIT * (1.0 + mu_squared * (self.c + 1.0)))
             }
-            Factor::Sampled { law, count } => self.multiply_sampled(law, *count, values),
+            Factor::Sampled { law, count } => self.multiply_sampled(law, *count, values, from, effort),
         }
     }
 
-    fn multiply_sampled(&self, law: &SampledGaussian, count: u64, values: &mut [Complex64]) -> Option<f64> {
+    fn multiply_sampled(
+        &self,
+        law: &SampledGaussian,
+        count: u64,
+        values: &mut [Complex64],
+        from: usize,
+        effort: &mut f64,
+    ) -> Option<f64> {
         const ANCHOR: usize = 16;
-        let (mut from, mut until) = (0, 64.min(values.len()));
-        let mut worst: f64 = 0.0;
-        let mut effort = 0.0;
-        while from < values.len() {
-            // The higher the frequency, the finer the rule.
-            let nodes = law.nodes(self.c, until as f64 * self.spacing);
-            effort += nodes.losses.len() as f64 * (until - from) as f64;
-            if effort > MOST_EFFORT {
-                return None;
-            }
-            let total: f64 = nodes.weights.iter().sum();
-            let turns: Vec<Complex64> =
-                nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
-            let mut state = vec![Complex64::ZERO; turns.len()];
-            for (j, value) in values.iter_mut().enumerate().take(until).skip(from) {
-                if (j - from) % ANCHOR == 0 {
-                    let t = j as f64 * self.spacing;
-                    let start = nodes.losses.iter().zip(&nodes.weights);
-                    state
-                        .iter_mut()
-                        .zip(start)
-                        .for_each(|(s, (loss, weight))| *s = Complex64::from_polar(*weight, t * loss));
-                } else {
-                    state.iter_mut().zip(&turns).for_each(|(s, turn)| *s *= turn);
-                }
-                let sum: Complex64 = state.chunks(32).map(|chunk| chunk.iter().sum::<Complex64>()).sum();
-                *value *= power(sum / total, count);
-            }
-            worst = worst.max(1.01 * nodes.error / total + UNIT * (8.0 * ANCHOR as f64 + 4.0));
-            (from, until) = (until, (2 * until).min(values.len()));
+        let nodes = law.nodes(self.c, values.len() as f64 * self.spacing);
+        *effort += nodes.losses.len() as f64 * (values.len() - from) as f64;
+        if *effort > MOST_EFFORT {
+            return None;
         }
-        Some(worst)
+        let total: f64 = nodes.weights.iter().sum();
+        let turns: Vec<Complex64> = nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
+        let mut state = vec![Complex64::ZERO; turns.len()];
+        for (j, value) in values.iter_mut().enumerate().skip(from) {
+            if (j - from) % ANCHOR == 0 {
+                nodes.turn(j as f64 * self.spacing, &mut state);
+            } else {
+                state.iter_mut().zip(&turns).for_each(|(s, turn)| *s *= turn);
+            }
+            *value *= power(pairwise(&state) / total, count);
+        }
+        Some(1.01 * nodes.error / total + UNIT * (3.0 * ANCHOR as f64 + 16.0))
     }
 
     /// The trapezoidal sum at `epsilon`, its absolute error, and what aliases may have added.

@@ -1,8 +1,29 @@
-//! Privacy accounting.
+//! Typed privacy guarantees whose numbers are true: certified accountants, calibration, budgets and exact noise.
+//!
+//! ```text
+//! Mechanism (plain data) ──► Accountant ──► Interval [lower, upper] that contains epsilon
+//!                               │ Loss, in some currency
+//!                               ▼
+//!                           Guarantee: adversary, unit, adjacency, loss, standing
+//! ```
+//!
+//! The contract:
+//! * an epsilon is an upper bound in floating point too, down to delta = 1e-14;
+//! * what an accountant does not know it refuses; nothing counts as zero;
+//! * deployed noise ([`noise::exact`]) and simulated noise ([`noise::simulation`]) are different types;
+//! * nothing here knows a protocol, a graph, or a private value.
+//!
+//! Start at [`Accountant`]; the proofs are in `docs/theorems`.
+
 mod accountant;
+pub mod calibrate;
 mod contour;
 mod error;
+mod filter;
 mod gdp;
+mod guarantee;
+pub mod kov;
+mod loss;
 mod mechanism;
 pub mod noise;
 mod pld;
@@ -12,6 +33,9 @@ mod special;
 
 pub use accountant::Accountant;
 pub use error::{Error, Result};
+pub use filter::{Budget, Filter, Odometer};
 pub use gdp::Gdp;
+pub use guarantee::{Adversary, Guarantee, Standing, Unit, round_up};
+pub use loss::Loss;
 pub use mechanism::{Adjacency, Mechanism, Noise, Sampling};
 pub use special::{Interval, normal_quantile};

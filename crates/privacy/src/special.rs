@@ -81,11 +81,6 @@ pub(crate) fn ln_add(a: f64, b: f64) -> f64 {
     if high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
 }
 
-/// `ln(1 - e^x)` for `x < 0`.
-pub(crate) fn ln_one_minus_exp(x: f64) -> f64 {
-    if x > -std::f64::consts::LN_2 { (-x.exp_m1()).ln() } else { (-x.exp()).ln_1p() }
-}
-
 /// Brackets the crossing of a decreasing function: returns `(low, high)`, neighbours up to `tolerance`, with
 /// `holds(high)` true and `holds(low)` false; `holds` must be monotone (false, then true).
 ///

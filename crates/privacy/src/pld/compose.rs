@@ -16,6 +16,8 @@ pub(crate) struct Window {
     pub(crate) tilt: f64,
     pub(crate) low: f64,
     pub(crate) high: f64,
+    /// Total error of the transforms, in tilted units, that the question can bear.
+    pub(crate) tolerance: f64,
     /// Chernoff parameters for the mass that leaves the window upwards and downwards; none where the window holds the
     /// extreme sum.
     pub(crate) up: Option<f64>,
@@ -67,7 +69,7 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
         infinity += n * lattice.infinity;
         slip += n * lattice.slip;
         relative += n * (lattice.rounding + UNIT * (1500.0 + 2.0 * (window.tilt + 1.0) * span));
-        let factor = characteristic(&tilted.masses, size, *count);
+        let factor = characteristic(&tilted.masses, size, *count, window.tolerance);
         power_error += n * (factor.error + 3.0 * UNIT);
         multiply_power(&mut spectrum, factor.values, *count);
     }

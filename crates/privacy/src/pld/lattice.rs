@@ -204,7 +204,7 @@ impl Cells {
             let tangent = if last == count { self.slope_at_last } else { chords[last] };
             let hair = HAIR * self.step * tangent * self.points[last];
             let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + hair;
-            if drops[last - 1].max(to_tangent) <= curve[last - 1] {
+            if drops[last - 1].max(to_tangent) + curve[last] <= curve[last - 1] {
                 drops[last - 1] = drops[last - 1].max(to_tangent);
                 break;
             }
@@ -214,7 +214,9 @@ impl Cells {
             return vec![0.0];
         }
         drops.truncate(last + 1);
-        drops[last] = curve[last];
+        // What the curve still is at the last point is taken off everywhere, so that no slope grows by it.
+        drops[last] = 0.0;
+        drops.iter_mut().for_each(|drop| *drop += curve[last]);
         drops
     }
 

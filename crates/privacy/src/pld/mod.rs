@@ -19,13 +19,12 @@ use crate::Result;
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::special::{Interval, crossing};
 use compose::{Composed, compose};
-use lattice::Bracket;
 pub(crate) use lattice::Lattice;
 pub(crate) use law::mixed_loss;
 use law::{Law, laws};
-use plan::Part;
+use plan::{Fineness, Part};
 pub(crate) use plan::minimum;
-pub(crate) use spectrum::power;
+pub(crate) use spectrum::{pairwise, power};
 
 /// Certified epsilons of a composition at each delta (all in `(0, 1)`), by lattice and transform.
 pub(crate) fn epsilons(
@@ -40,7 +39,10 @@ pub(crate) fn epsilons(
         let settled = deltas
             .iter()
             .zip(&result)
-            .all(|(&delta, known)| known.lower > 0.0 && direction.rough(delta) <= known.lower);
+            .all(|(&delta, known)| {
+                let below = |fineness| direction.rough(delta, fineness) <= known.lower;
+                known.lower > 0.0 && (below(plan::COARSE) || below(plan::MEDIUM))
+            });
         if !settled {
             for (slot, fine) in result.iter_mut().zip(direction.epsilons(deltas)) {
                 *slot = slot.max(fine);
@@ -63,7 +65,7 @@ pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: 
                 best.upper = 0.0;
                 break;
             }
-            let squeezed = direction.squeeze(guess);
+            let squeezed = direction.squeeze(guess, plan::FINE);
             let slip = squeezed.above.slip;
             let found = Interval {
                 lower: squeezed.below.lower(epsilon + slip),
@@ -174,7 +176,7 @@ struct Squeezed {
 
 const TOLERANCE: f64 = 1e-12;
 /// Share of delta that the error of a transform may take before it is repeated under another tilt.
-const SHARE: f64 = 1e-7;
+const SHARE: f64 = 1e-5;
 
 impl<'a> Direction<'a> {
     fn new(laws: &'a [(Law, u64)], deltas: &[f64]) -> Result<Self> {
@@ -186,37 +188,42 @@ impl<'a> Direction<'a> {
     }
 
     /// An upper bound on epsilon that is quick rather than sharp.
-    fn rough(&self, delta: f64) -> f64 {
+    fn rough(&self, delta: f64, fineness: Fineness) -> f64 {
         let (strongest, foreseen) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, foreseen, delta);
-        let step = plan::spacing(&self.parts, &window, foreseen, plan::COARSE);
+        let step = plan::spacing(&self.parts, &window, foreseen, fineness);
         let lattices: Vec<_> = self.parts.iter().map(|part| (part.bracket(step).above, part.count)).collect();
         self.upper(&compose(&lattices, &window), delta).min(foreseen)
     }
 
     /// One composition serves all deltas if it can; those it cannot serve get their own.
     fn epsilons(&self, deltas: &[f64]) -> Vec<Interval> {
-        let shared = self.squeeze(middle(deltas));
+        let shared = self.squeeze(middle(deltas), plan::FINE);
         deltas
             .iter()
             .map(|&delta| {
                 let interval = self.interval(&shared, delta);
                 let alone = shared.above.share(interval.upper, delta) > SHARE && deltas.len() > 1;
-                if alone { self.interval(&self.squeeze(delta), delta) } else { interval }
+                if alone { self.interval(&self.squeeze(delta, plan::FINE), delta) } else { interval }
             })
             .collect()
     }
 
-    fn squeeze(&self, delta: f64) -> Squeezed {
-        let epsilon = self.rough(delta);
+    fn squeeze(&self, delta: f64, fineness: Fineness) -> Squeezed {
+        let epsilon = self.rough(delta, plan::COARSE);
         let (strongest, _) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, epsilon, delta);
-        let step = plan::spacing(&self.parts, &window, epsilon, plan::FINE);
+        let step = plan::spacing(&self.parts, &window, epsilon, fineness);
         let (above, below): (Vec<_>, Vec<_>) = (self.parts.iter())
             .map(|part| (part.bracket(step), part.count))
             .map(|(bracket, count)| ((bracket.above, count), (bracket.below, count)))
             .unzip();
-        Squeezed { above: compose(&above, &window), below: compose(&below, &window) }
+        std::thread::scope(|scope| {
+            let below = scope.spawn(|| compose(&below, &window));
+            let above = compose(&above, &window);
+            // A panic in the other thread is a bug, and goes on as one.
+            Squeezed { above, below: below.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) }
+        })
     }
 
     fn interval(&self, squeezed: &Squeezed, delta: f64) -> Interval {

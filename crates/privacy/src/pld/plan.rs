@@ -3,7 +3,6 @@
 use super::compose::Window;
 use super::lattice::Bracket;
 use super::law::Law;
-use crate::special::bisect;
 use crate::{Error, Result};
 
 /// Cells of the rough law on which plans are made.
@@ -12,9 +11,9 @@ const ROUGH: usize = 400;
 const LARGEST_LOSS: f64 = 600.0;
 /// Tilted mass that may leave the window (its logarithm).
 const LN_WRAPPED: f64 = -32.0;
-/// How far above delta the tilted scale may lie (its logarithm): the transform's noise, some 1e-13 of that scale, is
-/// then below a 1e-9th of delta.
-const LN_LIFT: f64 = 7.0;
+/// How far above delta the tilted scale may lie (its logarithm) without the transform's noise, some 1e-13 of that scale,
+/// being noticed.
+const LIFTED: f64 = 6.0;
 
 /// One law of a composition, cut to the losses that matter, with its multiplicity.
 pub(crate) struct Part<'a> {
@@ -109,18 +108,18 @@ pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
     (ln_tilt.exp(), foreseen(ln_tilt))
 }
 
-/// The tilt for the question `(epsilon, delta)`, at most `strongest`: the one that lifts it highest above the rounding
-/// noise; or, if that makes the window much shorter, the mildest one that lifts it well enough. (Where rare large
-/// losses matter, a strong tilt makes them common and the window long.)
+/// The tilt for the question `(epsilon, delta)`, at most `strongest`, and its window.
+///
+/// A stronger tilt lifts the question higher above the rounding noise; but where rare large losses matter it makes them
+/// common, and the window (so the spacing) long. The score weighs one against the other.
 pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> Window {
-    let height = |c: f64| cumulant(parts, c) - c * epsilon - delta.ln();
-    let best = minimum((1e-3 * strongest).ln(), strongest.ln(), 16, |ln_c| height(ln_c.exp())).exp();
-    let strong = window(parts, best, epsilon);
-    if height(best) > LN_LIFT {
-        return strong;
-    }
-    let mild = window(parts, bisect(1e-3 * best, best, 3e-2, |c| height(c) <= LN_LIFT).1, epsilon);
-    if mild.high - mild.low < 0.7 * (strong.high - strong.low) { mild } else { strong }
+    let candidates = (0..16).map(|i| strongest * 0.75_f64.powi(i)).map(|c| {
+        let height = cumulant(parts, c) - c * epsilon - delta.ln();
+        let window = window(parts, c, epsilon);
+        let score = 2.0 * (window.high - window.low).ln() + 0.5 * (height - 1.5 * c.ln() - LIFTED).max(0.0);
+        (score, Window { tolerance: 1e-7 * (-height.max(0.0)).exp(), ..window })
+    });
+    candidates.min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
 }
 
 /// The window of losses that matters under `tilt`.
@@ -144,6 +143,7 @@ fn window(parts: &[Part], tilt: f64, epsilon: f64) -> Window {
     let lowest: f64 = parts.iter().map(|part| part.count as f64 * part.first).sum();
     Window {
         tilt,
+        tolerance: 1e-9,
         low: low.max(lowest),
         high: high.min(highest),
         up: (high < highest).then_some(up.exp()),
@@ -154,16 +154,20 @@ fn window(parts: &[Part], tilt: f64, epsilon: f64) -> Window {
 /// How finely to discretise: what share of epsilon the discretisation may take, and at what cost.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fineness {
-    share: f64,
-    coarsest: f64,
-    largest: f64,
+    /// Aim for the share of epsilon that the discretisation takes.
+    pub(crate) share: f64,
+    /// Largest step where epsilon is 1 or more (smaller epsilons get proportionally smaller steps).
+    pub(crate) coarsest: f64,
+    /// Largest number of lattice points.
+    pub(crate) largest: f64,
 }
 
 /// For results.
-pub(crate) const FINE: Fineness = Fineness { share: 5e-8, coarsest: 8e-5, largest: (1 << 21) as f64 };
+pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 8e-5, largest: (1 << 21) as f64 };
+/// For setting a direction aside.
+pub(crate) const MEDIUM: Fineness = Fineness { share: 1e-4, coarsest: 1e-2, largest: (1 << 18) as f64 };
 /// For finding one's way.
-pub(crate) const COARSE: Fineness =
-    Fineness { share: 2e-3, coarsest: f64::INFINITY, largest: (1 << 16) as f64 };
+pub(crate) const COARSE: Fineness = Fineness { share: 2e-3, coarsest: 1.0, largest: (1 << 16) as f64 };
 
 /// The spacing of the lattice (given by the law itself where it has one).
 pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: Fineness) -> f64 {
@@ -171,7 +175,7 @@ pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: F
     // A step h adds about h²/6 to the variance of each loss, and so moves epsilon by (tilt + 1) steps h²/12.
     let step = (12.0 * fineness.share * epsilon.max(1e-3) / ((window.tilt + 1.0) * steps)).sqrt();
     let widest = parts.iter().map(|part| part.last - part.first).fold(window.high - window.low, f64::max);
-    let step = step.min(fineness.coarsest).max(widest / fineness.largest);
+    let step = step.min(fineness.coarsest * epsilon.clamp(0.01, 1.0)).max(widest / fineness.largest);
     match parts {
         [part] => aligned(part.law, part.first, part.last, step),
         _ => step,

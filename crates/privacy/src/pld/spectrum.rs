@@ -4,8 +4,8 @@
 //! 2-norm of its input, which a few heavy masses dominate (the atoms of a Laplace law, the narrow bulk of a law that is
 //! rarely sampled). Those are therefore summed directly, at the frequencies whose power does not vanish.
 
-use std::cell::RefCell;
 use std::f64::consts::TAU;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
@@ -17,9 +17,10 @@ const EFFORT: usize = 20_000_000;
 /// Powers below `e^-80` count as zero.
 const LN_NEGLIGIBLE: f64 = -80.0;
 /// Direct rotation is restarted from exact angles after so many steps.
-const ANCHOR: usize = 16;
-/// Bound on the error of a direct sum of masses of total 1: sixteen rotations, and sums in chunks.
-const DIRECT_ERROR: f64 = 250.0 * UNIT;
+const ANCHOR: usize = 4;
+/// Bound on the error of a direct sum of masses of total 1: an angle, four rotations of 2.5 round-offs each, and a
+/// pairwise sum of at most 256 chunks of 16.
+const DIRECT_ERROR: f64 = 48.0 * UNIT;
 
 /// Half a spectrum (the input is real) and a bound on the absolute error of each entry.
 pub(crate) struct Spectrum {
@@ -27,8 +28,12 @@ pub(crate) struct Spectrum {
     pub(crate) error: f64,
 }
 
-thread_local! {
-    static PLANNER: RefCell<RealFftPlanner<f64>> = RefCell::new(RealFftPlanner::new());
+/// Plans are shared: their tables take longer to build than a transform.
+static PLANNER: LazyLock<Mutex<RealFftPlanner<f64>>> = LazyLock::new(|| Mutex::new(RealFftPlanner::new()));
+
+fn with_planner<T>(ask: impl FnOnce(&mut RealFftPlanner<f64>) -> T) -> T {
+    // A planner left behind by a panic elsewhere is still a valid cache of plans.
+    ask(&mut PLANNER.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Relative error, in the 2-norm, of a fast transform of the given size: at most 7 round-offs for each of its
@@ -37,16 +42,18 @@ pub(crate) fn transform_error(size: usize) -> f64 {
     10.0 * UNIT * ((size as f64).log2() + 2.0)
 }
 
-/// The transform of `masses` (total 1), as accurate as its `count`-th power needs.
-pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64) -> Spectrum {
+/// The transform of `masses` (total 1), to within `tolerance` over `count` where that can be had, for its `count`-th power.
+pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64, tolerance: f64) -> Spectrum {
     let mut values = forward(masses, size);
     let error = fast_error(masses, size);
-    if error * (count as f64) < 1e-10 {
+    let wanted = tolerance / count as f64;
+    if error <= wanted {
         return Spectrum { values, error };
     }
     let threshold = (LN_NEGLIGIBLE / count as f64).exp() - error;
     let active: Vec<usize> = (0..values.len()).filter(|&l| values[l].norm() >= threshold).collect();
-    let heavy = heaviest(masses, (EFFORT / active.len().max(1)).min(4096));
+    let most = (EFFORT / active.len().max(1)).min(4096);
+    let heavy = heaviest(masses, most, 0.5 * wanted.max(DIRECT_ERROR) / fast_factor(size));
     let mut rest = masses.to_vec();
     heavy.iter().for_each(|&i| rest[i] = 0.0);
     let mixed_error = fast_error(&rest, size) + DIRECT_ERROR;
@@ -59,19 +66,37 @@ pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64) -> Spectru
     Spectrum { values, error: mixed_error }
 }
 
-fn fast_error(masses: &[f64], size: usize) -> f64 {
-    let norm = masses.iter().map(|mass| mass * mass).sum::<f64>().sqrt();
-    1.01 * transform_error(size) * (size as f64).sqrt() * norm
+/// What the 2-norm of the input is multiplied by to bound the error of a fast transform.
+fn fast_factor(size: usize) -> f64 {
+    1.01 * transform_error(size) * (size as f64).sqrt()
 }
 
-/// Indices of the `count` largest masses, in increasing order.
-fn heaviest(masses: &[f64], count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..masses.len()).collect();
-    if count < order.len() {
-        order.select_nth_unstable_by(count, |&a, &b| masses[b].total_cmp(&masses[a]).then(a.cmp(&b)));
-        order.truncate(count);
-        order.sort_unstable();
+fn fast_error(masses: &[f64], size: usize) -> f64 {
+    fast_factor(size) * masses.iter().map(|mass| mass * mass).sum::<f64>().sqrt()
+}
+
+/// Indices, in increasing order, of the largest masses: as many as leave the others with a 2-norm of at most `rest`, but no
+/// more than `most`.
+fn heaviest(masses: &[f64], most: usize, rest: f64) -> Vec<usize> {
+    // Masses below this cannot, all together, exceed half the norm that may be left.
+    let trifle = 0.7 * rest / (masses.len() as f64).sqrt();
+    let mut order: Vec<usize> = (0..masses.len()).filter(|&i| masses[i] > trifle).collect();
+    let descending = |&a: &usize, &b: &usize| masses[b].total_cmp(&masses[a]).then(a.cmp(&b));
+    if most < order.len() {
+        order.select_nth_unstable_by(most, descending);
     }
+    let most = most.min(order.len());
+    let mut left: f64 = 0.5 * rest * rest + order[most..].iter().map(|&i| masses[i] * masses[i]).sum::<f64>();
+    order.truncate(most);
+    order.sort_unstable_by(descending);
+    while let Some(&lightest) = order.last() {
+        left += masses[lightest] * masses[lightest];
+        if left > rest * rest {
+            break;
+        }
+        order.pop();
+    }
+    order.sort_unstable();
     order
 }
 
@@ -86,7 +111,7 @@ fn add_direct(
 ) {
     let turn = |index: usize, frequency: usize| {
         // The phase is reduced in integers, so the angle carries a single rounding.
-        let steps = (index as u128 * frequency as u128 % size as u128) as f64;
+        let steps = (index as u64 * frequency as u64 % size as u64) as f64;
         Complex64::cis(-TAU * steps / size as f64)
     };
     let steps: Vec<Complex64> = heavy.iter().map(|&i| turn(i, 1)).collect();
@@ -101,13 +126,21 @@ fn add_direct(
             age = 0;
         }
         last = frequency;
-        let direct: Complex64 = state.chunks(64).map(|chunk| chunk.iter().sum::<Complex64>()).sum();
-        values[frequency] = rest[frequency] + direct;
+        values[frequency] = rest[frequency] + pairwise(&state);
     }
 }
 
+/// A sum whose error grows with the logarithm of the number of terms.
+pub(crate) fn pairwise(terms: &[Complex64]) -> Complex64 {
+    if terms.len() <= 16 {
+        return terms.iter().sum();
+    }
+    let (left, right) = terms.split_at(terms.len() / 2);
+    pairwise(left) + pairwise(right)
+}
+
 fn forward(masses: &[f64], size: usize) -> Vec<Complex64> {
-    let plan = PLANNER.with(|planner| planner.borrow_mut().plan_fft_forward(size));
+    let plan = with_planner(|planner| planner.plan_fft_forward(size));
     let mut input = plan.make_input_vec();
     for (i, mass) in masses.iter().enumerate() {
         input[i % size] += mass;
@@ -120,7 +153,7 @@ fn forward(masses: &[f64], size: usize) -> Vec<Complex64> {
 
 /// The real sequence of length `size` that has the given half spectrum.
 pub(crate) fn inverse(mut spectrum: Vec<Complex64>, size: usize) -> Vec<f64> {
-    let plan = PLANNER.with(|planner| planner.borrow_mut().plan_fft_inverse(size));
+    let plan = with_planner(|planner| planner.plan_fft_inverse(size));
     let last = spectrum.len() - 1;
     spectrum[0].im = 0.0;
     spectrum[last].im = 0.0;
@@ -182,7 +215,7 @@ mod tests {
         masses[0] = 0.3;
         masses[2999] = 1.0 - masses[..2999].iter().sum::<f64>();
         for count in [1, 1_000_000_000] {
-            let spectrum = characteristic(&masses, 6144, count);
+            let spectrum = characteristic(&masses, 6144, count, 1e-12);
             for frequency in [0, 1, 2, 700, 3072] {
                 if spectrum.values[frequency] != Complex64::ZERO {
                     let off = (spectrum.values[frequency] - slow(&masses, 6144, frequency)).norm();
@@ -192,7 +225,7 @@ mod tests {
             assert!((spectrum.values[0] - 1.0).norm() < 1e-13);
         }
         let (few, many) =
-            (characteristic(&masses, 6144, 1).error, characteristic(&masses, 6144, 1_000_000_000).error);
+            (characteristic(&masses, 6144, 1, 1e-12).error, characteristic(&masses, 6144, 1_000_000_000, 1e-12).error);
         assert!(many < 0.5 * few, "direct summation must pay: {many:e} {few:e}");
     }
 

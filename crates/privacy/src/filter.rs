@@ -1,0 +1,227 @@
+//! Budgets that are checked *before* a release, when each release may depend on all earlier ones.
+//!
+//! Adding up losses is only sound for fully adaptive choices in some currencies: pure, Gaussian and (at an order fixed in
+//! advance) Rényi. A [`Filter`] admits a release if the sum stays within the budget, and changes nothing otherwise. An
+//! [`Odometer`] has no budget: it says at any moment what has been spent, at the price of a little delta for each of the
+//! levels it might report. Proofs and citations: `docs/theorems/filters.md`.
+
+use crate::mechanism::check_delta;
+use crate::rdp::epsilon_at;
+use crate::{Error, Gdp, Loss, Result};
+
+/// The currency in which a filter adds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// Total epsilon of pure releases.
+    Pure(f64),
+    /// Total Gaussian loss.
+    Gdp(Gdp),
+    /// Total Rényi loss at one order, fixed before the first release.
+    Rdp {
+        /// The order, above 1.
+        order: f64,
+        /// The total.
+        loss: f64,
+    },
+}
+
+impl Budget {
+    /// The Rényi budget at `order` that is worth `(epsilon, delta)`.
+    pub fn renyi(order: f64, epsilon: f64, delta: f64) -> Result<Self> {
+        check_delta(delta)?;
+        if !(order > 1.0 && order.is_finite()) {
+            return Err(Error::parameter("order", order, "give a finite number above 1"));
+        }
+        // Everything in the conversion but the loss itself; an epsilon below that cannot be reached at this order.
+        let overhead = (-1.0 / order).ln_1p() - (delta.ln() + order.ln()) / (order - 1.0);
+        let loss = epsilon - overhead;
+        if loss.is_nan() || loss <= 0.0 {
+            let remedy = format!("at order {order} give more than {overhead}, or choose a higher order");
+            return Err(Error::parameter("epsilon", epsilon, remedy));
+        }
+        debug_assert!(epsilon_at(order, loss, delta) <= epsilon * (1.0 + 1e-12));
+        Ok(Self::Rdp { order, loss: loss * (1.0 - 1e-14) })
+    }
+
+    fn limit(&self) -> f64 {
+        match self {
+            Self::Pure(epsilon) => *epsilon,
+            Self::Gdp(gdp) => gdp.mu() * gdp.mu(),
+            Self::Rdp { loss, .. } => *loss,
+        }
+    }
+
+    /// What a loss costs in this currency.
+    fn price(&self, loss: &Loss) -> Result<f64> {
+        match (self, loss) {
+            (Self::Pure(_), Loss::Pure(epsilon)) => Ok(*epsilon),
+            (Self::Gdp(_), Loss::Gdp(gdp)) => Ok(gdp.mu() * gdp.mu()),
+            (Self::Gdp(_), Loss::Pld(accountant)) => {
+                let gdp = accountant.gdp().ok_or_else(|| self.refusal(loss))?;
+                Ok(gdp.mu() * gdp.mu())
+            }
+            (Self::Rdp { order, .. }, loss) => loss.renyi(*order),
+            _ => Err(self.refusal(loss)),
+        }
+    }
+
+    fn refusal(&self, loss: &Loss) -> Error {
+        Error::Unsupported {
+            event: format!("{loss:?}"),
+            accountant: "this budget's currency",
+            remedy: "use a Rényi budget, which accepts every loss that has one".into(),
+        }
+    }
+}
+
+/// Admits releases while a budget lasts.
+///
+/// ```
+/// use sottovoce_privacy::{Budget, Filter, Gdp, Loss};
+/// let mut filter = Filter::new(Budget::Gdp(Gdp::new(1.0)?))?;
+/// let step = Loss::Gdp(Gdp::new(0.5)?);
+/// for _ in 0..4 {
+///     filter.spend(&step)?;                       // 4 * 0.5² = 1
+/// }
+/// assert!(filter.spend(&step).is_err());          // nothing was spent by this
+/// assert_eq!(filter.remaining(), 0.0);
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Filter {
+    budget: Budget,
+    spent: f64,
+}
+
+impl Filter {
+    /// A filter with nothing spent.
+    pub fn new(budget: Budget) -> Result<Self> {
+        let limit = budget.limit();
+        if !(limit > 0.0 && limit.is_finite()) {
+            return Err(Error::parameter("budget", limit, "give a positive finite number"));
+        }
+        Ok(Self { budget, spent: 0.0 })
+    }
+
+    /// Spends the loss of a release, or refuses it and spends nothing.
+    pub fn spend(&mut self, loss: &Loss) -> Result<()> {
+        let price = self.budget.price(loss)?;
+        // The sum is rounded upwards, so that many small releases cannot slip under the limit.
+        let total = if price > 0.0 { (self.spent + price).next_up() } else { self.spent };
+        // A budget meant to be used up exactly must not fail for the rounding of its own sum.
+        if total.is_nan() || total > self.budget.limit() * (1.0 + 1e-12) {
+            return Err(Error::Budget {
+                would_be: format!("{total}"),
+                budget: format!("{}", self.budget.limit()),
+                remedy: "stop here, or release with more noise".into(),
+            });
+        }
+        self.spent = total;
+        Ok(())
+    }
+
+    /// What is left, in the budget's own unit (epsilon, `mu²`, or Rényi loss).
+    pub fn remaining(&self) -> f64 {
+        let left = self.budget.limit() - self.spent;
+        if left <= 1e-12 * self.budget.limit() { 0.0 } else { left }
+    }
+}
+
+/// Reports, at any time, a valid `(epsilon, delta)` for what was spent so far, in Rényi currency at a fixed order.
+///
+/// Level `j` promises a total Rényi loss of `2^j * unit` with its share `6 delta / (pi² (j+1)²)` of delta; the report is
+/// the first level not yet exceeded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Odometer {
+    order: f64,
+    unit: f64,
+    delta: f64,
+    spent: f64,
+}
+
+impl Odometer {
+    /// An odometer at Rényi `order`, exact to within a factor of two from the loss `unit` on, for total `delta`.
+    pub fn new(order: f64, unit: f64, delta: f64) -> Result<Self> {
+        check_delta(delta)?;
+        if !(order > 1.0 && order.is_finite()) {
+            return Err(Error::parameter("order", order, "give a finite number above 1"));
+        }
+        if !(unit > 0.0 && unit.is_finite()) {
+            return Err(Error::parameter("unit", unit, "give a positive finite loss"));
+        }
+        Ok(Self { order, unit, delta, spent: 0.0 })
+    }
+
+    /// Notes a release; any release with a Rényi loss is accepted.
+    pub fn note(&mut self, loss: &Loss) -> Result<()> {
+        let price = loss.renyi(self.order)?;
+        if !price.is_finite() {
+            let remedy = "its Rényi loss at this odometer's order is infinite; choose a lower order";
+            return Err(Error::parameter("loss", format!("{loss:?}"), remedy));
+        }
+        self.spent = (self.spent + price).next_up();
+        Ok(())
+    }
+
+    /// The epsilon spent so far (at the odometer's delta).
+    pub fn epsilon(&self) -> f64 {
+        if self.spent == 0.0 {
+            return 0.0;
+        }
+        let level = (self.spent / self.unit).log2().ceil().max(0.0);
+        // Guard the logarithm's rounding: the level must really hold what was spent.
+        let level = if level.exp2() * self.unit < self.spent { level + 1.0 } else { level };
+        let share = 6.0 / (std::f64::consts::PI * (level + 1.0)).powi(2);
+        epsilon_at(self.order, level.exp2() * self.unit, share * self.delta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Accountant, Adjacency, Mechanism};
+
+    #[test]
+    fn a_refused_release_changes_nothing() {
+        let mut filter = Filter::new(Budget::Pure(1.0)).unwrap();
+        filter.spend(&Loss::pure(0.7).unwrap()).unwrap();
+        let before = filter.clone();
+        assert!(filter.spend(&Loss::pure(0.4).unwrap()).is_err());
+        assert!(filter.spend(&Loss::zcdp(0.0).unwrap()).is_err(), "another currency is not zero");
+        assert_eq!(filter, before);
+        filter.spend(&Loss::pure(0.3).unwrap()).unwrap();
+        assert_eq!(filter.remaining(), 0.0);
+    }
+
+    #[test]
+    fn a_renyi_budget_admits_sampled_gaussians_and_holds() {
+        let mut accountant = Accountant::new(Adjacency::AddRemove);
+        accountant.compose(Mechanism::gaussian(1.0).unwrap().poisson(0.01).unwrap(), 1).unwrap();
+        let step = Loss::Pld(accountant.clone());
+        let mut filter = Filter::new(Budget::renyi(8.0, 2.0, 1e-5).unwrap()).unwrap();
+        let admitted = (0..100_000).take_while(|_| filter.spend(&step).is_ok()).count();
+        let total = admitted as f64 * step.renyi(8.0).unwrap();
+        assert!(epsilon_at(8.0, total, 1e-5) <= 2.0 && epsilon_at(8.0, total + step.renyi(8.0).unwrap(), 1e-5) > 2.0);
+    }
+
+    #[test]
+    fn the_odometer_is_monotone_and_above_the_loss_at_its_order() {
+        let mut odometer = Odometer::new(6.0, 0.01, 1e-6).unwrap();
+        let (mut last, mut spent) = (0.0, 0.0);
+        for _ in 0..500 {
+            odometer.note(&Loss::zcdp(0.003).unwrap()).unwrap();
+            spent += 0.003 * 6.0;
+            assert!(odometer.epsilon() >= last && odometer.epsilon() >= epsilon_at(6.0, spent, 1e-6));
+            last = odometer.epsilon();
+        }
+        assert!(odometer.note(&Loss::approximate(1.0, 1e-9).unwrap()).is_err());
+    }
+
+    #[test]
+    fn impossible_budgets_are_refused() {
+        assert!(Budget::renyi(2.0, 0.1, 1e-5).is_err());
+        assert!(Budget::renyi(1.0, 1.0, 1e-5).is_err());
+        assert!(Filter::new(Budget::Pure(0.0)).is_err());
+        assert!(Odometer::new(2.0, f64::NAN, 1e-5).is_err());
+    }
+}

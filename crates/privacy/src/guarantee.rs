@@ -1,0 +1,204 @@
+//! A privacy guarantee is a typed value: who attacks, what is protected, under which adjacency, how much is lost, and by
+//! what right we say so. An epsilon without these is not a statement.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{Adjacency, Interval, Loss, Result};
+
+/// Who attacks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adversary {
+    /// Sees every message on the network.
+    WireTapper,
+    /// One peer, with all it receives and all it drew itself.
+    Peer(usize),
+    /// Several peers who pool what they know.
+    Coalition(Vec<usize>),
+    /// Whoever holds the final result, and nothing else.
+    ResultHolder,
+}
+
+/// What is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// One record.
+    Record,
+    /// All data of one user (one peer).
+    User,
+    /// The identity of a rumour's source.
+    Source,
+}
+
+/// By what right a guarantee is stated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// A proof is written in `docs/theorems` and its assumptions hold here.
+    Proven,
+    /// Proven if the listed assumptions hold.
+    Conditional(Vec<String>),
+    /// As a paper prints it: for reproduction and comparison.
+    Published,
+    /// Published, and exceeded by a counterexample in our own tests.
+    Refuted,
+}
+
+impl Standing {
+    /// Whether a user may rely on it (given its assumptions).
+    pub fn is_reliable(&self) -> bool {
+        matches!(self, Self::Proven | Self::Conditional(_))
+    }
+}
+
+/// A complete statement of privacy.
+///
+/// ```
+/// use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
+/// let guarantee = Guarantee {
+///     adversary: Adversary::WireTapper,
+///     unit: Unit::User,
+///     adjacency: Adjacency::Replace,
+///     loss: Loss::Gdp(Gdp::of_noise(4.0)?),
+///     standing: Standing::Proven,
+/// };
+/// let text = guarantee.state(1e-5)?;
+/// assert!(text.starts_with("epsilon <= 0.926342 at delta = 1e-5"), "{text}");
+/// assert!(text.contains("a wire-tapper") && text.contains("one user's data (replace)") && text.contains("proven"));
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Guarantee {
+    /// Who attacks.
+    pub adversary: Adversary,
+    /// What is protected.
+    pub unit: Unit,
+    /// Under which adjacency.
+    pub adjacency: Adjacency,
+    /// How much is lost.
+    pub loss: Loss,
+    /// By what right.
+    pub standing: Standing,
+}
+
+impl Guarantee {
+    /// The loss as an epsilon at `delta`.
+    pub fn epsilon(&self, delta: f64) -> Result<Interval> {
+        self.loss.epsilon(delta)
+    }
+
+    /// The statement in words.
+    pub fn state(&self, delta: f64) -> Result<String> {
+        let epsilon = self.epsilon(delta)?.upper;
+        Ok(format!(
+            "epsilon <= {} at delta = {delta:e} against {}, for {} ({}); {}",
+            round_up(epsilon),
+            self.adversary,
+            self.unit,
+            self.adjacency,
+            self.standing
+        ))
+    }
+
+    /// The best guarantee one may rely on, by epsilon at `delta`; published figures are never chosen.
+    pub fn best(guarantees: &[Self], delta: f64) -> Result<Option<&Self>> {
+        let mut best: Option<(&Self, f64)> = None;
+        for guarantee in guarantees.iter().filter(|guarantee| guarantee.standing.is_reliable()) {
+            let epsilon = guarantee.epsilon(delta)?.upper;
+            if best.is_none_or(|(_, known)| epsilon < known) {
+                best = Some((guarantee, epsilon));
+            }
+        }
+        Ok(best.map(|(guarantee, _)| guarantee))
+    }
+}
+
+/// An upper bound for people: six significant digits, never rounded down.
+pub fn round_up(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    let digits = 5 - value.abs().log10().floor() as i32;
+    let scale = 10_f64.powi(digits.clamp(-300, 300));
+    let mut rounded = (value * scale).ceil() / scale;
+    if rounded < value {
+        rounded = ((value * scale).ceil() + 1.0) / scale;
+    }
+    format!("{rounded:.*}", digits.max(0) as usize)
+}
+
+impl fmt::Display for Adversary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::WireTapper => f.write_str("a wire-tapper who sees every message"),
+            Self::Peer(peer) => write!(f, "peer {peer}"),
+            Self::Coalition(peers) => {
+                let names: Vec<String> = peers.iter().map(ToString::to_string).collect();
+                write!(f, "the coalition of peers {}", names.join(", "))
+            }
+            Self::ResultHolder => f.write_str("the holder of the final result"),
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Record => "one record",
+            Self::User => "one user's data",
+            Self::Source => "the identity of the source",
+        })
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Proven => f.write_str("proven"),
+            Self::Conditional(assumptions) => write!(f, "proven if {}", assumptions.join(" and ")),
+            Self::Published => f.write_str("published, not verified"),
+            Self::Refuted => f.write_str("published and refuted"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Gdp;
+    use proptest::prelude::*;
+
+    fn guarantee(sigma: f64, standing: Standing) -> Guarantee {
+        Guarantee {
+            adversary: Adversary::Peer(3),
+            unit: Unit::Record,
+            adjacency: Adjacency::AddRemove,
+            loss: Loss::Gdp(Gdp::of_noise(sigma).unwrap()),
+            standing,
+        }
+    }
+
+    #[test]
+    fn the_best_guarantee_is_one_that_can_be_relied_on() {
+        let all = [
+            guarantee(100.0, Standing::Published),
+            guarantee(50.0, Standing::Refuted),
+            guarantee(2.0, Standing::Proven),
+            guarantee(3.0, Standing::Conditional(vec!["peers are honest".into()])),
+        ];
+        assert_eq!(Guarantee::best(&all, 1e-5).unwrap(), Some(&all[3]));
+        assert_eq!(Guarantee::best(&all[..2], 1e-5).unwrap(), None);
+        assert!(all[3].state(1e-5).unwrap().ends_with("proven if peers are honest"));
+    }
+
+    proptest! {
+        #[test]
+        fn people_never_see_less_than_the_bound(value in 1e-9f64..1e6) {
+            let shown: f64 = round_up(value).parse().unwrap();
+            prop_assert!(shown >= value && shown <= value * (1.0 + 1.1e-5));
+        }
+    }
+}

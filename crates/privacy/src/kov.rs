@@ -1,0 +1,203 @@
+//! Composing `(epsilon, delta)` guarantees of which nothing else is known (Kairouz, Oh, Viswanath 2015).
+//!
+//! The worst `(epsilon, delta)`-DP mechanism reveals everything with probability `delta` and is randomised response
+//! otherwise, so the optimal composition of `k` equal guarantees is a binomial sum, taken here from its dominant term in
+//! logarithms. For unequal ones the exact answer is hard (#P-complete); [`heterogeneous`] gives the closed bounds.
+
+use crate::mechanism::{check_delta, check_epsilon};
+use crate::special::{Interval, UNIT, crossing};
+use crate::{Error, Result};
+
+/// Most releases.
+const MOST: u64 = 1_000_000_000;
+
+/// The exact delta at `total_epsilon` of `count` releases that are each `(epsilon, delta)`-DP.
+pub fn composed_delta(epsilon: f64, delta: f64, count: u64, total_epsilon: f64) -> Result<Interval> {
+    check(epsilon, delta, count)?;
+    check_epsilon(total_epsilon)?;
+    Ok(delta_at(epsilon, delta, count, total_epsilon))
+}
+
+/// The exact epsilon at `total_delta` of `count` releases that are each `(epsilon, delta)`-DP.
+///
+/// ```
+/// use sottovoce_privacy::kov;
+/// let total = kov::composed_epsilon(0.1, 0.0, 1_000_000, 1e-6)?;
+/// assert!((total.upper - 5469.5718).abs() < 1e-3);          // not 100,000
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+pub fn composed_epsilon(epsilon: f64, delta: f64, count: u64, total_delta: f64) -> Result<Interval> {
+    check(epsilon, delta, count)?;
+    check_delta(total_delta)?;
+    let top = epsilon * count as f64;
+    let least = delta_at(epsilon, delta, count, top);
+    if least.upper > total_delta {
+        let remedy = format!("give more than {:e}, what the releases' own deltas add up to", least.upper);
+        return Err(Error::parameter("total-delta", total_delta, remedy));
+    }
+    let curve = |total: f64| delta_at(epsilon, delta, count, total);
+    if curve(0.0).upper <= total_delta {
+        return Ok(Interval { lower: 0.0, upper: 0.0 });
+    }
+    let upper = crossing((0.0, top), total_delta, 1e-13, |total| curve(total).upper).1;
+    let lower = if curve(0.0).lower <= total_delta {
+        0.0
+    } else {
+        crossing((0.0, top), total_delta, 1e-13, |total| curve(total).lower).0
+    };
+    Ok(Interval { lower: lower.min(upper), upper })
+}
+
+fn check(epsilon: f64, delta: f64, count: u64) -> Result<()> {
+    check_epsilon(epsilon)?;
+    if !(0.0..1.0).contains(&delta) {
+        return Err(Error::parameter("delta", delta, "give a probability of at least 0 and below 1"));
+    }
+    if count == 0 || count > MOST {
+        return Err(Error::parameter("steps", count, format!("give a number from 1 to {MOST}")));
+    }
+    Ok(())
+}
+
+/// `1 - (1-delta)^k (1 - delta')` with `delta'` that of `k` randomised responses.
+fn delta_at(epsilon: f64, delta: f64, count: u64, total: f64) -> Interval {
+    let kept = (count as f64 * (-delta).ln_1p()).exp();
+    let revealed = -(count as f64 * (-delta).ln_1p()).exp_m1();
+    let responses = responses_at(epsilon, count, total);
+    let error = 8.0 * UNIT * (revealed + responses.upper);
+    Interval {
+        lower: (revealed + kept * responses.lower - error).max(0.0),
+        upper: (revealed + kept * responses.upper + error).min(1.0),
+    }
+}
+
+/// Delta of `k` randomised responses: the sum over `j` lies of `C(k,j) p^(k-j) q^j (1 - e^(total - (k-2j) epsilon))+`.
+fn responses_at(epsilon: f64, count: u64, total: f64) -> Interval {
+    let k = count as f64;
+    if total >= k * epsilon {
+        return Interval { lower: 0.0, upper: 0.0 };
+    }
+    let (ln_p, ln_q) = (-(-epsilon).exp().ln_1p(), -epsilon - (-epsilon).exp().ln_1p());
+    // The most lies for which the loss still exceeds the total.
+    let most = ((k - total / epsilon) / 2.0).ceil() - 1.0;
+    let most = most.clamp(0.0, k);
+    let anchor = most.min((k * ln_q.exp()).floor());
+    let ln_term = |j: f64| ln_choose(k, j) + (k - j) * ln_p + j * ln_q;
+    let payoff = |j: f64| -(total - (k - 2.0 * j) * epsilon).min(0.0).exp_m1();
+    // From the heaviest admissible term, both ways, until terms no longer count.
+    let ratio = epsilon.exp();
+    let (mut sum, mut weight, mut j) = (0.0, 1.0, anchor);
+    while j >= 0.0 && weight > 1e-23 * sum {
+        sum += weight * payoff(j);
+        weight *= ratio * j / (k - j + 1.0);
+        j -= 1.0;
+    }
+    (weight, j) = (1.0, anchor);
+    while j < most && weight > 1e-23 * sum {
+        weight *= (k - j) / ((j + 1.0) * ratio);
+        j += 1.0;
+        sum += weight * payoff(j);
+    }
+    let scale = ln_term(anchor);
+    // Logarithms of factorials are large numbers; their rounding is what limits the accuracy at large k.
+    let error = UNIT * (64.0 + 6.0 * libm::lgamma(k + 1.0) + 4.0 * k * epsilon + 40.0 * k.sqrt());
+    let value = (scale + sum.ln()).exp();
+    Interval { lower: value * (1.0 - error), upper: (value * (1.0 + error + 1e-15)).min(1.0) }
+}
+
+fn ln_choose(n: f64, k: f64) -> f64 {
+    libm::lgamma(n + 1.0) - libm::lgamma(k + 1.0) - libm::lgamma(n - k + 1.0)
+}
+
+/// The three bounds on a composition of unequal pure guarantees, and the best of them (P2, Theorem 1).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Heterogeneous {
+    /// The plain sum.
+    pub naive: f64,
+    /// The form with `ln(e + sqrt(Σ epsilon²)/delta)`.
+    pub moderate: f64,
+    /// The form with `ln(1/delta)`.
+    pub small_delta: f64,
+}
+
+impl Heterogeneous {
+    /// The smallest of the three.
+    pub fn total(&self) -> f64 {
+        self.naive.min(self.moderate).min(self.small_delta)
+    }
+}
+
+/// Bounds the total epsilon, at `total_delta`, of releases with the given epsilons (each pure).
+///
+/// ```
+/// use sottovoce_privacy::kov::heterogeneous;
+/// let bounds = heterogeneous(&[0.0690171500641; 17], (-5.0f64).exp())?;
+/// assert!((bounds.total() - 0.8255402545389874).abs() < 1e-10);
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+pub fn heterogeneous(epsilons: &[f64], total_delta: f64) -> Result<Heterogeneous> {
+    check_delta(total_delta)?;
+    epsilons.iter().try_for_each(|&epsilon| check_epsilon(epsilon))?;
+    let naive: f64 = epsilons.iter().sum();
+    let drift: f64 = epsilons.iter().map(|epsilon| epsilon * (epsilon / 2.0).tanh()).sum();
+    let squares: f64 = epsilons.iter().map(|epsilon| epsilon * epsilon).sum();
+    let spread = |ln: f64| drift + (2.0 * squares * ln).sqrt();
+    Ok(Heterogeneous {
+        naive,
+        moderate: spread((std::f64::consts::E + squares.sqrt() / total_delta).ln()),
+        small_delta: spread(-total_delta.ln()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The sum itself, term by term, for small `k`.
+    fn plain(epsilon: f64, count: u64, total: f64) -> f64 {
+        let (p, q) = (epsilon.exp() / (1.0 + epsilon.exp()), 1.0 / (1.0 + epsilon.exp()));
+        (0..=count)
+            .map(|j| {
+                let loss = (count as f64 - 2.0 * j as f64) * epsilon;
+                let choose: f64 = (0..j).map(|i| (count - i) as f64 / (i + 1) as f64).product();
+                choose * p.powi((count - j) as i32) * q.powi(j as i32) * (1.0 - (total - loss).exp()).max(0.0)
+            })
+            .sum()
+    }
+
+    proptest! {
+        #[test]
+        fn the_sum_from_its_heaviest_term_is_the_sum(epsilon in 0.01f64..3.0, count in 1u64..60, share in 0.0f64..1.0) {
+            let total = share * epsilon * count as f64;
+            let (bound, truth) = (responses_at(epsilon, count, total), plain(epsilon, count, total));
+            prop_assert!(bound.lower <= truth * (1.0 + 1e-11) && truth * (1.0 - 1e-11) <= bound.upper, "{bound:?} {truth}");
+            prop_assert!(bound.width() <= 1e-10 * truth + 1e-300);
+        }
+
+        #[test]
+        fn more_releases_lose_more(epsilon in 0.001f64..1.0, count in 1u64..100_000, ln_delta in -30.0f64..-2.0) {
+            let one = composed_epsilon(epsilon, 0.0, count, ln_delta.exp()).unwrap();
+            let two = composed_epsilon(epsilon, 0.0, count + 1, ln_delta.exp()).unwrap();
+            prop_assert!(one.lower <= two.upper && two.upper <= epsilon * (count + 1) as f64 * (1.0 + 1e-12));
+        }
+    }
+
+    #[test]
+    fn a_million_releases_are_no_trouble() {
+        // The full sum of a million terms, by scipy's binomial logarithms (themselves good to some 1e-9).
+        for (epsilon, delta, truth) in [(0.1, 1e-6, 5469.571839798018), (0.001, 1e-5, 4.377171092397433)] {
+            let total = composed_epsilon(epsilon, 0.0, 1_000_000, delta).unwrap();
+            assert!((total.upper / truth - 1.0).abs() < 1e-8 && total.width() < 1e-8 * truth, "{total:?} {truth}");
+        }
+    }
+
+    #[test]
+    fn deltas_of_the_parts_are_a_floor() {
+        assert!(composed_epsilon(0.1, 1e-6, 100, 1e-5).is_err());
+        assert!(composed_epsilon(0.1, 1e-6, 100, 2e-4).is_ok());
+        assert!(composed_epsilon(0.1, 0.0, 0, 1e-5).is_err());
+        assert!(composed_delta(-0.1, 0.0, 1, 0.0).is_err());
+        assert!(heterogeneous(&[0.1, f64::NAN], 1e-5).is_err());
+    }
+}

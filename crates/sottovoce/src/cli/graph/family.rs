@@ -1,0 +1,338 @@
+//! From `--family` and its parameters to a [`Family`]. Parameters of other families are refused by name, and so are
+//! missing ones. The ranges of the values are checked by the topology crate; here its errors get the names of the
+//! options.
+
+use anyhow::{anyhow, bail};
+use clap::{Args, ValueEnum};
+use sottovoce_topology::Error;
+use sottovoce_topology::family::Family;
+
+use super::sizes::{radius_reaching, root, share_of_pairs};
+use super::{count, real};
+
+/// The families, as they are written after `--family`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// A cycle: --nodes
+    Ring,
+    /// A line: --nodes
+    Path,
+    /// One centre joined to all others: --nodes
+    Star,
+    /// All pairs: --nodes
+    Complete,
+    /// A rectangle: --rows and --cols, or --nodes (a perfect square)
+    Grid,
+    /// A grid that wraps around: --sides, or --nodes (a perfect power) and --dimensions
+    Torus,
+    /// Numbers that differ in one bit: --nodes (a power of two) or --dimensions
+    Hypercube,
+    /// Steps of 1, 2, 4, ... around a cycle: --nodes
+    Exponential,
+    /// Every pair independently: --nodes, and --probability or --mean-degree
+    ErdosRenyi,
+    /// The same number of neighbours for all: --nodes, --degree
+    RandomRegular,
+    /// Points of the unit square, joined when near: --nodes, and --radius or --mean-degree
+    Geometric,
+    /// As geometric, at a given Fiedler value divided by nodes: --nodes, --fiedler
+    GeometricFiedler,
+    /// Communities: --sizes, --p-in, --p-out
+    StochasticBlock,
+    /// Preferential attachment: --nodes, --attach
+    BarabasiAlbert,
+    /// A small world, a rewired cycle: --nodes, --neighbors, --rewire
+    WattsStrogatz,
+    /// Davis's southern women and their events, a data set of 32 nodes: no parameters
+    Davis,
+}
+
+impl Kind {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// The parameters the family takes, by option name.
+    fn takes(self) -> &'static [&'static str] {
+        match self {
+            Self::Ring | Self::Path | Self::Star | Self::Complete | Self::Exponential => &["nodes"],
+            Self::Grid => &["rows", "cols", "nodes"],
+            Self::Torus => &["sides", "nodes", "dimensions"],
+            Self::Hypercube => &["nodes", "dimensions"],
+            Self::ErdosRenyi => &["nodes", "probability", "mean-degree"],
+            Self::RandomRegular => &["nodes", "degree"],
+            Self::Geometric => &["nodes", "radius", "mean-degree"],
+            Self::GeometricFiedler => &["nodes", "fiedler"],
+            Self::StochasticBlock => &["sizes", "p-in", "p-out", "nodes"],
+            Self::BarabasiAlbert => &["nodes", "attach"],
+            Self::WattsStrogatz => &["nodes", "neighbors", "rewire"],
+            Self::Davis => &[],
+        }
+    }
+}
+
+/// A family and its parameters, as given.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Family and parameters")]
+pub(super) struct Choice {
+    /// The kind of graph.
+    #[arg(long, value_name = "F")]
+    family: Kind,
+    /// Number of nodes.
+    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    nodes: Option<usize>,
+    /// Rows of a grid.
+    #[arg(long, value_name = "R", value_parser = count, allow_negative_numbers = true)]
+    rows: Option<usize>,
+    /// Columns of a grid.
+    #[arg(long, value_name = "C", value_parser = count, allow_negative_numbers = true)]
+    cols: Option<usize>,
+    /// Sides of a torus, such as 4,4,4.
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = count, allow_negative_numbers = true)]
+    sides: Option<Vec<usize>>,
+    /// Dimensions of a torus or hypercube.
+    #[arg(long, visible_alias = "dimension", value_name = "D", allow_negative_numbers = true)]
+    dimensions: Option<u32>,
+    /// Probability p of each edge (erdos-renyi).
+    #[arg(long, short, value_name = "P", value_parser = real, allow_negative_numbers = true)]
+    probability: Option<f64>,
+    /// Expected number of neighbours (erdos-renyi, geometric).
+    #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
+    mean_degree: Option<f64>,
+    /// Number of neighbours of every node (random-regular).
+    #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true)]
+    degree: Option<usize>,
+    /// Largest distance that is an edge; the square has side 1 (geometric).
+    #[arg(long, value_name = "R", value_parser = real, allow_negative_numbers = true)]
+    radius: Option<f64>,
+    /// Fiedler value divided by the number of nodes, above 0 and up to 1 (geometric-fiedler).
+    #[arg(long, value_name = "TARGET", value_parser = real, allow_negative_numbers = true)]
+    fiedler: Option<f64>,
+    /// Sizes of the communities, such as 50,50 (stochastic-block).
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', value_parser = count, allow_negative_numbers = true)]
+    sizes: Option<Vec<usize>>,
+    /// Probability of an edge inside a community (stochastic-block).
+    #[arg(long, value_name = "P", value_parser = real, allow_negative_numbers = true)]
+    p_in: Option<f64>,
+    /// Probability of an edge between communities (stochastic-block).
+    #[arg(long, value_name = "P", value_parser = real, allow_negative_numbers = true)]
+    p_out: Option<f64>,
+    /// Edges m that each newcomer brings (barabasi-albert).
+    #[arg(long, value_name = "M", value_parser = count, allow_negative_numbers = true)]
+    attach: Option<usize>,
+    /// Neighbours k of each node before rewiring, an even number (watts-strogatz).
+    #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
+    neighbors: Option<usize>,
+    /// Probability beta of rewiring an edge (watts-strogatz).
+    #[arg(long, value_name = "BETA", value_parser = real, allow_negative_numbers = true)]
+    rewire: Option<f64>,
+}
+
+impl Choice {
+    /// The family, if every parameter it needs is there and no other.
+    pub(super) fn family(&self) -> anyhow::Result<Family> {
+        self.refuse_strangers()?;
+        Ok(match self.family {
+            Kind::Ring => Family::Ring { n: self.nodes()? },
+            Kind::Path => Family::Path { n: self.nodes()? },
+            Kind::Star => Family::Star { n: self.nodes()? },
+            Kind::Complete => Family::Complete { n: self.nodes()? },
+            Kind::Exponential => Family::Exponential { n: self.nodes()? },
+            Kind::Grid => self.grid()?,
+            Kind::Torus => Family::Torus { sides: self.sides()? },
+            Kind::Hypercube => Family::Hypercube { dimension: self.dimension()? },
+            Kind::ErdosRenyi => Family::ErdosRenyi { n: self.nodes()?, p: self.edge_probability()? },
+            Kind::Geometric => Family::Geometric { n: self.nodes()?, radius: self.edge_radius()? },
+            Kind::RandomRegular => {
+                Family::RandomRegular { n: self.nodes()?, degree: self.need(self.degree, "degree", "4")? }
+            }
+            Kind::GeometricFiedler => {
+                let target = self.need(self.fiedler, "fiedler", "0.06")?;
+                Family::GeometricFiedler { n: self.nodes()?, target }
+            }
+            Kind::StochasticBlock => {
+                let (p_in, p_out) =
+                    (self.need(self.p_in, "p-in", "0.3")?, self.need(self.p_out, "p-out", "0.02")?);
+                Family::planted_partition(self.need(self.sizes.clone(), "sizes", "50,50")?, p_in, p_out)
+            }
+            Kind::BarabasiAlbert => {
+                Family::BarabasiAlbert { n: self.nodes()?, m: self.need(self.attach, "attach", "2")? }
+            }
+            Kind::WattsStrogatz => {
+                let (k, beta) =
+                    (self.need(self.neighbors, "neighbors", "4")?, self.need(self.rewire, "rewire", "0.1")?);
+                Family::WattsStrogatz { n: self.nodes()?, k, beta }
+            }
+            Kind::Davis => Family::Davis,
+        })
+    }
+
+    /// Refuses a `--nodes` that does not fit the other parameters.
+    pub(super) fn check_nodes(&self, found: usize) -> anyhow::Result<()> {
+        match self.nodes {
+            Some(nodes) if nodes != found => {
+                bail!(
+                    "`nodes` is {nodes}: the other parameters make {found}; give {found} or leave --nodes out"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An error of the topology crate, under the names of the options.
+    pub(super) fn explain(&self, error: Error) -> anyhow::Error {
+        let (field, value, remedy) = match error {
+            Error::Parameter { field, value, remedy } => (field, value, remedy),
+            Error::Disconnected { .. } => return anyhow!("`connected` cannot be had: {error}"),
+            other => return other.into(),
+        };
+        let is = |p: Option<f64>| p.is_some_and(|p| p.to_string() == value);
+        let field = match field {
+            "n" => "nodes",
+            "p" => "probability",
+            "m" => "attach",
+            "k" => "neighbors",
+            "beta" => "rewire",
+            "target" => "fiedler",
+            "dimension" => "dimensions",
+            "side" | "number of sides" | "product of sides" => "sides",
+            "probabilities" if is(self.p_in) => "p-in",
+            "probabilities" if is(self.p_out) => "p-out",
+            "probabilities" => "sizes",
+            other => other,
+        };
+        anyhow!("`{field}` is {value}: {remedy}")
+    }
+
+    /// The parameters that were given, by option name.
+    fn given(&self) -> impl Iterator<Item = &'static str> {
+        let all = [
+            ("nodes", self.nodes.is_some()),
+            ("rows", self.rows.is_some()),
+            ("cols", self.cols.is_some()),
+            ("sides", self.sides.is_some()),
+            ("dimensions", self.dimensions.is_some()),
+            ("probability", self.probability.is_some()),
+            ("mean-degree", self.mean_degree.is_some()),
+            ("degree", self.degree.is_some()),
+            ("radius", self.radius.is_some()),
+            ("fiedler", self.fiedler.is_some()),
+            ("sizes", self.sizes.is_some()),
+            ("p-in", self.p_in.is_some()),
+            ("p-out", self.p_out.is_some()),
+            ("attach", self.attach.is_some()),
+            ("neighbors", self.neighbors.is_some()),
+            ("rewire", self.rewire.is_some()),
+        ];
+        all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    fn refuse_strangers(&self) -> anyhow::Result<()> {
+        let takes = self.family.takes();
+        let Some(stranger) = self.given().find(|name| !takes.contains(name)) else { return Ok(()) };
+        let family = self.family.name();
+        let list = takes.iter().map(|name| format!("--{name}")).collect::<Vec<_>>().join(", ");
+        let list = if list.is_empty() { "no parameters".to_owned() } else { list };
+        bail!("`{stranger}` is not a parameter of {family}: remove --{stranger}; {family} takes {list}")
+    }
+
+    fn nodes(&self) -> anyhow::Result<usize> {
+        self.need(self.nodes, "nodes", "16")
+    }
+
+    fn need<T>(&self, value: Option<T>, name: &str, example: &str) -> anyhow::Result<T> {
+        let family = self.family.name();
+        value.ok_or_else(|| {
+            anyhow!("`{name}` is missing: {family} needs --{name}, such as --{name} {example}")
+        })
+    }
+
+    fn grid(&self) -> anyhow::Result<Family> {
+        match (self.rows, self.cols, self.nodes) {
+            (Some(rows), Some(cols), _) => Ok(Family::Grid { rows, cols }),
+            (None, None, Some(nodes)) => match root(nodes, 2) {
+                Some(side) => Ok(Family::Grid { rows: side, cols: side }),
+                None => bail!("`nodes` is {nodes}: it is not a perfect square; give --rows and --cols"),
+            },
+            (Some(_), None, _) => bail!("`cols` is missing: grid needs --rows and --cols, such as --cols 4"),
+            (None, Some(_), _) => bail!("`rows` is missing: grid needs --rows and --cols, such as --rows 4"),
+            (None, None, None) => {
+                bail!("`rows` is missing: grid needs --rows and --cols, or --nodes (a perfect square)")
+            }
+        }
+    }
+
+    fn sides(&self) -> anyhow::Result<Vec<usize>> {
+        match (&self.sides, self.nodes, self.dimensions) {
+            (Some(sides), _, None) => Ok(sides.clone()),
+            (Some(_), _, Some(dimensions)) => {
+                bail!("`dimensions` is {dimensions}: --sides has it already; remove --dimensions")
+            }
+            (None, Some(_), Some(0)) => bail!("`dimensions` is 0: give at least 1"),
+            (None, Some(nodes), Some(dimensions)) => match root(nodes, dimensions) {
+                Some(side) if side < 3 => bail!(
+                    "`nodes` is {nodes}: in {dimensions} dimensions each side would be {side}, and must be at least \
+                     3; give more nodes"
+                ),
+                Some(side) => Ok(vec![side; dimensions as usize]),
+                None => {
+                    bail!(
+                        "`nodes` is {nodes}: it is not the power {dimensions} of a whole number; give --sides"
+                    )
+                }
+            },
+            (None, Some(_), None) => {
+                bail!(
+                    "`dimensions` is missing: torus needs --dimensions with --nodes, such as --dimensions 2"
+                )
+            }
+            (None, None, _) => {
+                bail!(
+                    "`sides` is missing: torus needs --sides, such as --sides 4,4, or --nodes and --dimensions"
+                )
+            }
+        }
+    }
+
+    fn dimension(&self) -> anyhow::Result<u32> {
+        match (self.dimensions, self.nodes) {
+            (Some(dimension), _) => Ok(dimension),
+            (None, Some(nodes)) if nodes >= 2 && nodes.is_power_of_two() => Ok(nodes.ilog2()),
+            (None, Some(nodes)) => bail!("`nodes` is {nodes}: give a power of two, such as 16 or 64"),
+            (None, None) => {
+                bail!("`nodes` is missing: hypercube needs --nodes (a power of two) or --dimensions")
+            }
+        }
+    }
+
+    fn edge_probability(&self) -> anyhow::Result<f64> {
+        self.or_mean_degree("probability", self.probability, Some)
+    }
+
+    fn edge_radius(&self) -> anyhow::Result<f64> {
+        self.or_mean_degree("radius", self.radius, radius_reaching)
+    }
+
+    /// A parameter, or what stands for it at a mean degree, found from the share of all pairs that are edges.
+    fn or_mean_degree(
+        &self,
+        name: &str,
+        value: Option<f64>,
+        at_share: fn(f64) -> Option<f64>,
+    ) -> anyhow::Result<f64> {
+        let (family, nodes) = (self.family.name(), self.nodes()?);
+        match (value, self.mean_degree) {
+            (Some(value), None) => Ok(value),
+            (None, Some(degree)) => at_share(share_of_pairs(nodes, degree)?).ok_or_else(|| {
+                anyhow!("`mean-degree` is {degree}: so few pairs would be left out that the radius must be given; use --{name}")
+            }),
+            (Some(_), Some(degree)) => {
+                bail!("`mean-degree` is {degree}: --{name} is given too, and each follows from the other; remove one")
+            }
+            (None, None) => bail!(
+                "`{name}` is missing: {family} needs --{name}, such as --{name} 0.2, or --mean-degree, such as \
+                 --mean-degree 6"
+            ),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `sottovoce graph`: communication graphs, made from a family or read from a file.
+
+mod family;
+mod generate;
+mod inspect;
+mod report;
+mod save;
+mod sizes;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use sottovoce_topology::io::Format;
+use sottovoce_topology::mixing::Weights;
+
+use super::Global;
+
+/// Arguments of `graph`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(
+    after_help = "Example:\n  sottovoce graph generate --family hypercube --nodes 64 --out cube.txt\n  \
+                        sottovoce graph inspect cube.txt --lazy 0.5"
+)]
+pub(crate) struct Graph {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a graph of a family, to standard output or into a file.
+    Generate(Box<generate::Generate>),
+    /// Say how a graph is connected and how fast it mixes.
+    Inspect(inspect::Inspect),
+}
+
+impl Graph {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        match &self.command {
+            Command::Generate(command) => command.run(global),
+            Command::Inspect(command) => command.run(global),
+        }
+    }
+}
+
+/// A remark for people, kept away from the result.
+fn note(global: &Global, text: &str) {
+    if !global.quiet {
+        eprintln!("sottovoce: note: {text}");
+    }
+}
+
+/// Parses a file format by name.
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// Parses the kind of weights by name.
+fn weights() -> impl TypedValueParser<Value = Weights> {
+    let names = ["metropolis", "metropolis-plus-one", "uniform"];
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Weights>())
+}
+
+/// Parses a whole number, such as a number of nodes.
+fn count(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "give a whole number that is not negative, such as 16".to_owned())
+}
+
+/// Parses any number; its range is checked where it is used.
+fn real(text: &str) -> Result<f64, String> {
+    text.parse().map_err(|_| "give a number, such as 0.25".to_owned())
+}
+
+/// `1 node`, `2 nodes`.
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}

@@ -1,0 +1,343 @@
+//! What `graph inspect` found, as one flat JSON object and as a table for people.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::paths;
+use sottovoce_topology::spectrum::{self, Eigenvalue, Method, Spectrum};
+
+/// The total-variation distance at which a walk counts as mixed: the usual one.
+const EPS: f64 = 0.25;
+
+/// Everything that is known about a graph. Numbers that are infinite or undefined are null in JSON.
+#[derive(Serialize)]
+pub(super) struct Inspection {
+    pub(super) file: String,
+    #[serde(flatten)]
+    pub(super) structure: Structure,
+    pub(super) weights: Weights,
+    pub(super) lazy: f64,
+    #[serde(flatten)]
+    pub(super) speed: Speed,
+    #[serde(flatten)]
+    pub(super) hops: Option<Hops>,
+}
+
+/// Who is joined to whom, in numbers.
+#[derive(Serialize)]
+pub(super) struct Structure {
+    nodes: usize,
+    edges: usize,
+    connected: bool,
+    components: usize,
+    largest_component: usize,
+    pub(super) min_degree: usize,
+    pub(super) max_degree: usize,
+    mean_degree: f64,
+}
+
+impl Structure {
+    pub(super) fn new(graph: &Graph) -> Self {
+        let (components, degrees) =
+            (graph.components(), || (0..graph.nodes()).map(|node| graph.degree(node)));
+        Self {
+            nodes: graph.nodes(),
+            edges: graph.edge_count(),
+            connected: components.count() == 1,
+            components: components.count(),
+            largest_component: components.sizes().iter().copied().max().unwrap_or(0),
+            min_degree: degrees().min().unwrap_or(0),
+            max_degree: degrees().max().unwrap_or(0),
+            mean_degree: 2.0 * graph.edge_count() as f64 / graph.nodes() as f64,
+        }
+    }
+}
+
+/// How fast values mix. A single node has none of these numbers.
+#[derive(Default, Serialize)]
+pub(super) struct Speed {
+    #[serde(flatten)]
+    eigenvalues: Eigenvalues,
+    fiedler_normalized: Option<f64>,
+    relaxation_time: Option<f64>,
+    mixing_time_eps: Option<f64>,
+    mixing_time_lower: Option<f64>,
+    mixing_time_upper: Option<f64>,
+    chebyshev_gamma: Option<f64>,
+}
+
+#[derive(Default)]
+struct Eigenvalues {
+    gap: Option<Eigenvalue>,
+    lambda_2: Option<Eigenvalue>,
+    lambda_n: Option<Eigenvalue>,
+    fiedler: Option<Eigenvalue>,
+}
+
+impl Speed {
+    pub(super) fn new(graph: &Graph, mixing: &Mixing) -> anyhow::Result<Self> {
+        let (spectrum, fiedler) = (Spectrum::of(mixing)?, spectrum::fiedler_value(graph)?);
+        let mixing_time = spectrum::mixing_time(&spectrum, graph.nodes(), EPS)?;
+        let Spectrum { gap, lambda_2, lambda_n } = spectrum;
+        Ok(Self {
+            fiedler_normalized: Some(fiedler.value / graph.nodes() as f64),
+            relaxation_time: Some(spectrum.relaxation_time()),
+            mixing_time_eps: Some(EPS),
+            mixing_time_lower: Some(mixing_time.lower),
+            mixing_time_upper: Some(mixing_time.upper),
+            // A gap of 1 may be found a rounding above it; a gap of 0 has no such weight.
+            chebyshev_gamma: spectrum::chebyshev_weight(gap.value.min(1.0)).ok(),
+            eigenvalues: Eigenvalues {
+                gap: Some(gap),
+                lambda_2: Some(lambda_2),
+                lambda_n: Some(lambda_n),
+                fiedler: Some(fiedler),
+            },
+        })
+    }
+}
+
+impl Eigenvalues {
+    fn named(&self) -> [(&'static str, Option<Eigenvalue>); 4] {
+        [
+            ("spectral_gap", self.gap),
+            ("lambda_2", self.lambda_2),
+            ("lambda_n", self.lambda_n),
+            ("fiedler", self.fiedler),
+        ]
+    }
+}
+
+/// Each with its error bound and method beside it, rather than inside it.
+impl Serialize for Eigenvalues {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let entries = self.named().into_iter().flat_map(|(key, found)| {
+            let number = |value: Option<f64>| serde_json::json!(value);
+            [
+                (key.to_owned(), number(found.map(|found| found.value))),
+                (format!("{key}_error_bound"), number(found.map(|found| found.error_bound))),
+                (format!("{key}_method"), serde_json::json!(found.map(|found| found.method))),
+            ]
+        });
+        serializer.collect_map(entries)
+    }
+}
+
+/// Distances in hops; a graph in pieces has none.
+#[derive(Serialize)]
+pub(super) struct Hops {
+    diameter: Option<u32>,
+    average_distance: Option<f64>,
+}
+
+impl Hops {
+    pub(super) fn new(graph: &Graph) -> Self {
+        let found = paths::summary(graph).ok();
+        Self {
+            diameter: found.as_ref().map(|found| found.diameter),
+            average_distance: found.as_ref().map(|found| found.average),
+        }
+    }
+}
+
+impl Inspection {
+    /// What a reader of the numbers should know.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let Structure { connected, components, largest_component, nodes, .. } = self.structure;
+        let gap = self.speed.eigenvalues.gap;
+        let mut remarks = Vec::new();
+        if !connected {
+            remarks.push(format!(
+                "the graph is in {components} pieces, the largest with {largest_component} of {nodes} nodes; nothing \
+                 mixes between pieces, so the gap is 0: add edges between them"
+            ));
+        } else if gap.is_some_and(|gap| gap.value == 0.0 && gap.method == Method::Structure) {
+            remarks.push(
+                "the graph is bipartite: values swing between two halves for ever, so the gap is 0; try --lazy 0.5 \
+                 or --weights metropolis-plus-one"
+                    .to_owned(),
+            );
+        } else if gap.is_none() {
+            remarks.push("a single node has nobody to mix with, so it has no spectrum".to_owned());
+        }
+        let found = self.speed.eigenvalues.named();
+        if found.iter().any(|(_, found)| found.is_some_and(|found| found.method == Method::Lanczos)) {
+            let text = "lanczos: an eigenvalue is within the bound; that it is the one asked for is highly likely, \
+                        not proven";
+            remarks.push(text.to_owned());
+        }
+        remarks
+    }
+
+    fn graph_rows(&self) -> Vec<Row> {
+        let Structure { nodes, edges, connected, components, largest_component, .. } = self.structure;
+        let Structure { min_degree, max_degree, mean_degree, .. } = self.structure;
+        let reach =
+            if connected { "every node can reach every other" } else { "some nodes cannot reach others" };
+        let mut rows = vec![
+            row("nodes", nodes, "peers"),
+            row("edges", edges, "pairs of peers that talk directly"),
+            row("connected", if connected { "yes" } else { "no" }, reach),
+        ];
+        if !connected {
+            rows.push(row(
+                "components",
+                components,
+                format!("pieces; the largest has {largest_component} nodes"),
+            ));
+        }
+        rows.push(row("min degree", min_degree, "fewest neighbours of a node"));
+        rows.push(row("max degree", max_degree, "most neighbours of a node"));
+        rows.push(row("mean degree", number(mean_degree), "neighbours on average"));
+        rows
+    }
+
+    fn mixing_rows(&self) -> Vec<Row> {
+        let (speed, found) = (&self.speed, &self.speed.eigenvalues);
+        let time = match (speed.mixing_time_lower, speed.mixing_time_upper) {
+            (Some(lower), Some(upper)) if lower.is_finite() && upper.is_finite() => {
+                format!("{} to {}", number(lower), number(upper))
+            }
+            (Some(lower), Some(_)) if lower.is_finite() => format!("{} or more", number(lower)),
+            (Some(_), Some(_)) => "never".to_owned(),
+            _ => "-".to_owned(),
+        };
+        vec![
+            row("spectral gap", bounded(found.gap), "larger mixes faster; 0 never mixes, 1 at once"),
+            row("lambda_2", bounded(found.lambda_2), "second largest eigenvalue: the slowest wave"),
+            row(
+                "lambda_n",
+                bounded(found.lambda_n),
+                "smallest eigenvalue: the fastest swing, -1 lasts for ever",
+            ),
+            row(
+                "relaxation time",
+                steps(speed.relaxation_time),
+                "steps in which differences shrink about 2.7-fold",
+            ),
+            row("mixing time", time, format!("steps until a random walk is within {EPS} of uniform")),
+            row("chebyshev gamma", steps(speed.chebyshev_gamma), "momentum weight of accelerated averaging"),
+        ]
+    }
+
+    fn laplacian_rows(&self) -> Vec<Row> {
+        vec![
+            row(
+                "fiedler",
+                bounded(self.speed.eigenvalues.fiedler),
+                "larger is harder to cut in two; 0 is in pieces",
+            ),
+            row(
+                "fiedler / nodes",
+                steps(self.speed.fiedler_normalized),
+                "normalised: 1 for the complete graph",
+            ),
+        ]
+    }
+
+    fn hop_rows(&self) -> Option<Vec<Row>> {
+        let hops = self.hops.as_ref()?;
+        let diameter = hops.diameter.map_or("infinite".to_owned(), |diameter| diameter.to_string());
+        let average = hops.average_distance.map_or("infinite".to_owned(), number);
+        Some(vec![
+            row("diameter", diameter, "hops between the two nodes farthest apart"),
+            row("average distance", average, "hops between two nodes, on average"),
+        ])
+    }
+}
+
+/// A line of the table.
+struct Row {
+    name: &'static str,
+    value: String,
+    meaning: String,
+}
+
+fn row(name: &'static str, value: impl fmt::Display, meaning: impl Into<String>) -> Row {
+    Row { name, value: value.to_string(), meaning: meaning.into() }
+}
+
+/// Six significant digits, without trailing zeros.
+fn number(value: f64) -> String {
+    if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) {
+        return format!("{value:.5e}");
+    }
+    let decimals = (5 - value.abs().max(1e-4).log10().floor() as i32).max(0) as usize;
+    let digits = format!("{value:.decimals$}");
+    let short = if decimals > 0 { digits.trim_end_matches('0').trim_end_matches('.') } else { &digits };
+    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+}
+
+/// A number that may be missing or infinite.
+fn steps(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value.is_finite() => number(value),
+        Some(_) => "infinite".to_owned(),
+        None => "-".to_owned(),
+    }
+}
+
+/// An eigenvalue with its error bound and method.
+fn bounded(found: Option<Eigenvalue>) -> String {
+    match found {
+        None => "-".to_owned(),
+        Some(found) if found.error_bound == 0.0 => format!("{} exactly", number(found.value)),
+        Some(found) => {
+            let method = match found.method {
+                Method::Structure => "structure",
+                Method::Dense => "dense",
+                Method::Lanczos => "lanczos",
+            };
+            // Digits below the bound say nothing.
+            let value = if found.value.abs() <= found.error_bound { 0.0 } else { found.value };
+            format!("{} ± {:.0e} ({method})", number(value), found.error_bound)
+        }
+    }
+}
+
+impl fmt::Display for Inspection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lazy = if self.lazy > 0.0 { format!(", laziness {}", self.lazy) } else { String::new() };
+        let mut sections = vec![(format!("Graph {}", self.file), self.graph_rows())];
+        if self.structure.nodes > 1 {
+            sections.push((format!("Mixing ({} weights{lazy})", self.weights), self.mixing_rows()));
+            sections.push(("Laplacian".to_owned(), self.laplacian_rows()));
+        }
+        sections.extend(self.hop_rows().map(|rows| ("Distances".to_owned(), rows)));
+        let width =
+            |of: fn(&Row) -> usize| sections.iter().flat_map(|(_, rows)| rows).map(of).max().unwrap_or(0);
+        let (names, values) = (width(|row| row.name.len()), width(|row| row.value.chars().count()));
+        for (index, (title, rows)) in sections.iter().enumerate() {
+            writeln!(f, "{}{title}", if index > 0 { "\n" } else { "" })?;
+            for Row { name, value, meaning } in rows {
+                writeln!(f, "  {name:names$}  {value:values$}  {meaning}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_keep_six_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (1.0, "1"),
+            (-1.0, "-1"),
+            (2.0 / 3.0, "0.666667"),
+            (0.000_123_456_78, "0.000123457"),
+            (1e-5, "1.00000e-5"),
+            (123_456.78, "123457"),
+            (100_000.0, "100000"),
+            (1.5e9, "1.50000e9"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}
