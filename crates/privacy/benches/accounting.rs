@@ -28,7 +28,10 @@ fn accountant(row: &Value) -> Option<Accountant> {
 }
 
 fn deltas(row: &Value, key: &str) -> Vec<f64> {
-    row[key].as_object().map(|object| object.keys().filter_map(|delta| delta.parse().ok()).collect()).unwrap_or_default()
+    row[key]
+        .as_object()
+        .map(|object| object.keys().filter_map(|delta| delta.parse().ok()).collect())
+        .unwrap_or_default()
 }
 
 /// Seconds for all points of one currency, the best of three passes.
@@ -70,14 +73,23 @@ fn main() {
     });
     let here = env!("CARGO_MANIFEST_DIR");
     let peer = Command::new("python3")
-        .args([format!("{here}/benches/accounting_peer.py"), format!("{here}/tests/reference/accounting.json")])
+        .args([
+            format!("{here}/benches/accounting_peer.py"),
+            format!("{here}/tests/reference/accounting.json"),
+        ])
         .output();
     match peer {
         Ok(output) if output.status.success() => {
             let times: Value = serde_json::from_slice(&output.stdout).expect("the peer prints JSON");
-            for (name, ours, key) in [("privacy-loss distributions", pld, "pld"), ("Rényi divergences", rdp, "rdp")] {
+            for (name, ours, key) in
+                [("privacy-loss distributions", pld, "pld"), ("Rényi divergences", rdp, "rdp")]
+            {
                 let theirs = times[key].as_f64().unwrap_or(f64::NAN);
-                println!("{name}: dp-accounting {} {theirs:.2} s, ratio {:.0}", times["version"], theirs / ours);
+                println!(
+                    "{name}: dp-accounting {} {theirs:.2} s, ratio {:.0}",
+                    times["version"],
+                    theirs / ours
+                );
             }
         }
         _ => println!("Python with dp-accounting is not at hand: no ratio"),

@@ -267,10 +267,13 @@ impl<'a> Contour<'a> {
             let here: Vec<f64> = self.factors.iter().map(|factor| factor.size(self.c, t, effort)).collect();
             // The longest step whose every point is certified from here.
             let certain = |step: f64| {
-                let each = self.factors.iter().zip(bounds).zip(&here).map(|((factor, bound), size)| match factor {
-                    Factor::Gaussian { .. } => factor.ln_tail(0.0, t),
-                    Factor::Sampled { count, .. } => *count as f64 * (size + step * bound.1).ln().min(0.0),
-                });
+                let each =
+                    self.factors.iter().zip(bounds).zip(&here).map(|((factor, bound), size)| match factor {
+                        Factor::Gaussian { .. } => factor.ln_tail(0.0, t),
+                        Factor::Sampled { count, .. } => {
+                            *count as f64 * (size + step * bound.1).ln().min(0.0)
+                        }
+                    });
                 each.sum::<f64>() <= negligible
             };
             let mut step = 4.0 * t;
@@ -301,7 +304,8 @@ impl<'a> Contour<'a> {
             size += value.norm();
             kernels += 1.0 / (z * (z + 1.0)).norm();
         }
-        let useful = values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
+        let useful =
+            values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
         let dropped: f64 = values[useful + 1..].iter().map(|value| value.norm()).sum();
         values.truncate(useful + 1);
         self.values = values;
@@ -314,12 +318,21 @@ impl<'a> Contour<'a> {
     }
 
     /// Multiplies the powers of a factor's characteristic function into `values[from..]`; returns the error of one release.
-    fn multiply(&self, factor: &Factor, values: &mut [Complex64], from: usize, effort: &mut f64) -> Option<f64> {
+    fn multiply(
+        &self,
+        factor: &Factor,
+        values: &mut [Complex64],
+        from: usize,
+        effort: &mut f64,
+    ) -> Option<f64> {
         match factor {
             Factor::Gaussian { mu_squared } => {
                 for (j, value) in values.iter_mut().enumerate().skip(from) {
                     let t = j as f64 * self.spacing;
-                    let exponent = Complex64::new(-0.5 * mu_squared * t * t, 0.5 * mu_squared * t * (2.0 * self.c + 1.0));
+                    let exponent = Complex64::new(
+                        -0.5 * mu_squared * t * t,
+                        0.5 * mu_squared * t * (2.0 * self.c + 1.0),
+                    );
                     *value *= exponent.exp();
                 }
                 Some(16.0 * UNIT * (1.0 + mu_squared * (self.c + 1.0)))
@@ -343,7 +356,8 @@ impl<'a> Contour<'a> {
             return None;
         }
         let total: f64 = nodes.weights.iter().sum();
-        let turns: Vec<Complex64> = nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
+        let turns: Vec<Complex64> =
+            nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
         let mut state = vec![Complex64::ZERO; turns.len()];
         for (j, value) in values.iter_mut().enumerate().skip(from) {
             if (j - from) % ANCHOR == 0 {

@@ -201,7 +201,10 @@ mod tests {
         let mut filter = Filter::new(Budget::renyi(8.0, 2.0, 1e-5).unwrap()).unwrap();
         let admitted = (0..100_000).take_while(|_| filter.spend(&step).is_ok()).count();
         let total = admitted as f64 * step.renyi(8.0).unwrap();
-        assert!(epsilon_at(8.0, total, 1e-5) <= 2.0 && epsilon_at(8.0, total + step.renyi(8.0).unwrap(), 1e-5) > 2.0);
+        assert!(
+            epsilon_at(8.0, total, 1e-5) <= 2.0
+                && epsilon_at(8.0, total + step.renyi(8.0).unwrap(), 1e-5) > 2.0
+        );
     }
 
     #[test]

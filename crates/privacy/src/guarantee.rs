@@ -118,15 +118,25 @@ impl Guarantee {
 
 /// An upper bound for people: six significant digits, never rounded down.
 pub fn round_up(value: f64) -> String {
+    directed(value, 6, true)
+}
+
+/// Both ends of an interval for people: twelve significant digits, rounded outwards.
+pub fn outward(interval: Interval) -> (String, String) {
+    (directed(interval.lower, 12, false), directed(interval.upper, 12, true))
+}
+
+fn directed(value: f64, significant: i32, up: bool) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    let digits = 5 - value.abs().log10().floor() as i32;
-    let scale = 10_f64.powi(digits.clamp(-300, 300));
-    let mut rounded = (value * scale).ceil() / scale;
-    if rounded < value {
-        rounded = ((value * scale).ceil() + 1.0) / scale;
-    }
+    let digits = (significant - 1 - value.abs().log10().floor() as i32).clamp(-300, 300);
+    let scale = 10_f64.powi(digits);
+    let scaled = if up { (value * scale).ceil() } else { (value * scale).floor() };
+    // The product may have been rounded past a whole number.
+    let fits = |scaled: f64| if up { scaled / scale >= value } else { scaled / scale <= value };
+    let step = if up { 1.0 } else { -1.0 };
+    let rounded = if fits(scaled) { scaled } else { scaled + step } / scale;
     format!("{rounded:.*}", digits.max(0) as usize)
 }
 
@@ -199,6 +209,9 @@ mod tests {
         fn people_never_see_less_than_the_bound(value in 1e-9f64..1e6) {
             let shown: f64 = round_up(value).parse().unwrap();
             prop_assert!(shown >= value && shown <= value * (1.0 + 1.1e-5));
+            let (low, high) = outward(Interval { lower: value, upper: value });
+            let (low, high): (f64, f64) = (low.parse().unwrap(), high.parse().unwrap());
+            prop_assert!(low <= value && value <= high && high - low <= 1e-10 * value);
         }
     }
 }

@@ -188,7 +188,10 @@ mod tests {
         // The full sum of a million terms, by scipy's binomial logarithms (themselves good to some 1e-9).
         for (epsilon, delta, truth) in [(0.1, 1e-6, 5469.571839798018), (0.001, 1e-5, 4.377171092397433)] {
             let total = composed_epsilon(epsilon, 0.0, 1_000_000, delta).unwrap();
-            assert!((total.upper / truth - 1.0).abs() < 1e-8 && total.width() < 1e-8 * truth, "{total:?} {truth}");
+            assert!(
+                (total.upper / truth - 1.0).abs() < 1e-8 && total.width() < 1e-8 * truth,
+                "{total:?} {truth}"
+            );
         }
     }
 

@@ -35,7 +35,7 @@ pub use accountant::Accountant;
 pub use error::{Error, Result};
 pub use filter::{Budget, Filter, Odometer};
 pub use gdp::Gdp;
-pub use guarantee::{Adversary, Guarantee, Standing, Unit, round_up};
+pub use guarantee::{Adversary, Guarantee, Standing, Unit, outward, round_up};
 pub use loss::Loss;
 pub use mechanism::{Adjacency, Mechanism, Noise, Sampling};
 pub use special::{Interval, normal_quantile};

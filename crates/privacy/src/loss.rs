@@ -79,7 +79,9 @@ impl Loss {
             Self::Gdp(gdp) => return gdp.epsilon(delta),
             Self::Pld(accountant) => return accountant.epsilon(delta),
             Self::Pure(epsilon) => kov::composed_epsilon(*epsilon, 0.0, 1, delta)?.upper,
-            Self::Approximate { epsilon, delta: slack } => kov::composed_epsilon(*epsilon, *slack, 1, delta)?.upper,
+            Self::Approximate { epsilon, delta: slack } => {
+                kov::composed_epsilon(*epsilon, *slack, 1, delta)?.upper
+            }
             Self::Zcdp(rho) => {
                 let at = |ln_c: f64| epsilon_at(1.0 + ln_c.exp(), rho * (1.0 + ln_c.exp()), delta);
                 at(minimum(-12.0, 25.0, 48, at)) * (1.0 + 16.0 * UNIT)
@@ -115,16 +117,20 @@ impl Loss {
     pub fn and(&self, other: &Self) -> Result<Self> {
         Ok(match (self, other) {
             (Self::Pure(a), Self::Pure(b)) => Self::Pure(a + b),
-            (Self::Pure(a) | Self::Approximate { epsilon: a, .. }, Self::Pure(b) | Self::Approximate { epsilon: b, .. }) => {
-                Self::Approximate { epsilon: a + b, delta: self.slack() + other.slack() }
-            }
+            (
+                Self::Pure(a) | Self::Approximate { epsilon: a, .. },
+                Self::Pure(b) | Self::Approximate { epsilon: b, .. },
+            ) => Self::Approximate { epsilon: a + b, delta: self.slack() + other.slack() },
             (Self::Gdp(a), Self::Gdp(b)) => Self::Gdp(a.and(*b)),
             (Self::Zcdp(a), Self::Zcdp(b)) => Self::Zcdp(a + b),
             (Self::Zcdp(rho), Self::Gdp(gdp)) | (Self::Gdp(gdp), Self::Zcdp(rho)) => {
                 Self::Zcdp(rho + 0.5 * gdp.mu() * gdp.mu())
             }
             (Self::Rdp(points), any) | (any, Self::Rdp(points)) => Self::Rdp(
-                points.iter().map(|&(order, loss)| Ok((order, loss + any.renyi(order)?))).collect::<Result<_>>()?,
+                points
+                    .iter()
+                    .map(|&(order, loss)| Ok((order, loss + any.renyi(order)?)))
+                    .collect::<Result<_>>()?,
             ),
             (Self::Pld(a), Self::Pld(b)) if a.adjacency() == b.adjacency() => {
                 let mut both = a.clone();
@@ -151,7 +157,8 @@ impl Loss {
 /// The largest Rényi loss of any `epsilon`-DP mechanism: that of randomised response.
 fn pure_renyi(epsilon: f64, order: f64) -> f64 {
     // ln( (e^(a e) + e^((1-a) e)) / (1 + e^e) ) / (a - 1), with e^(a e) factored out.
-    let ln = (order - 1.0) * epsilon + ((1.0 - 2.0 * order) * epsilon).exp().ln_1p() - (-epsilon).exp().ln_1p();
+    let ln =
+        (order - 1.0) * epsilon + ((1.0 - 2.0 * order) * epsilon).exp().ln_1p() - (-epsilon).exp().ln_1p();
     (ln / (order - 1.0)).clamp(0.0, epsilon) * (1.0 + 8.0 * UNIT)
 }
 
@@ -177,7 +184,11 @@ mod tests {
         let approximate = Loss::approximate(1.0, 1e-6).unwrap();
         assert!(approximate.and(&Loss::zcdp(1.0).unwrap()).is_err());
         assert!(approximate.epsilon(1e-7).is_err(), "a delta below the slack cannot be promised");
-        assert!(Loss::pure(f64::NAN).is_err() && Loss::zcdp(-1.0).is_err() && Loss::rdp(vec![(1.0, 0.1)]).is_err());
+        assert!(
+            Loss::pure(f64::NAN).is_err()
+                && Loss::zcdp(-1.0).is_err()
+                && Loss::rdp(vec![(1.0, 0.1)]).is_err()
+        );
     }
 
     proptest! {

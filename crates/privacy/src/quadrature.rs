@@ -22,7 +22,10 @@ impl Nodes {
     /// The terms `weight e^(it loss)`.
     pub(crate) fn turn(&self, t: f64, terms: &mut [Complex64]) {
         let nodes = self.losses.iter().zip(&self.weights);
-        terms.iter_mut().zip(nodes).for_each(|(term, (loss, weight))| *term = Complex64::from_polar(*weight, t * loss));
+        terms
+            .iter_mut()
+            .zip(nodes)
+            .for_each(|(term, (loss, weight))| *term = Complex64::from_polar(*weight, t * loss));
     }
 }
 

@@ -19,7 +19,8 @@ fn points() -> Vec<Value> {
 }
 
 fn rows(kinds: &[&str]) -> Vec<Value> {
-    let rows: Vec<Value> = points().into_iter().filter(|p| kinds.contains(&p["kind"].as_str().unwrap())).collect();
+    let rows: Vec<Value> =
+        points().into_iter().filter(|p| kinds.contains(&p["kind"].as_str().unwrap())).collect();
     assert!(!rows.is_empty(), "{kinds:?}");
     rows
 }
@@ -48,9 +49,15 @@ fn mechanism(row: &Value) -> (Mechanism, Adjacency, u64) {
         Mechanism::discrete_gaussian(number(row, "sigma"), row["sensitivity"].as_u64().unwrap() as u32)
     } else if kind.contains("discrete_laplace") {
         // The reference's parameter is the exponent's coefficient: the inverse scale.
-        Mechanism::discrete_laplace(1.0 / number(row, "parameter"), row["sensitivity"].as_u64().unwrap() as u32)
+        Mechanism::discrete_laplace(
+            1.0 / number(row, "parameter"),
+            row["sensitivity"].as_u64().unwrap() as u32,
+        )
     } else if kind.contains("randomized_response") {
-        Mechanism::randomized_response(number(row, "noise_parameter"), row["num_buckets"].as_u64().unwrap() as u32)
+        Mechanism::randomized_response(
+            number(row, "noise_parameter"),
+            row["num_buckets"].as_u64().unwrap() as u32,
+        )
     } else if kind.contains("laplace") {
         Mechanism::laplace(number(row, "scale"))
     } else {
@@ -73,15 +80,28 @@ fn epsilons(row: &Value, deltas: &[f64]) -> Vec<Interval> {
 
 fn is_listed(row: &Value, delta: f64) -> bool {
     let noise = row["noise_multiplier"].as_f64().or(row["scale"].as_f64()).unwrap_or(0.0);
-    let key = (row["kind"].as_str().unwrap(), noise, row["q"].as_f64().unwrap_or(1.0), row["steps"].as_u64().unwrap(), delta);
+    let key = (
+        row["kind"].as_str().unwrap(),
+        noise,
+        row["q"].as_f64().unwrap_or(1.0),
+        row["steps"].as_u64().unwrap(),
+        delta,
+    );
     BELOW_THE_TRUTH.contains(&key)
 }
 
 #[test]
 fn privacy_loss_distributions_are_not_above_the_reference() {
     let kinds = [
-        "poisson_gaussian", "gaussian", "laplace", "poisson_laplace", "poisson_gaussian_replace_one_pld",
-        "gaussian_replace_one_pld", "poisson_gaussian_pld_fine", "discrete_gaussian", "discrete_laplace",
+        "poisson_gaussian",
+        "gaussian",
+        "laplace",
+        "poisson_laplace",
+        "poisson_gaussian_replace_one_pld",
+        "gaussian_replace_one_pld",
+        "poisson_gaussian_pld_fine",
+        "discrete_gaussian",
+        "discrete_laplace",
         "randomized_response_replace_one",
     ];
     let mut wrong = Vec::new();
@@ -93,14 +113,22 @@ fn privacy_loss_distributions_are_not_above_the_reference() {
             let (delta, reference) = reference[i];
             assert!(interval.lower <= interval.upper, "{row}");
             if let Some((_, floor)) = optimistic.get(i) {
-                assert!(interval.upper >= *floor * (1.0 - ROUNDED), "{interval:?} below the optimistic {floor}: {row}");
+                assert!(
+                    interval.upper >= *floor * (1.0 - ROUNDED),
+                    "{interval:?} below the optimistic {floor}: {row}"
+                );
             }
             let below = interval.lower > reference;
             let above = interval.upper > reference * (1.0 + ROUNDED) + 1e-12;
             if below != is_listed(&row, delta) || (above && !below) {
                 wrong.push(format!(
                     "{} noise {} q {} steps {} delta {delta:e}: [{}, {}], reference {reference}",
-                    row["kind"], row["noise_multiplier"], row["q"], row["steps"], interval.lower, interval.upper
+                    row["kind"],
+                    row["noise_multiplier"],
+                    row["q"],
+                    row["steps"],
+                    interval.lower,
+                    interval.upper
                 ));
             }
         }
@@ -113,7 +141,10 @@ fn unsampled_gaussians_are_exact_where_transforms_have_a_floor() {
     for row in rows(&["gaussian_fft_floor"]) {
         let (delta, exact) = (number(&row, "delta"), number(&row, "exact_mpmath"));
         let interval = epsilons(&row, &[delta])[0];
-        assert!(interval.contains(exact) || (interval.upper - exact).abs() < 1e-13 * exact, "{interval:?} {row}");
+        assert!(
+            interval.contains(exact) || (interval.upper - exact).abs() < 1e-13 * exact,
+            "{interval:?} {row}"
+        );
         assert!(interval.width() < 1e-11, "{interval:?} {row}");
     }
     for row in rows(&["gaussian"]) {
@@ -135,7 +166,9 @@ fn analytic_calibration_agrees() {
 
 #[test]
 fn calibration_is_at_least_as_sharp_and_never_under_noises() {
-    for (kind, method) in [("calibrate_rdp", calibrate::Method::Rdp), ("calibrate_pld", calibrate::Method::Pld)] {
+    for (kind, method) in
+        [("calibrate_rdp", calibrate::Method::Rdp), ("calibrate_pld", calibrate::Method::Pld)]
+    {
         for row in rows(&[kind]) {
             let rate = number(&row, "q");
             let (epsilon, delta) = (number(&row, "target_epsilon"), number(&row, "target_delta"));
@@ -158,13 +191,21 @@ fn calibration_is_at_least_as_sharp_and_never_under_noises() {
 #[test]
 fn renyi_losses_are_exact_at_every_order() {
     for row in rows(&["rdp_exact_quadrature"]) {
-        let step = Mechanism::gaussian(number(&row, "noise_multiplier")).unwrap().poisson(number(&row, "q")).unwrap();
-        let (loss, exact) = (rdp::loss(&step, Adjacency::AddRemove, number(&row, "order")).unwrap(), number(&row, "rdp"));
+        let step = Mechanism::gaussian(number(&row, "noise_multiplier"))
+            .unwrap()
+            .poisson(number(&row, "q"))
+            .unwrap();
+        let (loss, exact) =
+            (rdp::loss(&step, Adjacency::AddRemove, number(&row, "order")).unwrap(), number(&row, "rdp"));
         assert!((loss / exact - 1.0).abs() < 1e-9, "{loss} {row}");
     }
     for row in rows(&["rdp_raw_poisson_gaussian"]) {
-        let step = Mechanism::gaussian(number(&row, "noise_multiplier")).unwrap().poisson(number(&row, "q")).unwrap();
-        for (order, reference) in row["orders"].as_array().unwrap().iter().zip(row["rdp"].as_array().unwrap()) {
+        let step = Mechanism::gaussian(number(&row, "noise_multiplier"))
+            .unwrap()
+            .poisson(number(&row, "q"))
+            .unwrap();
+        for (order, reference) in row["orders"].as_array().unwrap().iter().zip(row["rdp"].as_array().unwrap())
+        {
             let (order, reference) = (order.as_f64().unwrap(), reference.as_f64().unwrap_or(f64::INFINITY));
             let loss = rdp::loss(&step, Adjacency::AddRemove, order).unwrap();
             assert!(loss <= reference * (1.0 + 1e-9), "order {order}: {loss} > {reference}");
@@ -174,7 +215,8 @@ fn renyi_losses_are_exact_at_every_order() {
     }
     for row in rows(&["rdp_raw_laplace"]) {
         let noise = Mechanism::laplace(1.0 / number(&row, "eps")).unwrap();
-        for (order, reference) in row["orders"].as_array().unwrap().iter().zip(row["rdp"].as_array().unwrap()) {
+        for (order, reference) in row["orders"].as_array().unwrap().iter().zip(row["rdp"].as_array().unwrap())
+        {
             let (order, reference) = (order.as_f64().unwrap(), reference.as_f64().unwrap());
             if order > 1.0 {
                 let loss = rdp::loss(&noise, Adjacency::AddRemove, order).unwrap();
@@ -212,7 +254,8 @@ fn renyi_epsilons_equal_at_integer_orders_and_are_never_above_elsewhere() {
 fn fixed_batches_are_sharper_than_the_published_bound() {
     for row in rows(&["wor_gaussian_replace_one_rdp"]) {
         let (n, m) = (row["n"].as_u64().unwrap(), row["m"].as_u64().unwrap());
-        let step = Mechanism::gaussian(2.0 * number(&row, "noise_multiplier")).unwrap().fixed_batch(m, n).unwrap();
+        let step =
+            Mechanism::gaussian(2.0 * number(&row, "noise_multiplier")).unwrap().fixed_batch(m, n).unwrap();
         let mut accountant = Accountant::new(Adjacency::Replace);
         accountant.compose(step, row["steps"].as_u64().unwrap()).unwrap();
         for (delta, reference) in curve(&row, "rdp") {
@@ -247,7 +290,10 @@ fn heterogeneous_composition_agrees_to_ten_digits() {
         let epsilons: Vec<f64> = row["eps"].as_array().unwrap().iter().map(|e| e.as_f64().unwrap()).collect();
         let bounds = kov::heterogeneous(&epsilons, number(&row, "delta")).unwrap();
         for (ours, key) in [
-            (bounds.naive, "naive"), (bounds.moderate, "term2"), (bounds.small_delta, "term3"), (bounds.total(), "total"),
+            (bounds.naive, "naive"),
+            (bounds.moderate, "term2"),
+            (bounds.small_delta, "term3"),
+            (bounds.total(), "total"),
         ] {
             assert!((ours - number(&row, key)).abs() <= 1e-10, "{key}: {ours} {}", row[key]);
         }

@@ -22,8 +22,8 @@ use compose::{Composed, compose};
 pub(crate) use lattice::Lattice;
 pub(crate) use law::mixed_loss;
 use law::{Law, laws};
-use plan::{Fineness, Part};
 pub(crate) use plan::minimum;
+use plan::{Fineness, Part};
 pub(crate) use spectrum::{pairwise, power};
 
 /// Certified epsilons of a composition at each delta (all in `(0, 1)`), by lattice and transform.
@@ -36,13 +36,10 @@ pub(crate) fn epsilons(
     for laws in directions(events, adjacency)? {
         let direction = Direction::new(&laws, deltas)?;
         // A direction that is known to lose less at every delta need not be resolved finely.
-        let settled = deltas
-            .iter()
-            .zip(&result)
-            .all(|(&delta, known)| {
-                let below = |fineness| direction.rough(delta, fineness) <= known.lower;
-                known.lower > 0.0 && (below(plan::COARSE) || below(plan::MEDIUM))
-            });
+        let settled = deltas.iter().zip(&result).all(|(&delta, known)| {
+            let below = |fineness| direction.rough(delta, fineness) <= known.lower;
+            known.lower > 0.0 && (below(plan::COARSE) || below(plan::MEDIUM))
+        });
         if !settled {
             for (slot, fine) in result.iter_mut().zip(direction.epsilons(deltas)) {
                 *slot = slot.max(fine);

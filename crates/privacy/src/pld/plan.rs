@@ -119,7 +119,9 @@ pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> 
         let score = 2.0 * (window.high - window.low).ln() + 0.5 * (height - 1.5 * c.ln() - LIFTED).max(0.0);
         (score, Window { tolerance: 1e-7 * (-height.max(0.0)).exp(), ..window })
     });
-    candidates.min_by(|a, b| a.0.total_cmp(&b.0)).map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
+    candidates
+        .min_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
 }
 
 /// The window of losses that matters under `tilt`.

@@ -224,8 +224,10 @@ mod tests {
             }
             assert!((spectrum.values[0] - 1.0).norm() < 1e-13);
         }
-        let (few, many) =
-            (characteristic(&masses, 6144, 1, 1e-12).error, characteristic(&masses, 6144, 1_000_000_000, 1e-12).error);
+        let (few, many) = (
+            characteristic(&masses, 6144, 1, 1e-12).error,
+            characteristic(&masses, 6144, 1_000_000_000, 1e-12).error,
+        );
         assert!(many < 0.5 * few, "direct summation must pay: {many:e} {few:e}");
     }
 

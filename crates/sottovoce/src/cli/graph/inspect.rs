@@ -7,9 +7,9 @@ use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::{self, Format};
-use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::mixing::Weights;
 
-use super::report::{Hops, Inspection, Speed, Structure};
+use super::report::{Hops, Inspection};
 use super::{Global, formats, note, real, weights};
 
 const EXAMPLES: &str = "Example:
@@ -65,23 +65,9 @@ impl Inspect {
     }
 
     fn inspect(&self, graph: &Graph) -> anyhow::Result<Inspection> {
-        let mixing = Mixing::new(graph, self.weights).lazy(self.lazy)?;
-        let structure = Structure::new(graph);
-        if !mixing.is_symmetric() {
-            let Structure { min_degree, max_degree, .. } = structure;
-            bail!(
-                "`weights` is {}: they are symmetric only where all nodes have the same number of neighbours, here \
-                 it runs from {min_degree} to {max_degree}; use --weights metropolis",
-                self.weights,
-            );
-        }
-        Ok(Inspection {
-            file: self.file.display().to_string(),
-            structure,
-            weights: self.weights,
-            lazy: self.lazy,
-            speed: if graph.nodes() > 1 { Speed::new(graph, &mixing)? } else { Speed::default() },
-            hops: self.distances.then(|| Hops::new(graph)),
-        })
+        let mut inspection =
+            Inspection::new(self.file.display().to_string(), graph, self.weights, self.lazy)?;
+        inspection.hops = self.distances.then(|| Hops::new(graph));
+        Ok(inspection)
     }
 }

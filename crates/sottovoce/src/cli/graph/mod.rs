@@ -12,6 +12,8 @@ use clap::{Args, Subcommand};
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::Weights;
 
+pub(crate) use report::Inspection;
+
 use super::Global;
 
 /// Arguments of `graph`.

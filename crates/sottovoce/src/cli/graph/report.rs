@@ -13,7 +13,7 @@ const EPS: f64 = 0.25;
 
 /// Everything that is known about a graph. Numbers that are infinite or undefined are null in JSON.
 #[derive(Serialize)]
-pub(super) struct Inspection {
+pub(crate) struct Inspection {
     pub(super) file: String,
     #[serde(flatten)]
     pub(super) structure: Structure,
@@ -23,6 +23,23 @@ pub(super) struct Inspection {
     pub(super) speed: Speed,
     #[serde(flatten)]
     pub(super) hops: Option<Hops>,
+}
+
+impl Inspection {
+    /// Inspects a graph (all but its distances) under the given weights.
+    pub(crate) fn new(file: String, graph: &Graph, weights: Weights, lazy: f64) -> anyhow::Result<Self> {
+        let mixing = Mixing::new(graph, weights).lazy(lazy)?;
+        let structure = Structure::new(graph);
+        if !mixing.is_symmetric() {
+            let Structure { min_degree, max_degree, .. } = structure;
+            anyhow::bail!(
+                "`weights` is {weights}: they are symmetric only where all nodes have the same number of neighbours, \
+                 here it runs from {min_degree} to {max_degree}; use --weights metropolis",
+            );
+        }
+        let speed = if graph.nodes() > 1 { Speed::new(graph, &mixing)? } else { Speed::default() };
+        Ok(Self { file, structure, weights, lazy, speed, hops: None })
+    }
 }
 
 /// Who is joined to whom, in numbers.
