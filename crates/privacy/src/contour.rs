@@ -360,7 +360,7 @@ impl<'a> Contour<'a> {
             nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
         let mut state = vec![Complex64::ZERO; turns.len()];
         for (j, value) in values.iter_mut().enumerate().skip(from) {
-            if (j - from) % ANCHOR == 0 {
+            if (j - from).is_multiple_of(ANCHOR) {
                 nodes.turn(j as f64 * self.spacing, &mut state);
             } else {
                 state.iter_mut().zip(&turns).for_each(|(s, turn)| *s *= turn);

@@ -193,7 +193,7 @@ impl fmt::Display for Mechanism {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.noise {
             Noise::Gaussian { noise_multiplier } => {
-                write!(f, "gaussian(noise-multiplier={noise_multiplier})")?
+                write!(f, "gaussian(noise-multiplier={noise_multiplier})")?;
             }
             Noise::Laplace { scale } => write!(f, "laplace(scale={scale})")?,
             Noise::DiscreteGaussian { sigma, contribution } => {

@@ -87,11 +87,32 @@ fn slip((low, high): (f64, f64)) -> f64 {
     ROUNDING * (1.0 + low.abs().max(high.abs()))
 }
 
+/// Evaluates a pure function at `0..count`, on as many threads as there are; the result does not depend on them.
+fn in_parallel<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
+    if threads == 1 || count < 10_000 {
+        return (0..count).map(f).collect();
+    }
+    let share = count.div_ceil(threads);
+    let parts: Vec<Vec<T>> = std::thread::scope(|scope| {
+        let ranges = (0..threads).map(|k| (k * share).min(count)..((k + 1) * share).min(count));
+        let workers: Vec<_> = ranges.map(|range| scope.spawn(|| range.map(&f).collect())).collect();
+        // A panic in a worker is a bug, and goes on as one.
+        workers
+            .into_iter()
+            .map(|w| w.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    });
+    parts.into_iter().flatten().collect()
+}
+
 /// The masses of a law in the cells `(y_i, y_(i+1)]` between lattice points, below the first and above the last.
 struct Cells {
     /// `a_i = e^(y_i)` at the lattice points; one more than there are cells.
     points: Vec<f64>,
     cells: Vec<Masses>,
+    /// What the right end of each cell must carry (under `P`) for both ends together to have the cell's `P` and `Q`.
+    rights: Vec<f64>,
     under: Masses,
     over: Masses,
     step: f64,
@@ -110,33 +131,29 @@ impl Cells {
             // An atom at the top of the range belongs to the last point, whatever the rounding of either.
             if (y - top).abs() <= HAIR * step { top + slip((first, last)) / 2.0 } else { y }
         };
-        let (mut up, mut down) = law.split(first);
-        let under = down;
-        let mut cells = Vec::with_capacity(count);
-        for i in 1..=count {
-            // Each tail where it is the smaller one: differences then keep their accuracy relative to that tail.
-            let (next_up, next_down) = law.split(threshold(i));
-            let difference = |from_up: f64, to_up: f64, from_down: f64, to_down: f64| {
-                let mass = if from_up < 0.5 { from_up - to_up } else { to_down - from_down };
-                mass.max(0.0)
-            };
-            cells.push(Masses {
-                p: difference(up.p, next_up.p, down.p, next_down.p),
-                q: difference(up.q, next_up.q, down.q, next_down.q),
-            });
-            (up, down) = (next_up, next_down);
-        }
-        let points = (0..=count).map(|i| threshold(i).exp()).collect();
+        let tails = in_parallel(count + 1, |i| law.split(threshold(i)));
+        let ((_, under), (over, _)) = (tails[0], tails[count]);
+        // Each tail where it is the smaller one: differences then keep their accuracy relative to that tail.
+        let difference = |up: f64, next_up: f64, down: f64, next_down: f64| {
+            (if up < 0.5 { up - next_up } else { next_down - down }).max(0.0)
+        };
+        let cells: Vec<Masses> = (tails.windows(2))
+            .map(|pair| {
+                let ((up, down), (next_up, next_down)) = (pair[0], pair[1]);
+                Masses {
+                    p: difference(up.p, next_up.p, down.p, next_down.p),
+                    q: difference(up.q, next_up.q, down.q, next_down.q),
+                }
+            })
+            .collect();
+        let points: Vec<f64> = in_parallel(count + 1, |i| threshold(i).exp());
+        let whole = -(-step).exp_m1();
+        let rights = (cells.iter().zip(&points))
+            .map(|(cell, point)| ((cell.p - point * cell.q) / whole).clamp(0.0, cell.p))
+            .collect();
         let atom_at_first = if first <= law.range().0 { under.q } else { 0.0 };
         let slope_at_last = law.above(threshold(count) - HAIR * step).q;
-        Self { points, cells, under, over: up, step, atom_at_first, slope_at_last }
-    }
-
-    /// Splits a cell: the masses under `P` that its left and right ends must carry to have the cell's `P` and `Q`.
-    fn ends(&self, i: usize) -> (f64, f64) {
-        let cell = self.cells[i];
-        let right = ((cell.p - self.points[i] * cell.q) / -(-self.step).exp_m1()).clamp(0.0, cell.p);
-        (cell.p - right, right)
+        Self { points, cells, rights, under, over, step, atom_at_first, slope_at_last }
     }
 
     fn width(&self, i: usize) -> f64 {
@@ -147,9 +164,8 @@ impl Cells {
     fn connected(&self) -> Vec<f64> {
         let mut masses = vec![0.0; self.points.len()];
         masses[0] = self.under.p;
-        for i in 0..self.cells.len() {
-            let (left, right) = self.ends(i);
-            masses[i] += left;
+        for (i, (cell, right)) in self.cells.iter().zip(&self.rights).enumerate() {
+            masses[i] += cell.p - right;
             masses[i + 1] += right;
         }
         masses
@@ -160,10 +176,21 @@ impl Cells {
         let (chords, all) = self.chord_slopes();
         let drops = self.drops(&chords);
         let count = drops.len() - 1;
+        if count == 0 {
+            return vec![0.0];
+        }
         let cells =
-            (0..count).map(|i| (chords[i] - (drops[i] - drops[i + 1]) / self.width(i), self.width(i)));
-        // To the left of the first point the curve follows its tangent, down to `a = 0`.
-        let mut slopes = convex(std::iter::once((all + self.atom_at_first, self.points[0])).chain(cells));
+            || (0..count).map(|i| (chords[i] - (drops[i] - drops[i + 1]) / self.width(i), self.width(i)));
+        let mut slopes = convex(cells());
+        let curve_at_first: f64 = slopes.iter().enumerate().map(|(i, slope)| slope * self.width(i)).sum();
+        // Left of the first point the curve may rise to 1 at `a = 0`: that line lies below `1 - a`, and so below `H`, if
+        // the curve at the first point does. Else it must follow the tangent of `H` there.
+        let rise = (1.0 - 1e-13 - curve_at_first) / self.points[0];
+        if rise >= slopes[0] && curve_at_first <= 1.0 - 1e-13 - self.points[0] {
+            slopes.insert(0, rise);
+        } else {
+            slopes = convex(std::iter::once((all + self.atom_at_first, self.points[0])).chain(cells()));
+        }
         slopes.push(0.0);
         // Differences at the level of rounding are dropped: a law without them is lower still.
         let mass =
@@ -177,7 +204,7 @@ impl Cells {
         let mut beyond = self.over.q;
         let mut slopes = vec![0.0; self.cells.len()];
         for i in (0..self.cells.len()).rev() {
-            slopes[i] = beyond + self.ends(i).1 / self.points[i + 1];
+            slopes[i] = beyond + self.rights[i] / self.points[i + 1];
             beyond += self.cells[i].q;
         }
         (slopes, beyond)

@@ -250,3 +250,80 @@ impl<'a> Direction<'a> {
 fn middle(deltas: &[f64]) -> f64 {
     (deltas.iter().map(|delta| delta.ln()).sum::<f64>() / deltas.len() as f64).exp()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Gdp, contour};
+
+    fn gaussian(sigma: f64) -> Mechanism {
+        Mechanism::gaussian(sigma).unwrap()
+    }
+
+    /// The general method must contain the closed form, down to where plain transforms have long drowned.
+    #[test]
+    fn the_lattice_contains_gaussian_dp_down_to_1e_14() {
+        for (sigma, count) in [(5.0, 100), (20.0, 1000), (1.0, 2), (0.7, 7)] {
+            let exact = Gdp::of_noise(sigma).unwrap().times(count);
+            let deltas = [1e-2, 1e-5, 1e-9, 1e-12, 1e-14];
+            let intervals = epsilons(&[(gaussian(sigma), count)], Adjacency::AddRemove, &deltas).unwrap();
+            for (interval, delta) in intervals.iter().zip(deltas) {
+                let truth = exact.epsilon(delta).unwrap().upper;
+                assert!(interval.contains(truth), "sigma {sigma} delta {delta}: {truth} not in {interval:?}");
+                assert!(interval.width() < 1e-4 * truth, "sigma {sigma} delta {delta}: {interval:?}");
+            }
+        }
+    }
+
+    /// Two methods that share nothing but the definition of the mechanism.
+    #[test]
+    fn the_lattice_contains_the_contour() {
+        for (sigma, rate, count, adjacency) in [
+            (1.0, 0.01, 1000, Adjacency::AddRemove),
+            (1.0, 0.01, 1000, Adjacency::Replace),
+            (2.0, 0.5, 100, Adjacency::AddRemove),
+            (0.7, 0.01, 10_000, Adjacency::AddRemove),
+            (3.0, 0.05, 300, Adjacency::Replace),
+            (1.0, 0.3, 40, Adjacency::AddRemove),
+        ] {
+            let events = [(gaussian(sigma).poisson(rate).unwrap(), count), (gaussian(9.0), 2)];
+            let deltas = [1e-4, 1e-9, 1e-13];
+            let wide = epsilons(&events, adjacency, &deltas).unwrap();
+            let narrow = contour::epsilons(&events, adjacency, &deltas).unwrap();
+            for (wide, narrow) in wide.iter().zip(&narrow) {
+                let inside = wide.lower <= narrow.upper && narrow.lower <= wide.upper;
+                assert!(inside, "{sigma} {rate} x{count} {adjacency}: {narrow:?} outside {wide:?}");
+                assert!(
+                    narrow.width() < 1e-5 * narrow.upper && wide.width() < 1e-3 * wide.upper,
+                    "{narrow:?} {wide:?}"
+                );
+            }
+        }
+    }
+
+    /// All sums of losses of two-valued and few-valued laws, one by one.
+    #[test]
+    fn atoms_compose_exactly() {
+        let response = Mechanism::randomized_response(0.4, 2).unwrap();
+        let (truth, other) = (0.8_f64, 0.2_f64);
+        let loss = (truth / other).ln();
+        for epsilon in [0.0, 0.5, 2.0, 5.0, 9.0] {
+            let exact: f64 = (0..=9u32)
+                .map(|lies| {
+                    let choose: f64 = (0..lies).map(|i| f64::from(9 - i) / f64::from(i + 1)).product();
+                    let total = (9.0 - 2.0 * f64::from(lies)) * loss;
+                    choose
+                        * truth.powi(9 - lies as i32)
+                        * other.powi(lies as i32)
+                        * (1.0 - (epsilon - total).exp()).max(0.0)
+                })
+                .sum();
+            let interval = delta(&[(response, 9)], Adjacency::Replace, epsilon).unwrap();
+            assert!(
+                interval.lower <= exact * (1.0 + 1e-12) && exact <= interval.upper,
+                "{exact} {interval:?}"
+            );
+            assert!(interval.width() < 1e-8 * exact + 1e-15, "{exact} {interval:?}");
+        }
+    }
+}

@@ -11,6 +11,8 @@ const ROUGH: usize = 400;
 const LARGEST_LOSS: f64 = 600.0;
 /// Tilted mass that may leave the window (its logarithm).
 const LN_WRAPPED: f64 = -32.0;
+/// Probability of the small losses that are moved up to the first lattice point.
+const IGNORED: f64 = 1e-11;
 /// How far above delta the tilted scale may lie (its logarithm) without the transform's noise, some 1e-13 of that scale,
 /// being noticed.
 const LIFTED: f64 = 6.0;
@@ -56,8 +58,11 @@ pub(crate) fn cut(law: &Law, count: u64, smallest_delta: f64) -> Result<Part<'_>
     } else {
         falling(low, high, |y| law.above(y).p * n <= 1e-10 * smallest_delta)?
     };
-    let first =
-        if low.is_finite() { low } else { -falling(-last, -low, |y| law.at_most(-y).p * n <= 1e-18)? };
+    let first = if low.is_finite() {
+        low
+    } else {
+        -falling(-last, -low.max(-LARGEST_LOSS), |y| law.at_most(-y).p * n <= IGNORED)?
+    };
     Ok(Part { law, count, first, last, rough: rough(law, first, last) })
 }
 
