@@ -1,4 +1,5 @@
 //! Algebra of composition: what must hold whatever the parameters.
+#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use sottovoce_privacy::{Accountant, Adjacency, Error, Mechanism};

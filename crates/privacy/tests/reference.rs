@@ -3,6 +3,7 @@
 //! Rényi: equal at integer orders, never above elsewhere. Privacy-loss distributions: the reference is a pessimistic bound,
 //! so ours must not be above it, except where rounding in its transform has pushed it *below the truth*. On such a row our
 //! certified lower bound exceeds the reference; those rows are listed in [`BELOW_THE_TRUTH`], so that a new one is noticed.
+#![allow(clippy::unwrap_used)]
 
 use serde_json::Value;
 use sottovoce_privacy::{Accountant, Adjacency, Gdp, Interval, Mechanism, calibrate, kov, rdp};

@@ -1,4 +1,5 @@
 //! `sottovoce account mechanism`, `run quickstart`, completions and the manual page, through the real binary.
+#![allow(clippy::unwrap_used)]
 
 use assert_cmd::Command;
 use serde_json::Value;

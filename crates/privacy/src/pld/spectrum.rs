@@ -235,7 +235,7 @@ mod tests {
     fn sizes_are_even_and_sufficient() {
         for least in 1..5000 {
             let size = fast_size(least);
-            assert!(size >= least && size % 2 == 0 && size < 2 * least + 4, "{least} {size}");
+            assert!(size >= least && size.is_multiple_of(2) && size < 2 * least + 4, "{least} {size}");
         }
     }
 }
