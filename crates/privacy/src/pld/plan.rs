@@ -6,11 +6,11 @@ use super::law::Law;
 use crate::{Error, Result};
 
 /// Cells of the rough law on which plans are made.
-const ROUGH: usize = 400;
+const ROUGH: usize = 500;
 /// Losses beyond this have likelihood ratios that doubles cannot hold.
 const LARGEST_LOSS: f64 = 600.0;
 /// Tilted mass that may leave the window (its logarithm).
-const LN_WRAPPED: f64 = -32.0;
+const LN_WRAPPED: f64 = -27.0;
 /// Probability of the small losses that are moved up to the first lattice point.
 const IGNORED: f64 = 1e-11;
 /// How far above delta the tilted scale may lie (its logarithm) without the transform's noise, some 1e-13 of that scale,
@@ -118,11 +118,11 @@ pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
 /// A stronger tilt lifts the question higher above the rounding noise; but where rare large losses matter it makes them
 /// common, and the window (so the spacing) long. The score weighs one against the other.
 pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> Window {
-    let candidates = (0..16).map(|i| strongest * 0.75_f64.powi(i)).map(|c| {
+    let candidates = (0..14).map(|i| strongest * 0.72_f64.powi(i)).map(|c| {
         let height = cumulant(parts, c) - c * epsilon - delta.ln();
         let window = window(parts, c, epsilon);
         let score = 2.0 * (window.high - window.low).ln() + 0.5 * (height - 1.5 * c.ln() - LIFTED).max(0.0);
-        (score, Window { tolerance: 1e-7 * (-height.max(0.0)).exp(), ..window })
+        (score, Window { tolerance: 4e-7 * (-height.max(0.0)).exp(), ..window })
     });
     candidates
         .min_by(|a, b| a.0.total_cmp(&b.0))

@@ -13,7 +13,7 @@ use realfft::num_complex::Complex64;
 use crate::special::UNIT;
 
 /// Multiply-adds to spend on direct summation.
-const EFFORT: usize = 20_000_000;
+const EFFORT: usize = 10_000_000;
 /// Powers below `e^-80` count as zero.
 const LN_NEGLIGIBLE: f64 = -80.0;
 /// Direct rotation is restarted from exact angles after so many steps.
@@ -51,7 +51,8 @@ pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64, tolerance:
         return Spectrum { values, error };
     }
     let threshold = (LN_NEGLIGIBLE / count as f64).exp() - error;
-    let active: Vec<usize> = (0..values.len()).filter(|&l| values[l].norm() >= threshold).collect();
+    let active: Vec<usize> =
+        (0..values.len()).filter(|&l| values[l].norm_sqr() >= threshold * threshold.max(0.0)).collect();
     let most = (EFFORT / active.len().max(1)).min(4096);
     let heavy = heaviest(masses, most, 0.5 * wanted.max(DIRECT_ERROR) / fast_factor(size));
     let mut rest = masses.to_vec();

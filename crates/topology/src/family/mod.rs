@@ -13,12 +13,14 @@ mod fixed;
 mod geometric;
 mod growth;
 mod regular;
+mod sizes;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
 pub use fiedler::{FIEDLER_TOLERANCE, FiedlerDraw, geometric_at_fiedler};
+pub use sizes::{radius_reaching, root, share_of_pairs};
 
 use crate::{Graph, Result};
 use draw::Draw;

@@ -5,9 +5,8 @@
 use anyhow::{anyhow, bail};
 use clap::{Args, ValueEnum};
 use sottovoce_topology::Error;
-use sottovoce_topology::family::Family;
+use sottovoce_topology::family::{Family, radius_reaching, root, share_of_pairs};
 
-use super::sizes::{radius_reaching, root, share_of_pairs};
 use super::{count, real};
 
 /// The families, as they are written after `--family`.

@@ -5,7 +5,6 @@ mod generate;
 mod inspect;
 mod report;
 mod save;
-mod sizes;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};

@@ -1,23 +1,22 @@
 //! Parameters that stand for others: a number of nodes for sides, a mean degree for a probability or a radius.
 
-use anyhow::bail;
+use crate::{Error, Result};
 
 /// The whole number whose power is `n`, if there is one.
-pub(super) fn root(n: usize, power: u32) -> Option<usize> {
+pub fn root(n: usize, power: u32) -> Option<usize> {
     let near = (n as f64).powf(1.0 / f64::from(power)).round() as usize;
     (power > 0 && near.checked_pow(power) == Some(n)).then_some(near)
 }
 
 /// The probability of an edge at which nodes have so many neighbours on average.
-pub(super) fn share_of_pairs(nodes: usize, degree: f64) -> anyhow::Result<f64> {
+pub fn share_of_pairs(nodes: usize, degree: f64) -> Result<f64> {
     let others = nodes.saturating_sub(1);
     if others == 0 {
-        bail!("`nodes` is {nodes}: a mean degree needs at least 2 nodes");
+        return Err(Error::parameter("nodes", nodes, "a mean degree needs at least 2 nodes"));
     }
     if !(degree > 0.0 && degree <= others as f64) {
-        bail!(
-            "`mean-degree` is {degree}: give a number above 0 and up to {others}, the number of other nodes"
-        );
+        let remedy = format!("give a number above 0 and up to {others}, the number of other nodes");
+        return Err(Error::parameter("mean-degree", degree, remedy));
     }
     Ok(degree / others as f64)
 }
@@ -25,7 +24,7 @@ pub(super) fn share_of_pairs(nodes: usize, degree: f64) -> anyhow::Result<f64> {
 /// The radius within which a share of the pairs of random points of the unit square lies, found by bisection.
 ///
 /// Two points are within `r <= 1` with probability `pi r² - 8 r³/3 + r⁴/2`; none for shares above 0.975, that of 1.
-pub(super) fn radius_reaching(share: f64) -> Option<f64> {
+pub fn radius_reaching(share: f64) -> Option<f64> {
     let within = |r: f64| r * r * (std::f64::consts::PI - r * (8.0 / 3.0 - r / 2.0));
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..60 {
