@@ -94,10 +94,26 @@ impl Accountant {
                 .map(|&delta| pld::single_epsilon(mechanism, self.adjacency, delta))
                 .collect();
         }
-        match contour::epsilons(&self.events, self.adjacency, deltas) {
-            Some(epsilons) => Ok(epsilons),
-            None => pld::epsilons(&self.events, self.adjacency, deltas),
+        if let Some(epsilons) = contour::epsilons(&self.events, self.adjacency, deltas) {
+            return Ok(epsilons);
         }
+        let epsilons = pld::epsilons(&self.events, self.adjacency, deltas)?;
+        epsilons.into_iter().zip(deltas).map(|(interval, &delta)| self.narrowed(interval, delta)).collect()
+    }
+
+    /// Where the lattice could not resolve a composition well, Rényi divergences may bound it better.
+    fn narrowed(&self, interval: Interval, delta: f64) -> Result<Interval> {
+        if interval.width() <= 1e-2 * interval.upper {
+            return Ok(interval);
+        }
+        let upper = interval.upper.min(self.rdp_epsilon(delta)?.0);
+        if upper.is_finite() {
+            return Ok(Interval { lower: interval.lower.min(upper), upper });
+        }
+        Err(Error::Accuracy {
+            computation: "the loss of this composition".into(),
+            remedy: "add more noise, or account for its parts one by one".into(),
+        })
     }
 
     /// Delta at `epsilon`.

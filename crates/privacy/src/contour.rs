@@ -294,7 +294,7 @@ impl<'a> Contour<'a> {
     /// Divides by the kernel and adds up what may be wrong.
     fn weigh(&mut self, mut values: Vec<Complex64>, error: f64, negligible: f64) -> Option<()> {
         let fewest = self.factors.iter().map(Factor::count).fold(f64::INFINITY, f64::min);
-        let absolute = error * (1.0 - fewest).exp2();
+        let absolute = error * (2.0 * error).exp() * (1.0 - fewest).exp2();
         let relative = 2.0 * error * (2.0 * error).exp();
         let count = values.len();
         let (mut size, mut kernels) = (0.0, 0.0);

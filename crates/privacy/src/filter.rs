@@ -3,7 +3,7 @@
 //! Adding up losses is only sound for fully adaptive choices in some currencies: pure, Gaussian and (at an order fixed in
 //! advance) Rényi. A [`Filter`] admits a release if the sum stays within the budget, and changes nothing otherwise. An
 //! [`Odometer`] has no budget: it says at any moment what has been spent, at the price of a little delta for each of the
-//! levels it might report. Proofs and citations: `docs/theorems/filters.md`.
+//! levels it might report. All losses given to one filter must be stated under one adjacency. Proofs and citations: `docs/theorems/filters.md`.
 
 use crate::mechanism::check_delta;
 use crate::rdp::epsilon_at;

@@ -138,10 +138,12 @@ impl Heterogeneous {
 pub fn heterogeneous(epsilons: &[f64], total_delta: f64) -> Result<Heterogeneous> {
     check_delta(total_delta)?;
     epsilons.iter().try_for_each(|&epsilon| check_epsilon(epsilon))?;
-    let naive: f64 = epsilons.iter().sum();
+    // Rounded up, as every bound here.
+    let up = 1.0 + (16.0 + epsilons.len() as f64) * UNIT;
+    let naive = epsilons.iter().sum::<f64>() * up;
     let drift: f64 = epsilons.iter().map(|epsilon| epsilon * (epsilon / 2.0).tanh()).sum();
     let squares: f64 = epsilons.iter().map(|epsilon| epsilon * epsilon).sum();
-    let spread = |ln: f64| drift + (2.0 * squares * ln).sqrt();
+    let spread = |ln: f64| (drift + (2.0 * squares * ln).sqrt()) * up;
     Ok(Heterogeneous {
         naive,
         moderate: spread((std::f64::consts::E + squares.sqrt() / total_delta).ln()),

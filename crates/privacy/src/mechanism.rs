@@ -55,7 +55,8 @@ pub enum Noise {
         /// Scale divided by one record's L1 contribution.
         scale: f64,
     },
-    /// Discrete Gaussian on the integers; one record contributes at most `contribution`.
+    /// Discrete Gaussian on the integers; one record contributes at most `contribution` to a single integer. (A vector with
+    /// an L2 bound has the same zCDP loss, but not the same distribution of losses: account for it as `Loss::Zcdp`.)
     DiscreteGaussian {
         /// The parameter sigma (not exactly the standard deviation).
         sigma: f64,

@@ -30,8 +30,9 @@ pub(crate) enum Curve {
     Laplace { shift: f64 },
     /// Poisson-sampled Gaussian, a record added or removed: removing is the worse direction (Mironov et al. 2019).
     Sampled(SampledGaussian),
-    /// Anything else: the curve of laws that dominate it.
-    Dominated(Vec<pld::Lattice>),
+    /// Anything else: laws that dominate it, cut at some loss; what lies beyond is bounded by the Gaussian whose Rényi loss
+    /// is at least as large at every order (`mu²`; none where the loss is bounded and nothing lies beyond).
+    Dominated { lattices: Vec<pld::Lattice>, mu_squared: Option<f64> },
 }
 
 impl Curve {
@@ -46,7 +47,18 @@ impl Curve {
                 let side = if adjacency == Adjacency::Replace { Side::Opposite } else { Side::Remove };
                 Self::Sampled(SampledGaussian { sigma: noise_multiplier, rate, side })
             }
-            _ => Self::Dominated(pld::dominating(mechanism, adjacency)?),
+            (noise, _) => {
+                // Neither sampling nor rounding to a grid makes a Gaussian lose more (convexity; Canonne et al. 2020).
+                let mu = match noise {
+                    Noise::Gaussian { noise_multiplier } => Some(doubled / noise_multiplier),
+                    Noise::DiscreteGaussian { sigma, contribution } => {
+                        Some(doubled * f64::from(contribution) / sigma)
+                    }
+                    _ => None,
+                };
+                let lattices = pld::dominating(mechanism, adjacency)?;
+                Self::Dominated { lattices, mu_squared: mu.map(|mu| mu * mu) }
+            }
         })
     }
 
@@ -59,12 +71,25 @@ impl Curve {
             Self::Gaussian { half_mu_squared } => order * half_mu_squared,
             Self::Laplace { shift } => laplace(*shift, order),
             Self::Sampled(sampled) => sampled_loss(sampled, order),
-            Self::Dominated(lattices) => {
-                lattices.iter().map(|lattice| lattice.renyi(order)).fold(0.0, f64::max)
+            Self::Dominated { lattices, mu_squared } => {
+                lattices.iter().map(|lattice| dominated(lattice, *mu_squared, order)).fold(0.0, f64::max)
             }
         };
         Ok(value * (1.0 + 8.0 * UNIT))
     }
+}
+
+/// The Rényi loss of a law below a lattice law that was cut at its last loss `y`: the part beyond is at most
+/// `e^(-s y) M(c + s)` for every `s > 0`, and `M` is at most that of the Gaussian.
+fn dominated(lattice: &pld::Lattice, mu_squared: Option<f64>, order: f64) -> f64 {
+    let c = order - 1.0;
+    let inside = lattice.ln_moment(order);
+    // A sum that could not be formed is a loss without bound, not one of 0.
+    let inside = if inside.is_finite() { inside } else { f64::INFINITY };
+    let Some(mu_squared) = mu_squared else { return inside.max(0.0) / c };
+    let s = (lattice.last() / mu_squared - 0.5 - c).max(0.0);
+    let beyond = 0.5 * mu_squared * (c + s) * (c + s + 1.0) - s * lattice.last();
+    (ln_add(inside, beyond).max(0.0) / c).min(0.5 * order * mu_squared)
 }
 
 fn laplace(shift: f64, order: f64) -> f64 {
@@ -91,13 +116,15 @@ fn sampled_loss(sampled: &SampledGaussian, order: f64) -> f64 {
     (ln + error).max(0.0) / c
 }
 
-/// The epsilon that `rdp` at `order` promises at `delta` (Balle et al. 2020, Canonne et al. 2020).
+/// The epsilon that `rdp` at `order` promises at `delta` (Balle et al. 2020, Canonne et al. 2020), rounded up.
 pub fn epsilon_at(order: f64, rdp: f64, delta: f64) -> f64 {
     // KL is at most the Rényi divergence of any higher order; Bretagnolle-Huber then bounds delta at epsilon 0.
-    if delta * delta > -(-rdp).exp_m1() {
+    if delta * delta * (1.0 - 8.0 * UNIT) > -(-rdp).exp_m1() * (1.0 + 8.0 * UNIT) {
         return 0.0;
     }
-    (rdp + (-1.0 / order).ln_1p() - (delta.ln() + order.ln()) / (order - 1.0)).max(0.0)
+    let (gain, cost) = ((-1.0 / order).ln_1p(), (delta.ln() + order.ln()) / (order - 1.0));
+    let rounding = 16.0 * UNIT * (rdp + gain.abs() + (delta.ln().abs() + order.ln()) / (order - 1.0));
+    (rdp + gain - cost + rounding).max(0.0)
 }
 
 /// Epsilon of a composition at `delta`, by its best order: `(epsilon, order)`.
@@ -128,4 +155,41 @@ pub fn epsilon(events: &[(Mechanism, u64)], adjacency: Adjacency, delta: f64) ->
     let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
     let refined = at(ln_c);
     Ok(if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { (best.1, 1.0 + best.0.exp()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rényi losses of everything Gaussian stay below those of the Gaussian itself, and reach them where they must.
+    #[test]
+    fn cut_laws_lose_nothing_at_high_orders() {
+        // (1, 1) contributions: the discrete Gaussian's loss at integer orders is exactly order/2 sigma² (its shifts by
+        // whole steps are equally likely).
+        let discrete = Mechanism::discrete_gaussian(1.0, 1).unwrap();
+        for order in [2.0, 16.0, 64.0, 500.0] {
+            let value = loss(&discrete, Adjacency::AddRemove, order).unwrap();
+            assert!((value / (0.5 * order) - 1.0).abs() < 1e-9, "{order}: {value}");
+        }
+        // One of two records in a batch: neighbours {1, -1} and {-1, -1} release N(±1, 1) mixtures whose divergence is
+        // that of a sampled Gaussian at distance 2.
+        let batch = Mechanism::gaussian(1.0).unwrap().fixed_batch(1, 2).unwrap();
+        let attained = SampledGaussian { sigma: 0.5, rate: 0.5, side: Side::Remove };
+        for order in [2.0, 8.0, 32.0] {
+            let value = loss(&batch, Adjacency::Replace, order).unwrap();
+            let truth = sampled_loss(&attained, order);
+            assert!(
+                value >= truth * (1.0 - 1e-12) && value <= 2.0 * order * (1.0 + 1e-12),
+                "{order}: {value} {truth}"
+            );
+            assert!(order > 8.0 || value <= truth + 1e-2, "{order}: {value} {truth}");
+        }
+    }
+
+    #[test]
+    fn orders_must_be_above_one() {
+        for order in [1.0, 0.5, f64::NAN, f64::INFINITY] {
+            assert!(loss(&Mechanism::gaussian(1.0).unwrap(), Adjacency::AddRemove, order).is_err());
+        }
+    }
 }

@@ -13,20 +13,31 @@ pub(crate) struct Atoms {
     pub(crate) masses: Vec<f64>,
     /// Mass under `P` of the outcomes left out above (below any meaningful delta; counted as fully revealing).
     pub(crate) left_out: f64,
-    /// Suffix sums of the masses under `P` and `Q`, one longer than `masses`.
+    /// Suffix and prefix sums of the masses under `P` and `Q`, one longer than `masses`: both, so that either tail keeps
+    /// its relative accuracy.
     above: Vec<Masses>,
+    below: Vec<Masses>,
 }
 
 impl Atoms {
     fn new(first: f64, step: f64, masses: Vec<f64>, left_out: f64) -> Self {
-        let mut above = vec![Masses { p: 0.0, q: 0.0 }; masses.len() + 1];
-        above[masses.len()].p = left_out;
+        let nothing = Masses { p: 0.0, q: 0.0 };
+        let pairs: Vec<Masses> = (masses.iter().enumerate())
+            .map(|(i, &p)| Masses {
+                p,
+                q: if p == 0.0 { 0.0 } else { p * (-(first + i as f64 * step)).exp() },
+            })
+            .collect();
+        let add = |a: Masses, b: &Masses| Masses { p: a.p + b.p, q: a.q + b.q };
+        let mut above = vec![Masses { p: left_out, q: 0.0 }; masses.len() + 1];
+        let mut below = vec![nothing; masses.len() + 1];
         for i in (0..masses.len()).rev() {
-            let loss = first + i as f64 * step;
-            above[i] =
-                Masses { p: above[i + 1].p + masses[i], q: above[i + 1].q + masses[i] * (-loss).exp() };
+            above[i] = add(above[i + 1], &pairs[i]);
         }
-        Self { first, step, masses, left_out, above }
+        for i in 0..masses.len() {
+            below[i + 1] = add(below[i], &pairs[i]);
+        }
+        Self { first, step, masses, left_out, above, below }
     }
 
     /// `P` is the discrete Gaussian moved by `shift`; the loss at `k` is `(2 k shift - shift²) / 2 sigma²`.
@@ -83,8 +94,7 @@ impl Atoms {
     }
 
     pub(crate) fn at_most(&self, y: f64) -> Masses {
-        let (all, up) = (self.above[0], self.above[self.index_above(y)]);
-        Masses { p: all.p - up.p, q: all.q - up.q }
+        self.below[self.index_above(y)]
     }
 
     /// Index of the first atom above `y`.

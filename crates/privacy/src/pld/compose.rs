@@ -29,7 +29,7 @@ pub(crate) struct Composed {
     /// Loss at the first kept lattice point.
     first: f64,
     step: f64,
-    /// Masses under `P` and `Q` of the losses at or above each kept point.
+    /// Masses under `P` of the losses at or above each kept point, and those under `Q` times `e^loss` of that point.
     above_p: Vec<f64>,
     above_q: Vec<f64>,
     infinity: f64,
@@ -54,7 +54,16 @@ struct Tilted {
 /// Convolves `count` copies of each lattice (all of the same step).
 pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     let step = parts[0].0.step;
-    let size = fast_size(((window.high - window.low) / step).ceil() as usize + 2);
+    // Where the window is to hold the extreme sums, they are those of the lattices, which may reach a step further than
+    // the laws.
+    let extreme =
+        |end: fn(&Lattice) -> f64| parts.iter().map(|(lattice, n)| *n as f64 * end(lattice)).sum::<f64>();
+    let window = &Window {
+        low: if window.down.is_none() { extreme(|lattice| lattice.first) } else { window.low },
+        high: if window.up.is_none() { extreme(Lattice::last) } else { window.high },
+        ..*window
+    };
+    let size = fast_size(((window.high - window.low) / step).ceil() as usize + 4);
     let (mut ln_total, mut ln_up, mut ln_down, mut offset) = (0.0, 0.0, 0.0, 0.0);
     let (mut infinity, mut relative, mut slip, mut power_error) = (0.0, 0.0, 0.0, 0.0);
     let mut spectrum = Vec::new();
@@ -76,7 +85,7 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     let fewest = parts.iter().map(|part| part.1).min().unwrap_or(1) as f64;
     let noise = (2.0 * power_error * (2.0 * power_error).exp() + transform_error(size)) * norm(&spectrum)
         / (size as f64).sqrt()
-        + power_error * (1.0 - fewest).exp2()
+        + power_error * (2.0 * power_error).exp() * (1.0 - fewest).exp2()
         + 1e-30;
     // Chernoff: the tilted mass beyond either end of the window.
     let above = window.up.map_or(0.0, |s| (ln_up - s * window.high).exp());
@@ -109,30 +118,26 @@ impl Composed {
     fn keep(&mut self, masses: &[f64], offset: f64, window: &Window) {
         let size = masses.len() as i64;
         let start = ((window.low.max(0.0) - offset) / self.step).floor() as i64;
-        let lowest = ((window.low - offset) / self.step).ceil() as i64;
+        let lowest = ((window.low - offset) / self.step).floor() as i64;
         let count = (lowest + size - start).max(1) as usize;
         self.first = offset + start as f64 * self.step;
         self.above_p = vec![0.0; count + 1];
         self.above_q = vec![0.0; count + 1];
         let (shrink_q, shrink) = ((-self.step).exp(), (-self.tilt * self.step).exp());
-        const BLOCK: usize = 256;
-        for block in (0..count.div_ceil(BLOCK)).rev() {
-            let (from, to) = (block * BLOCK, ((block + 1) * BLOCK).min(count));
+        let block = block_length(self.tilt * self.step);
+        let mut local = vec![0.0; block];
+        for from in (0..count).step_by(block).rev() {
+            let to = (from + block).min(count);
             let loss = self.first + from as f64 * self.step;
-            // Far below the question the weights overflow; the error bound there is infinite too, so any number will do.
-            let (mut weight, mut ratio) =
-                ((self.ln_total - self.tilt * loss).min(600.0).exp(), (-loss).exp());
-            let mut local = [(0.0, 0.0); BLOCK];
+            // Far below the question the weights overflow; the error bound there is infinite too.
+            let mut weight = (self.ln_total - self.tilt * loss).min(600.0).exp();
             for (t, slot) in (from..to).zip(&mut local) {
-                let mass = masses[(start + t as i64).rem_euclid(size) as usize] * weight;
-                *slot = (mass, mass * ratio);
+                *slot = masses[(start + t as i64).rem_euclid(size) as usize] * weight;
                 weight *= shrink;
-                ratio *= shrink_q;
             }
             for t in (from..to).rev() {
-                let (p, q) = local[t - from];
-                self.above_p[t] = self.above_p[t + 1] + p;
-                self.above_q[t] = self.above_q[t + 1] + q;
+                self.above_p[t] = self.above_p[t + 1] + local[t - from];
+                self.above_q[t] = self.above_q[t + 1] * shrink_q + local[t - from];
             }
         }
     }
@@ -144,11 +149,12 @@ impl Composed {
         if next == self.above_p.len() - 1 {
             return (0.0, (self.ln_total - self.tilt * epsilon).exp() * self.scatter);
         }
-        let (p, q) = (self.above_p[next], epsilon.exp() * self.above_q[next]);
+        let beyond = self.first + next as f64 * self.step - epsilon;
+        let (p, q) = (self.above_p[next], (-beyond).exp() * self.above_q[next]);
         let scale = (self.ln_total - self.tilt * epsilon).exp();
         // The difference magnifies the rounding of the two sums.
         let value = p - q;
-        let summed = UNIT * (600.0 + 4.0 / (self.tilt * self.step)) * (p.abs() + q.abs());
+        let summed = UNIT * (600.0 + self.above_p.len() as f64) * (p.abs() + q.abs());
         (value, scale * self.scatter + self.relative * value.abs() + summed)
     }
 
@@ -181,49 +187,66 @@ impl Composed {
     }
 }
 
+/// So many steps may be taken by multiplication before an exponential is computed anew: few rounding errors, and no
+/// factor that leaves the range of exponents between.
+fn block_length(exponent_per_step: f64) -> usize {
+    (1.0 / exponent_per_step).clamp(1.0, 256.0) as usize
+}
+
 fn tilt(lattice: &Lattice, window: &Window) -> Tilted {
-    const BLOCK: usize = 256;
     let (c, step) = (window.tilt, lattice.step);
     let loss = |i: usize| lattice.first + i as f64 * step;
-    let weight = |i: usize| lattice.masses[i].max(1e-320).ln() + c * loss(i);
-    // Any reference will do; one near the heaviest point keeps the exponentials in range.
+    // Weights relative to the heaviest; any reference will do, one near the heaviest keeps everything in range.
     let last = lattice.masses.len() - 1;
-    let candidates = (0..last).step_by(1 + last / 4096).chain([last]);
-    let reference =
-        candidates.map(|i| (weight(i), i)).fold((f64::NEG_INFINITY, 0), |a, b| if b.0 > a.0 { b } else { a });
-    let reference = loss(reference.1);
+    let candidates = (0..last).step_by(1 + last / 4096).chain([last]).filter(|&i| lattice.masses[i] > 0.0);
+    let heaviest = candidates
+        .map(|i| (lattice.masses[i].ln() + c * loss(i), i))
+        .fold((f64::NEG_INFINITY, 0), |a, b| if b.0 > a.0 { b } else { a });
+    let (ln_peak, reference) = (heaviest.0, loss(heaviest.1));
+    let masses = if c * last as f64 * step < 500.0 && lattice.masses[heaviest.1] > 1e-100 {
+        weigh_by_steps(lattice, c, reference, ln_peak)
+    } else {
+        let weight = |(i, mass): (usize, &f64)| (mass.ln() + c * loss(i) - ln_peak).exp();
+        lattice.masses.iter().enumerate().map(weight).collect()
+    };
+    let total: f64 = masses.chunks(256).map(|chunk| chunk.iter().sum::<f64>()).sum();
     let (up, down) = (window.up.unwrap_or(0.0), window.down.unwrap_or(0.0));
-    let (growth, rise, fall) = ((c * step).exp(), (up * step).exp(), (-down * step).exp());
-    let mut masses = vec![0.0; lattice.masses.len()];
-    let (mut total, mut total_up, mut total_down) = (0.0, 0.0, 0.0);
-    for (block, (input, output)) in lattice.masses.chunks(BLOCK).zip(masses.chunks_mut(BLOCK)).enumerate() {
-        let start = loss(block * BLOCK) - reference;
-        let mut factor = (c * start).exp();
-        let (mut high, mut low) = (1.0, 1.0);
-        let (mut sum, mut sum_up, mut sum_down) = (0.0, 0.0, 0.0);
-        for (i, (mass, slot)) in input.iter().zip(output).enumerate() {
-            // Beyond the range of exponents the product is taken in logarithms.
-            *slot = if factor.is_finite() {
-                mass * factor
-            } else {
-                (mass.ln() + c * (start + i as f64 * step)).exp()
-            };
-            sum += *slot;
-            sum_up += *slot * high;
-            sum_down += *slot * low;
-            factor *= growth;
-            high *= rise;
-            low *= fall;
-        }
-        total += sum;
-        total_up += sum_up * (up * start).exp();
-        total_down += sum_down * (-down * start).exp();
-    }
-    masses.iter_mut().for_each(|mass| *mass /= total);
+    let moment = |s: f64| -> f64 {
+        let growth = (s * step).exp();
+        let block = block_length(s.abs() * step);
+        let blocks = masses.chunks(block).enumerate().map(|(k, chunk)| {
+            let mut factor = 1.0;
+            let mut sum = 0.0;
+            for mass in chunk {
+                sum += mass * factor;
+                factor *= growth;
+            }
+            // An empty block contributes nothing, whatever its factor.
+            if sum == 0.0 { 0.0 } else { sum * (s * (loss(k * block) - reference)).exp() }
+        });
+        (blocks.sum::<f64>() / total).ln() + s * reference + 1e-12
+    };
+    let (ln_up, ln_down) = (moment(up), moment(-down));
     Tilted {
-        ln_total: total.ln() + c * reference,
-        ln_up: (total_up / total).ln() + up * reference + 1e-12,
-        ln_down: (total_down / total).ln() - down * reference + 1e-12,
-        masses,
+        masses: masses.iter().map(|mass| mass / total).collect(),
+        ln_total: total.ln() + ln_peak,
+        ln_up,
+        ln_down,
     }
+}
+
+/// `mass e^(c loss)` relative to the heaviest, stepping from one lattice point to the next.
+fn weigh_by_steps(lattice: &Lattice, c: f64, reference: f64, ln_peak: f64) -> Vec<f64> {
+    let growth = (c * lattice.step).exp();
+    let block = block_length(c * lattice.step);
+    let mut masses = vec![0.0; lattice.masses.len()];
+    for (k, (input, output)) in lattice.masses.chunks(block).zip(masses.chunks_mut(block)).enumerate() {
+        let start = lattice.first + (k * block) as f64 * lattice.step;
+        let mut factor = (c * (start - reference) + c * reference - ln_peak).exp();
+        for (mass, slot) in input.iter().zip(output) {
+            *slot = mass * factor;
+            factor *= growth;
+        }
+    }
+    masses
 }

@@ -33,18 +33,21 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// The Rényi divergence of the pair these masses stand for. A mass at infinity (below 1e-30 here) has none, and is
-    /// the part of the law that no Rényi statement covers.
-    pub(crate) fn renyi(&self, order: f64) -> f64 {
+    /// `ln E[e^((order-1) loss)]` over the finite losses, rounded up.
+    pub(crate) fn ln_moment(&self, order: f64) -> f64 {
         let c = order - 1.0;
-        let loss = |i: usize| self.first + i as f64 * self.step;
-        let heaviest = (self.masses.iter().enumerate())
-            .map(|(i, mass)| mass.max(1e-320).ln() + c * loss(i))
-            .fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 =
-            (self.masses.iter().enumerate()).map(|(i, mass)| mass * (c * loss(i) - heaviest).exp()).sum();
-        let rounding = self.masses.len() as f64 * UNIT + c * self.slip + self.rounding;
-        ((sum.ln() + heaviest + rounding) / c).max(0.0)
+        let weights: Vec<f64> = (self.masses.iter().enumerate())
+            .filter(|(_, mass)| **mass > 0.0)
+            .map(|(i, mass)| mass.ln() + c * (self.first + i as f64 * self.step))
+            .collect();
+        let heaviest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = weights.iter().map(|weight| (weight - heaviest).exp()).sum();
+        sum.ln() + heaviest + self.masses.len() as f64 * UNIT + c * self.slip + self.rounding
+    }
+
+    /// The largest finite loss.
+    pub(crate) fn last(&self) -> f64 {
+        self.first + (self.masses.len() - 1) as f64 * self.step
     }
 }
 
@@ -226,13 +229,20 @@ impl Cells {
                 left.max(right)
             })
             .collect();
-        let mut last = (0..count).find(|&i| drops[i] > curve[i]).unwrap_or(count);
+        // What remains of the curve at the last point is taken off everywhere (so that no slope grows by it), and no
+        // point may fall below 0 by that: `room` is the least that is left at any earlier point.
+        let mut room = vec![f64::INFINITY; count + 1];
+        for i in 0..count {
+            room[i + 1] = room[i].min(curve[i] - drops[i]);
+        }
+        let mut last = count;
         while last > 1 {
             let tangent = if last == count { self.slope_at_last } else { chords[last] };
             let hair = HAIR * self.step * tangent * self.points[last];
-            let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + hair;
-            if drops[last - 1].max(to_tangent) + curve[last] <= curve[last - 1] {
-                drops[last - 1] = drops[last - 1].max(to_tangent);
+            let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + 2.0 * hair;
+            let neighbour = drops[last - 1].max(to_tangent);
+            if neighbour + curve[last] <= curve[last - 1] && room[last] >= curve[last] {
+                drops[last - 1] = neighbour;
                 break;
             }
             last -= 1;
@@ -241,7 +251,6 @@ impl Cells {
             return vec![0.0];
         }
         drops.truncate(last + 1);
-        // What the curve still is at the last point is taken off everywhere, so that no slope grows by it.
         drops[last] = 0.0;
         drops.iter_mut().for_each(|drop| *drop += curve[last]);
         drops

@@ -226,7 +226,9 @@ pub(crate) fn mixed_loss(base: f64, rate: f64) -> f64 {
     if base > 30.0 {
         return base + (rate + (1.0 - rate) * (-base).exp()).ln();
     }
-    (rate * base.exp_m1()).ln_1p()
+    let mixture = (1.0 - rate) + rate * base.exp();
+    // Near 1 the logarithm wants the difference from 1; near 0 (a rate near 1) that difference would cancel.
+    if mixture < 0.5 { mixture.ln() } else { (rate * base.exp_m1()).ln_1p() }
 }
 
 /// The base loss at which the mixed loss is `y`; minus infinity where every base loss exceeds it.
@@ -234,8 +236,14 @@ fn base_threshold(y: f64, rate: f64) -> f64 {
     if y > 30.0 {
         return y + ((1.0 - (1.0 - rate) * (-y).exp()) / rate).ln();
     }
-    let ratio = y.exp_m1() / rate;
-    if ratio <= -1.0 { f64::NEG_INFINITY } else { ratio.ln_1p() }
+    let odds = if y < -0.7 { (y.exp() - (1.0 - rate)) / rate } else { 1.0 + y.exp_m1() / rate };
+    if odds <= 0.0 {
+        f64::NEG_INFINITY
+    } else if odds < 0.5 {
+        odds.ln()
+    } else {
+        (y.exp_m1() / rate).ln_1p()
+    }
 }
 
 fn mixed(base: Masses, rate: f64) -> Masses {

@@ -37,7 +37,7 @@ pub(crate) fn epsilons(
         let direction = Direction::new(&laws, deltas)?;
         // A direction that is known to lose less at every delta need not be resolved finely.
         let settled = deltas.iter().zip(&result).all(|(&delta, known)| {
-            let below = |fineness| direction.rough(delta, fineness) <= known.lower;
+            let below = |fineness| direction.rough(delta, fineness).0 <= known.lower;
             known.lower > 0.0 && (below(plan::COARSE) || below(plan::MEDIUM))
         });
         if !settled {
@@ -135,11 +135,11 @@ fn hockey_stick(law: &Law, epsilon: f64) -> Interval {
 
 /// Lattice laws that dominate the mechanism, one for each direction that differs: for other currencies.
 pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Lattice>> {
-    const POINTS: f64 = 8192.0;
+    const POINTS: f64 = 16384.0;
     laws(mechanism, adjacency)?
         .iter()
         .map(|law| {
-            let part = plan::cut(law, 1, 1e-30)?;
+            let part = plan::cut(law, 1, 1e-240)?;
             Ok(part
                 .bracket(plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS))
                 .above)
@@ -180,17 +180,19 @@ impl<'a> Direction<'a> {
         let smallest = deltas.iter().copied().fold(1.0, f64::min);
         let parts =
             laws.iter().map(|(law, count)| plan::cut(law, *count, smallest)).collect::<Result<Vec<_>>>()?;
-        let largest = laws.iter().map(|(law, count)| law.range().1 * *count as f64).sum();
+        // Rounded up: it caps epsilon.
+        let largest =
+            laws.iter().map(|(law, count)| law.range().1 * *count as f64).sum::<f64>() * (1.0 + 1e-12);
         Ok(Self { parts, largest })
     }
 
-    /// An upper bound on epsilon that is quick rather than sharp.
-    fn rough(&self, delta: f64, fineness: Fineness) -> f64 {
+    /// A certified upper bound on epsilon that is quick rather than sharp, and what the plan foresaw.
+    fn rough(&self, delta: f64, fineness: Fineness) -> (f64, f64) {
         let (strongest, foreseen) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, foreseen, delta);
         let step = plan::spacing(&self.parts, &window, foreseen, fineness);
         let lattices: Vec<_> = self.parts.iter().map(|part| (part.bracket(step).above, part.count)).collect();
-        self.upper(&compose(&lattices, &window), delta).min(foreseen)
+        (self.upper(&compose(&lattices, &window), delta), foreseen)
     }
 
     /// One composition serves all deltas if it can; those it cannot serve get their own.
@@ -207,7 +209,8 @@ impl<'a> Direction<'a> {
     }
 
     fn squeeze(&self, delta: f64, fineness: Fineness) -> Squeezed {
-        let epsilon = self.rough(delta, plan::COARSE);
+        let (rough, foreseen) = self.rough(delta, plan::COARSE);
+        let epsilon = rough.min(foreseen);
         let (strongest, _) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, epsilon, delta);
         let step = plan::spacing(&self.parts, &window, epsilon, fineness);

@@ -1,4 +1,5 @@
-//! Choosing tilt, window and spacing for a composition. Nothing here can make a result wrong, only wide or slow.
+//! Choosing tilt, window and spacing for a composition: whatever is chosen here, [`compose`](super::compose) certifies what
+//! comes of it, so a poor plan makes a result wide or slow, not wrong.
 
 use super::compose::Window;
 use super::lattice::Bracket;
@@ -109,7 +110,10 @@ pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
         let c = ln_c.exp();
         (cumulant(parts, c) - delta.ln() + c * c.ln() - (1.0 + c) * (1.0 + c).ln()) / c
     };
-    let ln_tilt = minimum(-9.0, 11.0, 24, foreseen);
+    // On a lattice of the law's own a tilt beyond its step only overflows.
+    let steepest =
+        parts.iter().filter_map(|part| Some(2.0 / Bracket::exact(part.law)?.above.step)).fold(3e3, f64::min);
+    let ln_tilt = minimum(-9.0, steepest.ln(), 24, foreseen);
     (ln_tilt.exp(), foreseen(ln_tilt))
 }
 

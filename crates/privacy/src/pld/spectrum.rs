@@ -18,9 +18,9 @@ const EFFORT: usize = 10_000_000;
 const LN_NEGLIGIBLE: f64 = -80.0;
 /// Direct rotation is restarted from exact angles after so many steps.
 const ANCHOR: usize = 4;
-/// Bound on the error of a direct sum of masses of total 1: an angle, four rotations of 2.5 round-offs each, and a
-/// pairwise sum of at most 256 chunks of 16.
-const DIRECT_ERROR: f64 = 48.0 * UNIT;
+/// Bound on the error of a direct sum of masses of total 1: an angle, four rotations of 12 round-offs each (the step's own
+/// angle included), and a pairwise sum of at most 256 chunks of 16.
+const DIRECT_ERROR: f64 = 90.0 * UNIT;
 
 /// Half a spectrum (the input is real) and a bound on the absolute error of each entry.
 pub(crate) struct Spectrum {
