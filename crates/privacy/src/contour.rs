@@ -23,6 +23,8 @@ use crate::special::{Interval, UNIT, crossing};
 const MOST_FREQUENCIES: f64 = 12_000.0;
 /// Most multiply-adds for the sampled characteristic function.
 const MOST_EFFORT: f64 = 8e6;
+/// Largest product of variation and deviation of a loss density (about 1.5 for a bell).
+const NARROWEST: f64 = 200.0;
 /// Most steps in certifying that the integrand does not come back.
 const MOST_STEPS: usize = 300;
 /// Logarithm of the share of delta that aliases and the cut tail may take.
@@ -225,6 +227,11 @@ impl<'a> Contour<'a> {
         let height = self.ln_total - self.c * epsilon - delta.ln();
         let negligible = LN_SHARE - height.max(0.0);
         let bounds: Vec<(f64, f64)> = self.factors.iter().map(|factor| factor.decay(self.c)).collect();
+        // A density much narrower than its own spread (rare large losses) needs too many frequencies.
+        let narrowest = bounds.iter().map(|(variation, deviation)| variation * deviation).fold(0.0, f64::max);
+        if narrowest > NARROWEST {
+            return None;
+        }
         let mut effort = 0.0;
         let (mut values, mut error) = (Vec::new(), 0.0_f64);
         let mut until = 64;

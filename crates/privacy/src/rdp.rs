@@ -32,7 +32,7 @@ pub(crate) enum Curve {
     Sampled(SampledGaussian),
     /// Anything else: laws that dominate it, cut at some loss; what lies beyond is bounded by the Gaussian whose Rényi loss
     /// is at least as large at every order (`mu²`; none where the loss is bounded and nothing lies beyond).
-    Dominated { lattices: Vec<pld::Lattice>, mu_squared: Option<f64> },
+    Dominated { laws: Vec<pld::Dominating>, mu_squared: Option<f64> },
 }
 
 impl Curve {
@@ -56,8 +56,8 @@ impl Curve {
                     }
                     _ => None,
                 };
-                let lattices = pld::dominating(mechanism, adjacency)?;
-                Self::Dominated { lattices, mu_squared: mu.map(|mu| mu * mu) }
+                let laws = pld::dominating(mechanism, adjacency)?;
+                Self::Dominated { laws, mu_squared: mu.map(|mu| mu * mu) }
             }
         })
     }
@@ -71,25 +71,34 @@ impl Curve {
             Self::Gaussian { half_mu_squared } => order * half_mu_squared,
             Self::Laplace { shift } => laplace(*shift, order),
             Self::Sampled(sampled) => sampled_loss(sampled, order),
-            Self::Dominated { lattices, mu_squared } => {
-                lattices.iter().map(|lattice| dominated(lattice, *mu_squared, order)).fold(0.0, f64::max)
+            Self::Dominated { laws, mu_squared } => {
+                laws.iter().map(|law| dominated(law, *mu_squared, order)).fold(0.0, f64::max)
             }
         };
         Ok(value * (1.0 + 8.0 * UNIT))
     }
 }
 
-/// The Rényi loss of a law below a lattice law that was cut at its last loss `y`: the part beyond is at most
-/// `e^(-s y) M(c + s)` for every `s > 0`, and `M` is at most that of the Gaussian.
-fn dominated(lattice: &pld::Lattice, mu_squared: Option<f64>, order: f64) -> f64 {
+/// The Rényi loss of a law below a lattice law, a coarse continuation of it, and a rest. The rest has the lattice's mass at
+/// infinity and, where losses are bounded, the largest of them; else it is at most `e^(-s y) M(c + s)` for every `s >= 0`, with
+/// the loss `y` before sampling and the moments `M` of the unsampled Gaussian, which are larger.
+fn dominated(law: &pld::Dominating, mu_squared: Option<f64>, order: f64) -> f64 {
     let c = order - 1.0;
-    let inside = lattice.ln_moment(order);
+    let inside = law.lattice.ln_moment(order);
     // A sum that could not be formed is a loss without bound, not one of 0.
     let inside = if inside.is_finite() { inside } else { f64::INFINITY };
-    let Some(mu_squared) = mu_squared else { return inside.max(0.0) / c };
-    let s = (lattice.last() / mu_squared - 0.5 - c).max(0.0);
-    let beyond = 0.5 * mu_squared * (c + s) * (c + s + 1.0) - s * lattice.last();
-    (ln_add(inside, beyond).max(0.0) / c).min(0.5 * order * mu_squared)
+    let weights = law.beyond.iter().filter(|(_, mass)| *mass > 0.0).map(|(loss, mass)| mass.ln() + c * loss);
+    let inside = weights.fold(inside, ln_add);
+    let beyond = match (law.largest, mu_squared) {
+        (Some(largest), _) => law.lattice.infinity.ln() + c * largest,
+        (None, Some(mu_squared)) => {
+            let s = (law.base / mu_squared - 0.5 - c).max(0.0);
+            0.5 * mu_squared * (c + s) * (c + s + 1.0) - s * law.base
+        }
+        (None, None) => f64::INFINITY,
+    };
+    let loss = ln_add(inside, beyond).max(0.0) / c;
+    mu_squared.map_or(loss, |mu_squared| loss.min(0.5 * order * mu_squared))
 }
 
 fn laplace(shift: f64, order: f64) -> f64 {
@@ -182,7 +191,7 @@ mod tests {
                 value >= truth * (1.0 - 1e-12) && value <= 2.0 * order * (1.0 + 1e-12),
                 "{order}: {value} {truth}"
             );
-            assert!(order > 8.0 || value <= truth + 1e-2, "{order}: {value} {truth}");
+            assert!(order > 8.0 || value <= truth + 5e-2, "{order}: {value} {truth}");
         }
     }
 

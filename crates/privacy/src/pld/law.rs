@@ -184,6 +184,25 @@ impl Law {
         std::iter::once(first).chain(inner).chain(std::iter::once(last)).collect()
     }
 
+    /// The loss before sampling that has the loss `y` after it.
+    pub(crate) fn base_loss(&self, y: f64) -> f64 {
+        match self {
+            Self::Remove { rate, .. } => base_threshold(y, *rate),
+            Self::Symmetric { one_sided } => one_sided.base_loss(y),
+            _ => y,
+        }
+    }
+
+    /// The largest loss, where it is truly bounded (and not only cut, as that of the discrete Gaussian).
+    pub(crate) fn bounded(&self) -> Option<f64> {
+        match self {
+            Self::Atoms(atoms) if atoms.left_out > 0.0 => None,
+            Self::Remove { base, .. } => base.bounded().map(|_| self.range().1),
+            Self::Add { .. } => Some(self.range().1),
+            _ => Some(self.range().1).filter(|largest| largest.is_finite()),
+        }
+    }
+
     /// The smallest and largest possible loss (infinite where unbounded).
     pub(crate) fn range(&self) -> (f64, f64) {
         match self {

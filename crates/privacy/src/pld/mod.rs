@@ -19,7 +19,7 @@ use crate::Result;
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::special::{Interval, crossing};
 use compose::{Composed, compose};
-pub(crate) use lattice::Lattice;
+use lattice::Lattice;
 pub(crate) use law::mixed_loss;
 use law::{Law, laws};
 pub(crate) use plan::minimum;
@@ -36,11 +36,12 @@ pub(crate) fn epsilons(
     for laws in directions(events, adjacency)? {
         let direction = Direction::new(&laws, deltas)?;
         // A direction that is known to lose less at every delta need not be resolved finely.
-        let settled = deltas.iter().zip(&result).all(|(&delta, known)| {
-            let below = |fineness| direction.rough(delta, fineness).0 <= known.lower;
-            known.lower > 0.0 && (below(plan::COARSE) || below(plan::MEDIUM))
-        });
-        if !settled {
+        let settled = |fineness: Fineness| {
+            let (quick, _) = direction.quick(middle(deltas), fineness);
+            deltas.iter().zip(&result).all(|(&delta, known)| direction.upper(&quick, delta) <= known.lower)
+        };
+        let any = result.iter().all(|known| known.lower > 0.0);
+        if !(any && (settled(plan::COARSE) || settled(plan::MEDIUM))) {
             for (slot, fine) in result.iter_mut().zip(direction.epsilons(deltas)) {
                 *slot = slot.max(fine);
             }
@@ -133,16 +134,35 @@ fn hockey_stick(law: &Law, epsilon: f64) -> Interval {
     Interval { lower, upper: (high + high_error).clamp(0.0, 1.0) }
 }
 
+/// A lattice law that dominates one direction of a mechanism, and what lies beyond it.
+pub(crate) struct Dominating {
+    pub(crate) lattice: Lattice,
+    /// Losses beyond the lattice, coarsely: each with the mass of the cell below it.
+    pub(crate) beyond: Vec<(f64, f64)>,
+    /// The largest loss where it is bounded; else nothing.
+    pub(crate) largest: Option<f64>,
+    /// The loss before sampling at which even those end.
+    pub(crate) base: f64,
+}
+
 /// Lattice laws that dominate the mechanism, one for each direction that differs: for other currencies.
-pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Lattice>> {
+pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Dominating>> {
     const POINTS: f64 = 16384.0;
     laws(mechanism, adjacency)?
         .iter()
         .map(|law| {
-            let part = plan::cut(law, 1, 1e-240)?;
-            Ok(part
-                .bracket(plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS))
-                .above)
+            let (part, far) = (plan::cut(law, 1, 1e-30)?, plan::cut(law, 1, 1e-270)?);
+            let step = plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS);
+            let lattice = part.bracket(step).above;
+            let ends = law.landmarks(lattice.last(), far.last.max(lattice.last()), 1024);
+            let mass = |pair: &[f64]| (law.above(pair[0]).p - law.above(pair[1]).p).max(0.0);
+            let beyond = ends.windows(2).map(|pair| (pair[1], mass(pair))).collect();
+            Ok(Dominating {
+                base: law.base_loss(far.last.max(lattice.last())),
+                largest: law.bounded(),
+                beyond,
+                lattice,
+            })
         })
         .collect()
 }
@@ -173,7 +193,7 @@ struct Squeezed {
 
 const TOLERANCE: f64 = 1e-12;
 /// Share of delta that the error of a transform may take before it is repeated under another tilt.
-const SHARE: f64 = 1e-5;
+const SHARE: f64 = 1e-4;
 
 impl<'a> Direction<'a> {
     fn new(laws: &'a [(Law, u64)], deltas: &[f64]) -> Result<Self> {
@@ -186,13 +206,13 @@ impl<'a> Direction<'a> {
         Ok(Self { parts, largest })
     }
 
-    /// A certified upper bound on epsilon that is quick rather than sharp, and what the plan foresaw.
-    fn rough(&self, delta: f64, fineness: Fineness) -> (f64, f64) {
+    /// A composition from above that is quick rather than sharp, and the epsilon that was foreseen.
+    fn quick(&self, delta: f64, fineness: Fineness) -> (Composed, f64) {
         let (strongest, foreseen) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, foreseen, delta);
         let step = plan::spacing(&self.parts, &window, foreseen, fineness);
         let lattices: Vec<_> = self.parts.iter().map(|part| (part.bracket(step).above, part.count)).collect();
-        (self.upper(&compose(&lattices, &window), delta), foreseen)
+        (compose(&lattices, &window), foreseen)
     }
 
     /// One composition serves all deltas if it can; those it cannot serve get their own.
@@ -209,8 +229,8 @@ impl<'a> Direction<'a> {
     }
 
     fn squeeze(&self, delta: f64, fineness: Fineness) -> Squeezed {
-        let (rough, foreseen) = self.rough(delta, plan::COARSE);
-        let epsilon = rough.min(foreseen);
+        let (quick, foreseen) = self.quick(delta, plan::COARSE);
+        let epsilon = self.upper(&quick, delta).min(foreseen);
         let (strongest, _) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, epsilon, delta);
         let step = plan::spacing(&self.parts, &window, epsilon, fineness);

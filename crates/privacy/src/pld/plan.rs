@@ -11,7 +11,7 @@ const ROUGH: usize = 500;
 /// Losses beyond this have likelihood ratios that doubles cannot hold.
 const LARGEST_LOSS: f64 = 600.0;
 /// Tilted mass that may leave the window (its logarithm).
-const LN_WRAPPED: f64 = -27.0;
+const LN_WRAPPED: f64 = -25.0;
 /// Probability of the small losses that are moved up to the first lattice point.
 const IGNORED: f64 = 1e-11;
 /// How far above delta the tilted scale may lie (its logarithm) without the transform's noise, some 1e-13 of that scale,
@@ -78,6 +78,8 @@ fn rough(law: &Law, first: f64, last: f64) -> Vec<(f64, f64)> {
         let q = if up.q < 0.5 { up.q - next_up.q } else { next_down.q - down.q };
         atoms.push(((p / q).ln().clamp(first, last), p));
     }
+    // Beyond the last landmark lies a negligible tail, or an atom at the very end.
+    atoms.push((last, tails[tails.len() - 1].0.p));
     atoms.retain(|(loss, mass)| loss.is_finite() && *mass > 0.0);
     atoms
 }
@@ -126,7 +128,7 @@ pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> 
         let height = cumulant(parts, c) - c * epsilon - delta.ln();
         let window = window(parts, c, epsilon);
         let score = 2.0 * (window.high - window.low).ln() + 0.5 * (height - 1.5 * c.ln() - LIFTED).max(0.0);
-        (score, Window { tolerance: 4e-7 * (-height.max(0.0)).exp(), ..window })
+        (score, Window { tolerance: 6e-7 * (-height.max(0.0)).exp(), ..window })
     });
     candidates
         .min_by(|a, b| a.0.total_cmp(&b.0))
@@ -174,7 +176,7 @@ pub(crate) struct Fineness {
 }
 
 /// For results.
-pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 8e-5, largest: (1 << 21) as f64 };
+pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: (1 << 21) as f64 };
 /// For setting a direction aside.
 pub(crate) const MEDIUM: Fineness = Fineness { share: 1e-4, coarsest: 1e-2, largest: (1 << 18) as f64 };
 /// For finding one's way.
@@ -186,7 +188,7 @@ pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: F
     // A step h adds about h²/6 to the variance of each loss, and so moves epsilon by (tilt + 1) steps h²/12.
     let step = (12.0 * fineness.share * epsilon.max(1e-3) / ((window.tilt + 1.0) * steps)).sqrt();
     let widest = parts.iter().map(|part| part.last - part.first).fold(window.high - window.low, f64::max);
-    let step = step.min(fineness.coarsest * epsilon.clamp(0.01, 1.0)).max(widest / fineness.largest);
+    let step = step.min(fineness.coarsest * epsilon.clamp(0.05, 1.0)).max(widest / fineness.largest);
     match parts {
         [part] => aligned(part.law, part.first, part.last, step),
         _ => step,

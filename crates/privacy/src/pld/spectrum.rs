@@ -13,14 +13,14 @@ use realfft::num_complex::Complex64;
 use crate::special::UNIT;
 
 /// Multiply-adds to spend on direct summation.
-const EFFORT: usize = 10_000_000;
+const EFFORT: usize = 6_000_000;
 /// Powers below `e^-80` count as zero.
 const LN_NEGLIGIBLE: f64 = -80.0;
 /// Direct rotation is restarted from exact angles after so many steps.
-const ANCHOR: usize = 4;
-/// Bound on the error of a direct sum of masses of total 1: an angle, four rotations of 12 round-offs each (the step's own
+const ANCHOR: usize = 8;
+/// Bound on the error of a direct sum of masses of total 1: an angle, eight rotations of 12 round-offs each (the step's own
 /// angle included), and a pairwise sum of at most 256 chunks of 16.
-const DIRECT_ERROR: f64 = 90.0 * UNIT;
+const DIRECT_ERROR: f64 = 140.0 * UNIT;
 
 /// Half a spectrum (the input is real) and a bound on the absolute error of each entry.
 pub(crate) struct Spectrum {
@@ -57,13 +57,15 @@ pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64, tolerance:
     let heavy = heaviest(masses, most, 0.5 * wanted.max(DIRECT_ERROR) / fast_factor(size));
     let mut rest = masses.to_vec();
     heavy.iter().for_each(|&i| rest[i] = 0.0);
-    let mixed_error = fast_error(&rest, size) + DIRECT_ERROR;
+    let direct = Direct::new(masses, heavy, size);
+    let mixed_error = fast_error(&rest, size) + direct.error(active.last().copied().unwrap_or(0));
     if mixed_error > 0.5 * error {
         return Spectrum { values, error };
     }
+    let light: f64 = rest.iter().sum();
     let rest = forward(&rest, size);
     values.fill(Complex64::ZERO);
-    add_direct(&mut values, &rest, masses, &heavy, &active, size);
+    direct.add(&mut values, &rest, 1.0 - light, &active);
     Spectrum { values, error: mixed_error }
 }
 
@@ -101,33 +103,70 @@ fn heaviest(masses: &[f64], most: usize, rest: f64) -> Vec<usize> {
     order
 }
 
-/// At each active frequency: the fast transform of the rest, and the heavy masses summed directly.
-fn add_direct(
-    values: &mut [Complex64],
-    rest: &[Complex64],
-    masses: &[f64],
-    heavy: &[usize],
-    active: &[usize],
+/// Direct summation of heavy masses about their centre: `sum x (e^(i angle) - 1)`, which is small, and accurate relative to
+/// its size, where they lie close together.
+struct Direct {
     size: usize,
-) {
-    let turn = |index: usize, frequency: usize| {
-        // The phase is reduced in integers, so the angle carries a single rounding.
-        let steps = (index as u64 * frequency as u64 % size as u64) as f64;
-        Complex64::cis(-TAU * steps / size as f64)
-    };
-    let steps: Vec<Complex64> = heavy.iter().map(|&i| turn(i, 1)).collect();
-    let mut state = vec![Complex64::ZERO; heavy.len()];
-    let (mut last, mut age) = (usize::MAX - 1, 0);
-    for &frequency in active {
-        if frequency == last + 1 && age < ANCHOR {
-            state.iter_mut().zip(&steps).for_each(|(value, step)| *value *= step);
-            age += 1;
-        } else {
-            state.iter_mut().zip(heavy).for_each(|(value, &i)| *value = turn(i, frequency) * masses[i]);
-            age = 0;
+    centre: usize,
+    /// Index relative to the centre, mass.
+    heavy: Vec<(i64, f64)>,
+}
+
+impl Direct {
+    fn new(masses: &[f64], heavy: Vec<usize>, size: usize) -> Self {
+        let total: f64 = heavy.iter().map(|&i| masses[i]).sum();
+        let mean = heavy.iter().map(|&i| i as f64 * masses[i]).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+        let centre = mean.round() as usize;
+        Self {
+            size,
+            centre,
+            heavy: heavy.into_iter().map(|i| (i as i64 - centre as i64, masses[i])).collect(),
         }
-        last = frequency;
-        values[frequency] = rest[frequency] + pairwise(&state);
+    }
+
+    /// Bound on the error at frequencies up to `last`.
+    fn error(&self, last: usize) -> f64 {
+        let turn = TAU * last as f64 / self.size as f64;
+        let spread: f64 =
+            self.heavy.iter().map(|(offset, mass)| mass * (turn * offset.abs() as f64).min(2.0)).sum();
+        DIRECT_ERROR * spread + 8.0 * UNIT
+    }
+
+    /// The angle of `offset` steps at a frequency, reduced in integers so that it carries a single rounding.
+    fn angle(&self, offset: i64, frequency: usize) -> f64 {
+        let size = self.size as i64;
+        let steps = (offset * frequency as i64).rem_euclid(size);
+        let steps = if 2 * steps > size { steps - size } else { steps };
+        -TAU * steps as f64 / self.size as f64
+    }
+
+    /// At each active frequency: the fast transform of the rest, and the heavy masses of total `weight`.
+    fn add(&self, values: &mut [Complex64], rest: &[Complex64], weight: f64, active: &[usize]) {
+        // e^(ia) - 1 = 2i sin(a/2) e^(ia/2)
+        let less_one = |angle: f64| {
+            let (sin, cos) = (0.5 * angle).sin_cos();
+            Complex64::new(-2.0 * sin * sin, 2.0 * sin * cos)
+        };
+        let steps: Vec<Complex64> =
+            self.heavy.iter().map(|&(offset, _)| less_one(self.angle(offset, 1))).collect();
+        let mut state = vec![Complex64::ZERO; self.heavy.len()];
+        let (mut last, mut age) = (usize::MAX - 1, 0);
+        for &frequency in active {
+            if frequency == last + 1 && age < ANCHOR {
+                for ((value, step), (_, mass)) in state.iter_mut().zip(&steps).zip(&self.heavy) {
+                    *value += *value * step + step * mass;
+                }
+                age += 1;
+            } else {
+                for (value, &(offset, mass)) in state.iter_mut().zip(&self.heavy) {
+                    *value = less_one(self.angle(offset, frequency)) * mass;
+                }
+                age = 0;
+            }
+            last = frequency;
+            let centre = Complex64::cis(self.angle(self.centre as i64, frequency));
+            values[frequency] = rest[frequency] + centre * (pairwise(&state) + weight);
+        }
     }
 }
 
