@@ -24,7 +24,8 @@ const BELOW_THE_TRUTH: &[(&str, f64, f64, u64, f64)] = &[
 const INSIDE: &[(&str, f64, f64, u64, f64, f64)] = &[
     ("poisson_gaussian", 0.5, 0.001, 100, 1e-9, 1e-6),
     ("poisson_gaussian", 0.7, 0.001, 1000, 1e-9, 1e-5),
-    ("poisson_gaussian_pld_fine", 0.8, 0.0001, 20_000, 1e-9, 4e-4),
+    ("poisson_gaussian_pld_fine", 0.8, 0.0001, 20_000, 1e-9, 6e-4),
+    ("poisson_gaussian_pld_fine", 1.0, 0.0001, 1000, 1e-9, 1e-4),
 ];
 
 /// Tolerance for "not above the reference": the reference is itself rounded.

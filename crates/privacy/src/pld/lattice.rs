@@ -52,36 +52,54 @@ impl Lattice {
 }
 
 /// A law squeezed between two laws on the same lattice.
-#[derive(Debug, Clone)]
-pub(crate) struct Bracket {
-    pub(crate) above: Lattice,
-    pub(crate) below: Lattice,
+pub(crate) enum Bracket {
+    /// The law itself, whose losses already form a lattice.
+    Exact(Lattice),
+    /// A law cut into cells.
+    Cut { first: f64, slip: f64, cells: Cells },
 }
 
 impl Bracket {
     /// The law itself, where its losses already form a lattice.
     pub(crate) fn exact(law: &Law) -> Option<Self> {
         let Law::Atoms(atoms) = law else { return None };
-        let above = Lattice {
+        Some(Self::Exact(Lattice {
             first: atoms.first,
             step: atoms.step,
             masses: atoms.masses.clone(),
             infinity: atoms.left_out,
             rounding: ROUNDING,
             slip: slip(atoms.range()),
-        };
-        let below = Lattice { infinity: 0.0, ..above.clone() };
-        Some(Self { above, below })
+        }))
     }
 
     /// Discretises `law` on the points `first + i * step` from `first` to `last`.
     pub(crate) fn of(law: &Law, first: f64, last: f64, step: f64) -> Self {
-        let cells = Cells::cut(law, first, last, step);
-        let slip = slip((first, last));
-        let above = cells.connected();
-        let below = cells.lowered();
-        let lattice = |masses, infinity| Lattice { first, step, masses, infinity, rounding: ROUNDING, slip };
-        Self { above: lattice(above, cells.over.p), below: lattice(below, 0.0) }
+        Self::Cut { first, slip: slip((first, last)), cells: Cells::cut(law, first, last, step) }
+    }
+
+    /// A lattice law that loses at least as much.
+    pub(crate) fn above(&self) -> Lattice {
+        match self {
+            Self::Exact(lattice) => lattice.clone(),
+            Self::Cut { cells, .. } => self.lattice(cells, cells.connected(), cells.over.p),
+        }
+    }
+
+    /// A lattice law that loses at most as much.
+    pub(crate) fn below(&self) -> Lattice {
+        match self {
+            Self::Exact(lattice) => Lattice { infinity: 0.0, ..lattice.clone() },
+            Self::Cut { cells, .. } => self.lattice(cells, cells.lowered(), 0.0),
+        }
+    }
+
+    fn lattice(&self, cells: &Cells, masses: Vec<f64>, infinity: f64) -> Lattice {
+        let (first, slip) = match self {
+            Self::Exact(lattice) => (lattice.first, lattice.slip),
+            Self::Cut { first, slip, .. } => (*first, *slip),
+        };
+        Lattice { first, step: cells.step, masses, infinity, rounding: ROUNDING, slip }
     }
 }
 
@@ -110,7 +128,7 @@ fn in_parallel<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
 }
 
 /// The masses of a law in the cells `(y_i, y_(i+1)]` between lattice points, below the first and above the last.
-struct Cells {
+pub(crate) struct Cells {
     /// `a_i = e^(y_i)` at the lattice points; one more than there are cells.
     points: Vec<f64>,
     cells: Vec<Masses>,
@@ -310,14 +328,15 @@ mod tests {
                 // Atoms lie at the ends of a bounded range (and at 0): put lattice points there.
                 let step = (high - low) / (2.0 * ((high - low) / (2.0 * step)).round());
                 let bracket = Bracket::of(&law, low, high, step);
+                let (above, below) = (bracket.above(), bracket.below());
                 for i in -400..400 {
                     let y = f64::from(i) * 0.0237;
                     let tails = law.above(y);
                     let truth = tails.p - y.exp() * tails.q;
-                    let (over, under) = (curve(&bracket.above, y), curve(&bracket.below, y));
+                    let (over, under) = (curve(&above, y), curve(&below, y));
                     assert!(over >= truth - 1e-14, "{law:?} step {step} at {y}: {over} < {truth}");
                     assert!(under <= truth + 1e-14, "{law:?} step {step} at {y}: {under} > {truth}");
-                    let slack = 8.0 * step * step + bracket.above.infinity;
+                    let slack = 8.0 * step * step + above.infinity;
                     assert!(over - under <= slack, "{law:?} step {step} at {y}: {under} {over}");
                 }
             }

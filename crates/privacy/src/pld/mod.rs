@@ -19,7 +19,7 @@ use crate::Result;
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::special::{Interval, crossing};
 use compose::{Composed, compose};
-use lattice::Lattice;
+use lattice::{Bracket, Lattice};
 pub(crate) use law::mixed_loss;
 use law::{Law, laws};
 pub(crate) use plan::minimum;
@@ -151,18 +151,21 @@ pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<
     laws(mechanism, adjacency)?
         .iter()
         .map(|law| {
-            let (part, far) = (plan::cut(law, 1, 1e-30)?, plan::cut(law, 1, 1e-270)?);
-            let step = plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS);
-            let lattice = part.bracket(step).above;
-            let ends = law.landmarks(lattice.last(), far.last.max(lattice.last()), 1024);
+            let (lattice, far) = match Bracket::exact(law) {
+                Some(exact) => (exact.above(), law.range().1),
+                None => {
+                    let part = plan::cut(law, 1, 1e-30)?;
+                    let step = plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS);
+                    // Where the law itself ends (or was cut) before that, it ends there.
+                    let far = plan::cut(law, 1, 1e-270).map_or(law.range().1, |far| far.last);
+                    (part.bracket(step).above(), far)
+                }
+            };
+            let far = far.max(lattice.last());
+            let ends = law.landmarks(lattice.last(), far, 1024);
             let mass = |pair: &[f64]| (law.above(pair[0]).p - law.above(pair[1]).p).max(0.0);
             let beyond = ends.windows(2).map(|pair| (pair[1], mass(pair))).collect();
-            Ok(Dominating {
-                base: law.base_loss(far.last.max(lattice.last())),
-                largest: law.bounded(),
-                beyond,
-                lattice,
-            })
+            Ok(Dominating { base: law.base_loss(far), largest: law.bounded(), beyond, lattice })
         })
         .collect()
 }
@@ -211,7 +214,8 @@ impl<'a> Direction<'a> {
         let (strongest, foreseen) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, foreseen, delta);
         let step = plan::spacing(&self.parts, &window, foreseen, fineness);
-        let lattices: Vec<_> = self.parts.iter().map(|part| (part.bracket(step).above, part.count)).collect();
+        let lattices: Vec<_> =
+            self.parts.iter().map(|part| (part.bracket(step).above(), part.count)).collect();
         (compose(&lattices, &window), foreseen)
     }
 
@@ -234,13 +238,12 @@ impl<'a> Direction<'a> {
         let (strongest, _) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, epsilon, delta);
         let step = plan::spacing(&self.parts, &window, epsilon, fineness);
-        let (above, below): (Vec<_>, Vec<_>) = (self.parts.iter())
-            .map(|part| (part.bracket(step), part.count))
-            .map(|(bracket, count)| ((bracket.above, count), (bracket.below, count)))
-            .unzip();
+        let brackets: Vec<_> = self.parts.iter().map(|part| (part.bracket(step), part.count)).collect();
+        let above = || brackets.iter().map(|(bracket, count)| (bracket.above(), *count)).collect::<Vec<_>>();
+        let below = || brackets.iter().map(|(bracket, count)| (bracket.below(), *count)).collect::<Vec<_>>();
         std::thread::scope(|scope| {
-            let below = scope.spawn(|| compose(&below, &window));
-            let above = compose(&above, &window);
+            let below = scope.spawn(|| compose(&below(), &window));
+            let above = compose(&above(), &window);
             // A panic in the other thread is a bug, and goes on as one.
             Squeezed { above, below: below.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) }
         })

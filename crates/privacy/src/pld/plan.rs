@@ -32,7 +32,7 @@ impl Part<'_> {
     /// The law between two laws on a lattice of the given step, or itself where it has a lattice of its own.
     pub(crate) fn bracket(&self, step: f64) -> Bracket {
         match Bracket::exact(self.law) {
-            Some(exact) if exact.above.step == step => exact,
+            Some(exact) if own_step(self.law) == Some(step) => exact,
             // Where the range has no lower end, a lattice point is put at 0.
             _ if self.law.range().0.is_infinite() => {
                 Bracket::of(self.law, (self.first / step).floor() * step, self.last, step)
@@ -113,8 +113,7 @@ pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
         (cumulant(parts, c) - delta.ln() + c * c.ln() - (1.0 + c) * (1.0 + c).ln()) / c
     };
     // On a lattice of the law's own a tilt beyond its step only overflows.
-    let steepest =
-        parts.iter().filter_map(|part| Some(2.0 / Bracket::exact(part.law)?.above.step)).fold(3e3, f64::min);
+    let steepest = parts.iter().filter_map(|part| Some(2.0 / own_step(part.law)?)).fold(3e3, f64::min);
     let ln_tilt = minimum(-9.0, steepest.ln(), 24, foreseen);
     (ln_tilt.exp(), foreseen(ln_tilt))
 }
@@ -128,7 +127,7 @@ pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> 
         let height = cumulant(parts, c) - c * epsilon - delta.ln();
         let window = window(parts, c, epsilon);
         let score = 2.0 * (window.high - window.low).ln() + 0.5 * (height - 1.5 * c.ln() - LIFTED).max(0.0);
-        (score, Window { tolerance: 6e-7 * (-height.max(0.0)).exp(), ..window })
+        (score, Window { tolerance: 5e-7 * (-height.max(0.0)).exp(), ..window })
     });
     candidates
         .min_by(|a, b| a.0.total_cmp(&b.0))
@@ -199,13 +198,18 @@ pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: F
 /// bounded range, or everywhere.
 pub(crate) fn aligned(law: &Law, first: f64, last: f64, step: f64) -> f64 {
     let (low, high) = law.range();
-    match Bracket::exact(law) {
-        Some(exact) => exact.above.step,
+    match own_step(law) {
+        Some(step) => step,
         None if low.is_finite() && high == last => {
             (last - first) / (2.0 * ((last - first) / (2.0 * step)).ceil())
         }
         None => step,
     }
+}
+
+/// The step of a law whose losses form a lattice.
+fn own_step(law: &Law) -> Option<f64> {
+    if let Law::Atoms(atoms) = law { Some(atoms.step) } else { None }
 }
 
 /// Golden-section search for the minimum of a unimodal function, good to about `0.62^rounds` of the range.
