@@ -343,6 +343,32 @@ mod tests {
         }
     }
 
+    /// Atoms anywhere: nothing closes quadratically, but above is above and below is below.
+    #[test]
+    fn atoms_off_the_lattice_are_bracketed_too() {
+        for scale in 1..30 {
+            let noise =
+                Mechanism::discrete_laplace(0.1 * f64::from(scale) + 0.2, 1 + scale as u32 % 4).unwrap();
+            let bell = Mechanism::discrete_gaussian(0.15 * f64::from(scale), 1 + scale as u32 % 3).unwrap();
+            for mechanism in [noise.poisson(0.3).unwrap(), bell.poisson(0.07).unwrap(), bell] {
+                for law in laws(&mechanism, Adjacency::AddRemove).unwrap() {
+                    let (low, high) = law.range();
+                    for step in [0.5, 0.1, 0.03] {
+                        let bracket = Bracket::of(&law, low.max(-9.0), high.min(9.0), step);
+                        let (above, below) = (bracket.above(), bracket.below());
+                        for i in -90..90 {
+                            let y = f64::from(i) * 0.1037;
+                            let tails = law.above(y);
+                            let truth = tails.p - y.exp() * tails.q;
+                            assert!(curve(&above, y) >= truth - 1e-13, "{mechanism} step {step} at {y}");
+                            assert!(curve(&below, y) <= truth + 1e-13, "{mechanism} step {step} at {y}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn the_bracket_contains_the_curve_and_closes_quadratically() {
         for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
