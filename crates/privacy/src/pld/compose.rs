@@ -131,9 +131,12 @@ impl Composed {
             let loss = self.first + from as f64 * self.step;
             // Far below the question the weights overflow; the error bound there is infinite too.
             let mut weight = (self.ln_total - self.tilt * loss).min(600.0).exp();
-            for (t, slot) in (from..to).zip(&mut local) {
-                *slot = masses[(start + t as i64).rem_euclid(size) as usize] * weight;
+            // The window starts anywhere in the period of the transform.
+            let mut position = (start + from as i64).rem_euclid(size) as usize;
+            for slot in &mut local[..to - from] {
+                *slot = masses[position] * weight;
                 weight *= shrink;
+                position = if position + 1 == masses.len() { 0 } else { position + 1 };
             }
             for t in (from..to).rev() {
                 self.above_p[t] = self.above_p[t + 1] + local[t - from];

@@ -255,14 +255,12 @@ fn base_threshold(y: f64, rate: f64) -> f64 {
     if y > 30.0 {
         return y + ((1.0 - (1.0 - rate) * (-y).exp()) / rate).ln();
     }
-    let odds = if y < -0.7 { (y.exp() - (1.0 - rate)) / rate } else { 1.0 + y.exp_m1() / rate };
-    if odds <= 0.0 {
-        f64::NEG_INFINITY
-    } else if odds < 0.5 {
-        odds.ln()
-    } else {
-        (y.exp_m1() / rate).ln_1p()
+    if y < -0.7 {
+        let odds = (y.exp() - (1.0 - rate)) / rate;
+        return if odds <= 0.0 { f64::NEG_INFINITY } else { odds.ln() };
     }
+    let excess = y.exp_m1() / rate;
+    if excess <= -1.0 { f64::NEG_INFINITY } else { excess.ln_1p() }
 }
 
 fn mixed(base: Masses, rate: f64) -> Masses {
