@@ -8,7 +8,7 @@
 //! | unsampled Gaussian noise only | closed form ([`Gdp`]) |
 //! | a single release of anything | the hockey-stick curve itself |
 //! | many sampled Gaussians | contour integral, about ten digits |
-//! | anything else, any mixture | lattice and tilted transform, about six digits |
+//! | anything else, any mixture | lattice and tilted transform: about six digits (two where sampling is rare) |
 
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta, check_epsilon};
 use crate::special::Interval;

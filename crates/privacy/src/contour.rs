@@ -15,7 +15,7 @@
 use realfft::num_complex::Complex64;
 
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
-use crate::pld::{minimum, pairwise, power};
+use crate::pld::{middle, minimum, pairwise, power};
 use crate::quadrature::{SampledGaussian, Side, sides};
 use crate::special::{Interval, UNIT, crossing};
 
@@ -51,9 +51,8 @@ pub(crate) fn epsilons(
     let mut result = vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()];
     for &side in sides(adjacency) {
         let factors = factors(events, side, adjacency)?;
-        let middle = (deltas.iter().map(|delta| delta.ln()).sum::<f64>() / deltas.len() as f64).exp();
         let smallest = deltas.iter().copied().fold(1.0, f64::min);
-        let contour = Contour::new(&factors, middle, smallest)?;
+        let contour = Contour::new(&factors, middle(deltas), smallest)?;
         for (slot, &delta) in result.iter_mut().zip(deltas) {
             *slot = slot.max(contour.epsilon(delta)?);
         }

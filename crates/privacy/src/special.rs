@@ -18,7 +18,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The interval of all values at least as large as neither end of both: the larger of two unknowns.
+    /// An interval that contains the larger of the two values that `self` and `other` contain.
     pub fn max(self, other: Self) -> Self {
         Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
     }

@@ -71,13 +71,15 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
         let n = *count as f64;
         let tilted = tilt(lattice, window);
         let span = lattice.masses.len() as f64 * step + lattice.first.abs();
+        // The total under the tilt is a sum of chunks, each of 256 masses.
+        let chunks = lattice.masses.len() as f64 / 256.0;
         ln_total += n * tilted.ln_total;
         ln_up += n * tilted.ln_up;
         ln_down += n * tilted.ln_down;
         offset += n * lattice.first;
         infinity += n * lattice.infinity;
         slip += n * lattice.slip;
-        relative += n * (lattice.rounding + UNIT * (1500.0 + 2.0 * (window.tilt + 1.0) * span));
+        relative += n * (lattice.rounding + UNIT * (1500.0 + chunks + 2.0 * (window.tilt + 1.0) * span));
         let factor = characteristic(&tilted.masses, size, *count, window.tolerance);
         power_error += n * (factor.error + 3.0 * UNIT);
         multiply_power(&mut spectrum, factor.values, *count);

@@ -273,7 +273,7 @@ impl<'a> Direction<'a> {
 }
 
 /// The delta in the middle of those asked for.
-fn middle(deltas: &[f64]) -> f64 {
+pub(crate) fn middle(deltas: &[f64]) -> f64 {
     (deltas.iter().map(|delta| delta.ln()).sum::<f64>() / deltas.len() as f64).exp()
 }
 
