@@ -14,17 +14,20 @@
 
 use realfft::num_complex::Complex64;
 
+use crate::decay::Decay;
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
-use crate::pld::{middle, minimum, pairwise, power};
-use crate::quadrature::{SampledGaussian, Side, sides};
+use crate::pld::{middle, minimum};
+use crate::quadrature::{ANCHOR, SampledGaussian, Side, less_one, sides};
 use crate::special::{Interval, UNIT, crossing};
 
 /// More frequencies than this are not worth it: the lattice takes over.
 const MOST_FREQUENCIES: f64 = 12_000.0;
 /// Most multiply-adds for the sampled characteristic function.
 const MOST_EFFORT: f64 = 8e6;
-/// Largest product of variation and deviation of a loss density (about 1.5 for a bell).
-const NARROWEST: f64 = 200.0;
+/// What a node costs where only one frequency is asked for (against one of many).
+const PROBE: f64 = 8.0;
+/// How far (in logarithms) the integral's scale may lie above delta: its rounding does so by the same factor.
+const HIGHEST: f64 = 24.0;
 /// Most steps in certifying that the integrand does not come back.
 const MOST_STEPS: usize = 300;
 /// Logarithm of the share of delta that aliases and the cut tail may take.
@@ -54,10 +57,19 @@ pub(crate) fn epsilons(
         let smallest = deltas.iter().copied().fold(1.0, f64::min);
         let contour = Contour::new(&factors, middle(deltas), smallest)?;
         for (slot, &delta) in result.iter_mut().zip(deltas) {
-            *slot = slot.max(contour.epsilon(delta)?);
+            let mut interval = contour.epsilon(delta)?;
+            if !sharp(interval) {
+                interval = contour.anew(interval.upper, delta)?.epsilon(delta)?;
+            }
+            // A poor interval is the lattice's to improve.
+            *slot = sharp(interval).then(|| slot.max(interval))?;
         }
     }
     Some(result)
+}
+
+fn sharp(interval: Interval) -> bool {
+    interval.width() <= 1e-4 * interval.upper || interval.upper < 1e-9
 }
 
 /// The certified delta at `epsilon`, or nothing where this method does not apply.
@@ -115,19 +127,18 @@ impl Factor {
         }
     }
 
-    /// `ln` of a bound on `|M(c+it)/M(c)|`, falling in `t`, given the variation of the tilted loss density.
-    fn ln_tail(&self, variation: f64, t: f64) -> f64 {
+    /// `ln` of a bound on `|M(c+it)/M(c)|`, falling in `t`.
+    fn ln_tail(&self, decay: Option<&Decay>, t: f64) -> f64 {
         match self {
             Self::Gaussian { mu_squared } => -0.5 * mu_squared * t * t,
-            Self::Sampled { count, .. } => *count as f64 * (variation / t).ln().min(0.0),
+            Self::Sampled { count, .. } => *count as f64 * decay.map_or(0.0, |decay| decay.size(t).ln()),
         }
     }
 
-    /// The variation of the tilted loss density, and the mean absolute deviation of the loss.
-    fn decay(&self, c: f64) -> (f64, f64) {
+    fn decay(&self, c: f64) -> Option<Decay> {
         match self {
-            Self::Gaussian { .. } => (0.0, 0.0),
-            Self::Sampled { law, .. } => (law.variation(c), law.deviation(c)),
+            Self::Gaussian { .. } => None,
+            Self::Sampled { law, .. } => Some(Decay::of(law, c)),
         }
     }
 
@@ -137,10 +148,10 @@ impl Factor {
             Self::Gaussian { .. } => 1.0,
             Self::Sampled { law, .. } => {
                 let nodes = law.nodes(c, t);
-                *effort += 8.0 * nodes.losses.len() as f64;
+                *effort += PROBE * nodes.losses.len() as f64;
                 let mut state = vec![Complex64::ZERO; nodes.losses.len()];
                 nodes.turn(t, &mut state);
-                (pairwise(&state).norm() + nodes.error) / nodes.weights.iter().sum::<f64>() + 1e-12
+                (1.0 + nodes.chi_less_one(&state)).norm() + nodes.chi_error + 1e-12
             }
         }
     }
@@ -153,6 +164,8 @@ struct Contour<'a> {
     /// Distance of frequencies.
     spacing: f64,
     ln_total: f64,
+    /// By how much `ln_total` was rounded up.
+    allowance: f64,
     /// Integrand at `0, spacing, 2 spacing, ...` without `exp(ln_total - (c+it) epsilon)`.
     values: Vec<Complex64>,
     /// What multiplies `exp(ln_total - c epsilon)` in the absolute error: tail, rounding, dropped frequencies.
@@ -184,6 +197,17 @@ impl<'a> Contour<'a> {
         Some(contour)
     }
 
+    /// A contour for one question, whose epsilon is now known better than Chernoff's bound had foreseen.
+    fn anew(&self, epsilon: f64, delta: f64) -> Option<Self> {
+        let mut contour = [1.0, 0.8, 0.6, 0.4, 0.25]
+            .iter()
+            .filter_map(|share| Self::tilted(self.factors, share * self.c, 0.98 * epsilon, delta))
+            .filter(|contour| contour.ln_total - contour.c * epsilon - delta.ln() < HIGHEST)
+            .max_by(|one, other| one.spacing.total_cmp(&other.spacing))?;
+        contour.fill(epsilon, delta)?;
+        Some(contour)
+    }
+
     /// A contour through `c`, spaced for aliases to be negligible at `epsilon` beside `delta`.
     fn tilted(factors: &'a [Factor], c: f64, epsilon: f64, delta: f64) -> Option<Self> {
         let cumulant = |c: f64| factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>();
@@ -196,6 +220,7 @@ impl<'a> Contour<'a> {
             c,
             spacing: 0.0,
             ln_total: cumulant(c),
+            allowance: factors.iter().map(|factor| factor.allowance(c)).sum(),
             values: Vec::new(),
             scatter: 0.0,
             sidesteps,
@@ -225,14 +250,12 @@ impl<'a> Contour<'a> {
     fn fill(&mut self, epsilon: f64, delta: f64) -> Option<()> {
         let height = self.ln_total - self.c * epsilon - delta.ln();
         let negligible = LN_SHARE - height.max(0.0);
-        let bounds: Vec<(f64, f64)> = self.factors.iter().map(|factor| factor.decay(self.c)).collect();
-        // A density much narrower than its own spread (rare large losses) needs too many frequencies.
-        let narrowest = bounds.iter().map(|(variation, deviation)| variation * deviation).fold(0.0, f64::max);
-        if narrowest > NARROWEST {
+        if !self.affordable(negligible) {
             return None;
         }
+        let decays: Vec<Option<Decay>> = self.factors.iter().map(|factor| factor.decay(self.c)).collect();
         let mut effort = 0.0;
-        let (mut values, mut error) = (Vec::new(), 0.0_f64);
+        let (mut values, mut errors) = (Vec::new(), Vec::new());
         let mut until = 64;
         loop {
             let from = values.len();
@@ -241,11 +264,11 @@ impl<'a> Contour<'a> {
             for factor in self.factors {
                 together += factor.count() * self.multiply(factor, &mut values, from, &mut effort)?;
             }
-            error = error.max(together);
+            errors.resize(until, together);
             let last = (until - 1) as f64 * self.spacing;
             let small = values[until - 16..].iter().all(|value| value.norm() < negligible.exp());
-            if self.ln_tail(&bounds, last) <= negligible
-                || (small && self.certify(&bounds, last, negligible, &mut effort).is_some())
+            if self.ln_tail(&decays, last) <= negligible
+                || (small && self.certify(&decays, last, negligible, &mut effort).is_some())
             {
                 break;
             }
@@ -254,32 +277,51 @@ impl<'a> Contour<'a> {
                 return None;
             }
         }
-        self.weigh(values, error, negligible)
+        self.weigh(values, &errors, negligible)
+    }
+
+    /// Foresees what filling will cost, from the last frequency of each doubling alone.
+    fn affordable(&self, negligible: f64) -> bool {
+        let (mut until, mut effort) = (64.0, 0.0);
+        while until <= MOST_FREQUENCIES && effort <= MOST_EFFORT {
+            let t = until * self.spacing;
+            let mut probe = 0.0;
+            let sizes = self.factors.iter().map(|factor| match factor {
+                Factor::Gaussian { .. } => factor.ln_tail(None, t),
+                Factor::Sampled { count, .. } => *count as f64 * factor.size(self.c, t, &mut probe).ln(),
+            });
+            let ln_size: f64 = sizes.sum();
+            effort += probe / PROBE * until / 2.0;
+            if ln_size <= negligible {
+                return effort <= MOST_EFFORT;
+            }
+            until *= 2.0;
+        }
+        false
     }
 
     /// The integrand's size beyond frequency `t`, by the variation of the loss densities.
-    fn ln_tail(&self, bounds: &[(f64, f64)], t: f64) -> f64 {
-        self.factors.iter().zip(bounds).map(|(factor, bound)| factor.ln_tail(bound.0, t)).sum()
+    fn ln_tail(&self, decays: &[Option<Decay>], t: f64) -> f64 {
+        self.factors.iter().zip(decays).map(|(factor, decay)| factor.ln_tail(decay.as_ref(), t)).sum()
     }
 
     /// Shows that the integrand's size stays below `e^negligible` from frequency `t` on: step by step, since the
-    /// characteristic function of a release changes by at most its mean absolute deviation per unit of frequency; and
-    /// finally by the variation of the loss density. Gives up where that would take longer than it is worth.
-    fn certify(&self, bounds: &[(f64, f64)], mut t: f64, negligible: f64, effort: &mut f64) -> Option<()> {
+    /// characteristic function of a release changes little from one frequency to the next; and finally by the variation
+    /// of the loss density. Gives up where that would take longer than it is worth.
+    fn certify(&self, decays: &[Option<Decay>], mut t: f64, negligible: f64, effort: &mut f64) -> Option<()> {
         for _ in 0..MOST_STEPS {
-            if self.ln_tail(bounds, t) <= negligible {
+            if self.ln_tail(decays, t) <= negligible {
                 return Some(());
             }
             let here: Vec<f64> = self.factors.iter().map(|factor| factor.size(self.c, t, effort)).collect();
             // The longest step whose every point is certified from here.
             let certain = |step: f64| {
-                let each =
-                    self.factors.iter().zip(bounds).zip(&here).map(|((factor, bound), size)| match factor {
-                        Factor::Gaussian { .. } => factor.ln_tail(0.0, t),
-                        Factor::Sampled { count, .. } => {
-                            *count as f64 * (size + step * bound.1).ln().min(0.0)
-                        }
-                    });
+                let each = self.factors.iter().zip(decays).zip(&here).map(|((factor, decay), size)| {
+                    let change = decay.as_ref().map(|decay| decay.change(step));
+                    change.map_or(factor.ln_tail(None, t), |change| {
+                        factor.count() * (size + change).ln().min(0.0)
+                    })
+                });
                 each.sum::<f64>() <= negligible
             };
             let mut step = 4.0 * t;
@@ -298,17 +340,18 @@ impl<'a> Contour<'a> {
     }
 
     /// Divides by the kernel and adds up what may be wrong.
-    fn weigh(&mut self, mut values: Vec<Complex64>, error: f64, negligible: f64) -> Option<()> {
+    fn weigh(&mut self, mut values: Vec<Complex64>, errors: &[f64], negligible: f64) -> Option<()> {
         let fewest = self.factors.iter().map(Factor::count).fold(f64::INFINITY, f64::min);
-        let absolute = error * (2.0 * error).exp() * (1.0 - fewest).exp2();
-        let relative = 2.0 * error * (2.0 * error).exp();
         let count = values.len();
-        let (mut size, mut kernels) = (0.0, 0.0);
-        for (j, value) in values.iter_mut().enumerate() {
+        let mut wrong = 0.0;
+        for (j, (value, error)) in values.iter_mut().zip(errors).enumerate() {
             let z = Complex64::new(self.c, j as f64 * self.spacing);
-            *value /= z * (z + 1.0);
-            size += value.norm();
-            kernels += 1.0 / (z * (z + 1.0)).norm();
+            let kernel = 1.0 / (z * (z + 1.0));
+            *value *= kernel;
+            // The power lemma: relative where the factors are at least 1/2 in size, absolute elsewhere.
+            let power = error * (2.0 * error).exp();
+            let relative = 2.0 * power + UNIT * (64.0 + count as f64);
+            wrong += relative * value.norm() + power * (1.0 - fewest).exp2() * kernel.norm();
         }
         let useful =
             values.iter().rposition(|value| value.norm() > 1e-17 * values[0].norm() / count as f64)?;
@@ -316,10 +359,9 @@ impl<'a> Contour<'a> {
         values.truncate(useful + 1);
         self.values = values;
         let per_term = self.spacing / std::f64::consts::PI;
-        let rounding = relative + UNIT * (64.0 + count as f64);
         // Beyond the last frequency the terms are at most e^negligible over the square of the frequency.
         let tail = negligible.exp() / ((count - 1) as f64 * self.spacing);
-        self.scatter = per_term * (rounding * size + absolute * kernels + dropped) + tail;
+        self.scatter = per_term * (wrong + dropped) + tail;
         Some(())
     }
 
@@ -355,25 +397,28 @@ impl<'a> Contour<'a> {
         from: usize,
         effort: &mut f64,
     ) -> Option<f64> {
-        const ANCHOR: usize = 16;
         let nodes = law.nodes(self.c, values.len() as f64 * self.spacing);
         *effort += nodes.losses.len() as f64 * (values.len() - from) as f64;
         if *effort > MOST_EFFORT {
             return None;
         }
-        let total: f64 = nodes.weights.iter().sum();
-        let turns: Vec<Complex64> =
-            nodes.losses.iter().map(|loss| Complex64::cis(loss * self.spacing)).collect();
-        let mut state = vec![Complex64::ZERO; turns.len()];
+        let steps: Vec<Complex64> = nodes.losses.iter().map(|loss| less_one(loss * self.spacing)).collect();
+        let mut state = vec![Complex64::ZERO; steps.len()];
         for (j, value) in values.iter_mut().enumerate().skip(from) {
             if (j - from).is_multiple_of(ANCHOR) {
                 nodes.turn(j as f64 * self.spacing, &mut state);
             } else {
-                state.iter_mut().zip(&turns).for_each(|(s, turn)| *s *= turn);
+                for ((term, step), weight) in state.iter_mut().zip(&steps).zip(&nodes.weights) {
+                    *term += *term * step + step * weight;
+                }
             }
-            *value *= power(pairwise(&state) / total, count);
+            *value *= power_of_one_plus(nodes.chi_less_one(&state), count as f64);
         }
-        Some(1.01 * nodes.error / total + UNIT * (3.0 * ANCHOR as f64 + 16.0))
+        // Logarithm and exponential of the power.
+        let unrest = nodes.losses.iter().zip(&nodes.weights);
+        let largest = values.len() as f64 * self.spacing;
+        let unrest: f64 = unrest.map(|(loss, weight)| weight * (largest * loss.abs()).min(1.0)).sum();
+        Some(nodes.chi_error + 40.0 * UNIT * unrest / nodes.total + 4.0 * UNIT / count as f64)
     }
 
     /// The trapezoidal sum at `epsilon`, its absolute error, and what aliases may have added.
@@ -412,8 +457,7 @@ impl<'a> Contour<'a> {
     /// The cumulants are rounded up, so the lower bound takes their allowance back.
     fn lower(&self, epsilon: f64) -> f64 {
         let (value, error, alias) = self.value(epsilon);
-        let allowance: f64 = self.factors.iter().map(|factor| factor.allowance(self.c)).sum();
-        let bound = value * (-2.0 * allowance).exp() - error - alias;
+        let bound = value * (-2.0 * self.allowance).exp() - error - alias;
         if bound.is_finite() { bound.max(0.0) } else { 0.0 }
     }
 
@@ -434,8 +478,7 @@ impl<'a> Contour<'a> {
         let start = back.into_iter().find(|&epsilon| self.lower(epsilon) > delta);
         let lower = start
             .map_or(0.0, |start| crossing((start, upper), delta, TOLERANCE, |epsilon| self.lower(epsilon)).0);
-        // A poor interval is the lattice's to improve.
-        (upper - lower <= 1e-4 * upper || upper < 1e-9).then_some(Interval { lower, upper })
+        Some(Interval { lower, upper })
     }
 }
 
@@ -447,6 +490,12 @@ impl Factor {
             Self::Sampled { law, count } => *count as f64 * law.ln_moment(c).1,
         }
     }
+}
+
+/// `(1 + z)^n`, for small `z` accurate to `n |z|` round-offs rather than `n`.
+fn power_of_one_plus(z: Complex64, n: f64) -> Complex64 {
+    let ln_size = 0.5 * (2.0 * z.re + z.norm_sqr()).ln_1p();
+    Complex64::from_polar((n * ln_size).exp(), n * z.im.atan2(1.0 + z.re))
 }
 
 /// `ln max_y (1 - e^-y) e^(-c y)`: the best constant in Chernoff's bound on a hockey stick.

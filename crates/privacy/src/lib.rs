@@ -18,6 +18,7 @@
 mod accountant;
 pub mod calibrate;
 mod contour;
+mod decay;
 mod error;
 mod filter;
 mod gdp;

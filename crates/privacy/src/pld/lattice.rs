@@ -108,32 +108,37 @@ fn slip((low, high): (f64, f64)) -> f64 {
     ROUNDING * (1.0 + low.abs().max(high.abs()))
 }
 
-/// Evaluates a pure function at `0..count`, on as many threads as there are; the result does not depend on them.
-fn in_parallel<T: Send>(count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
+/// Fills a slice piece by piece, `f(start, piece)`, on as many threads as there are; what is filled in must not depend on
+/// where the pieces begin.
+fn fill_in_parallel<T: Send>(slots: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
-    if threads == 1 || count < 10_000 {
-        return (0..count).map(f).collect();
+    if threads == 1 || slots.len() < 10_000 {
+        return f(0, slots);
     }
-    let share = count.div_ceil(threads);
-    let parts: Vec<Vec<T>> = std::thread::scope(|scope| {
-        let ranges = (0..threads).map(|k| (k * share).min(count)..((k + 1) * share).min(count));
-        let workers: Vec<_> = ranges.map(|range| scope.spawn(|| range.map(&f).collect())).collect();
-        // A panic in a worker is a bug, and goes on as one.
-        workers
-            .into_iter()
-            .map(|w| w.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+    let share = slots.len().div_ceil(threads);
+    std::thread::scope(|scope| {
+        for (k, piece) in slots.chunks_mut(share).enumerate() {
+            let f = &f;
+            scope.spawn(move || f(k * share, piece));
+        }
     });
-    parts.into_iter().flatten().collect()
 }
 
-/// The masses of a law in the cells `(y_i, y_(i+1)]` between lattice points, below the first and above the last.
+/// What lies in the cell `(y_i, y_(i+1)]` between two lattice points.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    /// `a_i = e^(y_i)`, the left end.
+    point: f64,
+    p: f64,
+    q: f64,
+    /// What the right end must carry (under `P`) for both ends together to have the cell's `P` and `Q`.
+    right: f64,
+}
+
+/// The masses of a law in the cells between lattice points, below the first and above the last.
 pub(crate) struct Cells {
-    /// `a_i = e^(y_i)` at the lattice points; one more than there are cells.
-    points: Vec<f64>,
-    cells: Vec<Masses>,
-    /// What the right end of each cell must carry (under `P`) for both ends together to have the cell's `P` and `Q`.
-    rights: Vec<f64>,
+    /// The cells, and an empty one that begins at the last lattice point.
+    cells: Vec<Cell>,
     under: Masses,
     over: Masses,
     step: f64,
@@ -152,42 +157,51 @@ impl Cells {
             // An atom at the top of the range belongs to the last point, whatever the rounding of either.
             if (y - top).abs() <= HAIR * step { top + slip((first, last)) / 2.0 } else { y }
         };
-        let tails = in_parallel(count + 1, |i| law.split(threshold(i)));
-        let ((_, under), (over, _)) = (tails[0], tails[count]);
+        let empty = Cell { point: threshold(count).exp(), p: 0.0, q: 0.0, right: 0.0 };
+        let mut cells = vec![empty; count + 1];
+        let whole = -(-step).exp_m1();
         // Each tail where it is the smaller one: differences then keep their accuracy relative to that tail.
         let difference = |up: f64, next_up: f64, down: f64, next_down: f64| {
             (if up < 0.5 { up - next_up } else { next_down - down }).max(0.0)
         };
-        let cells: Vec<Masses> = (tails.windows(2))
-            .map(|pair| {
-                let ((up, down), (next_up, next_down)) = (pair[0], pair[1]);
-                Masses {
-                    p: difference(up.p, next_up.p, down.p, next_down.p),
-                    q: difference(up.q, next_up.q, down.q, next_down.q),
-                }
-            })
-            .collect();
-        let points: Vec<f64> = in_parallel(count + 1, |i| threshold(i).exp());
-        let whole = -(-step).exp_m1();
-        let rights = (cells.iter().zip(&points))
-            .map(|(cell, point)| ((cell.p - point * cell.q) / whole).clamp(0.0, cell.p))
-            .collect();
+        fill_in_parallel(&mut cells[..count], |start, piece| {
+            let (mut up, mut down) = law.split(threshold(start));
+            for (i, cell) in (start..).zip(piece) {
+                let (next_up, next_down) = law.split(threshold(i + 1));
+                let point = threshold(i).exp();
+                let p = difference(up.p, next_up.p, down.p, next_down.p);
+                let q = difference(up.q, next_up.q, down.q, next_down.q);
+                *cell = Cell { point, p, q, right: ((p - point * q) / whole).clamp(0.0, p) };
+                (up, down) = (next_up, next_down);
+            }
+        });
+        let under = law.at_most(threshold(0));
+        let over = law.above(threshold(count));
         let atom_at_first = if first <= law.range().0 { under.q } else { 0.0 };
         let slope_at_last = law.above(threshold(count) - HAIR * step).q;
-        Self { points, cells, rights, under, over, step, atom_at_first, slope_at_last }
+        Self { cells, under, over, step, atom_at_first, slope_at_last }
+    }
+
+    /// How many cells there are.
+    fn count(&self) -> usize {
+        self.cells.len() - 1
+    }
+
+    fn point(&self, i: usize) -> f64 {
+        self.cells[i].point
     }
 
     fn width(&self, i: usize) -> f64 {
-        self.points[i + 1] - self.points[i]
+        self.point(i + 1) - self.point(i)
     }
 
     /// Connect the dots.
     fn connected(&self) -> Vec<f64> {
-        let mut masses = vec![0.0; self.points.len()];
+        let mut masses = vec![0.0; self.cells.len()];
         masses[0] = self.under.p;
-        for (i, (cell, right)) in self.cells.iter().zip(&self.rights).enumerate() {
-            masses[i] += cell.p - right;
-            masses[i + 1] += right;
+        for (i, cell) in self.cells[..self.count()].iter().enumerate() {
+            masses[i] += cell.p - cell.right;
+            masses[i + 1] += cell.right;
         }
         masses
     }
@@ -206,26 +220,26 @@ impl Cells {
         let curve_at_first: f64 = slopes.iter().enumerate().map(|(i, slope)| slope * self.width(i)).sum();
         // Left of the first point the curve may rise to 1 at `a = 0`: that line lies below `1 - a`, and so below `H`, if
         // the curve at the first point does. Else it must follow the tangent of `H` there.
-        let rise = (1.0 - 1e-13 - curve_at_first) / self.points[0];
-        if rise >= slopes[0] && curve_at_first <= 1.0 - 1e-13 - self.points[0] {
+        let rise = (1.0 - 1e-13 - curve_at_first) / self.point(0);
+        if rise >= slopes[0] && curve_at_first <= 1.0 - 1e-13 - self.point(0) {
             slopes.insert(0, rise);
         } else {
-            slopes = convex(std::iter::once((all + self.atom_at_first, self.points[0])).chain(cells()));
+            slopes = convex(std::iter::once((all + self.atom_at_first, self.point(0))).chain(cells()));
         }
         slopes.push(0.0);
         // Differences at the level of rounding are dropped: a law without them is lower still.
         let mass =
             |pair: &[f64]| if pair[0] - pair[1] > ROUNDING * pair[0] { pair[0] - pair[1] } else { 0.0 };
-        slopes.windows(2).zip(&self.points).map(|(pair, point)| point * mass(pair)).collect()
+        slopes.windows(2).zip(&self.cells).map(|(pair, cell)| cell.point * mass(pair)).collect()
     }
 
     /// Minus the slope of `H`'s chord over each cell: the mass under `Q` beyond it, and the part its right end carries;
     /// with all the mass beyond the first point.
     fn chord_slopes(&self) -> (Vec<f64>, f64) {
         let mut beyond = self.over.q;
-        let mut slopes = vec![0.0; self.cells.len()];
-        for i in (0..self.cells.len()).rev() {
-            slopes[i] = beyond + self.rights[i] / self.points[i + 1];
+        let mut slopes = vec![0.0; self.count()];
+        for i in (0..self.count()).rev() {
+            slopes[i] = beyond + self.cells[i].right / self.point(i + 1);
             beyond += self.cells[i].q;
         }
         (slopes, beyond)
@@ -234,8 +248,8 @@ impl Cells {
     /// How far the chord is lowered at every lattice point, up to the last point where anything remains of the curve.
     /// That last point is lowered to 0, and its neighbour to the tangent of `H` there.
     fn drops(&self, chords: &[f64]) -> Vec<f64> {
-        let count = self.cells.len();
-        let mut curve = vec![(self.over.p - self.points[count] * self.over.q).max(0.0); count + 1];
+        let count = self.count();
+        let mut curve = vec![(self.over.p - self.point(count) * self.over.q).max(0.0); count + 1];
         for i in (0..count).rev() {
             curve[i] = curve[i + 1] + chords[i] * self.width(i);
         }
@@ -256,7 +270,7 @@ impl Cells {
         let mut last = count;
         while last > 1 {
             let tangent = if last == count { self.slope_at_last } else { chords[last] };
-            let hair = HAIR * self.step * tangent * self.points[last];
+            let hair = HAIR * self.step * tangent * self.point(last);
             let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + 2.0 * hair;
             let neighbour = drops[last - 1].max(to_tangent);
             if neighbour + curve[last] <= curve[last - 1] && room[last] >= curve[last] {
@@ -280,8 +294,8 @@ impl Cells {
         if cell.q <= 0.0 {
             return 0.0;
         }
-        let left = (cell.p - self.points[i] * cell.q).max(0.0);
-        let right = (self.points[i + 1] * cell.q - cell.p).max(0.0);
+        let left = (cell.p - cell.point * cell.q).max(0.0);
+        let right = (self.point(i + 1) * cell.q - cell.p).max(0.0);
         (1.0 + 1e-9) * left * right / (cell.q * self.width(i))
     }
 }

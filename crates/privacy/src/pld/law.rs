@@ -245,9 +245,9 @@ pub(crate) fn mixed_loss(base: f64, rate: f64) -> f64 {
     if base > 30.0 {
         return base + (rate + (1.0 - rate) * (-base).exp()).ln();
     }
-    let mixture = (1.0 - rate) + rate * base.exp();
     // Near 1 the logarithm wants the difference from 1; near 0 (a rate near 1) that difference would cancel.
-    if mixture < 0.5 { mixture.ln() } else { (rate * base.exp_m1()).ln_1p() }
+    let excess = rate * base.exp_m1();
+    if excess < -0.5 { ((1.0 - rate) + rate * base.exp()).ln() } else { excess.ln_1p() }
 }
 
 /// The base loss at which the mixed loss is `y`; minus infinity where every base loss exceeds it.

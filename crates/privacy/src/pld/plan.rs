@@ -24,7 +24,7 @@ pub(crate) struct Part<'a> {
     pub(crate) count: u64,
     pub(crate) first: f64,
     pub(crate) last: f64,
-    /// The law, roughly: losses and their masses under `P`.
+    /// The law, roughly: losses and the logarithms of their masses under `P`.
     rough: Vec<(f64, f64)>,
 }
 
@@ -43,9 +43,14 @@ impl Part<'_> {
 
     /// `ln E[e^(s * loss)]`, roughly.
     fn cumulant(&self, s: f64) -> f64 {
-        let heaviest =
-            self.rough.iter().map(|(loss, mass)| s * loss + mass.ln()).fold(f64::NEG_INFINITY, f64::max);
-        self.rough.iter().map(|(loss, mass)| mass * (s * loss - heaviest).exp()).sum::<f64>().ln() + heaviest
+        let weights = || self.rough.iter().map(|(loss, ln_mass)| s * loss + ln_mass);
+        let heaviest = weights().fold(f64::NEG_INFINITY, f64::max);
+        weights()
+            .filter(|weight| *weight > heaviest - 40.0)
+            .map(|weight| (weight - heaviest).exp())
+            .sum::<f64>()
+            .ln()
+            + heaviest
     }
 }
 
@@ -81,7 +86,7 @@ fn rough(law: &Law, first: f64, last: f64) -> Vec<(f64, f64)> {
     // Beyond the last landmark lies a negligible tail, or an atom at the very end.
     atoms.push((last, tails[tails.len() - 1].0.p));
     atoms.retain(|(loss, mass)| loss.is_finite() && *mass > 0.0);
-    atoms
+    atoms.iter().map(|(loss, mass)| (*loss, mass.ln())).collect()
 }
 
 /// The smallest loss between `low` and `high` at which `small` holds (roughly).

@@ -10,6 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 
+use crate::quadrature::less_one;
 use crate::special::UNIT;
 
 /// Multiply-adds to spend on direct summation.
@@ -142,11 +143,6 @@ impl Direct {
 
     /// At each active frequency: the fast transform of the rest, and the heavy masses of total `weight`.
     fn add(&self, values: &mut [Complex64], rest: &[Complex64], weight: f64, active: &[usize]) {
-        // e^(ia) - 1 = 2i sin(a/2) e^(ia/2)
-        let less_one = |angle: f64| {
-            let (sin, cos) = (0.5 * angle).sin_cos();
-            Complex64::new(-2.0 * sin * sin, 2.0 * sin * cos)
-        };
         let steps: Vec<Complex64> =
             self.heavy.iter().map(|&(offset, _)| less_one(self.angle(offset, 1))).collect();
         let mut state = vec![Complex64::ZERO; self.heavy.len()];
