@@ -1,0 +1,226 @@
+//! The state machine of averaging in rounds, whatever the plan.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::Plan;
+use crate::{Gate, Input, Message, Noise, Output, Peer, Protocol, Refusal, Release, Value};
+
+/// Messages of one neighbour for later rounds that a peer keeps. Where the two wait for each other there is never more than
+/// one; a neighbour so far ahead has long given up on us.
+const AHEAD: usize = 64;
+
+/// The noises of an averaging run, and what they protect.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noising {
+    /// How far one person can move a peer's value.
+    pub sensitivity: f64,
+    /// `sigma`: standard deviation of the noise on the private value.
+    pub local: f64,
+    /// `tau`: standard deviation of the fresh noise on every message; 0 for none.
+    pub relay: f64,
+}
+
+/// One peer of an averaging run.
+///
+/// ```
+/// use sottovoce_protocol::averaging::{Averager, Butterfly, Noising};
+/// use sottovoce_protocol::{Gate, Input, Message, Noise, Output, Protocol};
+///
+/// struct Silent;
+/// impl Noise<Vec<f64>> for Silent {
+///     fn draw(&mut self, _: usize, _: f64, like: &Vec<f64>) -> Vec<f64> { vec![0.0; like.len()] }
+/// }
+/// let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
+/// let mut peer = Averager::new(vec![3.0], Butterfly::natural(2, 0), noising, None, Gate::new(2.0));
+/// peer.handle(Input::Start, &mut Silent);
+/// peer.handle(Input::Message { from: 1, message: Message { round: 0, value: vec![5.0] } }, &mut Silent);
+/// let outputs: Vec<_> = std::iter::from_fn(|| peer.poll()).collect();
+/// assert_eq!(outputs.last(), Some(&Output::Finished(vec![4.0])));
+/// ```
+#[derive(Debug)]
+pub struct Averager<V, P> {
+    plan: P,
+    noising: Noising,
+    /// Chebyshev weight.
+    gamma: Option<f64>,
+    gate: Gate,
+    phase: Phase,
+    round: usize,
+    value: V,
+    previous: Option<V>,
+    /// What was sent in the present round: the value, with relay noise where there is some.
+    sent: Option<V>,
+    /// Messages of this round and later ones.
+    inbox: BTreeMap<usize, BTreeMap<Peer, V>>,
+    outputs: VecDeque<Output<V>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Waiting,
+    Running,
+    Over,
+}
+
+impl<V: Value, P: Plan> Averager<V, P> {
+    /// A peer that holds a private value. `gamma` is the Chebyshev weight of accelerated gossip (for one fixed matrix).
+    pub fn new(private: V, plan: P, noising: Noising, gamma: Option<f64>, gate: Gate) -> Self {
+        Self {
+            plan,
+            noising,
+            gamma,
+            gate,
+            phase: Phase::Waiting,
+            round: 0,
+            value: private,
+            previous: None,
+            sent: None,
+            inbox: BTreeMap::new(),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// The round the peer is in.
+    pub fn round(&self) -> usize {
+        self.round
+    }
+
+    fn start(&mut self, noise: &mut dyn Noise<V>) {
+        if self.phase != Phase::Waiting {
+            return;
+        }
+        let release = Release { sensitivity: self.noising.sensitivity, noise: self.noising.local };
+        if let Err(overspent) = self.gate.admit(release) {
+            self.phase = Phase::Over;
+            return self.outputs.push_back(Output::Stopped(overspent));
+        }
+        self.outputs.push_back(Output::Release(release));
+        let eta = noise.draw(0, self.noising.local, &self.value);
+        self.value.add(1.0, &eta);
+        self.phase = Phase::Running;
+        self.speak(noise);
+        self.advance(noise);
+    }
+
+    /// Opens a round: everyone the row names is told.
+    fn speak(&mut self, noise: &mut dyn Noise<V>) {
+        if self.round == self.plan.rounds() {
+            self.phase = Phase::Over;
+            self.inbox.clear();
+            return self.outputs.push_back(Output::Finished(self.value.clone()));
+        }
+        let mut message = self.value.clone();
+        let row = self.plan.row(self.round);
+        if self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty()) {
+            let xi = noise.draw(self.round + 1, self.noising.relay, &self.value);
+            message.add(1.0, &xi);
+        }
+        for &to in &row.to {
+            let message = Message { round: self.round, value: message.clone() };
+            self.outputs.push_back(Output::Send { to, message });
+        }
+        if !row.from.is_empty() {
+            self.outputs.push_back(Output::Timer { round: self.round });
+        }
+        self.sent = Some(message);
+    }
+
+    /// Closes rounds as long as everyone expected was heard.
+    fn advance(&mut self, noise: &mut dyn Noise<V>) {
+        while self.phase == Phase::Running {
+            let heard = self.inbox.get(&self.round);
+            let complete = (self.plan.row(self.round).from.iter())
+                .all(|(peer, _)| heard.is_some_and(|heard| heard.contains_key(peer)));
+            if !complete {
+                return;
+            }
+            self.mix();
+            self.speak(noise);
+        }
+    }
+
+    /// `x^(t+1)` from what was heard; the weight of the silent goes to one's own value.
+    fn mix(&mut self) {
+        let heard = self.inbox.remove(&self.round).unwrap_or_default();
+        let row = self.plan.row(self.round);
+        let mut own = row.own;
+        for &(from, weight) in &row.from {
+            if !heard.contains_key(&from) {
+                own += weight;
+                self.outputs.push_back(Output::Missed { round: self.round, from, weight });
+            }
+        }
+        let Some(mut next) = self.sent.take() else { return };
+        next.scale(own);
+        for (from, weight) in &row.from {
+            if let Some(value) = heard.get(from) {
+                next.add(*weight, value);
+            }
+        }
+        if let (Some(gamma), Some(before)) = (self.gamma, &self.previous) {
+            next.scale(gamma);
+            next.add(1.0 - gamma, before);
+        }
+        self.previous = Some(std::mem::replace(&mut self.value, next));
+        self.round += 1;
+    }
+
+    fn receive(&mut self, from: Peer, message: Message<V>) {
+        match self.check(from, &message) {
+            Ok(()) => {
+                self.inbox.entry(message.round).or_default().insert(from, message.value);
+            }
+            Err(reason) => self.outputs.push_back(Output::Refused { from, reason }),
+        }
+    }
+
+    fn check(&self, from: Peer, message: &Message<V>) -> Result<(), Refusal> {
+        let round = message.round;
+        if self.phase == Phase::Over || round < self.round {
+            return Err(Refusal::Late);
+        }
+        if round >= self.plan.rounds() || !self.plan.row(round).from.iter().any(|(peer, _)| *peer == from) {
+            return Err(Refusal::Stranger);
+        }
+        if !message.value.same_shape(&self.value) {
+            return Err(Refusal::Shape);
+        }
+        if !message.value.is_finite() {
+            return Err(Refusal::NotFinite);
+        }
+        let repeated = self.inbox.get(&round).is_some_and(|heard| heard.contains_key(&from));
+        let waiting = self.inbox.values().filter(|heard| heard.contains_key(&from)).count();
+        match (repeated, waiting >= AHEAD) {
+            (true, _) => Err(Refusal::Late),
+            (_, true) => Err(Refusal::Flood),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<V: Value, P: Plan> Protocol<V> for Averager<V, P> {
+    fn handle(&mut self, input: Input<V>, noise: &mut dyn Noise<V>) {
+        match input {
+            Input::Start => self.start(noise),
+            Input::Message { from, message } => {
+                self.receive(from, message);
+                self.advance(noise);
+            }
+            Input::Timeout { round } => {
+                if self.phase == Phase::Running && round == self.round {
+                    self.mix();
+                    self.speak(noise);
+                    self.advance(noise);
+                }
+            }
+        }
+    }
+
+    fn poll(&mut self) -> Option<Output<V>> {
+        self.outputs.pop_front()
+    }
+
+    fn value(&self) -> &V {
+        &self.value
+    }
+}
