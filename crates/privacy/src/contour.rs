@@ -264,6 +264,9 @@ impl<'a> Contour<'a> {
             for factor in self.factors {
                 together += factor.count() * self.multiply(factor, &mut values, from, &mut effort)?;
             }
+            if together > 0.1 {
+                return None;
+            }
             errors.resize(until, together);
             let last = (until - 1) as f64 * self.spacing;
             let small = values[until - 16..].iter().all(|value| value.norm() < negligible.exp());
@@ -348,9 +351,9 @@ impl<'a> Contour<'a> {
             let z = Complex64::new(self.c, j as f64 * self.spacing);
             let kernel = 1.0 / (z * (z + 1.0));
             *value *= kernel;
-            // The power lemma: relative where the factors are at least 1/2 in size, absolute elsewhere.
+            // The power lemma (in terms of the computed value): relative where the factors are at least 1/2 in size, absolute elsewhere.
             let power = error * (2.0 * error).exp();
-            let relative = 2.0 * power + UNIT * (64.0 + count as f64);
+            let relative = 2.0 * power * (1.0 + 4.0 * power) + UNIT * (64.0 + count as f64);
             wrong += relative * value.norm() + power * (1.0 - fewest).exp2() * kernel.norm();
         }
         let useful =
@@ -383,7 +386,8 @@ impl<'a> Contour<'a> {
                     );
                     *value *= exponent.exp();
                 }
-                Some(16.0 * UNIT * (1.0 + mu_squared * (self.c + 1.0)))
+                let phase = mu_squared * (self.c + 1.0) * (1.0 + values.len() as f64 * self.spacing);
+                Some(16.0 * UNIT * (1.0 + phase))
             }
             Factor::Sampled { law, count } => self.multiply_sampled(law, *count, values, from, effort),
         }
@@ -494,7 +498,9 @@ impl Factor {
 
 /// `(1 + z)^n`, for small `z` accurate to `n |z|` round-offs rather than `n`.
 fn power_of_one_plus(z: Complex64, n: f64) -> Complex64 {
-    let ln_size = 0.5 * (2.0 * z.re + z.norm_sqr()).ln_1p();
+    let gain = 2.0 * z.re + z.norm_sqr();
+    // Far from 1 the difference from 1 would cancel.
+    let ln_size = if gain < -0.5 { (1.0 + z).norm().ln() } else { 0.5 * gain.ln_1p() };
     Complex64::from_polar((n * ln_size).exp(), n * z.im.atan2(1.0 + z.re))
 }
 

@@ -56,7 +56,8 @@ impl Decay {
 fn cells(law: &SampledGaussian, c: f64) -> Vec<Cell> {
     let variance = law.sigma * law.sigma;
     let (low, high) = law.range(c);
-    let low = low.min(-1.0 - 10.5 * law.sigma);
+    // One further on either side, so that the density only falls beyond (whatever the noise).
+    let (low, high) = (low.min(-1.0 - 10.5 * law.sigma), high + 1.0);
     let steepest = law.steepest_slope(c, high.max(-low));
     let count = ((high - low) * steepest / 0.3).clamp(256.0, 20_000.0) as usize;
     let spacing = (high - low) / count as f64;
@@ -68,9 +69,11 @@ fn cells(law: &SampledGaussian, c: f64) -> Vec<Cell> {
     (0..count)
         .map(|i| {
             let x = low + (i as f64 + 0.5) * spacing;
-            let outcome = scale * law.loss_and_exponent(c, x).1.exp();
+            let exponent = law.loss_and_exponent(c, x).1;
+            let outcome = scale * exponent.exp();
             let (loss_slope, mass_slope, density_slope) = law.slopes(c, x, half);
-            let density = outcome * variance / loss_slope * (density_slope * half).exp();
+            // In logarithms: far out both factors underflow, and their ratio need not.
+            let density = (exponent + (scale * variance / loss_slope).ln() + density_slope * half).exp();
             let right = loss(i + 1);
             let losses = (left, right);
             left = right;
@@ -103,6 +106,9 @@ fn cuts(cells: &[Cell], side: Side) -> Vec<(f64, f64)> {
 }
 
 fn radii(cells: &[Cell]) -> Vec<(f64, f64)> {
+    if cells.is_empty() {
+        return Vec::new();
+    }
     let mut below = 0.0;
     let median = cells.iter().find(|cell| {
         below += cell.mass;

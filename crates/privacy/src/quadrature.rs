@@ -51,7 +51,7 @@ pub(crate) struct Nodes {
     pub(crate) ln_scale: f64,
     /// Relative error of the total.
     pub(crate) error: f64,
-    /// Error of [`Self::chi`] at any frequency up to the one asked for, stepping included.
+    /// Error of [`Self::chi_less_one`] at any frequency up to the one asked for, stepping included.
     pub(crate) chi_error: f64,
 }
 
@@ -154,13 +154,23 @@ impl SampledGaussian {
         // Dropped nodes, and the rule itself (e^-44 = 8e-20).
         let cut = factor * (last - first) as f64 * (-46.0_f64).exp() / total + 2e-19;
         let sums = 16.0 + (weights.len() as f64 / 16.0);
+        let ((a, b), variance) = (self.exponents(c), self.sigma * self.sigma);
         let (mut error, mut chi_error) = (0.0, 0.0);
         for ((x, loss, exponent), weight) in points.iter().zip(&weights) {
-            // Round-offs of the weight, and the absolute error of the loss in units of a round-off.
-            let of_weight = 8.0 + 4.0 * (exponent.abs() + top.abs());
-            // The slope of the loss is at most `rate + |loss|` (twice that for replacement), and at most 2.
-            let slope = 2.0 * (self.rate + loss.abs()).min(1.0);
-            let of_loss = 4.0 * (loss.abs() + slope * (x.abs() + 1.0) / (self.sigma * self.sigma));
+            // Absolute errors of the loss and of the exponent, in round-offs. The exponent's parts may cancel, so each is
+            // charged; the slope of a log-ratio `l` is at most `rate + |l|`, and at most 1.
+            let of =
+                |l: f64| 4.0 * (l.abs() + 2.0 * (self.rate + l.abs()).min(1.0) * (x.abs() + 1.0) / variance);
+            let (plus, minus) = match self.side {
+                Side::Opposite => (self.log_ratio(*x), self.log_ratio(-x)),
+                Side::Remove | Side::Add => (*loss, 0.0),
+            };
+            let parts = (a * plus).abs() + (b * minus).abs() + 0.5 * x * x / variance;
+            let of_weight = 8.0
+                + 4.0 * (exponent.abs() + top.abs() + parts)
+                + a.abs() * of(plus)
+                + if b == 0.0 { 0.0 } else { b.abs() * of(minus) };
+            let of_loss = of(*loss) + if self.side == Side::Opposite { of(plus) + of(minus) } else { 0.0 };
             error += weight * of_weight;
             chi_error +=
                 weight * ((of_weight + TERM) * (frequency * loss.abs()).min(2.0) + frequency * of_loss);

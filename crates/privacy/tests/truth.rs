@@ -78,6 +78,23 @@ fn sampled_gaussians_and_laplace() {
     }
 }
 
+/// One sampled release among unsampled ones: its characteristic function passes close to zero while the others keep the
+/// product alive. Each end was checked by integrating over the outcome with 30 digits.
+#[test]
+fn one_sampled_release_among_others() {
+    let accountant = composed(
+        Adjacency::AddRemove,
+        &[(gaussian(0.906, 0.676), 1), (Mechanism::gaussian(8.09).unwrap(), 1)],
+    );
+    // The truth at this epsilon is 6.19000000693769e-6.
+    let delta = accountant.delta(4.579662243652816).unwrap();
+    assert!(delta.lower <= 6.19000000693769e-6 && 6.19000000693769e-6 <= delta.upper, "{delta:?}");
+    assert!(accountant.epsilon(6.19e-6).unwrap().upper > 4.579662243652816);
+    let accountant =
+        composed(Adjacency::AddRemove, &[(gaussian(0.5, 0.5), 1), (Mechanism::gaussian(2.0).unwrap(), 1)]);
+    assert!(accountant.epsilon(1e-6).unwrap().lower < 10.415876751980349);
+}
+
 /// Laws with few, far-apart losses, up to the largest: where a tilt is strong beside the spacing.
 #[test]
 fn few_large_losses() {

@@ -67,12 +67,23 @@ impl Step<'_> {
     /// # Panics
     /// If `x` and `out` do not have one entry per node.
     pub fn apply(&self, x: &[f64], out: &mut [f64]) {
+        self.apply_block(x, 1, out);
+    }
+
+    /// `out = W_t X` for vectors of length `width` per node, stored node after node.
+    ///
+    /// # Panics
+    /// If `x` or `out` does not have `width` entries per node, or `width` is 0.
+    pub fn apply_block(&self, x: &[f64], width: usize, out: &mut [f64]) {
         match *self {
-            Self::Mixing(mixing) => mixing.apply(x, out),
+            Self::Mixing(mixing) => mixing.apply_block(x, width, out),
             Self::Pair(u, v) => {
                 out.copy_from_slice(x);
-                out[u] = (x[u] + x[v]) / 2.0;
-                out[v] = out[u];
+                for i in 0..width {
+                    let half = (x[u * width + i] + x[v * width + i]) / 2.0;
+                    out[u * width + i] = half;
+                    out[v * width + i] = half;
+                }
             }
             Self::Idle => out.copy_from_slice(x),
         }

@@ -1,0 +1,131 @@
+//! An orthonormal basis that grows by blocks: twice-projected, rank-revealing, honest about doubt.
+//!
+//! A vector is new if enough of it is left after projection. Below [`NOTHING`] what is left is rounding; between that and
+//! [`CERTAIN`] nobody can tell in doubles, and the vector *counts as seen* (the loss can only grow by that), and is reported as
+//! ambiguous.
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+
+/// Of a vector of length one, less than this is rounding.
+const NOTHING: f64 = 1e-13;
+/// More than this is certainly new.
+const CERTAIN: f64 = 1e-9;
+
+/// Orthonormal columns, one after the other.
+pub(crate) struct Basis {
+    dimension: usize,
+    columns: Vec<f64>,
+    /// Directions that were kept in doubt.
+    pub(crate) ambiguous: usize,
+}
+
+impl Basis {
+    pub(crate) fn new(dimension: usize) -> Self {
+        Self { dimension, columns: Vec::new(), ambiguous: 0 }
+    }
+
+    /// Number of columns.
+    pub(crate) fn rank(&self) -> usize {
+        self.columns.len() / self.dimension.max(1)
+    }
+
+    pub(crate) fn column(&self, i: usize) -> &[f64] {
+        &self.columns[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// Adds unit vectors, known to be orthogonal to everything here.
+    pub(crate) fn push_units(&mut self, indices: impl IntoIterator<Item = usize>) {
+        for index in indices {
+            let start = self.columns.len();
+            self.columns.resize(start + self.dimension, 0.0);
+            self.columns[start + index] = 1.0;
+        }
+    }
+
+    /// Extends the basis to span the given columns (each of length at most about one) as well; returns how many were new.
+    pub(crate) fn extend(&mut self, mut block: Vec<f64>) -> usize {
+        let (n, before) = (self.dimension, self.rank());
+        self.project(&mut block);
+        self.project(&mut block);
+        // Within the block: the longest remainder first, so that what is dropped is smaller than all that is kept.
+        let mut left: Vec<usize> = (0..block.len() / n.max(1)).collect();
+        while let Some((position, length)) = longest(&block, n, &left) {
+            if length < NOTHING {
+                break;
+            }
+            self.ambiguous += usize::from(length < CERTAIN);
+            let index = left.swap_remove(position);
+            let mut column = block[index * n..(index + 1) * n].to_vec();
+            column.iter_mut().for_each(|x| *x /= length);
+            // A short remainder carries along old directions: take them out again.
+            if length < 0.1 {
+                self.project(&mut column);
+                let length = norm(&column);
+                column.iter_mut().for_each(|x| *x /= length);
+            }
+            for &other in &left {
+                remove(&column, &mut block[other * n..(other + 1) * n]);
+            }
+            self.columns.extend_from_slice(&column);
+        }
+        self.rank() - before
+    }
+
+    /// Takes the components along the basis out of the columns of `block`.
+    fn project(&self, block: &mut [f64]) {
+        let (n, rank) = (self.dimension, self.rank());
+        if rank == 0 || block.is_empty() {
+            return;
+        }
+        let width = block.len() / n;
+        let basis = MatRef::from_column_major_slice(&self.columns, n, rank);
+        let mut along = vec![0.0; rank * width];
+        let mut along: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, rank, width);
+        let block: MatMut<f64> = MatMut::from_column_major_slice_mut(block, n, width);
+        matmul(along.as_mut(), Accum::Replace, basis.transpose(), block.as_ref(), 1.0, Par::Seq);
+        matmul(block, Accum::Add, basis, along.as_ref(), -1.0, Par::Seq);
+    }
+
+    /// The squared length of the projection of each unit vector: how much of each variable is seen.
+    pub(crate) fn leverages(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.dimension];
+        for column in self.columns.chunks_exact(self.dimension) {
+            sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
+        }
+        sums.iter_mut().for_each(|sum| *sum = sum.min(1.0));
+        sums
+    }
+}
+
+fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
+/// Four sums side by side: quicker, and less rounding than one.
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
+    let rest: f64 = xs.remainder().iter().zip(ys.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in xs.zip(ys) {
+        for i in 0..4 {
+            sums[i] += a[i] * b[i];
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// Takes the component along the unit vector `direction` out of `x`, twice.
+fn remove(direction: &[f64], x: &mut [f64]) {
+    for _ in 0..2 {
+        let along = dot(direction, x);
+        x.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
+    }
+}
+
+fn longest(block: &[f64], n: usize, left: &[usize]) -> Option<(usize, f64)> {
+    left.iter()
+        .enumerate()
+        .map(|(position, &index)| (position, norm(&block[index * n..(index + 1) * n])))
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+}

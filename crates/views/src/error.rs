@@ -1,0 +1,52 @@
+//! What can be wrong with a question about views. Every message names the field, the value and the remedy.
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refusal.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Error {
+    /// A parameter is outside its domain.
+    #[error("`{field}` is {value}: {remedy}")]
+    Parameter {
+        /// Name of the parameter, as users write it.
+        field: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// The graph or its weights are not what the computation needs.
+    #[error(transparent)]
+    Topology(#[from] sottovoce_topology::Error),
+    /// A privacy parameter is outside its domain.
+    #[error(transparent)]
+    Privacy(#[from] sottovoce_privacy::Error),
+}
+
+impl Error {
+    /// A parameter outside its domain.
+    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
+        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+    }
+}
+
+/// Refuses a run without steps.
+pub(crate) fn check_steps(steps: usize) -> Result<()> {
+    if steps == 0 { Err(Error::parameter("steps", 0, "give at least one step")) } else { Ok(()) }
+}
+
+/// Refuses observers that do not exist or are nobody, and returns them sorted, each once.
+pub(crate) fn check_observers(observers: &[usize], nodes: usize) -> Result<Vec<usize>> {
+    let mut sorted = observers.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    match sorted.last() {
+        None => Err(Error::parameter("observers", "empty", "name at least one peer")),
+        Some(&last) if last >= nodes => {
+            let remedy = format!("there are {nodes} peers, numbered from 0 to {}", nodes.saturating_sub(1));
+            Err(Error::parameter("observers", last, remedy))
+        }
+        Some(_) => Ok(sorted),
+    }
+}

@@ -1,0 +1,88 @@
+//! Gossip over one symmetric matrix: the Krylov space of what the observers hear.
+//!
+//! Observers know their own values, so of everyone else's they see the messages of their neighbours `E`, mixed by `B`, the
+//! matrix without the observers' rows and columns: the span of `E, B E, ..., B^(T-1) E`. The powers become parallel
+//! exponentially fast, and orthogonalising them would lose directions, that is, *understate* the loss. Multiplying the last
+//! orthonormal block instead loses none.
+
+use sottovoce_topology::mixing::Mixing;
+
+use super::Leakage;
+use crate::basis::Basis;
+use crate::error::{check_observers, check_steps};
+use crate::{Result, parallel};
+
+/// What `observers` together learn in `steps` steps of gossip.
+///
+/// ```
+/// use sottovoce_topology::{family::{Family, generate}, mixing::{Mixing, Weights}};
+/// use sottovoce_views::exact::gossip;
+/// // On a ring of 12 one further peer on either side is exposed at every step, up to the one opposite.
+/// let ring = generate(&Family::Ring { n: 12 }, 0, true)?;
+/// let mixing = Mixing::new(&ring, Weights::Metropolis).lazy(1.0 / 3.0)?;
+/// let leakage = gossip(&mixing, &[0], 6)?;
+/// assert!((leakage.losses[6] - 1.0).abs() < 1e-12);
+/// assert_eq!(leakage.rank, Some(11));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn gossip(mixing: &Mixing, observers: &[usize], steps: usize) -> Result<Leakage> {
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(observers, mixing.nodes())?;
+    Ok(krylov(mixing, observers, steps))
+}
+
+/// What every peer learns on its own: `losses[v]` are those towards observer `v`. `done` hears how many observers are ready.
+pub fn gossip_all_pairs(mixing: &Mixing, steps: usize, done: impl Fn(usize) + Sync) -> Result<Vec<Leakage>> {
+    mixing.check()?;
+    check_steps(steps)?;
+    Ok(parallel::map(mixing.nodes(), |v| krylov(mixing, vec![v], steps), done))
+}
+
+fn krylov(mixing: &Mixing, observers: Vec<usize>, steps: usize) -> Leakage {
+    let hidden = Hidden::new(mixing, &observers);
+    let mut basis = Basis::new(mixing.nodes());
+    basis.push_units(hidden.heard());
+    let mut last = 0..basis.rank();
+    for _ in 1..steps {
+        let block: Vec<f64> = last.clone().flat_map(|i| hidden.apply(basis.column(i))).collect();
+        let new = basis.extend(block);
+        if new == 0 {
+            break;
+        }
+        last = basis.rank() - new..basis.rank();
+    }
+    Leakage { losses: basis.leverages(), rank: Some(basis.rank()), ambiguous: basis.ambiguous, observers }
+}
+
+/// The mixing matrix without the observers' rows and columns.
+pub(super) struct Hidden<'a> {
+    mixing: &'a Mixing,
+    observers: &'a [usize],
+}
+
+impl<'a> Hidden<'a> {
+    pub(super) fn new(mixing: &'a Mixing, observers: &'a [usize]) -> Self {
+        Self { mixing, observers }
+    }
+
+    /// The peers the observers hear, in increasing order. An edge of weight 0 carries messages too.
+    pub(super) fn heard(&self) -> Vec<usize> {
+        let graph = self.mixing.graph();
+        let mut heard: Vec<usize> = (self.observers.iter())
+            .flat_map(|&v| graph.neighbors(v).iter().map(|&w| w as usize))
+            .filter(|w| self.observers.binary_search(w).is_err())
+            .collect();
+        heard.sort_unstable();
+        heard.dedup();
+        heard
+    }
+
+    /// `B x`, for an `x` that is 0 at the observers.
+    pub(super) fn apply(&self, x: &[f64]) -> Vec<f64> {
+        let mut out = vec![0.0; x.len()];
+        self.mixing.apply(x, &mut out);
+        self.observers.iter().for_each(|&v| out[v] = 0.0);
+        out
+    }
+}

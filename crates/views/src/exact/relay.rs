@@ -1,0 +1,153 @@
+//! Gossip with relay noise: every message carries fresh noise of its own, so that messages no longer pin down values.
+//!
+//! With the observers' own variables known, message `(t, w)` is `B^t` of the private values and noises, plus `tau` times `B^(t-s)`
+//! of the relay noises of steps `s <= t`, read at `w`. In units of `sigma`, with `h_k = E' B^k E`, the Gram matrix of the
+//! messages and their coefficients of peer `u` are
+//!
+//! ```text
+//! G[(t,w),(t',w')] = h_(t+t') + tau² Σ_(s <= t,t') h_(t+t'-2s)       a_u[(t,w)] = (B^t E)_uw       f(u) = a_u' G^-1 a_u
+//! ```
+//!
+//! As `tau` falls the matrix becomes ill-conditioned. Its rounding is bounded and added to the loss; and as more noise never
+//! reveals more, the loss without relay noise is a bound too: the smaller of the two is returned.
+
+use faer::linalg::matmul::matmul;
+use faer::linalg::solvers::Llt;
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Accum, Mat, MatRef, Par, Side};
+use sottovoce_topology::mixing::Mixing;
+
+use super::Leakage;
+use super::gossip::{Hidden, gossip};
+use crate::error::{Error, check_observers, check_steps};
+use crate::{Result, parallel};
+
+/// What `observers` together learn in `steps` steps of gossip with relay noise of `tau` times the local noise.
+pub fn relay_gossip(mixing: &Mixing, observers: &[usize], steps: usize, tau: f64) -> Result<Leakage> {
+    check_tau(tau)?;
+    if tau == 0.0 {
+        return gossip(mixing, observers, steps);
+    }
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(observers, mixing.nodes())?;
+    gram(mixing, observers, steps, tau)
+}
+
+/// The same for every single observer.
+pub fn relay_gossip_all_pairs(
+    mixing: &Mixing,
+    steps: usize,
+    tau: f64,
+    done: impl Fn(usize) + Sync,
+) -> Result<Vec<Leakage>> {
+    check_tau(tau)?;
+    if tau == 0.0 {
+        return super::gossip_all_pairs(mixing, steps, done);
+    }
+    mixing.check()?;
+    check_steps(steps)?;
+    parallel::map(mixing.nodes(), |v| gram(mixing, vec![v], steps, tau), done).into_iter().collect()
+}
+
+fn check_tau(tau: f64) -> Result<()> {
+    if tau.is_finite() && tau >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter("relay-noise", tau, "give 0 or a positive number (a share of the local noise)"))
+}
+
+fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Result<Leakage> {
+    let powers = Powers::new(&Hidden::new(mixing, &observers), mixing.nodes(), steps);
+    let solved = powers.messages(tau * tau).and_then(|messages| powers.losses(&messages));
+    let Some((mut losses, rounding)) = solved else {
+        return gossip(mixing, &observers, steps);
+    };
+    // Observers hear nothing of themselves; what rounding may have hidden is added.
+    losses.iter_mut().for_each(|loss| *loss = (*loss * (1.0 + rounding)).min(1.0));
+    let mut ambiguous = 0;
+    if rounding > 1e-8 {
+        let plain = gossip(mixing, &observers, steps)?;
+        losses.iter_mut().zip(&plain.losses).for_each(|(loss, bound)| *loss = loss.min(*bound));
+        ambiguous = plain.ambiguous;
+    }
+    Ok(Leakage { observers, losses, rank: None, ambiguous })
+}
+
+/// `B^t E` for all steps, as columns.
+struct Powers {
+    nodes: usize,
+    steps: usize,
+    heard: usize,
+    columns: Vec<f64>,
+}
+
+impl Powers {
+    fn new(hidden: &Hidden, nodes: usize, steps: usize) -> Self {
+        let heard = hidden.heard();
+        let mut columns = vec![0.0; nodes * heard.len()];
+        heard.iter().enumerate().for_each(|(i, &w)| columns[i * nodes + w] = 1.0);
+        for t in 1..steps {
+            for i in 0..heard.len() {
+                let from = ((t - 1) * heard.len() + i) * nodes;
+                let next = hidden.apply(&columns[from..from + nodes]);
+                columns.extend(next);
+            }
+        }
+        Self { nodes, steps, heard: heard.len(), columns }
+    }
+
+    fn block(&self, t: usize) -> MatRef<'_, f64> {
+        let size = self.nodes * self.heard;
+        MatRef::from_column_major_slice(&self.columns[t * size..(t + 1) * size], self.nodes, self.heard)
+    }
+
+    /// `h_k = E' B^k E`, from the two powers nearest to half of it.
+    fn moment(&self, k: usize) -> Mat<f64> {
+        let mut h = Mat::zeros(self.heard, self.heard);
+        let (low, high) = (self.block(k / 2), self.block(k - k / 2));
+        matmul(h.as_mut(), Accum::Replace, low.transpose(), high, 1.0, Par::Seq);
+        h
+    }
+
+    /// The Gram matrix of all messages, factored; none if it is not positive definite in doubles.
+    fn messages(&self, tau_squared: f64) -> Option<Factored> {
+        let (b, steps) = (self.heard, self.steps);
+        let moments: Vec<Mat<f64>> = (0..2 * steps - 1).map(|k| self.moment(k)).collect();
+        let mut gram = Mat::zeros(b * steps, b * steps);
+        for t in 0..steps {
+            for s in 0..=t {
+                let mut block = moments[t + s].clone();
+                (0..=s).for_each(|r| block += tau_squared * &moments[t + s - 2 * r]);
+                gram.submatrix_mut(t * b, s * b, b, b).copy_from(&block);
+            }
+        }
+        Factored::new(&gram)
+    }
+
+    /// `|L^-1 a_u|²` for every peer, and the relative rounding that may be in it.
+    fn losses(&self, messages: &Factored) -> Option<(Vec<f64>, f64)> {
+        let all = MatRef::from_column_major_slice(&self.columns, self.nodes, self.heard * self.steps);
+        let mut solved = all.transpose().to_owned();
+        solve_lower_triangular_in_place(messages.lower.as_ref(), solved.as_mut(), Par::Seq);
+        let losses = (0..self.nodes).map(|u| solved.col(u).squared_norm_l2()).collect();
+        let rounding = messages.condition * f64::EPSILON * (16.0 + messages.lower.nrows() as f64);
+        rounding.is_finite().then_some((losses, rounding))
+    }
+}
+
+/// A Cholesky factor and a bound on the condition of the matrix.
+struct Factored {
+    lower: Mat<f64>,
+    condition: f64,
+}
+
+impl Factored {
+    fn new(gram: &Mat<f64>) -> Option<Self> {
+        let lower = Llt::new(gram.as_ref(), Side::Lower).ok()?.L().to_owned();
+        let mut inverse = Mat::<f64>::identity(gram.nrows(), gram.nrows());
+        solve_lower_triangular_in_place(lower.as_ref(), inverse.as_mut(), Par::Seq);
+        let condition = lower.squared_norm_l2() * inverse.squared_norm_l2();
+        Some(Self { lower, condition })
+    }
+}

@@ -1,0 +1,48 @@
+//! Any linear protocol: losses from the coefficients of the messages themselves, as the protocol's own code produced them.
+//!
+//! The messages of a well-mixed protocol become nearly parallel, and doubles cannot tell their directions apart: what is in
+//! doubt counts as seen. With relay noise, or few rounds, nothing is in doubt. For plain gossip and schedules prefer
+//! [`gossip`](super::gossip()) and [`scheduled`](super::scheduled()), which are exact.
+
+use super::Leakage;
+use crate::basis::Basis;
+use crate::error::check_observers;
+use crate::{Error, Result};
+
+/// A message that an observer heard: its coefficients over standardised base variables (those beyond the end are 0).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heard {
+    /// Its coefficients.
+    pub coefficients: Vec<f64>,
+}
+
+/// What `observers` learn about each of `nodes` peers from messages; variable `v` is peer `v`'s value and first noise, and
+/// `own(i)` says whether variable `i` was drawn by an observer, who knows it.
+pub fn traced(
+    messages: &[Heard],
+    observers: &[usize],
+    nodes: usize,
+    own: impl Fn(usize) -> bool,
+) -> Result<Leakage> {
+    let observers = check_observers(observers, nodes)?;
+    let variables = messages.iter().map(|heard| heard.coefficients.len()).max().unwrap_or(0).max(nodes);
+    let mut block = Vec::with_capacity(messages.len() * variables);
+    for heard in messages {
+        let start = block.len();
+        block.extend(heard.coefficients.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }));
+        block.resize(start + variables, 0.0);
+        let row = &mut block[start..];
+        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if !length.is_finite() {
+            return Err(Error::parameter("messages", length, "every coefficient must be a finite number"));
+        }
+        if length > 0.0 {
+            row.iter_mut().for_each(|x| *x /= length);
+        }
+    }
+    let mut basis = Basis::new(variables);
+    basis.extend(block);
+    let mut losses = basis.leverages();
+    losses.truncate(nodes);
+    Ok(Leakage { observers, losses, rank: Some(basis.rank()), ambiguous: basis.ambiguous })
+}

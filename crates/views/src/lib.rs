@@ -1,0 +1,27 @@
+//! What peers overhear: how much of each peer's value every other peer, or a coalition, learns from an averaging protocol.
+//!
+//! ```text
+//! who heard what (graph, schedule, traced messages) ──► view: a linear map of Gaussian noises
+//!                                                          │
+//!                                                          ▼
+//!                                      loss f(u) in [0, 1], in units of local DP:  mu² = f Delta² / sigma²
+//! ```
+//!
+//! Everything an observer hears is linear in independent Gaussians, so what it learns about peer `u` is exactly a *leverage*:
+//! the squared length of the projection of `u`'s variable onto the span of the messages (`docs/theorems/linear-views.md`).
+//! `f = 1` is no protection beyond the peer's own noise, and the mean over all peers is `rank / n`.
+//!
+//! * [`exact`]: that number, for fixed weights, for schedules, with relay noise, for any coalition;
+//! * [`published`]: the formulas as they were printed, for comparison; most are refuted by [`exact`];
+//! * [`utility`]: how far the result is from the mean, exactly and as published.
+//!
+
+mod basis;
+mod error;
+pub mod exact;
+mod parallel;
+mod powers;
+pub mod published;
+pub mod utility;
+
+pub use error::{Error, Result};

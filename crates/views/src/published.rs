@@ -1,0 +1,192 @@
+//! The formulas as printed (Muffliato), in units of local DP. **Kept for comparison only.**
+//!
+//! The messages that a peer hears share the same `n` noises, so their losses do not add up as Theorem 1 has it: on a ring of
+//! twelve the printed loss of the opposite peer is 0.0002, and the truth is 1 (`docs/theorems/muffliato-refuted.md`). What rests
+//! on the mean over peers alone survives: [`mean`] and [`random_graph`].
+
+use serde::Serialize;
+use sottovoce_privacy::Standing;
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::schedule::Schedule;
+
+use crate::error::{Error, check_observers, check_steps};
+use crate::exact::heard;
+use crate::powers::{WIDTH, each_power, squared_lengths};
+use crate::{Result, parallel};
+
+/// Which printed formula.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Formula {
+    /// Theorem 1, and Theorem 12 for a coalition: `Σ_t Σ_w (W^t)_uw² / |(W^t)_w|²` over the messages heard.
+    Theorem1,
+    /// The authors' later correction: `Σ_w Σ_s (T-s) (W^s)_uw / |(W^s)_w|²`, at most 1.
+    Corrected,
+}
+
+impl Formula {
+    /// Both are exceeded by a reconstruction on the 12-ring.
+    pub fn standing(self) -> Standing {
+        Standing::Refuted
+    }
+
+    /// What power `s` of `steps` contributes for an entry `x` of a row of squared length `length`.
+    fn term(self, x: f64, length: f64, s: usize, steps: usize) -> f64 {
+        match self {
+            Self::Theorem1 => x * x / length,
+            Self::Corrected => (steps - s) as f64 * x / length,
+        }
+    }
+
+    fn clip(self, loss: f64) -> f64 {
+        if self == Self::Corrected { loss.min(1.0) } else { loss }
+    }
+}
+
+/// The printed loss of every peer towards `observers` together, over one matrix.
+pub fn gossip(formula: Formula, mixing: &Mixing, observers: &[usize], steps: usize) -> Result<Vec<f64>> {
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(observers, mixing.nodes())?;
+    let senders = senders(mixing, &observers);
+    let mut losses = vec![0.0; mixing.nodes()];
+    for block in senders.chunks(WIDTH) {
+        let sums = contributions(formula, mixing, block, steps);
+        for (loss, row) in losses.iter_mut().zip(sums.chunks_exact(block.len())) {
+            *loss += row.iter().sum::<f64>();
+        }
+    }
+    losses.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
+    Ok(losses)
+}
+
+/// The printed loss of every pair, `losses[v * n + u]` that of `u` towards `v`.
+pub fn gossip_all_pairs(formula: Formula, mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
+    mixing.check()?;
+    check_steps(steps)?;
+    let n = mixing.nodes();
+    let blocks: Vec<Vec<usize>> = (0..n).collect::<Vec<_>>().chunks(WIDTH).map(<[usize]>::to_vec).collect();
+    let columns = parallel::map(
+        blocks.len(),
+        |i| transposed(&contributions(formula, mixing, &blocks[i], steps), blocks[i].len()),
+        |_| (),
+    );
+    // Row `w`: what hearing peer `w` in all steps reveals about each peer. An observer hears its neighbours.
+    let heard: Vec<f64> = columns.concat();
+    let rows = parallel::map(
+        n,
+        |v| {
+            let mut row = vec![0.0; n];
+            for &w in mixing.graph().neighbors(v) {
+                row.iter_mut().zip(&heard[w as usize * n..]).for_each(|(sum, x)| *sum += x);
+            }
+            row.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
+            row
+        },
+        |_| (),
+    );
+    Ok(rows.concat())
+}
+
+/// The printed loss over a schedule (Theorem 1 with its general matrices).
+pub fn scheduled(schedule: &Schedule, observers: &[usize], steps: usize) -> Result<Vec<f64>> {
+    check_steps(steps)?;
+    let n = schedule.nodes();
+    let observers = check_observers(observers, n)?;
+    // `W_{0:t}`, row after row.
+    let mut product = vec![0.0; n * n];
+    (0..n).for_each(|i| product[i * n + i] = 1.0);
+    let mut next = vec![0.0; n * n];
+    let mut losses = vec![0.0; n];
+    for t in 0..steps {
+        let Some(step) = schedule.step(t) else {
+            return Err(Error::parameter("steps", steps, format!("the schedule has {t}")));
+        };
+        for w in heard(&step, &observers).into_iter().filter(|w| observers.binary_search(w).is_err()) {
+            let row = &product[w * n..(w + 1) * n];
+            let length: f64 = row.iter().map(|x| x * x).sum();
+            losses.iter_mut().zip(row).for_each(|(loss, x)| *loss += x * x / length);
+        }
+        step.apply_block(&product, n, &mut next);
+        std::mem::swap(&mut product, &mut next);
+    }
+    Ok(losses)
+}
+
+/// Corollaries 1 and 3: `n max_w W_vw^-2 Σ_(t=1..T) P(X^t in V | X^0 = u)²` for the walk with transitions `W`.
+pub fn random_walk(mixing: &Mixing, observers: &[usize], steps: usize) -> Result<Vec<f64>> {
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(observers, mixing.nodes())?;
+    let n = mixing.nodes();
+    let smallest = (observers.iter())
+        .flat_map(|&v| mixing.row(v))
+        .filter(|(w, weight)| *weight > 0.0 && observers.binary_search(w).is_err())
+        .map(|(_, weight)| weight)
+        .fold(f64::INFINITY, f64::min);
+    let mut reach = vec![0.0; n];
+    observers.iter().for_each(|&v| reach[v] = 1.0);
+    let mut next = vec![0.0; n];
+    let mut losses = vec![0.0; n];
+    for _ in 0..steps {
+        mixing.apply(&reach, &mut next);
+        std::mem::swap(&mut reach, &mut next);
+        losses.iter_mut().zip(&reach).for_each(|(loss, p)| *loss += p * p);
+    }
+    losses.iter_mut().for_each(|loss| *loss *= n as f64 / (smallest * smallest));
+    Ok(losses)
+}
+
+/// The mean loss over all peers: messages heard over `n`. Safe: the exact mean is `rank / n`, and the rank is no larger.
+pub fn mean(messages_heard: usize, nodes: usize) -> f64 {
+    messages_heard as f64 / nodes as f64
+}
+
+/// Theorems 4 and 9, Corollary 5: the loss of a peer that is no neighbour of the observers, on a secret random graph.
+///
+/// `degree` is the number of peers the observers hear. Conditional: the graph is secret beyond one's neighbours, all others are
+/// alike to the observers, and `sigma² >= Delta² alpha (alpha - 1) / 2` at the order `alpha` one asks for.
+pub fn random_graph(nodes: usize, degree: usize, steps: usize) -> Result<(f64, Standing)> {
+    check_steps(steps)?;
+    // The printed denominator is one too large, which the printed numerator makes up for only in runs that are not long.
+    if degree + 2 * steps >= nodes {
+        let remedy = format!("the theorem needs degree + 2 steps < {nodes} peers");
+        return Err(Error::parameter("steps", steps, remedy));
+    }
+    let loss = 2.0 * (steps * degree) as f64 / (nodes - degree) as f64;
+    let assumptions = [
+        "the graph is secret beyond one's own neighbours, and all others are alike",
+        "sigma² >= Delta² alpha (alpha - 1) / 2 at the Rényi order alpha",
+    ];
+    Ok((loss.min(1.0), Standing::Conditional(assumptions.map(String::from).to_vec())))
+}
+
+/// Whom the observers hear.
+fn senders(mixing: &Mixing, observers: &[usize]) -> Vec<usize> {
+    let step = sottovoce_topology::schedule::Step::Mixing(mixing);
+    heard(&step, observers).into_iter().filter(|w| observers.binary_search(w).is_err()).collect()
+}
+
+/// For each peer (rows) and each sender of the block (columns): what all its messages contribute.
+fn contributions(formula: Formula, mixing: &Mixing, block: &[usize], steps: usize) -> Vec<f64> {
+    let width = block.len();
+    let mut sums = vec![0.0; mixing.nodes() * width];
+    each_power(mixing, block, steps, |t, x| {
+        let lengths = squared_lengths(x, width);
+        for (sums, row) in sums.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
+            for ((sum, x), length) in sums.iter_mut().zip(row).zip(&lengths) {
+                *sum += formula.term(*x, *length, t, steps);
+            }
+        }
+    });
+    sums
+}
+
+fn transposed(rows: &[f64], width: usize) -> Vec<f64> {
+    let n = rows.len() / width;
+    let mut out = vec![0.0; rows.len()];
+    for (u, row) in rows.chunks_exact(width).enumerate() {
+        row.iter().enumerate().for_each(|(i, x)| out[i * n + u] = *x);
+    }
+    out
+}
