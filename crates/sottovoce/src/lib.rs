@@ -2,8 +2,12 @@
 //!
 //! Everything a command prints is computed by a function of the crates re-exported here.
 
+pub mod averaging;
 pub mod cli;
 
 pub use sottovoce_audit as audit;
 pub use sottovoce_privacy as privacy;
+pub use sottovoce_protocol as protocol;
+pub use sottovoce_simulator as simulator;
 pub use sottovoce_topology as topology;
+pub use sottovoce_views as views;

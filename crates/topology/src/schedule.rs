@@ -186,11 +186,6 @@ impl Schedule {
     /// # Ok::<(), sottovoce_topology::Error>(())
     /// ```
     pub fn from_json(text: &str, nodes: usize, weights: Weights, ending: Ending) -> Result<Self> {
-        let shape = |error| {
-            Error::Format(format!(
-                "the schedule is not {{\"edges_per_step\": ...}} or {{\"pairwise\": ...}}: {error}"
-            ))
-        };
         match serde_json::from_str(text).map_err(shape)? {
             File::Pairwise(pairs) => Self::pairwise(nodes, pairs, ending),
             File::EdgesPerStep(steps) => {
@@ -202,6 +197,15 @@ impl Schedule {
                 Self::sequence(mixings, ending)
             }
         }
+    }
+
+    /// The number of nodes that a file for [`Self::from_json`] speaks of: one more than the largest it names.
+    pub fn nodes_in_json(text: &str) -> Result<usize> {
+        let named: Vec<(usize, usize)> = match serde_json::from_str(text).map_err(shape)? {
+            File::Pairwise(pairs) => pairs,
+            File::EdgesPerStep(steps) => steps.concat(),
+        };
+        Ok(named.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap_or(0))
     }
 
     /// Number of nodes.
@@ -254,6 +258,12 @@ pub fn fresh_mixings(
 enum File {
     EdgesPerStep(Vec<Vec<(usize, usize)>>),
     Pairwise(Vec<(usize, usize)>),
+}
+
+fn shape(error: serde_json::Error) -> Error {
+    Error::Format(format!(
+        "the schedule is not {{\"edges_per_step\": ...}} or {{\"pairwise\": ...}}: {error}"
+    ))
 }
 
 fn empty(field: &'static str) -> Error {

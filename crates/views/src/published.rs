@@ -11,7 +11,7 @@ use sottovoce_topology::schedule::Schedule;
 
 use crate::error::{Error, check_observers, check_steps};
 use crate::exact::heard;
-use crate::powers::{WIDTH, each_power, squared_lengths};
+use crate::powers::{Row, WIDTH, each_power, squared_lengths};
 use crate::{Result, parallel};
 
 /// Which printed formula.
@@ -30,11 +30,18 @@ impl Formula {
         Standing::Refuted
     }
 
-    /// What power `s` of `steps` contributes for an entry `x` of a row of squared length `length`.
-    fn term(self, x: f64, length: f64, s: usize, steps: usize) -> f64 {
+    /// Adds what power `s` of `steps` contributes for the entries of a block of rows `W^s_w`.
+    #[inline(always)]
+    fn add(self, sums: &mut [Row], x: &[Row], s: usize, steps: usize) {
+        let lengths = squared_lengths(x);
+        // Columns that pad a block are zero.
+        let inverse = lengths.map(|length| if length > 0.0 { 1.0 / length } else { 0.0 });
         match self {
-            Self::Theorem1 => x * x / length,
-            Self::Corrected => (steps - s) as f64 * x / length,
+            Self::Theorem1 => accumulate(sums, x, |x, i| x * x * inverse[i]),
+            Self::Corrected => {
+                let left = (steps - s) as f64;
+                accumulate(sums, x, |x, i| left * x * inverse[i]);
+            }
         }
     }
 
@@ -52,9 +59,7 @@ pub fn gossip(formula: Formula, mixing: &Mixing, observers: &[usize], steps: usi
     let mut losses = vec![0.0; mixing.nodes()];
     for block in senders.chunks(WIDTH) {
         let sums = contributions(formula, mixing, block, steps);
-        for (loss, row) in losses.iter_mut().zip(sums.chunks_exact(block.len())) {
-            *loss += row.iter().sum::<f64>();
-        }
+        losses.iter_mut().zip(&sums).for_each(|(loss, row)| *loss += row.iter().sum::<f64>());
     }
     losses.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
     Ok(losses)
@@ -168,25 +173,24 @@ fn senders(mixing: &Mixing, observers: &[usize]) -> Vec<usize> {
 }
 
 /// For each peer (rows) and each sender of the block (columns): what all its messages contribute.
-fn contributions(formula: Formula, mixing: &Mixing, block: &[usize], steps: usize) -> Vec<f64> {
-    let width = block.len();
-    let mut sums = vec![0.0; mixing.nodes() * width];
-    each_power(mixing, block, steps, |t, x| {
-        let lengths = squared_lengths(x, width);
-        for (sums, row) in sums.chunks_exact_mut(width).zip(x.chunks_exact(width)) {
-            for ((sum, x), length) in sums.iter_mut().zip(row).zip(&lengths) {
-                *sum += formula.term(*x, *length, t, steps);
-            }
-        }
-    });
+fn contributions(formula: Formula, mixing: &Mixing, block: &[usize], steps: usize) -> Vec<Row> {
+    let mut sums = vec![[0.0; WIDTH]; mixing.nodes()];
+    each_power(mixing, block, steps, |t, x| formula.add(&mut sums, x, t, steps));
     sums
 }
 
-fn transposed(rows: &[f64], width: usize) -> Vec<f64> {
-    let n = rows.len() / width;
-    let mut out = vec![0.0; rows.len()];
-    for (u, row) in rows.chunks_exact(width).enumerate() {
-        row.iter().enumerate().for_each(|(i, x)| out[i * n + u] = *x);
+#[inline(always)]
+fn accumulate(sums: &mut [Row], x: &[Row], term: impl Fn(f64, usize) -> f64) {
+    for (sum, x) in sums.iter_mut().zip(x) {
+        for i in 0..WIDTH {
+            sum[i] += term(x[i], i);
+        }
     }
+}
+
+/// The first `width` columns, one after the other.
+fn transposed(rows: &[Row], width: usize) -> Vec<f64> {
+    let mut out = Vec::with_capacity(rows.len() * width);
+    (0..width).for_each(|i| out.extend(rows.iter().map(|row| row[i])));
     out
 }

@@ -36,7 +36,7 @@ impl Contraction {
             |i| {
                 let mut sums = vec![0.0; steps + 1];
                 each_power(mixing, blocks[i], steps + 1, |t, x| {
-                    sums[t] = squared_lengths(x, blocks[i].len()).iter().sum();
+                    sums[t] = squared_lengths(x).iter().sum();
                 });
                 sums
             },

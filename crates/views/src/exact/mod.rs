@@ -20,7 +20,7 @@ pub use gossip::{gossip, gossip_all_pairs};
 pub use relay::{relay_gossip, relay_gossip_all_pairs};
 pub(crate) use scheduled::heard;
 pub use scheduled::scheduled;
-pub use traced::{Heard, traced};
+pub use traced::traced;
 
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};

@@ -9,27 +9,21 @@ use crate::basis::Basis;
 use crate::error::check_observers;
 use crate::{Error, Result};
 
-/// A message that an observer heard: its coefficients over standardised base variables (those beyond the end are 0).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Heard {
-    /// Its coefficients.
-    pub coefficients: Vec<f64>,
-}
-
-/// What `observers` learn about each of `nodes` peers from messages; variable `v` is peer `v`'s value and first noise, and
+/// What `observers` learn about each of `nodes` peers from messages, given by their coefficients over standardised base
+/// variables (those beyond the end are 0). Variable `v` is peer `v`'s value and first noise, and
 /// `own(i)` says whether variable `i` was drawn by an observer, who knows it.
 pub fn traced(
-    messages: &[Heard],
+    messages: &[&[f64]],
     observers: &[usize],
     nodes: usize,
     own: impl Fn(usize) -> bool,
 ) -> Result<Leakage> {
     let observers = check_observers(observers, nodes)?;
-    let variables = messages.iter().map(|heard| heard.coefficients.len()).max().unwrap_or(0).max(nodes);
+    let variables = messages.iter().map(|message| message.len()).max().unwrap_or(0).max(nodes);
     let mut block = Vec::with_capacity(messages.len() * variables);
-    for heard in messages {
+    for message in messages {
         let start = block.len();
-        block.extend(heard.coefficients.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }));
+        block.extend(message.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }));
         block.resize(start + variables, 0.0);
         let row = &mut block[start..];
         let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();

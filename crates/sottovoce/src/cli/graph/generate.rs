@@ -12,7 +12,8 @@ use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::{Error, Graph};
 
 use super::family::Choice;
-use super::{Global, counted, formats, note, save};
+use super::source::formats;
+use super::{Global, counted, note, save};
 
 const EXAMPLES: &str = "Example:
   sottovoce graph generate --family ring --nodes 16

@@ -1,16 +1,15 @@
 //! `sottovoce graph inspect`.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use sottovoce_topology::Graph;
-use sottovoce_topology::io::{self, Format};
+use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::Weights;
 
 use super::report::{Hops, Inspection};
-use super::{Global, formats, note, real, weights};
+use super::source::{formats, read_graph, weights};
+use super::{Global, note, real};
 
 const EXAMPLES: &str = "Example:
   sottovoce graph inspect torus.graphml
@@ -39,29 +38,10 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let inspection = self.inspect(&self.read()?)?;
+        let inspection = self.inspect(&read_graph(&self.file, self.format)?)?;
         global.print(&inspection)?;
         inspection.remarks().iter().for_each(|remark| note(global, remark));
         Ok(())
-    }
-
-    fn read(&self) -> anyhow::Result<Graph> {
-        let path = &self.file;
-        if path == Path::new("-") {
-            let format = self.format.unwrap_or(Format::EdgeList);
-            return io::read(std::io::stdin().lock(), format).context("standard input");
-        }
-        let missing = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => "there is no such file; check the name".to_owned(),
-            _ => format!("it cannot be opened ({error}); check the name and the permissions"),
-        };
-        let file =
-            File::open(path).map_err(|error| anyhow!("`file` is {}: {}", path.display(), missing(error)))?;
-        if path.is_dir() {
-            bail!("`file` is {}: it is a folder; give a file in it", path.display());
-        }
-        let format = self.format.map_or_else(|| Format::from_path(path), Ok)?;
-        io::read(file, format).with_context(|| format!("{} (read as {format})", path.display()))
     }
 
     fn inspect(&self, graph: &Graph) -> anyhow::Result<Inspection> {

@@ -5,11 +5,9 @@ mod generate;
 mod inspect;
 mod report;
 mod save;
+pub(crate) mod source;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
-use sottovoce_topology::io::Format;
-use sottovoce_topology::mixing::Weights;
 
 pub(crate) use report::Inspection;
 
@@ -45,30 +43,19 @@ impl Graph {
 }
 
 /// A remark for people, kept away from the result.
-fn note(global: &Global, text: &str) {
+pub(crate) fn note(global: &Global, text: &str) {
     if !global.quiet {
         eprintln!("sottovoce: note: {text}");
     }
 }
 
-/// Parses a file format by name.
-fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
-}
-
-/// Parses the kind of weights by name.
-fn weights() -> impl TypedValueParser<Value = Weights> {
-    let names = ["metropolis", "metropolis-plus-one", "uniform"];
-    PossibleValuesParser::new(names).try_map(|name| name.parse::<Weights>())
-}
-
 /// Parses a whole number, such as a number of nodes.
-fn count(text: &str) -> Result<usize, String> {
+pub(crate) fn count(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "give a whole number that is not negative, such as 16".to_owned())
 }
 
 /// Parses any number; its range is checked where it is used.
-fn real(text: &str) -> Result<f64, String> {
+pub(crate) fn real(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "give a number, such as 0.25".to_owned())
 }
 

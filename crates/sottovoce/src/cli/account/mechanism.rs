@@ -1,40 +1,16 @@
-//! `sottovoce account`: what a mechanism loses, without running anything.
+//! `sottovoce account mechanism`.
 
 use std::fmt;
 
 use anyhow::bail;
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{
     Accountant, Adjacency, Adversary, Guarantee, Interval, Loss, Mechanism, Standing, Unit, calibrate,
     outward, round_up,
 };
 
-use super::Global;
-
-/// Arguments of `account`.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000"
-)]
-pub(crate) struct Account {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, Subcommand)]
-enum What {
-    /// A noisy release, repeated: certified epsilon, or the noise for a target epsilon.
-    Mechanism(MechanismArgs),
-}
-
-impl Account {
-    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match &self.what {
-            What::Mechanism(arguments) => arguments.run(global),
-        }
-    }
-}
+use crate::cli::Global;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000 --delta 1e-5
@@ -48,7 +24,7 @@ Noise is relative to what one record may contribute (its clipping norm). Replaci
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("noise").required(true))]
-struct MechanismArgs {
+pub(crate) struct MechanismArgs {
     /// Gaussian noise (give --noise-multiplier).
     #[arg(long, group = "noise")]
     gaussian: bool,
@@ -116,7 +92,7 @@ fn whole(text: &str) -> Result<u64, String> {
 }
 
 impl MechanismArgs {
-    fn run(&self, global: &Global) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.refuse_strangers()?;
         if self.calibrate {
             return global.print(&self.calibration()?);

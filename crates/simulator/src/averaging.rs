@@ -1,0 +1,361 @@
+//! Sets up the peers of an averaging run, on whatever they compute with.
+//!
+//! A [`Scheme`] says who mixes with whom and is public; an [`AveragingSetup`] adds the values, which are private, the noise and the
+//! budget. Everything a user can get wrong is refused here, before any peer exists.
+
+use std::ops::Range;
+
+use sottovoce_protocol::averaging::{Averager, Butterfly, Gossip, Noising, Plan, Row, Varying};
+use sottovoce_protocol::{Gate, Peer, Value};
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::schedule::{Schedule, Step};
+use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
+
+use crate::{Error, Result};
+
+/// A peer of an averaging run.
+pub type AveragingPeer<V> = Averager<V, Part>;
+
+/// Who mixes with whom, and how often.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Scheme {
+    /// The same matrix in every round.
+    Gossip {
+        /// The matrix.
+        mixing: Mixing,
+        /// Number of rounds.
+        rounds: usize,
+        /// Whether to accelerate, by the Chebyshev weight of the matrix's spectral gap.
+        accelerated: bool,
+    },
+    /// A schedule of matrices or pairs. Its graphs need not be connected: over time, news gets through.
+    Scheduled {
+        /// The schedule.
+        schedule: Schedule,
+        /// Number of rounds.
+        rounds: usize,
+    },
+    /// Exact averaging in `log2 n` rounds.
+    Butterfly {
+        /// The peer at each position: a permutation.
+        positions: Vec<Peer>,
+    },
+}
+
+/// One peer's part in a [`Scheme`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Part {
+    /// Of gossip over a fixed row.
+    Gossip(Gossip),
+    /// Of a schedule.
+    Varying(Varying),
+    /// Of a butterfly.
+    Butterfly(Butterfly),
+}
+
+impl Part {
+    fn plan(&self) -> &dyn Plan {
+        match self {
+            Self::Gossip(part) => part,
+            Self::Varying(part) => part,
+            Self::Butterfly(part) => part,
+        }
+    }
+}
+
+impl Plan for Part {
+    fn rounds(&self) -> usize {
+        self.plan().rounds()
+    }
+
+    fn row(&self, round: usize) -> &Row {
+        self.plan().row(round)
+    }
+
+    fn conserves_mass(&self) -> bool {
+        self.plan().conserves_mass()
+    }
+}
+
+/// What is true of every run of a scheme: for those who watch one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Facts {
+    /// Number of rounds.
+    pub rounds: usize,
+    /// The Chebyshev weight, if accelerated.
+    pub gamma: Option<f64>,
+    /// Whether every round conserves the sum of all values.
+    pub conserves_mass: bool,
+    /// Whether messages carry noise of their own.
+    pub relay: bool,
+}
+
+impl Scheme {
+    /// Number of peers.
+    pub fn peers(&self) -> usize {
+        match self {
+            Self::Gossip { mixing, .. } => mixing.nodes(),
+            Self::Scheduled { schedule, .. } => schedule.nodes(),
+            Self::Butterfly { positions } => positions.len(),
+        }
+    }
+
+    /// Number of rounds.
+    pub fn rounds(&self) -> usize {
+        match self {
+            Self::Gossip { rounds, .. } | Self::Scheduled { rounds, .. } => *rounds,
+            Self::Butterfly { positions } => match positions.len() {
+                0 => 0,
+                n if n.is_power_of_two() => n.ilog2() as usize,
+                n => n.ilog2() as usize + 2,
+            },
+        }
+    }
+
+    /// Refuses a scheme that cannot average.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Gossip { mixing, rounds, .. } => {
+                check_rounds(*rounds)?;
+                mixing.check()?;
+                let remedy = "peers in different parts never hear of each other; add edges";
+                Ok(mixing.graph().require_connected(remedy)?)
+            }
+            Self::Scheduled { schedule, rounds } => check_schedule(schedule, *rounds),
+            Self::Butterfly { positions } => check_permutation(positions),
+        }
+    }
+
+    /// The Chebyshev weight of an accelerated scheme; none where there is nobody to mix with.
+    pub fn gamma(&self) -> Result<Option<f64>> {
+        match self {
+            Self::Gossip { mixing, accelerated: true, .. } if mixing.nodes() > 1 => {
+                // A gap of exactly 1 may be computed a rounding error above.
+                let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
+                Ok(Some(chebyshev_weight(gap)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The part of every peer.
+    pub fn parts(&self) -> Result<Vec<Part>> {
+        self.check()?;
+        let all = 0..self.peers();
+        Ok(match self {
+            Self::Gossip { mixing, rounds, .. } => {
+                all.map(|peer| Part::Gossip(Gossip::new(mixing, peer, *rounds))).collect()
+            }
+            Self::Scheduled { schedule, rounds } => {
+                Varying::parts(schedule, *rounds).into_iter().map(Part::Varying).collect()
+            }
+            Self::Butterfly { positions } => {
+                all.map(|peer| Part::Butterfly(Butterfly::new(positions, peer))).collect()
+            }
+        })
+    }
+
+    /// The state machines of all peers; `private` gives each its value.
+    pub fn machines<V: Value>(
+        &self,
+        noising: Noising,
+        budget: f64,
+        private: impl Fn(Peer) -> V,
+    ) -> Result<Vec<AveragingPeer<V>>> {
+        check_noising(noising)?;
+        check_budget(budget)?;
+        let (parts, gamma) = (self.parts()?, self.gamma()?);
+        let machine = |(peer, part)| Averager::new(private(peer), part, noising, gamma, Gate::new(budget));
+        Ok(parts.into_iter().enumerate().map(machine).collect())
+    }
+
+    /// What those who watch a run may rely on.
+    pub fn facts(&self, noising: Noising) -> Result<Facts> {
+        let conserves_mass = match self {
+            Self::Butterfly { positions } => positions.len().is_power_of_two(),
+            _ => true,
+        };
+        Ok(Facts { rounds: self.rounds(), gamma: self.gamma()?, conserves_mass, relay: noising.relay > 0.0 })
+    }
+
+    /// Whether `from` has anything to say to `to` in `round`: read from the graph, not from the peers' parts, so that it can
+    /// be held against them.
+    pub fn may_speak(&self, round: usize, from: Peer, to: Peer) -> bool {
+        let known = from.max(to) < self.peers() && from != to && round < self.rounds();
+        known
+            && match self {
+                Self::Gossip { mixing, .. } => mixing.graph().has_edge(from, to),
+                Self::Scheduled { schedule, .. } => match schedule.step(round) {
+                    Some(Step::Mixing(mixing)) => mixing.graph().has_edge(from, to),
+                    Some(Step::Pair(u, v)) => (u, v) == (from, to) || (v, u) == (from, to),
+                    Some(Step::Idle) | None => false,
+                },
+                Self::Butterfly { positions } => partners(positions, round, from, to),
+            }
+    }
+}
+
+/// Whether a butterfly lets `from` speak to `to` in `round`.
+fn partners(positions: &[Peer], round: usize, from: Peer, to: Peer) -> bool {
+    let place = |peer| positions.iter().position(|&other| other == peer);
+    let (Some(a), Some(b)) = (place(from), place(to)) else { return false };
+    let core = 1 << positions.len().ilog2();
+    let exact = core == positions.len();
+    match round.checked_sub(usize::from(!exact)) {
+        None => a == b + core,
+        Some(bit) if 1 << bit < core => a.max(b) < core && a ^ b == 1 << bit,
+        Some(_) => b == a + core,
+    }
+}
+
+/// Everything an averaging run needs.
+///
+/// ```
+/// use sottovoce_protocol::averaging::Noising;
+/// use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+/// let setup = AveragingSetup {
+///     values: vec![vec![1.0], vec![f64::NAN]],
+///     scheme: Scheme::Butterfly { positions: vec![0, 1] },
+///     noising: Noising { sensitivity: 1.0, local: 2.0, relay: 0.0 },
+///     budget: f64::INFINITY,
+/// };
+/// let error = setup.check().unwrap_err().to_string();
+/// assert_eq!(error, "`values` is NaN at coordinate 0 of peer 1: every coordinate must be a finite number");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct AveragingSetup {
+    /// The private value of each peer.
+    pub values: Vec<Vec<f64>>,
+    /// Who mixes with whom.
+    pub scheme: Scheme,
+    /// The noises.
+    pub noising: Noising,
+    /// Each peer's budget of squared Gaussian loss; infinite for none.
+    pub budget: f64,
+}
+
+impl AveragingSetup {
+    /// Refuses what cannot be run, naming the field, the value and the remedy.
+    pub fn check(&self) -> Result<()> {
+        check_values(&self.values)?;
+        if self.values.len() != self.scheme.peers() {
+            let remedy = format!("give one vector for each of the scheme's {} peers", self.scheme.peers());
+            return Err(Error::parameter("values", format!("{} vectors", self.values.len()), remedy));
+        }
+        check_noising(self.noising)?;
+        check_budget(self.budget)?;
+        self.scheme.check()
+    }
+
+    /// The state machines of all peers; `private` turns a peer's vector into what it computes with.
+    pub fn peers<V: Value>(&self, private: impl Fn(Peer, &[f64]) -> V) -> Result<Vec<AveragingPeer<V>>> {
+        self.check()?;
+        self.scheme.machines(self.noising, self.budget, |peer| private(peer, &self.values[peer]))
+    }
+
+    /// The peers on plain numbers.
+    pub fn numbers(&self) -> Result<Vec<AveragingPeer<Vec<f64>>>> {
+        self.peers(|_, value| value.to_vec())
+    }
+
+    /// What those who watch the run may rely on.
+    pub fn facts(&self) -> Result<Facts> {
+        self.scheme.facts(self.noising)
+    }
+}
+
+fn check_values(values: &[Vec<f64>]) -> Result<()> {
+    let Some(first) = values.first() else {
+        return Err(Error::parameter("values", "empty", "give a vector for each peer"));
+    };
+    if first.is_empty() {
+        return Err(Error::parameter("values", "of length 0", "give vectors of at least one number"));
+    }
+    for (peer, value) in values.iter().enumerate() {
+        if value.len() != first.len() {
+            let remedy = format!("give {} numbers to every peer, as to peer 0", first.len());
+            return Err(Error::parameter(
+                "values",
+                format!("{} numbers at peer {peer}", value.len()),
+                remedy,
+            ));
+        }
+        if let Some((place, x)) = value.iter().enumerate().find(|(_, x)| !x.is_finite()) {
+            let remedy = "every coordinate must be a finite number";
+            return Err(Error::parameter(
+                "values",
+                format!("{x} at coordinate {place} of peer {peer}"),
+                remedy,
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_noising(noising: Noising) -> Result<()> {
+    let positive = |x: f64| x.is_finite() && x > 0.0;
+    if !positive(noising.sensitivity) {
+        let remedy = "give how far one person can move a value: positive and finite";
+        return Err(Error::parameter("sensitivity", noising.sensitivity, remedy));
+    }
+    if !positive(noising.local) {
+        let remedy = "give a positive, finite standard deviation; without noise nothing is private";
+        return Err(Error::parameter("sigma", noising.local, remedy));
+    }
+    if !(noising.relay == 0.0 || positive(noising.relay)) {
+        let remedy = "give a finite standard deviation, zero (for none) or more";
+        return Err(Error::parameter("tau", noising.relay, remedy));
+    }
+    Ok(())
+}
+
+fn check_budget(budget: f64) -> Result<()> {
+    // Written so that NaN is refused.
+    if budget >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(
+        "budget",
+        budget,
+        "give a squared Gaussian loss of 0 or more, or infinity for no limit",
+    ))
+}
+
+fn check_rounds(rounds: usize) -> Result<()> {
+    if rounds > 0 { Ok(()) } else { Err(Error::parameter("rounds", rounds, "give at least 1 round")) }
+}
+
+fn check_schedule(schedule: &Schedule, rounds: usize) -> Result<()> {
+    check_rounds(rounds)?;
+    if let Some(steps) = schedule.steps().filter(|&steps| steps < rounds) {
+        let remedy = format!("the schedule ends after {steps} steps; lower it, or let the schedule repeat");
+        return Err(Error::parameter("rounds", rounds, remedy));
+    }
+    let steps: Range<usize> = 0..rounds.min(schedule.period());
+    for step in steps.filter_map(|t| schedule.step(t)) {
+        if let Step::Mixing(mixing) = step {
+            mixing.check()?;
+        }
+    }
+    Ok(())
+}
+
+fn check_permutation(positions: &[Peer]) -> Result<()> {
+    if positions.is_empty() {
+        return Err(Error::parameter("positions", "empty", "give a position to at least one peer"));
+    }
+    let mut seen = vec![false; positions.len()];
+    for (place, &peer) in positions.iter().enumerate() {
+        let wrong = match seen.get_mut(peer) {
+            None => "is no peer",
+            Some(true) => "has two",
+            Some(slot) => {
+                *slot = true;
+                continue;
+            }
+        };
+        let remedy = format!("{peer} {wrong}; list each of 0 to {} once", positions.len() - 1);
+        return Err(Error::parameter("positions", format!("{peer} at position {place}"), remedy));
+    }
+    Ok(())
+}

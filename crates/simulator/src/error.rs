@@ -1,0 +1,39 @@
+//! What can be wrong with a simulation. Every message names the field, the value and the remedy.
+
+use thiserror::Error;
+
+/// Shorthand for results of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A refusal. Nothing has been run when one is returned.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Error {
+    /// A parameter is outside its domain.
+    #[error("`{field}` is {value}: {remedy}")]
+    Parameter {
+        /// Name of the parameter, as users write it.
+        field: &'static str,
+        /// The value that was given.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// The graph or the mixing matrix is not fit for the protocol.
+    #[error(transparent)]
+    Topology(#[from] sottovoce_topology::Error),
+    /// A peer waits for a message that nobody will send.
+    #[error(
+        "peer {peer} never finishes, although every message arrives: give all peers parts of the same scheme"
+    )]
+    Stuck {
+        /// The first such peer.
+        peer: usize,
+    },
+}
+
+impl Error {
+    /// A parameter outside its domain.
+    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
+        Self::Parameter { field, value: format!("{value}"), remedy: remedy.into() }
+    }
+}

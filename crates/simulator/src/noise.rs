@@ -1,0 +1,101 @@
+//! The noise that drivers hand to peers: numbers for a simulation, named variables for the accountant.
+//!
+//! Both are functions of `(peer, draw)`, and numbers also of the seed: which event comes first, which thread runs a peer and how
+//! much another peer drew change nothing.
+
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
+use sottovoce_protocol::{Coefficients, Noise, Peer};
+
+/// Gaussian numbers of one peer: draw `k` is the noise of `(seed, peer, k)`. It protects nobody.
+///
+/// ```
+/// use sottovoce_protocol::Noise;
+/// use sottovoce_simulator::noise::PeerNoise;
+/// let (mut first, mut again) = (PeerNoise::new(7, 3), PeerNoise::new(7, 3));
+/// let late = first.draw(5, 2.0, &vec![0.0; 2]);
+/// again.draw(4, 1.0, &vec![0.0; 9]);
+/// assert_eq!(late, again.draw(5, 2.0, &vec![0.0; 2]));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PeerNoise {
+    seed: u64,
+    peer: u64,
+}
+
+impl PeerNoise {
+    /// The noise of `peer` in the run `seed`.
+    pub fn new(seed: u64, peer: Peer) -> Self {
+        Self { seed, peer: peer as u64 }
+    }
+
+    /// One for each of `peers` peers.
+    pub fn all(seed: u64, peers: usize) -> Vec<Self> {
+        (0..peers).map(|peer| Self::new(seed, peer)).collect()
+    }
+}
+
+impl Noise<Vec<f64>> for PeerNoise {
+    fn draw(&mut self, draw: usize, scale: f64, like: &Vec<f64>) -> Vec<f64> {
+        // A scale that is no scale must not pass for silence: receivers refuse what is not a number.
+        let mut out = vec![f64::NAN; like.len()];
+        if let Ok(law) = ContinuousLaw::gaussian(scale) {
+            SimulatedNoise::new(self.seed, self.peer, draw as u64).fill(law, &mut out);
+        }
+        out
+    }
+}
+
+/// Names noises instead of drawing them: draw `k` of peer `v` among `n` is the variable `k n + v`.
+///
+/// So draw 0, the noise on the private value, is variable `v`, and relay noises come after the first `n`.
+///
+/// ```
+/// use sottovoce_protocol::{Coefficients, Noise};
+/// use sottovoce_simulator::noise::Tracer;
+/// let like = Coefficients::default();
+/// assert_eq!(Tracer::new(3, 1).draw(0, 2.0, &like), Coefficients::variable(1, 2.0));
+/// assert_eq!(Tracer::new(3, 1).draw(2, 0.5, &like), Coefficients::variable(7, 0.5));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tracer {
+    peers: usize,
+    peer: Peer,
+}
+
+impl Tracer {
+    /// The variables of `peer` among `peers`.
+    pub fn new(peers: usize, peer: Peer) -> Self {
+        Self { peers, peer }
+    }
+
+    /// One for each of `peers` peers.
+    pub fn all(peers: usize) -> Vec<Self> {
+        (0..peers).map(|peer| Self::new(peers, peer)).collect()
+    }
+}
+
+impl Noise<Coefficients> for Tracer {
+    fn draw(&mut self, draw: usize, scale: f64, _: &Coefficients) -> Coefficients {
+        Coefficients::variable(draw * self.peers + self.peer, scale)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn draws_of_all_peers_are_different_variables() {
+        let draws = (0..5).flat_map(|peer| (0..4).map(move |draw| (peer, draw)));
+        let index = |(peer, draw)| Tracer::new(5, peer).draw(draw, 1.0, &Coefficients::default()).0.len() - 1;
+        assert_eq!(draws.map(index).collect::<BTreeSet<_>>(), (0..20).collect());
+    }
+
+    #[test]
+    fn a_scale_that_is_no_scale_gives_nothing_usable() {
+        for scale in [-1.0, f64::NAN, f64::INFINITY] {
+            assert!(PeerNoise::new(1, 2).draw(0, scale, &vec![0.0])[0].is_nan(), "{scale}");
+        }
+    }
+}

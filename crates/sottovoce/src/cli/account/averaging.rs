@@ -1,0 +1,223 @@
+//! `sottovoce account averaging`: what observers learn about every peer from gossip.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use sottovoce_privacy::round_up;
+use sottovoce_topology::Graph;
+use sottovoce_topology::paths::{self, UNREACHABLE};
+use sottovoce_topology::schedule::{Ending, Schedule};
+
+use crate::averaging::{Accounted, Method, Question, Run};
+use crate::cli::Global;
+use crate::cli::graph::source::GraphSource;
+use crate::cli::graph::{count, real};
+
+const EXAMPLES: &str = "Examples:
+  sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
+  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
+  sottovoce account averaging --schedule pairs.json --observers 2 --method exact
+
+Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
+{\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
+
+/// Arguments of `account averaging`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule"]))]
+pub(crate) struct AveragingArgs {
+    #[command(flatten)]
+    source: GraphSource,
+    /// Who mixes with whom at each step, instead of a fixed graph.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"])]
+    schedule: Option<PathBuf>,
+    /// Number of gossip steps (default: all steps of the schedule).
+    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    steps: Option<usize>,
+    /// Peers who pool what they hear, separated by commas.
+    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    observers: Vec<String>,
+    /// Fresh noise on every message, as a share of the local noise.
+    #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    relay_noise: f64,
+    /// Which accounting to print.
+    #[arg(long, value_enum, default_value = "all")]
+    method: Choice,
+    /// Standard deviation of the local noise.
+    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
+    sigma: f64,
+    /// How far one person can move a peer's value.
+    #[arg(long, value_name = "DELTA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
+    sensitivity: f64,
+    /// Probability with which the stated epsilons may fail.
+    #[arg(long, default_value_t = 1e-5, allow_negative_numbers = true)]
+    delta: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// The formula as printed (refuted; for comparison).
+    Published,
+    /// The authors' later correction (refuted as well).
+    PublishedCorrected,
+    /// The exact loss.
+    Exact,
+    /// All of them.
+    All,
+}
+
+impl Choice {
+    fn methods(self) -> Vec<Method> {
+        match self {
+            Self::Published => vec![Method::Published],
+            Self::PublishedCorrected => vec![Method::PublishedCorrected],
+            Self::Exact => vec![Method::Exact],
+            Self::All => vec![Method::Exact, Method::Published, Method::PublishedCorrected],
+        }
+    }
+}
+
+impl AveragingArgs {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let graph = self.source.read()?;
+        let run = self.averaging(graph.as_ref())?;
+        let observers = self.observers.iter().map(|name| number(name, graph.as_ref(), run.nodes()));
+        let question = Question {
+            observers: observers.collect::<anyhow::Result<_>>()?,
+            relay_noise: self.relay_noise,
+            sigma: self.sigma,
+            sensitivity: self.sensitivity,
+            delta: self.delta,
+        };
+        let accounted = run.account(&question, &self.method.methods())?;
+        let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
+        global.print(&AveragingAccount {
+            accounted,
+            hops,
+            names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
+        })
+    }
+
+    fn averaging(&self, graph: Option<&Graph>) -> anyhow::Result<Run> {
+        if let Some(graph) = graph {
+            let Some(steps) = self.steps else { bail!("`steps` is missing: give --steps T") };
+            return Ok(Run::gossip(self.source.mixing(graph)?, steps));
+        }
+        let Some(path) = &self.schedule else {
+            bail!("`graph` is missing: give --graph FILE or --schedule FILE")
+        };
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("`schedule` is {}: it cannot be read", path.display()))?;
+        let place = || path.display().to_string();
+        let nodes = Schedule::nodes_in_json(&text).with_context(place)?;
+        let schedule =
+            Schedule::from_json(&text, nodes, self.source.weights, Ending::Stop).with_context(place)?;
+        let steps = self.steps.unwrap_or(schedule.period());
+        Ok(Run::scheduled(schedule, steps))
+    }
+}
+
+/// A peer by its name in the file, or by number where the file has no names.
+fn number(name: &str, graph: Option<&Graph>, nodes: usize) -> anyhow::Result<usize> {
+    if let Some(labels) = graph.and_then(Graph::labels) {
+        if let Some(index) = labels.iter().position(|label| label == name) {
+            return Ok(index);
+        }
+        bail!("`observers` is {name}: no node of the graph has that name");
+    }
+    match name.trim().parse() {
+        Ok(index) if index < nodes => Ok(index),
+        _ => bail!("`observers` is {name}: give numbers from 0 to {}", nodes.saturating_sub(1)),
+    }
+}
+
+/// Hops from each peer to the nearest observer.
+fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
+    let mut nearest = vec![UNREACHABLE; graph.nodes()];
+    for &v in observers {
+        let distances = paths::distances(graph, v)?;
+        nearest.iter_mut().zip(distances).for_each(|(near, hops)| *near = (*near).min(hops));
+    }
+    Ok(nearest)
+}
+
+/// What `account averaging` found.
+#[derive(Serialize)]
+struct AveragingAccount {
+    #[serde(flatten)]
+    accounted: Accounted,
+    #[serde(rename = "distance", skip_serializing_if = "Option::is_none")]
+    hops: Option<Vec<u32>>,
+    #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
+}
+
+impl AveragingAccount {
+    /// Mean and largest of a list over the peers at each distance (all at 1 where there is no fixed graph).
+    fn by_distance(&self, losses: &[f64]) -> BTreeMap<u32, (usize, f64, f64)> {
+        let mut rows = BTreeMap::new();
+        for (u, loss) in losses.iter().enumerate() {
+            if self.accounted.observers.binary_search(&u).is_ok() {
+                continue;
+            }
+            let row = rows.entry(self.hops.as_ref().map_or(1, |hops| hops[u])).or_insert((0, 0.0, 0.0_f64));
+            *row = (row.0 + 1, row.1 + loss, row.2.max(*loss));
+        }
+        rows
+    }
+}
+
+impl fmt::Display for AveragingAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.accounted;
+        let who = found.observers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
+        writeln!(
+            f,
+            "losses in units of local DP (mu = {}): 1 is no protection beyond a peer's own noise\n",
+            found.local_mu
+        )?;
+        let columns = [
+            ("exact", &found.exact),
+            ("published", &found.published),
+            ("corrected", &found.published_corrected),
+        ];
+        for (name, losses) in columns.iter().filter_map(|(name, losses)| Some((name, losses.as_ref()?))) {
+            writeln!(f, "  {name:<10} {:>8} {:>8} {:>10} {:>10}", "distance", "peers", "mean", "largest")?;
+            for (hops, (peers, sum, largest)) in self.by_distance(losses) {
+                let mean = sum / peers as f64;
+                writeln!(f, "  {:<10} {hops:>8} {peers:>8} {mean:>10.6} {largest:>10.6}", "")?;
+            }
+        }
+        if let Some(exposed) = &found.exposed {
+            writeln!(f, "\n  fully exposed: {}", list(exposed))?;
+        }
+        for statement in &found.statements {
+            writeln!(f, "  {statement}")?;
+        }
+        if let Some(published) = &found.worst_understatement {
+            write!(
+                f,
+                "  the published formula understates the loss of peer {}: {} instead of {}",
+                published.peer,
+                round_up(published.published),
+                round_up(published.exact)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn list(peers: &[usize]) -> String {
+    const SHOWN: usize = 20;
+    let names: Vec<String> = peers.iter().take(SHOWN).map(usize::to_string).collect();
+    match peers.len() {
+        0 => "nobody".into(),
+        n if n > SHOWN => format!("{} and {} more", names.join(", "), n - SHOWN),
+        _ => names.join(", "),
+    }
+}

@@ -1,0 +1,77 @@
+//! Where a command's graph comes from: a file, with the weights its peers use.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use sottovoce_topology::Graph;
+use sottovoce_topology::io::{self, Format};
+use sottovoce_topology::mixing::{Mixing, Weights};
+
+use super::real;
+
+/// Arguments that say which graph, and how peers weigh each other on it.
+#[derive(Debug, Args)]
+pub(crate) struct GraphSource {
+    /// Graph file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph: Option<PathBuf>,
+    /// Format of the graph file; without it the extension tells.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "graph")]
+    format: Option<Format>,
+    /// What neighbours give to each other in one step; uniform needs equal degrees.
+    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis", value_parser = weights())]
+    pub(crate) weights: Weights,
+    /// Share of its own value that every peer keeps in a step, from 0 to below 1.
+    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    pub(crate) lazy: f64,
+}
+
+impl GraphSource {
+    /// Reads the graph, if one was named.
+    pub(crate) fn read(&self) -> anyhow::Result<Option<Graph>> {
+        self.graph.as_deref().map(|path| read_graph(path, self.format)).transpose()
+    }
+
+    /// The weights on a graph that must be connected.
+    pub(crate) fn mixing(&self, graph: &Graph) -> anyhow::Result<Mixing> {
+        graph.require_connected(
+            "averaging needs a connected graph: add edges, or take its largest component",
+        )?;
+        let mixing = Mixing::new(graph, self.weights).lazy(self.lazy)?;
+        mixing.check()?;
+        Ok(mixing)
+    }
+}
+
+/// Parses a file format by name.
+pub(crate) fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// Parses the kind of weights by name.
+pub(crate) fn weights() -> impl TypedValueParser<Value = Weights> {
+    let names = ["metropolis", "metropolis-plus-one", "uniform"];
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<Weights>())
+}
+
+/// Reads a graph from a file, or from standard input where the name is `-`.
+pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<Graph> {
+    if path == Path::new("-") {
+        let format = format.unwrap_or(Format::EdgeList);
+        return io::read(std::io::stdin().lock(), format).context("standard input");
+    }
+    let missing = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file; check the name".to_owned(),
+        _ => format!("it cannot be opened ({error}); check the name and the permissions"),
+    };
+    let file =
+        File::open(path).map_err(|error| anyhow!("`file` is {}: {}", path.display(), missing(error)))?;
+    if path.is_dir() {
+        bail!("`file` is {}: it is a folder; give a file in it", path.display());
+    }
+    let format = format.map_or_else(|| Format::from_path(path), Ok)?;
+    io::read(file, format).with_context(|| format!("{} (read as {format})", path.display()))
+}
