@@ -260,6 +260,7 @@ enum File {
     Pairwise(Vec<(usize, usize)>),
 }
 
+#[allow(clippy::needless_pass_by_value)] // the shape of `map_err`
 fn shape(error: serde_json::Error) -> Error {
     Error::Format(format!(
         "the schedule is not {{\"edges_per_step\": ...}} or {{\"pairwise\": ...}}: {error}"

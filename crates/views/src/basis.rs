@@ -18,11 +18,15 @@ pub(crate) struct Basis {
     columns: Vec<f64>,
     /// Directions that were kept in doubt.
     pub(crate) ambiguous: usize,
+    /// Vectors that were taken for combinations of others.
+    pub(crate) dropped: usize,
+    /// The shortest remainder that was kept.
+    pub(crate) shortest: f64,
 }
 
 impl Basis {
     pub(crate) fn new(dimension: usize) -> Self {
-        Self { dimension, columns: Vec::new(), ambiguous: 0 }
+        Self { dimension, columns: Vec::new(), ambiguous: 0, dropped: 0, shortest: 1.0 }
     }
 
     /// Number of columns.
@@ -55,6 +59,7 @@ impl Basis {
                 break;
             }
             self.ambiguous += usize::from(length < CERTAIN);
+            self.shortest = self.shortest.min(length);
             let index = left.swap_remove(position);
             let mut column = block[index * n..(index + 1) * n].to_vec();
             column.iter_mut().for_each(|x| *x /= length);
@@ -69,6 +74,7 @@ impl Basis {
             }
             self.columns.extend_from_slice(&column);
         }
+        self.dropped += left.len();
         self.rank() - before
     }
 

@@ -11,11 +11,13 @@
 //!
 //! Acceleration spans the same space as plain gossip and costs nothing.
 
+mod coalition;
 mod gossip;
 mod relay;
 mod scheduled;
 mod traced;
 
+pub use coalition::{WorstCoalition, worst_coalition};
 pub use gossip::{gossip, gossip_all_pairs};
 pub use relay::{relay_gossip, relay_gossip_all_pairs};
 pub(crate) use scheduled::heard;
@@ -30,6 +32,9 @@ use crate::Result;
 /// Room for rounding when a loss becomes a guarantee.
 const ROUNDING: f64 = 1e-9;
 
+/// What a loss rests on where doubles leave a doubt.
+const DOUBT: &str = "messages that agree to 13 digits are the same message";
+
 /// What a set of observers learns about every peer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Leakage {
@@ -39,7 +44,7 @@ pub struct Leakage {
     pub losses: Vec<f64>,
     /// Number of independent things the observers learn: the sum of all losses.
     pub rank: Option<usize>,
-    /// Directions that doubles cannot tell from rounding. They count as seen, so losses are bounds from above.
+    /// Directions that doubles cannot tell from rounding. They count as seen wherever that is possible.
     pub ambiguous: usize,
 }
 
@@ -56,7 +61,7 @@ impl Leakage {
     }
 
     /// The guarantee of peer `u` towards these observers, for a value of sensitivity `sensitivity` under noise `sigma`: proven,
-    /// and exact but for a hair.
+    /// and exact but for a hair; conditional where a direction is in doubt.
     pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
         let loss = (self.losses[u] + ROUNDING).min(1.0);
         let adversary = match self.observers[..] {
@@ -68,7 +73,10 @@ impl Leakage {
             unit: Unit::User,
             adjacency: Adjacency::Replace,
             loss: Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
-            standing: Standing::Proven,
+            standing: match self.ambiguous {
+                0 => Standing::Proven,
+                _ => Standing::Conditional(vec![DOUBT.into()]),
+            },
         })
     }
 }

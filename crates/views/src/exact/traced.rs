@@ -1,13 +1,18 @@
 //! Any linear protocol: losses from the coefficients of the messages themselves, as the protocol's own code produced them.
 //!
-//! The messages of a well-mixed protocol become nearly parallel, and doubles cannot tell their directions apart: what is in
-//! doubt counts as seen. With relay noise, or few rounds, nothing is in doubt. For plain gossip and schedules prefer
+//! The messages of a well-mixed protocol become nearly parallel, and doubles cannot tell their directions apart. Directions in
+//! doubt count as seen; but some may be lost for good, and the loss then *understated*. Where remainders fade towards rounding
+//! instead of ending with a clear gap, every message that was taken for a combination of others is reported as ambiguous, and
+//! the guarantee is conditional. With relay noise, or few rounds, nothing is in doubt. For plain gossip and schedules prefer
 //! [`gossip`](super::gossip()) and [`scheduled`](super::scheduled()), which are exact.
 
 use super::Leakage;
 use crate::basis::Basis;
 use crate::error::check_observers;
 use crate::{Error, Result};
+
+/// Remainders down to here leave a clear gap to rounding.
+const CLEAR: f64 = 1e-6;
 
 /// What `observers` learn about each of `nodes` peers from messages, given by their coefficients over standardised base
 /// variables (those beyond the end are 0). Variable `v` is peer `v`'s value and first noise, and
@@ -38,5 +43,6 @@ pub fn traced(
     basis.extend(block);
     let mut losses = basis.leverages();
     losses.truncate(nodes);
-    Ok(Leakage { observers, losses, rank: Some(basis.rank()), ambiguous: basis.ambiguous })
+    let lost = if basis.shortest < CLEAR { basis.dropped } else { 0 };
+    Ok(Leakage { observers, losses, rank: Some(basis.rank()), ambiguous: basis.ambiguous + lost })
 }

@@ -1,0 +1,155 @@
+//! The accountant against the protocols' own code: messages traced through the state machines must give the same losses as the
+//! formulas for fixed graphs and schedules; and what holds for every view.
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::trace::trace;
+use sottovoce_topology::family::{Family, generate};
+use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::schedule::Schedule;
+use sottovoce_views::exact::{self, Leakage, traced};
+use sottovoce_views::published::{self, Formula};
+
+fn by_tracing(scheme: &Scheme, nodes: usize, observers: &[usize], tau: f64) -> Leakage {
+    let noising = Noising { sensitivity: 1.0, local: 1.0, relay: tau };
+    let heard = trace(scheme, noising, observers).unwrap();
+    let messages: Vec<&[f64]> = heard.heard.iter().map(|message| &message.coefficients.0[..]).collect();
+    traced(&messages, observers, nodes, |i| observers.contains(&(i % nodes))).unwrap()
+}
+
+fn largest_difference(a: &Leakage, b: &Leakage) -> f64 {
+    a.losses.iter().zip(&b.losses).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn random_mixing(n: usize, p: f64, lazy: f64, seed: u64) -> Mixing {
+    let graph = generate(&Family::ErdosRenyi { n, p }, seed, true).unwrap();
+    Mixing::new(&graph, Weights::Metropolis).lazy(lazy).unwrap()
+}
+
+/// The counterexample: opposite peers on a ring of twelve (docs/theorems/muffliato-refuted.md).
+#[test]
+fn the_published_formulas_are_refuted_on_the_ring_of_twelve() {
+    let ring = generate(&Family::Ring { n: 12 }, 0, true).unwrap();
+    let mixing = Mixing::new(&ring, Weights::Metropolis).lazy(1.0 / 3.0).unwrap();
+    let exact = exact::gossip(&mixing, &[0], 6).unwrap();
+    let printed = published::gossip(Formula::Theorem1, &mixing, &[0], 6).unwrap();
+    let corrected = published::gossip(Formula::Corrected, &mixing, &[0], 6).unwrap();
+    assert!((exact.losses[6] - 1.0).abs() < 1e-12);
+    assert!(printed[6] < 0.000_3, "{}", printed[6]);
+    assert!(corrected[6] < 0.06, "{}", corrected[6]);
+    // The protocol's own messages say so too.
+    let scheme = Scheme::Gossip { mixing, rounds: 6, accelerated: false };
+    assert!((by_tracing(&scheme, 12, &[0], 0.0).losses[6] - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn butterflies_leak_what_the_reference_says() {
+    let cases: Vec<serde_json::Value> =
+        serde_json::from_str(include_str!("reference/butterfly.json")).unwrap();
+    for case in cases {
+        let n = case["n"].as_u64().unwrap() as usize;
+        let observer = case["observer"].as_u64().unwrap() as usize;
+        let leakage = by_tracing(&Scheme::Butterfly { positions: (0..n).collect() }, n, &[observer], 0.0);
+        for (u, reference) in case["exact"].as_array().unwrap().iter().enumerate() {
+            let (ours, reference) = (leakage.losses[u], reference.as_f64().unwrap());
+            assert!((ours - reference).abs() < 1e-9, "n {n}, peer {u}: {ours} {reference}");
+            let bit = (u ^ observer).checked_ilog2();
+            assert!((ours - bit.map_or(0.0, |bit| 0.5_f64.powi(bit as i32))).abs() < 1e-9);
+        }
+        assert_eq!(leakage.rank, case["rank"].as_u64().map(|rank| rank as usize));
+    }
+}
+
+/// For any number of peers: a guest's host learns its value, guests learn the mean only, and nobody is exposed to many.
+#[test]
+fn butterflies_of_any_size() {
+    for n in 2_usize..=40 {
+        let core = 1 << n.ilog2();
+        for observer in 0..n {
+            let leakage = by_tracing(&Scheme::Butterfly { positions: (0..n).collect() }, n, &[observer], 0.0);
+            let exposed = leakage.losses.iter().filter(|loss| **loss > 1.0 - 1e-9).count();
+            assert!(exposed <= 2, "n {n}, observer {observer}: {exposed} exposed");
+            if observer >= core {
+                // A guest knows its own variable and hears the mean: the others share one direction.
+                let others = leakage.losses.iter().enumerate().filter(|(u, _)| *u != observer);
+                others.for_each(|(_, loss)| assert!((loss - 1.0 / (n - 1) as f64).abs() < 1e-9, "n {n}"));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Few steps, so that doubles can tell the messages apart.
+    #[test]
+    fn tracing_agrees_with_krylov(n in 4_usize..24, p in 0.2..0.8, lazy in 0.0..0.5, steps in 1_usize..5, seed: u64) {
+        let mixing = random_mixing(n, p, lazy, seed);
+        let observers = [0, n / 2];
+        let krylov = exact::gossip(&mixing, &observers, steps).unwrap();
+        for accelerated in [false, true] {
+            let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds: steps, accelerated };
+            let found = by_tracing(&scheme, n, &observers, 0.0);
+            // What doubles leave in doubt counts as seen.
+            if found.ambiguous == 0 && found.rank == krylov.rank {
+                prop_assert!(largest_difference(&found, &krylov) < 1e-6);
+            } else {
+                prop_assert!(found.ambiguous > 0, "{:?} {:?}", found.rank, krylov.rank);
+            }
+        }
+    }
+
+    #[test]
+    fn tracing_agrees_with_the_gram_matrix(n in 4_usize..20, p in 0.2..0.8, steps in 1_usize..7, tau in 0.03..2.0, seed: u64) {
+        let mixing = random_mixing(n, p, 0.1, seed);
+        let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds: steps, accelerated: false };
+        let gram = exact::relay_gossip(&mixing, &[1], steps, tau).unwrap();
+        prop_assert!(largest_difference(&by_tracing(&scheme, n, &[1], tau), &gram) < 1e-7);
+        // More noise never reveals more, and more steps never less.
+        let louder = exact::relay_gossip(&mixing, &[1], steps, 1.3 * tau).unwrap();
+        let longer = exact::relay_gossip(&mixing, &[1], steps + 1, tau).unwrap();
+        let silent = exact::gossip(&mixing, &[1], steps).unwrap();
+        for u in 0..n {
+            prop_assert!(louder.losses[u] <= gram.losses[u] + 1e-9);
+            prop_assert!(gram.losses[u] <= longer.losses[u] + 1e-9);
+            prop_assert!(gram.losses[u] <= silent.losses[u] + 1e-9);
+        }
+    }
+
+    #[test]
+    fn tracing_agrees_with_the_backward_space(n in 4_usize..16, p in 0.2..0.8, steps in 1_usize..40, seed: u64) {
+        let mixing = random_mixing(n, p, 0.2, seed);
+        let schedule = Schedule::randomised(&mixing, steps, seed).unwrap();
+        let backwards = exact::scheduled(&schedule, &[0], steps).unwrap();
+        let found = by_tracing(&Scheme::Scheduled { schedule, rounds: steps }, n, &[0], 0.0);
+        if found.ambiguous == 0 && found.rank == backwards.rank {
+            prop_assert!(largest_difference(&found, &backwards) < 1e-6);
+        } else {
+            prop_assert!(found.ambiguous > 0, "{:?} {:?}", found.rank, backwards.rank);
+        }
+    }
+
+    /// The sum of losses is the rank; losses lie between 0 and 1; a coalition learns at least what each member does.
+    #[test]
+    fn views_obey_their_algebra(n in 4_usize..30, p in 0.15..0.6, steps in 1_usize..12, seed: u64) {
+        let mixing = random_mixing(n, p, 0.3, seed);
+        let one = exact::gossip(&mixing, &[0], steps).unwrap();
+        let both = exact::gossip(&mixing, &[0, 1], steps).unwrap();
+        let more = exact::gossip(&mixing, &[0], steps + 1).unwrap();
+        prop_assert!((one.losses.iter().sum::<f64>() - one.rank.unwrap() as f64).abs() < 1e-9);
+        let heard = mixing.graph().degree(0) * steps;
+        prop_assert!(one.mean() <= published::mean(heard, n) + 1e-12);
+        for u in 2..n {
+            prop_assert!((0.0..=1.0).contains(&one.losses[u]));
+            prop_assert!(one.losses[u] <= both.losses[u] + 1e-9);
+            prop_assert!(one.losses[u] <= more.losses[u] + 1e-9);
+        }
+        // A fixed graph as a schedule.
+        let schedule = Schedule::constant(mixing);
+        let backwards = exact::scheduled(&schedule, &[0, 1], steps).unwrap();
+        prop_assert!(largest_difference(&backwards, &both) < 1e-7);
+        prop_assert_eq!(backwards.rank, both.rank);
+    }
+}
