@@ -106,7 +106,7 @@ impl Binomial {
 
 /// `x ln(x / mean) + mean - x >= 0` for positive arguments, with its absolute error; `mean` may itself be wrong by eight
 /// round-offs, which moves the deviance by as many times the distance `|x - mean|`.
-fn deviance(x: f64, mean: f64) -> Approximate {
+pub(crate) fn deviance(x: f64, mean: f64) -> Approximate {
     let distance = x - mean;
     if distance.abs() >= 0.1 * (x + mean) {
         let ln_term = x * (x / mean).ln();

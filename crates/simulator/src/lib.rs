@@ -1,8 +1,29 @@
-//! Drivers for the protocols: they run peers, and contain no mathematics of their own.
+//! Drivers for the protocols. They run peers, and contain no protocol of their own.
+//!
+//! | driver | for |
+//! | --- | --- |
+//! | [`events`] | peers in virtual time on a faulty network, with [`invariants`] checked at every step |
+//! | [`bulk`] | a million peers on a perfect network, the same numbers bit for bit, at the speed of memory |
+//! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
+//!
+//! [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
 
 pub mod averaging;
+pub mod bias;
+pub mod bulk;
 mod error;
+pub mod events;
+mod hull;
+pub mod invariants;
+mod mass;
+pub mod network;
 pub mod noise;
+pub mod outcome;
+mod presence;
+mod queue;
+pub mod record;
+mod tiles;
 pub mod trace;
 
 pub use error::{Error, Result};
+pub use mass::MassConserved;

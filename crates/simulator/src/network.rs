@@ -51,9 +51,11 @@ impl Latency {
 
     fn check(&self) -> Result<()> {
         match *self {
-            Self::Uniform(from, to) if from > to => {
-                Err(Error::parameter("latency", format!("uniform from {from:?} to {to:?}"), "exchange the two"))
-            }
+            Self::Uniform(from, to) if from > to => Err(Error::parameter(
+                "latency",
+                format!("uniform from {from:?} to {to:?}"),
+                "exchange the two",
+            )),
             Self::LogNormal { sigma, .. } if !(sigma.is_finite() && sigma >= 0.0) => {
                 let remedy = "give the standard deviation of the logarithm: finite, zero or more";
                 Err(Error::parameter("latency", format!("log-normal with sigma {sigma}"), remedy))
@@ -112,7 +114,7 @@ impl Network {
         let [first, second] = [0, 1].map(|_| self.latency.draw(&mut rng));
         let copies = [(!lost).then_some(first + hold), (!lost && twice).then_some(second)];
         // A float too large for nanoseconds saturates: such a message arrives after every deadline.
-        copies.map(|copy| copy.map(|seconds| (seconds * slowness * 1e9) as u64))
+        copies.map(|copy| copy.map(|seconds| (seconds * slowness * 1e9).round() as u64))
     }
 }
 
@@ -156,9 +158,15 @@ impl Faults {
             let value = format!("from {:?} until {:?}", absence.from, absence.until);
             return Err(Error::parameter("faults", value, "an absence must end after it begins"));
         }
-        if let Some((peer, factor)) = self.stragglers.iter().find(|(_, factor)| !(factor.is_finite() && *factor > 0.0)) {
+        if let Some((peer, factor)) =
+            self.stragglers.iter().find(|(_, factor)| !(factor.is_finite() && *factor > 0.0))
+        {
             let value = format!("a factor {factor} of peer {peer}");
-            return Err(Error::parameter("faults", value, "give how many times slower it is: positive and finite"));
+            return Err(Error::parameter(
+                "faults",
+                value,
+                "give how many times slower it is: positive and finite",
+            ));
         }
         Ok(())
     }
@@ -232,7 +240,10 @@ mod tests {
         for faults in [
             Faults { crashes: vec![(3, SECOND)], ..Faults::default() },
             Faults { pauses: vec![absence], ..Faults::default() },
-            Faults { departures: vec![Absence { peer: 3, from: Duration::ZERO, until: SECOND }], ..Faults::default() },
+            Faults {
+                departures: vec![Absence { peer: 3, from: Duration::ZERO, until: SECOND }],
+                ..Faults::default()
+            },
             Faults { stragglers: vec![(1, 0.0)], ..Faults::default() },
         ] {
             assert!(faults.check(3).is_err(), "{faults:?}");

@@ -1,4 +1,5 @@
 //! What the accountant is told: coefficients agree with powers of the matrix, and with the numbers of a run.
+#![allow(clippy::unwrap_used)]
 
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::{Coefficients, Protocol};

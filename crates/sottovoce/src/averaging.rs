@@ -133,6 +133,32 @@ impl Run {
         })
     }
 
+    /// The exact leakage towards every single peer (fixed graphs).
+    pub fn exact_all_pairs(
+        &self,
+        relay_noise: f64,
+        done: impl Fn(usize) + Sync,
+    ) -> anyhow::Result<Vec<Leakage>> {
+        match &self.who {
+            Who::Gossip(mixing) => Ok(exact::relay_gossip_all_pairs(mixing, self.steps, relay_noise, done)?),
+            Who::Scheduled(_) => bail!("`all-pairs` needs a fixed graph: name --observers for a schedule"),
+        }
+    }
+
+    /// The coalition of `size` peers that learns most (fixed graphs, no relay noise).
+    pub fn worst_coalition(
+        &self,
+        size: usize,
+        done: impl Fn(usize) + Sync,
+    ) -> anyhow::Result<exact::WorstCoalition> {
+        match &self.who {
+            Who::Gossip(mixing) => Ok(exact::worst_coalition(mixing, size, self.steps, done)?),
+            Who::Scheduled(_) => {
+                bail!("`worst-coalition` needs a fixed graph: name --observers for a schedule")
+            }
+        }
+    }
+
     /// What the protocol's own code says the messages are made of.
     fn traced(&self, schedule: &Schedule, observers: &[usize], tau: f64) -> anyhow::Result<Leakage> {
         let scheme = Scheme::Scheduled { schedule: schedule.clone(), rounds: self.steps };

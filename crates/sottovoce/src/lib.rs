@@ -4,10 +4,13 @@
 
 pub mod averaging;
 pub mod cli;
+pub mod plan;
+pub mod quickstart;
 
 pub use sottovoce_audit as audit;
 pub use sottovoce_privacy as privacy;
 pub use sottovoce_protocol as protocol;
+pub use sottovoce_report as report;
 pub use sottovoce_simulator as simulator;
 pub use sottovoce_topology as topology;
 pub use sottovoce_views as views;

@@ -19,7 +19,7 @@
 mod basis;
 mod error;
 pub mod exact;
-mod parallel;
+pub mod parallel;
 mod powers;
 pub mod published;
 pub mod utility;

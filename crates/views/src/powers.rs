@@ -14,27 +14,36 @@ pub(crate) type Row = [f64; WIDTH];
 
 /// Calls `visit(t, X)` for `t` below `steps` with `X = W^t` restricted to the given columns (at most [`WIDTH`]; the rest are
 /// zero), row after row.
-pub(crate) fn each_power(
+pub(crate) fn each_power(mixing: &Mixing, columns: &[usize], steps: usize, visit: impl FnMut(usize, &[Row])) {
+    each_iterate(mixing, 1.0, columns, steps, visit);
+}
+
+/// The same for `X_(t+1) = gamma W X_t + (1 - gamma) X_(t-1)`, after a first step without `gamma`: powers where it is 1.
+pub(crate) fn each_iterate(
     mixing: &Mixing,
+    gamma: f64,
     columns: &[usize],
     steps: usize,
     mut visit: impl FnMut(usize, &[Row]),
 ) {
     let mut now = vec![[0.0; WIDTH]; mixing.nodes()];
-    let mut next = now.clone();
+    // What came before, and is replaced by what comes after.
+    let mut other = now.clone();
     columns.iter().enumerate().for_each(|(i, &w)| now[w][i] = 1.0);
     let arch = pulp::Arch::new();
     for t in 0..steps {
         arch.dispatch(|| visit(t, &now));
         if t + 1 < steps {
-            arch.dispatch(|| mix(mixing, &now, &mut next));
-            std::mem::swap(&mut now, &mut next);
+            let gamma = if t == 0 { 1.0 } else { gamma };
+            arch.dispatch(|| mix(mixing, gamma, &now, &mut other));
+            std::mem::swap(&mut now, &mut other);
         }
     }
 }
 
+/// `out = gamma W x + (1 - gamma) out`.
 #[inline(always)]
-fn mix(mixing: &Mixing, x: &[Row], out: &mut [Row]) {
+fn mix(mixing: &Mixing, gamma: f64, x: &[Row], out: &mut [Row]) {
     let (offsets, neighbours) = mixing.graph().rows();
     for (u, out) in out.iter_mut().enumerate() {
         let own = mixing.diagonal()[u];
@@ -46,7 +55,13 @@ fn mix(mixing: &Mixing, x: &[Row], out: &mut [Row]) {
                 sum[i] += weight * other[i];
             }
         }
-        *out = sum;
+        if gamma == 1.0 {
+            *out = sum;
+        } else {
+            for i in 0..WIDTH {
+                out[i] = gamma * sum[i] + (1.0 - gamma) * out[i];
+            }
+        }
     }
 }
 

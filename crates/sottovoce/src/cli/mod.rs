@@ -3,6 +3,8 @@
 mod account;
 mod graph;
 mod output;
+mod plan;
+mod progress;
 mod run;
 mod shell;
 
@@ -46,6 +48,8 @@ enum Command {
     Run(run::Run),
     /// Privacy loss of a mechanism, without running anything.
     Account(account::Account),
+    /// Choose protocol, noise and steps for a target.
+    Plan(plan::Plan),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
     /// Print a completion script for a shell.
@@ -60,6 +64,7 @@ pub fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),
+        Command::Plan(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Man(command) => command.run(Cli::command()),

@@ -1,128 +1,111 @@
 //! `sottovoce run`: the main job.
 //!
-//! `quickstart` needs no files: a group of peers on a graph, how fast they mix, and what a day of noisy releases among them
-//! costs in privacy.
+//! `quickstart` needs no files: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack
+//! confirms it, and a report shows it all.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sottovoce_privacy::{Accountant, Adjacency, Adversary, Gdp, Guarantee, Loss, Mechanism, Standing, Unit};
-use sottovoce_topology::family::{self, Family};
-use sottovoce_topology::mixing::Weights;
 
 use super::Global;
-use super::graph::Inspection;
+use crate::quickstart::{PARTS, Quickstart, quickstart};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sottovoce run quickstart\n  sottovoce run quickstart --seed 7 --json")]
+#[command(
+    after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run quickstart --seed 7 --out my-report --overwrite\n  \
+                  sottovoce run quickstart --no-report --json"
+)]
 pub(crate) struct Run {
     /// The experiment.
     #[arg(value_enum)]
     experiment: Experiment,
+    /// Folder for the report; without it a new folder `sottovoce-report`, `sottovoce-report-2`, ...
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace an earlier report in that folder.
+    #[arg(long, requires = "out")]
+    overwrite: bool,
+    /// Write no report.
+    #[arg(long, conflicts_with_all = ["out", "overwrite"])]
+    no_report: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Experiment {
-    /// Peers on a random geometric graph: its mixing speed, and the price of averaging and learning on it.
+    /// Private averaging among 64 peers who speak only to those nearby: simulated, accounted for, attacked, reported.
     Quickstart,
 }
-
-const PEERS: usize = 64;
-const RADIUS: f64 = 0.22;
-const DELTA: f64 = 1e-5;
 
 impl Run {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match self.experiment {
-            Experiment::Quickstart => global.print(&quickstart(global.seed)?),
+            Experiment::Quickstart => self.quickstart(global),
         }
     }
-}
 
-fn quickstart(seed: u64) -> anyhow::Result<Quickstart> {
-    let family = Family::Geometric { n: PEERS, radius: RADIUS };
-    let graph = family::generate(&family, seed, true)?;
-    let inspection = Inspection::new(family.to_string(), &graph, Weights::Metropolis, 0.0)?;
+    fn quickstart(&self, global: &Global) -> anyhow::Result<()> {
+        let folder = if self.no_report { None } else { Some(self.folder()?) };
+        let bar = global.progress(PARTS, "averaging, accounting");
+        let found = quickstart(global.seed, || bar.inc(1))?;
+        bar.finish_and_clear();
+        let files = match &folder {
+            Some(folder) => found.report.write(folder, self.overwrite)?,
+            None => Vec::new(),
+        };
+        global.print(&Printed { found, report: folder, files })
+    }
 
-    // Averaging: every peer publishes one value in [0, 1], so replacing it moves it by at most 1, with Gaussian noise.
-    let averaging = Loss::Gdp(Gdp::of_noise(3.0)?);
-    // Learning: a thousand steps on one record in a hundred.
-    let mut steps = Accountant::new(Adjacency::AddRemove);
-    steps.compose(Mechanism::gaussian(1.1)?.poisson(0.01)?, 1000)?;
-    let releases = vec![
-        Release::new(
-            "each peer publishes one value in [0, 1] with Gaussian noise of standard deviation 3",
-            Unit::User,
-            Adjacency::Replace,
-            averaging,
-        )?,
-        Release::new(
-            "each peer publishes 1000 clipped gradients of 1 % of its records, with noise multiplier 1.1",
-            Unit::Record,
-            Adjacency::AddRemove,
-            Loss::Pld(steps),
-        )?,
-    ];
-    Ok(Quickstart { seed, graph: inspection, delta: DELTA, releases })
+    /// The folder asked for, or the first of the default names that is free.
+    fn folder(&self) -> anyhow::Result<PathBuf> {
+        if let Some(folder) = &self.out {
+            return Ok(folder.clone());
+        }
+        let names = std::iter::once("sottovoce-report".to_owned())
+            .chain((2..1000).map(|i| format!("sottovoce-report-{i}")));
+        match names.map(PathBuf::from).find(|name| !name.exists()) {
+            Some(free) => Ok(free),
+            None => bail!("`out` is missing, and all default folders exist: give --out DIR"),
+        }
+    }
 }
 
 /// The printed result.
 #[derive(Serialize)]
-struct Quickstart {
-    seed: u64,
-    graph: Inspection,
-    delta: f64,
-    releases: Vec<Release>,
+struct Printed {
+    #[serde(flatten)]
+    found: Quickstart,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<PathBuf>,
 }
 
-#[derive(Serialize)]
-struct Release {
-    what: &'static str,
-    epsilon_lower: f64,
-    epsilon_upper: f64,
-    adversary: Adversary,
-    unit: Unit,
-    adjacency: Adjacency,
-    standing: Standing,
-    statement: String,
-}
-
-impl Release {
-    fn new(what: &'static str, unit: Unit, adjacency: Adjacency, loss: Loss) -> anyhow::Result<Self> {
-        let guarantee =
-            Guarantee { adversary: Adversary::WireTapper, unit, adjacency, loss, standing: Standing::Proven };
-        let epsilon = guarantee.epsilon(DELTA)?;
-        Ok(Self {
-            what,
-            epsilon_lower: epsilon.lower,
-            epsilon_upper: epsilon.upper,
-            statement: guarantee.state(DELTA)?,
-            adversary: guarantee.adversary,
-            unit,
-            adjacency,
-            standing: guarantee.standing,
-        })
-    }
-}
-
-impl fmt::Display for Quickstart {
+impl fmt::Display for Printed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "Sottovoce quickstart: {PEERS} peers who speak only to those nearby (seed {})",
-            self.seed
-        )?;
-        writeln!(f)?;
-        writeln!(f, "{}", self.graph)?;
-        writeln!(f)?;
-        writeln!(f, "What a listener learns")?;
-        for release in &self.releases {
-            writeln!(f, "  {}:", release.what)?;
-            writeln!(f, "    {}", release.statement)?;
+        let found = &self.found;
+        writeln!(f, "Private averaging among {} peers who speak only to those nearby\n", found.peers)?;
+        for (label, value) in &found.report.summary {
+            writeln!(f, "  {label:<38} {value}")?;
         }
-        writeln!(f)?;
-        writeln!(f, "Next: `sottovoce graph generate --help`, `sottovoce account mechanism --help`")
+        writeln!(f, "\nWhat is promised")?;
+        for statement in &found.statements {
+            writeln!(f, "  {statement}")?;
+        }
+        writeln!(f, "\nThe attack\n  {}", found.attack)?;
+        if let Some(violation) = found.violations.first() {
+            writeln!(f, "\nBROKEN INVARIANT: {violation}")?;
+        }
+        match &self.report {
+            Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
+            None => Ok(()),
+        }
     }
+}
+
+fn page(folder: &Path) -> PathBuf {
+    folder.join("report.html")
 }

@@ -9,14 +9,16 @@
 //! | [`scheduled`] | a matrix per step: the observable subspace, backwards |
 //! | [`traced`] | any linear protocol: the coefficients of the messages themselves |
 //!
-//! Acceleration spans the same space as plain gossip and costs nothing.
+//! [`by_steps`] gives the first two after every number of steps at once. Acceleration spans the same space as plain gossip and costs nothing.
 
+mod by_steps;
 mod coalition;
 mod gossip;
 mod relay;
 mod scheduled;
 mod traced;
 
+pub use by_steps::by_steps;
 pub use coalition::{WorstCoalition, worst_coalition};
 pub use gossip::{gossip, gossip_all_pairs};
 pub use relay::{relay_gossip, relay_gossip_all_pairs};

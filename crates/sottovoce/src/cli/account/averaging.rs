@@ -11,6 +11,7 @@ use sottovoce_privacy::round_up;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
 use sottovoce_topology::schedule::{Ending, Schedule};
+use sottovoce_views::exact::{Leakage, WorstCoalition};
 
 use crate::averaging::{Accounted, Method, Question, Run};
 use crate::cli::Global;
@@ -21,6 +22,8 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce account averaging --schedule pairs.json --observers 2 --method exact
+  sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
+  sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
 
 Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
@@ -29,6 +32,7 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule"]))]
+#[command(group = clap::ArgGroup::new("who").required(true))]
 pub(crate) struct AveragingArgs {
     #[command(flatten)]
     source: GraphSource,
@@ -39,8 +43,14 @@ pub(crate) struct AveragingArgs {
     #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: Option<usize>,
     /// Peers who pool what they hear, separated by commas.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, value_name = "V,...", value_delimiter = ',', group = "who")]
     observers: Vec<String>,
+    /// Every peer on its own: the whole matrix of exact losses.
+    #[arg(long, group = "who")]
+    all_pairs: bool,
+    /// The K peers who together learn most (without relay noise).
+    #[arg(long, value_name = "K", value_parser = count, group = "who", allow_negative_numbers = true)]
+    worst_coalition: Option<usize>,
     /// Fresh noise on every message, as a share of the local noise.
     #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
@@ -85,6 +95,12 @@ impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let graph = self.source.read()?;
         let run = self.averaging(graph.as_ref())?;
+        if self.all_pairs {
+            return self.matrix(global, &run, graph.as_ref());
+        }
+        if let Some(size) = self.worst_coalition {
+            return self.coalition(global, &run, size);
+        }
         let observers = self.observers.iter().map(|name| number(name, graph.as_ref(), run.nodes()));
         let question = Question {
             observers: observers.collect::<anyhow::Result<_>>()?,
@@ -100,6 +116,36 @@ impl AveragingArgs {
             hops,
             names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
         })
+    }
+
+    fn matrix(&self, global: &Global, run: &Run, graph: Option<&Graph>) -> anyhow::Result<()> {
+        let bar = global.progress(run.nodes(), "observers");
+        let leakages = run.exact_all_pairs(self.relay_noise, |_| bar.inc(1))?;
+        bar.finish_and_clear();
+        let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
+        for leakage in &leakages {
+            let hops = graph.map(|graph| hops(graph, &leakage.observers)).transpose()?;
+            for (u, loss) in leakage.losses.iter().enumerate().filter(|(u, _)| leakage.observers != [*u]) {
+                by_distance.entry(hops.as_ref().map_or(1, |hops| hops[u])).or_default().add(*loss);
+            }
+        }
+        let mean = leakages.iter().map(Leakage::mean).sum::<f64>() / leakages.len() as f64;
+        let ambiguous = leakages.iter().map(|leakage| leakage.ambiguous).sum();
+        let exact = leakages.into_iter().map(|leakage| leakage.losses).collect();
+        global.print(&AllPairs { relay_noise: self.relay_noise, mean, ambiguous, by_distance, exact })
+    }
+
+    fn coalition(&self, global: &Global, run: &Run, size: usize) -> anyhow::Result<()> {
+        if self.relay_noise != 0.0 {
+            bail!(
+                "`relay-noise` is {}: the worst coalition is found without relay noise; name it with --observers",
+                self.relay_noise
+            );
+        }
+        let bar = global.progress(0, "coalitions");
+        let found = run.worst_coalition(size, |_| bar.inc(1))?;
+        bar.finish_and_clear();
+        global.print(&Coalition { found })
     }
 
     fn averaging(&self, graph: Option<&Graph>) -> anyhow::Result<Run> {
@@ -143,6 +189,67 @@ fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
         nearest.iter_mut().zip(distances).for_each(|(near, hops)| *near = (*near).min(hops));
     }
     Ok(nearest)
+}
+
+/// What `--all-pairs` found: `exact[v][u]` is the loss of `u` towards `v`.
+#[derive(Serialize)]
+struct AllPairs {
+    relay_noise: f64,
+    mean: f64,
+    ambiguous: usize,
+    by_distance: BTreeMap<u32, Group>,
+    exact: Vec<Vec<f64>>,
+}
+
+/// Losses of the pairs at one distance.
+#[derive(Default, Serialize)]
+struct Group {
+    pairs: usize,
+    #[serde(skip)]
+    sum: f64,
+    largest: f64,
+}
+
+impl Group {
+    fn add(&mut self, loss: f64) {
+        self.pairs += 1;
+        self.sum += loss;
+        self.largest = self.largest.max(loss);
+    }
+}
+
+impl fmt::Display for AllPairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "exact losses of all pairs, in units of local DP (mean over all: {:.6})\n", self.mean)?;
+        writeln!(f, "  {:>8} {:>8} {:>10} {:>10}", "distance", "pairs", "mean", "largest")?;
+        for (hops, group) in &self.by_distance {
+            let mean = group.sum / group.pairs as f64;
+            writeln!(f, "  {hops:>8} {:>8} {mean:>10.6} {:>10.6}", group.pairs, group.largest)?;
+        }
+        Ok(())
+    }
+}
+
+/// What `--worst-coalition` found.
+#[derive(Serialize)]
+struct Coalition {
+    #[serde(flatten)]
+    found: WorstCoalition,
+}
+
+impl fmt::Display for Coalition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let leakage = &self.found.leakage;
+        writeln!(f, "peers {} learn most together", list(&leakage.observers))?;
+        writeln!(f, "  mean loss      {:.6} of local DP's", leakage.mean())?;
+        let how = if self.found.exhaustive {
+            "all coalitions were looked at".to_owned()
+        } else {
+            format!("found greedily; no coalition of this size exceeds {:.6}", self.found.mean_at_most)
+        };
+        writeln!(f, "                 ({how})")?;
+        write!(f, "  fully exposed  {}", list(&crate::averaging::exposed(leakage)))
+    }
 }
 
 /// What `account averaging` found.

@@ -9,8 +9,6 @@ pub(crate) mod source;
 
 use clap::{Args, Subcommand};
 
-pub(crate) use report::Inspection;
-
 use super::Global;
 
 /// Arguments of `graph`.

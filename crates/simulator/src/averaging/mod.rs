@@ -3,7 +3,7 @@
 //! A [`Scheme`] says who mixes with whom and is public; an [`AveragingSetup`] adds the values, which are private, the noise and the
 //! budget. Everything a user can get wrong is refused here, before any peer exists.
 
-use std::ops::Range;
+pub(crate) mod check;
 
 use sottovoce_protocol::averaging::{Averager, Butterfly, Gossip, Noising, Plan, Row, Varying};
 use sottovoce_protocol::{Gate, Peer, Value};
@@ -116,13 +116,13 @@ impl Scheme {
     pub fn check(&self) -> Result<()> {
         match self {
             Self::Gossip { mixing, rounds, .. } => {
-                check_rounds(*rounds)?;
+                check::rounds(*rounds)?;
                 mixing.check()?;
                 let remedy = "peers in different parts never hear of each other; add edges";
                 Ok(mixing.graph().require_connected(remedy)?)
             }
-            Self::Scheduled { schedule, rounds } => check_schedule(schedule, *rounds),
-            Self::Butterfly { positions } => check_permutation(positions),
+            Self::Scheduled { schedule, rounds } => check::schedule(schedule, *rounds),
+            Self::Butterfly { positions } => check::permutation(positions),
         }
     }
 
@@ -162,8 +162,8 @@ impl Scheme {
         budget: f64,
         private: impl Fn(Peer) -> V,
     ) -> Result<Vec<AveragingPeer<V>>> {
-        check_noising(noising)?;
-        check_budget(budget)?;
+        check::noising(noising)?;
+        check::budget(budget)?;
         let (parts, gamma) = (self.parts()?, self.gamma()?);
         let machine = |(peer, part)| Averager::new(private(peer), part, noising, gamma, Gate::new(budget));
         Ok(parts.into_iter().enumerate().map(machine).collect())
@@ -237,13 +237,13 @@ pub struct AveragingSetup {
 impl AveragingSetup {
     /// Refuses what cannot be run, naming the field, the value and the remedy.
     pub fn check(&self) -> Result<()> {
-        check_values(&self.values)?;
+        check::values(&self.values)?;
         if self.values.len() != self.scheme.peers() {
             let remedy = format!("give one vector for each of the scheme's {} peers", self.scheme.peers());
             return Err(Error::parameter("values", format!("{} vectors", self.values.len()), remedy));
         }
-        check_noising(self.noising)?;
-        check_budget(self.budget)?;
+        check::noising(self.noising)?;
+        check::budget(self.budget)?;
         self.scheme.check()
     }
 
@@ -262,100 +262,4 @@ impl AveragingSetup {
     pub fn facts(&self) -> Result<Facts> {
         self.scheme.facts(self.noising)
     }
-}
-
-fn check_values(values: &[Vec<f64>]) -> Result<()> {
-    let Some(first) = values.first() else {
-        return Err(Error::parameter("values", "empty", "give a vector for each peer"));
-    };
-    if first.is_empty() {
-        return Err(Error::parameter("values", "of length 0", "give vectors of at least one number"));
-    }
-    for (peer, value) in values.iter().enumerate() {
-        if value.len() != first.len() {
-            let remedy = format!("give {} numbers to every peer, as to peer 0", first.len());
-            return Err(Error::parameter(
-                "values",
-                format!("{} numbers at peer {peer}", value.len()),
-                remedy,
-            ));
-        }
-        if let Some((place, x)) = value.iter().enumerate().find(|(_, x)| !x.is_finite()) {
-            let remedy = "every coordinate must be a finite number";
-            return Err(Error::parameter(
-                "values",
-                format!("{x} at coordinate {place} of peer {peer}"),
-                remedy,
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn check_noising(noising: Noising) -> Result<()> {
-    let positive = |x: f64| x.is_finite() && x > 0.0;
-    if !positive(noising.sensitivity) {
-        let remedy = "give how far one person can move a value: positive and finite";
-        return Err(Error::parameter("sensitivity", noising.sensitivity, remedy));
-    }
-    if !positive(noising.local) {
-        let remedy = "give a positive, finite standard deviation; without noise nothing is private";
-        return Err(Error::parameter("sigma", noising.local, remedy));
-    }
-    if !(noising.relay == 0.0 || positive(noising.relay)) {
-        let remedy = "give a finite standard deviation, zero (for none) or more";
-        return Err(Error::parameter("tau", noising.relay, remedy));
-    }
-    Ok(())
-}
-
-fn check_budget(budget: f64) -> Result<()> {
-    // Written so that NaN is refused.
-    if budget >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::parameter(
-        "budget",
-        budget,
-        "give a squared Gaussian loss of 0 or more, or infinity for no limit",
-    ))
-}
-
-fn check_rounds(rounds: usize) -> Result<()> {
-    if rounds > 0 { Ok(()) } else { Err(Error::parameter("rounds", rounds, "give at least 1 round")) }
-}
-
-fn check_schedule(schedule: &Schedule, rounds: usize) -> Result<()> {
-    check_rounds(rounds)?;
-    if let Some(steps) = schedule.steps().filter(|&steps| steps < rounds) {
-        let remedy = format!("the schedule ends after {steps} steps; lower it, or let the schedule repeat");
-        return Err(Error::parameter("rounds", rounds, remedy));
-    }
-    let steps: Range<usize> = 0..rounds.min(schedule.period());
-    for step in steps.filter_map(|t| schedule.step(t)) {
-        if let Step::Mixing(mixing) = step {
-            mixing.check()?;
-        }
-    }
-    Ok(())
-}
-
-fn check_permutation(positions: &[Peer]) -> Result<()> {
-    if positions.is_empty() {
-        return Err(Error::parameter("positions", "empty", "give a position to at least one peer"));
-    }
-    let mut seen = vec![false; positions.len()];
-    for (place, &peer) in positions.iter().enumerate() {
-        let wrong = match seen.get_mut(peer) {
-            None => "is no peer",
-            Some(true) => "has two",
-            Some(slot) => {
-                *slot = true;
-                continue;
-            }
-        };
-        let remedy = format!("{peer} {wrong}; list each of 0 to {} once", positions.len() - 1);
-        return Err(Error::parameter("positions", format!("{peer} at position {place}"), remedy));
-    }
-    Ok(())
 }

@@ -1,0 +1,181 @@
+//! Many runs of the protocol on numbers, and how far the attackers' estimates are off.
+//!
+//! In every run each peer's value is one of two, `mean - deviation` or `mean + deviation`, by the toss of a coin: the prior of the
+//! uninformed attacker, and a game for the informed one, who has to tell the two apart. Runs are played [`BLOCK`] at a time, as
+//! the coordinates of a vector; a block is a function of its number and the seed, and blocks are added up in order.
+
+use faer::Mat;
+use rand::Rng;
+use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_protocol::Noise;
+use sottovoce_simulator::noise::PeerNoise;
+use sottovoce_views::parallel;
+
+use super::attack::Attackers;
+use super::stage::Stage;
+use super::view::View;
+use super::Prior;
+
+/// Runs played at once: as many coins as a word has.
+const BLOCK: usize = 64;
+/// Streams of the generator, apart from noise.
+const COINS: u64 = 0x7265_636f;
+const SEEDS: u64 = 0x7265_6373;
+
+/// What was counted for one peer. Sums of squares are in units of the local noise.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Tally {
+    /// Squared errors of the informed estimate.
+    pub(super) informed: f64,
+    /// Squared errors of the uninformed estimate of the private value.
+    pub(super) uninformed: f64,
+    /// Squared errors of the estimate of the noisy value.
+    pub(super) noisy: f64,
+    /// Runs with the larger value, and how many of them were taken for the smaller.
+    pub(super) high: u64,
+    pub(super) misses: u64,
+    /// Runs with the smaller value, and how many of them were taken for the larger.
+    pub(super) low: u64,
+    pub(super) false_alarms: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.informed += other.informed;
+        self.uninformed += other.uninformed;
+        self.noisy += other.noisy;
+        self.high += other.high;
+        self.misses += other.misses;
+        self.low += other.low;
+        self.false_alarms += other.false_alarms;
+    }
+}
+
+/// Everything a block of runs needs.
+pub(super) struct Experiment<'a> {
+    pub(super) view: &'a View,
+    pub(super) attackers: &'a Attackers,
+    pub(super) stage: &'a Stage,
+    pub(super) sigma: f64,
+    pub(super) prior: Prior,
+    pub(super) seed: u64,
+}
+
+impl Experiment<'_> {
+    /// Plays `runs` runs on all cores; one tally for each target. `done` hears how many runs are over.
+    pub(super) fn tally(&self, runs: usize, done: impl Fn(usize) + Sync) -> Vec<Tally> {
+        let width = |block: usize| BLOCK.min(runs - block * BLOCK);
+        let blocks = parallel::map(
+            runs.div_ceil(BLOCK),
+            |block| self.block(block as u64, width(block)),
+            |finished| done((finished * BLOCK).min(runs)),
+        );
+        self.total(blocks)
+    }
+
+    fn total(&self, blocks: impl IntoIterator<Item = Vec<Tally>>) -> Vec<Tally> {
+        let mut total = vec![Tally::default(); self.view.targets.len()];
+        for block in blocks {
+            total.iter_mut().zip(block).for_each(|(sum, tally)| sum.add(tally));
+        }
+        total
+    }
+
+    fn block(&self, block: u64, runs: usize) -> Vec<Tally> {
+        let seed = SimulationRng::new(self.seed, u64::MAX, block).purpose(SEEDS).next_u64();
+        let coins: Vec<u64> = (0..self.view.peers as u64)
+            .map(|peer| SimulationRng::new(self.seed, peer, block).purpose(COINS).next_u64())
+            .collect();
+        let Prior { mean, deviation } = self.prior;
+        let side = |peer: usize, run: usize| if coins[peer] >> run & 1 == 1 { deviation } else { -deviation };
+        let values: Vec<Vec<f64>> =
+            (0..self.view.peers).map(|peer| (0..runs).map(|run| mean + side(peer, run)).collect()).collect();
+        let messages = self.listen(seed, &values, runs);
+        let targets = &self.view.targets;
+        let private = Mat::from_fn(targets.len(), runs, |u, run| values[targets[u]][run] / self.sigma);
+        let first: Vec<Vec<f64>> = targets.iter().map(|&peer| standard(seed, peer, 0, runs)).collect();
+        let noisy = Mat::from_fn(targets.len(), runs, |u, run| private[(u, run)] + first[u][run]);
+        let middle = mean / self.sigma;
+        self.score(&messages, &private, &noisy, middle)
+    }
+
+    /// What the observers are left with once they have taken out what they knew, in units of the local noise.
+    fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Mat<f64> {
+        let view = self.view;
+        let mut heard = Mat::zeros(view.rows.len(), runs);
+        self.stage.perform(seed, values, |from, to, message| {
+            let overheard = view.targets.binary_search(&to).is_err();
+            if let Some(&row) = view.rows.get(&(message.round, from)).filter(|_| overheard) {
+                (0..runs).for_each(|run| heard[(row, run)] = message.value[run] / self.sigma);
+            }
+        });
+        let mut own = Mat::zeros(view.own.len(), runs);
+        for (i, &variable) in view.own.iter().enumerate() {
+            let (draw, peer) = (variable / view.peers, variable % view.peers);
+            let noise = standard(seed, peer, draw, runs);
+            for run in 0..runs {
+                let value = if draw == 0 { values[peer][run] / self.sigma } else { 0.0 };
+                own[(i, run)] = value + noise[run];
+            }
+        }
+        heard - &view.known * own
+    }
+
+    fn score(
+        &self,
+        messages: &Mat<f64>,
+        private: &Mat<f64>,
+        noisy: &Mat<f64>,
+        middle: f64,
+    ) -> Vec<Tally> {
+        let informed = self.attackers.informed(messages, private);
+        let guessed = self.attackers.noisy(messages, middle);
+        let share = self.attackers.share;
+        let mut tallies = vec![Tally::default(); private.nrows()];
+        for (u, tally) in tallies.iter_mut().enumerate() {
+            for run in 0..private.ncols() {
+                let (x, estimate, guess) = (private[(u, run)], informed[(u, run)], guessed[(u, run)]);
+                tally.informed += (estimate - x).powi(2);
+                tally.noisy += (guess - noisy[(u, run)]).powi(2);
+                tally.uninformed += (middle + share * (guess - middle) - x).powi(2);
+                let taken_for_high = estimate > middle;
+                if x > middle {
+                    tally.high += 1;
+                    tally.misses += u64::from(!taken_for_high);
+                } else {
+                    tally.low += 1;
+                    tally.false_alarms += u64::from(taken_for_high);
+                }
+            }
+        }
+        tallies
+    }
+}
+
+/// Draw `draw` of a peer in units of its scale: the very bits the protocol was given.
+fn standard(seed: u64, peer: usize, draw: usize, runs: usize) -> Vec<f64> {
+    PeerNoise::new(seed, peer).draw(draw, 1.0, &vec![0.0; runs])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sottovoce_protocol::averaging::Noising;
+    use sottovoce_simulator::averaging::Scheme;
+
+    #[test]
+    fn blocks_on_many_threads_are_blocks_one_after_the_other() {
+        let scheme = Scheme::Butterfly { positions: (0..6).collect() };
+        let view = View::new(&scheme, &[1], 0.2).unwrap();
+        let attackers = Attackers::new(&view, 0.5).unwrap();
+        let noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.4 };
+        let stage = Stage::new(&scheme, noising).unwrap();
+        let prior = Prior { mean: 1.0, deviation: 1.0 };
+        let experiment =
+            Experiment { view: &view, attackers: &attackers, stage: &stage, sigma: 2.0, prior, seed: 4 };
+        let one_by_one = experiment.total([64, 64, 64, 8].iter().zip(0..).map(|(&w, i)| experiment.block(i, w)));
+        assert_eq!(experiment.tally(200, |_| ()), one_by_one);
+        let counted = one_by_one.iter().map(|tally| tally.high + tally.low);
+        assert!(counted.into_iter().all(|runs| runs == 200));
+    }
+}

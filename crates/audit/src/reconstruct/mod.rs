@@ -1,0 +1,194 @@
+//! The reconstruction attack: what observers of an averaging run make of what they hear, against what the accountant says.
+//!
+//! ```text
+//! the protocol on coefficients ──► messages as a matrix ──► best linear estimates ─┐
+//! the protocol on numbers, many times ──► messages ────────────────────────────────┴─► measured errors ─┐
+//! the accountant ──► loss f(u) ──► the error must be sigma² / f(u) ─────────────────────────────────────┴─► verdict
+//! ```
+//!
+//! It is the end-to-end test of the accountant: the estimates come from messages that the very same protocol code sent. A measured
+//! error that is too *small* proves a loss above the claim, and the audit fails. The accountant counts every direction, also
+//! those that doubles cannot tell from rounding; where the attack sees less for that reason, this is said and nothing smaller is
+//! claimed. Proofs: `docs/theorems/reconstruction.md`.
+//!
+//! [`Question`] is the door; [`remedy`] says what could be done about what was found.
+
+mod account;
+mod attack;
+mod error;
+mod finding;
+mod judge;
+mod measure;
+pub mod remedy;
+mod solve;
+mod stage;
+mod view;
+
+pub use account::{exact_loss, published_loss};
+pub use error::{Error, Result};
+pub use finding::{Errors, Findings, Game, Target};
+pub use judge::Judgement;
+pub use solve::TOLERANCE;
+
+use serde::Serialize;
+use sottovoce_protocol::Peer;
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_views::exact::Leakage;
+
+use attack::Attackers;
+use judge::Judge;
+use measure::Experiment;
+use stage::Stage;
+use view::View;
+
+/// A loss above this counts as fully exposed.
+pub const EXPOSED: f64 = 1.0 - 1e-9;
+
+/// Fewest and most runs: below, no interval says anything; above, the tails take longer than the runs.
+const RUNS: std::ops::RangeInclusive<usize> = 20..=10_000_000;
+
+/// What the uninformed attacker believes of every private value: and how it is drawn, at `mean` plus or minus `deviation`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Prior {
+    /// Its mean.
+    pub mean: f64,
+    /// Its standard deviation.
+    pub deviation: f64,
+}
+
+/// Whose losses are put to the test.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Claim {
+    /// The exact accountant's.
+    Exact,
+    /// Theorem 1 as printed.
+    Published,
+    /// Anybody's: one for each peer.
+    Given(Vec<f64>),
+}
+
+/// An averaging run to attack.
+///
+/// ```
+/// use sottovoce_audit::reconstruct::{Claim, Prior, Question};
+/// use sottovoce_simulator::averaging::Scheme;
+/// let question = Question {
+///     scheme: Scheme::Butterfly { positions: (0..8).collect() },
+///     observers: vec![0],
+///     sigma: 2.0,
+///     sensitivity: 1.0,
+///     relay_noise: 0.0,
+///     prior: Prior { mean: 0.0, deviation: 0.5 },
+///     runs: 500,
+///     seed: 1,
+/// };
+/// let findings = question.reconstruct(&Claim::Exact, |_| ())?;
+/// assert!(findings.passed());
+/// assert_eq!(findings.exposed(), [1]); // the first partner, and nobody else
+/// # Ok::<(), sottovoce_audit::reconstruct::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Who mixes with whom.
+    pub scheme: Scheme,
+    /// Peers who pool what they hear.
+    pub observers: Vec<Peer>,
+    /// Standard deviation of the local noise.
+    pub sigma: f64,
+    /// How far one person can move a peer's value.
+    pub sensitivity: f64,
+    /// Relay noise as a share of the local noise.
+    pub relay_noise: f64,
+    /// How private values are drawn.
+    pub prior: Prior,
+    /// Number of runs.
+    pub runs: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+impl Question {
+    /// Runs the protocol, attacks it, and holds the result against the claim. `done` hears how many runs are over.
+    pub fn reconstruct(&self, claim: &Claim, done: impl Fn(usize) + Sync) -> Result<Findings> {
+        self.check()?;
+        let leakage = self.exact()?;
+        let claimed = self.claimed(claim, &leakage)?;
+        let view = View::new(&self.scheme, &leakage.observers, self.relay_noise)?;
+        let attackers = Attackers::new(&view, self.prior.deviation / self.sigma)?;
+        let stage = Stage::new(&self.scheme, self.noising())?;
+        let experiment = Experiment {
+            view: &view,
+            attackers: &attackers,
+            stage: &stage,
+            sigma: self.sigma,
+            prior: self.prior,
+            seed: self.seed,
+        };
+        let tallies = experiment.tally(self.runs, done);
+        let judge = Judge::new(self, claim, &leakage, &attackers.informed, view.targets.len());
+        let hops = account::hops(&self.scheme, &leakage.observers)?;
+        let target = |(i, tally): (usize, &_)| {
+            let peer = view.targets[i];
+            let sight = judge.sight(claimed[peer], leakage.losses[peer], &attackers, i);
+            judge.target(peer, hops[peer], sight, tally)
+        };
+        let targets = tallies.iter().enumerate().map(target).collect::<Result<Vec<_>>>()?;
+        Ok(Findings::new(self, claim, &leakage, attackers.informed.rank, targets))
+    }
+
+    /// What the accountant says.
+    pub fn exact(&self) -> Result<Leakage> {
+        exact_loss(&self.scheme, &self.observers, self.relay_noise)
+    }
+
+    fn claimed(&self, claim: &Claim, leakage: &Leakage) -> Result<Vec<f64>> {
+        let claimed = match claim {
+            Claim::Exact => leakage.losses.clone(),
+            Claim::Published => published_loss(&self.scheme, &leakage.observers)?,
+            Claim::Given(losses) => losses.clone(),
+        };
+        let sound = |loss: &f64| *loss >= 0.0;
+        if claimed.len() == self.scheme.peers() && claimed.iter().all(sound) {
+            return Ok(claimed);
+        }
+        let remedy = format!("give one loss, 0 or more, for each of the {} peers", self.scheme.peers());
+        Err(Error::parameter("claim", format!("{} losses", claimed.len()), remedy))
+    }
+
+    fn noising(&self) -> Noising {
+        let relay = self.sigma * self.relay_noise;
+        Noising { sensitivity: self.sensitivity, local: self.sigma, relay }
+    }
+
+    fn check(&self) -> Result<()> {
+        let Prior { mean, deviation } = self.prior;
+        for (field, value) in
+            [("sigma", self.sigma), ("sensitivity", self.sensitivity), ("prior-deviation", deviation)]
+        {
+            if !(value.is_finite() && value > 0.0) {
+                return Err(Error::parameter(field, value, "give a positive number"));
+            }
+        }
+        if !mean.is_finite() {
+            return Err(Error::parameter("prior-mean", mean, "give a finite number"));
+        }
+        if !(self.relay_noise.is_finite() && self.relay_noise >= 0.0) {
+            let remedy = "give 0 or a positive number (a share of the local noise)";
+            return Err(Error::parameter("relay-noise", self.relay_noise, remedy));
+        }
+        if !RUNS.contains(&self.runs) {
+            let remedy = format!("give a number from {} to {}", RUNS.start(), RUNS.end());
+            return Err(Error::parameter("runs", self.runs, remedy));
+        }
+        let mut observers = self.observers.clone();
+        observers.sort_unstable();
+        observers.dedup();
+        if observers.len() == self.scheme.peers() {
+            let remedy = "nobody is left to attack; leave somebody out";
+            return Err(Error::parameter("observers", "everybody", remedy));
+        }
+        self.scheme.check()?;
+        view::check_size(&self.scheme, &observers, self.relay_noise)
+    }
+}

@@ -1,0 +1,39 @@
+//! Pictures and self-contained pages from plain data.
+//!
+//! This crate knows no protocol and no accountant: it is given numbers and shows them, so that a report can be drawn
+//! again from its data alone. Two rules hold everywhere:
+//!
+//! * a privacy loss is rounded up, never down, wherever it is shortened for display or storage ([`text::up`],
+//!   `averaging/pack.rs`);
+//! * all text is untrusted and escaped where it is written (`svg.rs`, `shell.rs`), and a page's security policy names
+//!   its one script by hash, so that a label which slipped through could still not run.
+//!
+//! From data to file: a [`Chart`] or a [`GraphPicture`] is turned into a [`Picture`] (shapes in a frame), which writes
+//! itself as a stand-alone SVG, as an SVG whose colours follow the page around it, or as a PNG. [`Page`] is a page of
+//! such figures; [`AveragingReport`] is the interactive page of one averaging experiment.
+
+mod averaging;
+mod chart;
+mod colour;
+mod error;
+mod font;
+mod frame;
+mod graph_picture;
+mod layout;
+mod page;
+mod png;
+mod scene;
+mod shell;
+mod svg;
+pub mod text;
+mod ticks;
+
+pub use averaging::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine};
+pub use chart::{Chart, Curve, Mark, Series, Spread};
+pub use colour::{Ink, Rgb, scale};
+pub use error::{Error, Result};
+pub use frame::{Axis, Scale};
+pub use graph_picture::{ColourBar, GraphPicture};
+pub use layout::layout;
+pub use page::{Figure, Page, Section, Table};
+pub use scene::Picture;

@@ -1,0 +1,265 @@
+// What moves on a page. Everything is there without this script; it recolours, redraws and sorts what Rust has written.
+// Numbers to be read come as text from the page's data and are never formatted here. No network, no markup from strings.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  const by = (id) => document.getElementById(id);
+  root.classList.add("js");
+
+  // Light and dark: the reader's system decides until the button is pressed.
+  const dark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")) === "dark";
+  by("theme").addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; });
+
+  // The address carries the state, so that a view can be kept, sent and tested: #observer=5&relay=2&steps=3&theme=dark
+  const address = new URLSearchParams(location.hash.slice(1));
+  if (["light", "dark"].includes(address.get("theme"))) root.dataset.theme = address.get("theme");
+
+  sortable(by("attacks"), by("filter"), by("matches"));
+  const source = by("data");
+  if (source) report(JSON.parse(source.textContent), address);
+
+  function report(data, address) {
+    const nodes = [...document.querySelectorAll("#graph .node")];
+    const ring = document.querySelector("#graph .observer");
+    const current = document.querySelector("#trade .current");
+    const dots = [...document.querySelectorAll("#trade .point")];
+    const rowOf = new Map(data.observers.map((peer, row) => [peer, row]));
+    const bytes = memo((text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
+    const chosen = { observer: data.observer, relay: data.chosen[0], steps: data.chosen[1] };
+    const state = { ...chosen };
+    const limit = { observer: data.peers, relay: data.relays.length, steps: data.steps.length };
+    const noPath = 65535;
+
+    // A title inside a picture pops up over our own notes; as a label it is read out all the same.
+    for (const svg of [by("graph"), by("trade")]) {
+      const title = svg.querySelector("title");
+      svg.removeAttribute("aria-labelledby");
+      svg.setAttribute("aria-label", title.textContent);
+      svg.setAttribute("aria-describedby", svg.querySelector("desc").id);
+      title.remove();
+    }
+
+    const cell = () => data.cells[state.relay * data.steps.length + state.steps];
+    const loss = (peer) => data.losses[bytes(cell().rows)[rowOf.get(state.observer) * data.peers + peer]];
+    const published = (peer) => data.published[bytes(data.published_rows)[rowOf.get(state.observer) * data.peers + peer]];
+    const distance = (peer) => {
+      const at = 2 * (rowOf.get(state.observer) * data.peers + peer);
+      const all = bytes(data.distance_rows);
+      return all[at] * 256 + all[at + 1];
+    };
+    const hops = (peer) => (distance(peer) === noPath ? "no path" : distance(peer) === 1 ? "1 hop" : `${distance(peer)} hops`);
+
+    function choose(change) {
+      const next = { ...state, ...change };
+      for (const key of Object.keys(next)) if (!(next[key] >= 0 && next[key] < limit[key])) next[key] = chosen[key];
+      if (!rowOf.has(next.observer)) {
+        by("status").textContent = `This page carries the losses to ${data.observers.length} of ${data.peers} observers; losses.csv has all.`;
+        by("observer").value = state.observer;
+        return;
+      }
+      by("status").textContent = "";
+      Object.assign(state, next);
+      draw();
+      remember();
+    }
+
+    function remember() {
+      const differs = Object.keys(state).some((key) => state[key] !== chosen[key]);
+      const hash = differs ? "#" + Object.keys(state).map((key) => `${key}=${state[key]}`).join("&") : "#";
+      // Some readers forbid even this for files; the page works without it.
+      try { history.replaceState(null, "", hash); } catch { /* nothing to do */ }
+    }
+
+    function draw() {
+      Object.assign(document.body.dataset, state);
+      drawGraph();
+      drawDistances();
+      drawNumbers();
+    }
+
+    function drawGraph() {
+      nodes.forEach((node, peer) => {
+        const own = peer === state.observer;
+        node.setAttribute("fill", own ? "var(--paper)" : loss(peer)[2]);
+        node.setAttribute("tabindex", own ? "0" : "-1");
+        node.setAttribute("aria-pressed", own);
+        const words = own ? "the observer" : `${hops(peer)}, loss ${loss(peer)[1]}`;
+        node.setAttribute("aria-label", `${data.names[peer]}, ${words}`);
+      });
+      for (const key of ["cx", "cy"]) ring.setAttribute(key, nodes[state.observer].getAttribute(key));
+      const name = data.names[state.observer];
+      document.querySelectorAll(".observer-name").forEach((e) => { e.textContent = name; });
+      by("graph").setAttribute("aria-label", `What ${name} could learn of each other peer`);
+      by("distance-title").textContent = `Loss by distance from ${name}`;
+    }
+
+    function drawDistances() {
+      const rings = new Map();
+      for (let peer = 0; peer < data.peers; peer++) {
+        const d = distance(peer);
+        if (peer === state.observer || d === noPath) continue;
+        if (!rings.has(d)) rings.set(d, { ours: [], published: [] });
+        rings.get(d).ours.push(loss(peer)[0]);
+        rings.get(d).published.push(published(peer)[0] ?? Infinity);
+      }
+      const order = [...rings.keys()].sort((a, b) => a - b);
+      const svg = by("distance");
+      const place = placer(svg);
+      const line = (value) => order.map((d) => place(d, value(rings.get(d))));
+      const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
+      const low = line((r) => Math.min(...r.ours)), high = line((r) => Math.max(...r.ours));
+      svg.querySelector(".curve-0 .band").setAttribute("d", path([...high, ...low.reverse()], true));
+      replot(svg.querySelector(".curve-0"), line((r) => mean(r.ours)));
+      replot(svg.querySelector(".curve-1"), line((r) => mean(r.published)));
+    }
+
+    function drawNumbers() {
+      for (const key of ["mean", "worst", "error"]) by(key).textContent = cell()[key];
+      by("relay-value").textContent = data.relays[state.relay];
+      by("steps-value").textContent = data.steps[state.steps];
+      by("relay").setAttribute("aria-valuetext", data.relays[state.relay]);
+      by("steps").setAttribute("aria-valuetext", `${data.steps[state.steps]} steps`);
+      for (const key of ["observer", "relay", "steps"]) by(key).value = state[key];
+      const dot = dots[state.relay * data.steps.length + state.steps];
+      for (const key of ["cx", "cy"]) current.setAttribute(key, dot.getAttribute(key));
+    }
+
+    for (let peer = 0; peer < data.peers; peer++) by("observer").add(new Option(data.names[peer], peer));
+    for (const key of ["observer", "relay", "steps"]) {
+      by(key).addEventListener(key === "observer" ? "change" : "input", () => choose({ [key]: Number(by(key).value) }));
+    }
+    by("reset").addEventListener("click", () => choose(chosen));
+    dots.forEach((dot, i) => dot.addEventListener("click", () => {
+      choose({ relay: Math.floor(i / data.steps.length), steps: i % data.steps.length });
+    }));
+    dots.forEach((dot, i) => tip(dot, () => {
+      const [relay, steps, it] = [Math.floor(i / data.steps.length), i % data.steps.length, data.cells[i]];
+      return [`Relay noise ${data.relays[relay]}, ${data.steps[steps]} steps`, `mean loss ${it.mean}`, `error ${it.error}`];
+    }));
+    nodes.forEach((node, peer) => {
+      node.setAttribute("role", "button");
+      node.addEventListener("click", () => choose({ observer: peer }));
+      node.addEventListener("keydown", (event) => press(event, nodes, peer, () => choose({ observer: peer })));
+      tip(node, () => peer === state.observer
+        ? [data.names[peer], "the observer"]
+        : [data.names[peer], hops(peer), `loss ${loss(peer)[1]}`, `published ${published(peer)[1]}`]);
+    });
+    const follow = (from) => {
+      const wish = Object.keys(state).filter((key) => from.has(key)).map((key) => [key, parseInt(from.get(key), 10)]);
+      choose(Object.fromEntries(wish));
+    };
+    addEventListener("hashchange", () => follow(new URLSearchParams(location.hash.slice(1))));
+    follow(address);
+  }
+
+  // Enter and space choose a node; arrows go to the nearest node on that side.
+  function press(event, nodes, from, act) {
+    const sides = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+    if (event.key === "Enter" || event.key === " ") act();
+    else if (event.key in sides) nearest(nodes, from, sides[event.key])?.focus();
+    else return;
+    event.preventDefault();
+  }
+
+  function nearest(nodes, from, [right, down]) {
+    const at = (node) => [node.cx.baseVal.value, node.cy.baseVal.value];
+    const [x, y] = at(nodes[from]);
+    let best = null, least = Infinity;
+    nodes.forEach((node, i) => {
+      const [dx, dy] = [at(node)[0] - x, at(node)[1] - y];
+      const ahead = dx * right + dy * down, aside = Math.abs(dx * down) + Math.abs(dy * right);
+      const cost = ahead + 2 * aside;
+      if (i !== from && ahead > 0 && cost < least) [best, least] = [node, cost];
+    });
+    return best;
+  }
+
+  // The map from data to picture, as the frame has noted it (frame.rs): what lies outside is moved to the edge.
+  function placer(svg) {
+    const numbers = (name) => svg.dataset[name].split(" ").map(Number);
+    const [left, top, width, height] = numbers("plot");
+    const along = ([low, high, log]) => (v) => {
+      const part = log ? (v <= 0 ? 0 : Math.log(v / low) / Math.log(high / low)) : (v - low) / (high - low);
+      return Number.isNaN(part) ? 1 : Math.min(1, Math.max(0, part));
+    };
+    const x = along(numbers("x")), y = along(numbers("y"));
+    return (a, b) => [left + x(a) * width, top + (1 - y(b)) * height];
+  }
+
+  function path(points, closed) {
+    const steps = points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`);
+    return steps.join("") + (closed && points.length ? "Z" : "");
+  }
+
+  function replot(curve, points) {
+    curve.querySelector(".line").setAttribute("d", path(points, false));
+    const old = [...curve.querySelectorAll(".point")];
+    const pattern = old[0];
+    if (!pattern) return;
+    points.forEach(([x, y], i) => {
+      const dot = old[i] ?? curve.appendChild(pattern.cloneNode());
+      dot.setAttribute("cx", x.toFixed(2));
+      dot.setAttribute("cy", y.toFixed(2));
+    });
+    // One is kept as a pattern even where there is nothing to show.
+    old.slice(Math.max(1, points.length)).forEach((dot) => dot.remove());
+  }
+
+  // A note beside the pointer or the focused element; the first line is the name.
+  function tip(element, lines) {
+    const box = by("tip");
+    const show = (x, y) => {
+      const [name, ...rest] = lines();
+      const strong = document.createElement("strong");
+      strong.textContent = name;
+      box.replaceChildren(strong, rest.join(" · "));
+      box.hidden = false;
+      const [w, h] = [box.offsetWidth, box.offsetHeight];
+      box.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - w - 6))}px`;
+      box.style.top = `${y + 18 + h > innerHeight ? y - h - 12 : y + 18}px`;
+    };
+    element.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+    element.addEventListener("focus", () => {
+      const at = element.getBoundingClientRect();
+      show(at.right, at.bottom);
+    });
+    for (const kind of ["pointerleave", "blur"]) element.addEventListener(kind, () => { box.hidden = true; });
+  }
+
+  // Column heads become buttons that sort; the field keeps the rows that contain its text.
+  function sortable(table, field, count) {
+    if (!table) return;
+    const body = table.tBodies[0];
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = head.textContent;
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        heads.forEach((h) => h.removeAttribute("aria-sort"));
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const key = (row) => Number(row.cells[column].dataset.key);
+        body.append(...[...body.rows].sort((a, b) => (up ? 1 : -1) * (key(a) - key(b))));
+      });
+    });
+    field.addEventListener("input", () => {
+      const wanted = field.value.trim().toLowerCase();
+      let shown = 0;
+      for (const row of body.rows) {
+        row.hidden = !row.textContent.toLowerCase().includes(wanted);
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = wanted ? `${shown} of ${body.rows.length}` : "";
+    });
+  }
+
+  function memo(compute) {
+    const known = new Map();
+    return (key) => {
+      if (!known.has(key)) known.set(key, compute(key));
+      return known.get(key);
+    };
+  }
+})();

@@ -1,0 +1,103 @@
+//! What users can get wrong about an averaging run, each with its remedy.
+
+use sottovoce_protocol::Peer;
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_topology::schedule::{Schedule, Step};
+
+use crate::{Error, Result};
+
+pub(crate) fn values(values: &[Vec<f64>]) -> Result<()> {
+    let Some(first) = values.first() else {
+        return Err(Error::parameter("values", "empty", "give a vector for each peer"));
+    };
+    if first.is_empty() {
+        return Err(Error::parameter("values", "of length 0", "give vectors of at least one number"));
+    }
+    for (peer, value) in values.iter().enumerate() {
+        if value.len() != first.len() {
+            let remedy = format!("give {} numbers to every peer, as to peer 0", first.len());
+            return Err(Error::parameter(
+                "values",
+                format!("{} numbers at peer {peer}", value.len()),
+                remedy,
+            ));
+        }
+        if let Some((place, x)) = value.iter().enumerate().find(|(_, x)| !x.is_finite()) {
+            let remedy = "every coordinate must be a finite number";
+            return Err(Error::parameter(
+                "values",
+                format!("{x} at coordinate {place} of peer {peer}"),
+                remedy,
+            ));
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn noising(noising: Noising) -> Result<()> {
+    let positive = |x: f64| x.is_finite() && x > 0.0;
+    if !positive(noising.sensitivity) {
+        let remedy = "give how far one person can move a value: positive and finite";
+        return Err(Error::parameter("sensitivity", noising.sensitivity, remedy));
+    }
+    if !positive(noising.local) {
+        let remedy = "give a positive, finite standard deviation; without noise nothing is private";
+        return Err(Error::parameter("sigma", noising.local, remedy));
+    }
+    if !(noising.relay == 0.0 || positive(noising.relay)) {
+        let remedy = "give a finite standard deviation, zero (for none) or more";
+        return Err(Error::parameter("tau", noising.relay, remedy));
+    }
+    Ok(())
+}
+
+pub(crate) fn budget(budget: f64) -> Result<()> {
+    // Written so that NaN is refused.
+    if budget >= 0.0 {
+        return Ok(());
+    }
+    Err(Error::parameter(
+        "budget",
+        budget,
+        "give a squared Gaussian loss of 0 or more, or infinity for no limit",
+    ))
+}
+
+pub(crate) fn rounds(rounds: usize) -> Result<()> {
+    if rounds > 0 { Ok(()) } else { Err(Error::parameter("rounds", rounds, "give at least 1 round")) }
+}
+
+pub(crate) fn schedule(schedule: &Schedule, rounds: usize) -> Result<()> {
+    self::rounds(rounds)?;
+    if let Some(steps) = schedule.steps().filter(|&steps| steps < rounds) {
+        let remedy = format!("the schedule ends after {steps} steps; lower it, or let the schedule repeat");
+        return Err(Error::parameter("rounds", rounds, remedy));
+    }
+    let steps = 0..rounds.min(schedule.period());
+    for step in steps.filter_map(|t| schedule.step(t)) {
+        if let Step::Mixing(mixing) = step {
+            mixing.check()?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn permutation(positions: &[Peer]) -> Result<()> {
+    if positions.is_empty() {
+        return Err(Error::parameter("positions", "empty", "give a position to at least one peer"));
+    }
+    let mut seen = vec![false; positions.len()];
+    for (place, &peer) in positions.iter().enumerate() {
+        let wrong = match seen.get_mut(peer) {
+            None => "is no peer",
+            Some(true) => "has two",
+            Some(slot) => {
+                *slot = true;
+                continue;
+            }
+        };
+        let remedy = format!("{peer} {wrong}; list each of 0 to {} once", positions.len() - 1);
+        return Err(Error::parameter("positions", format!("{peer} at position {place}"), remedy));
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! What must be true at every step of every run, each under a name of its own.
+//!
+//! Invariants watch what a driver sees: inputs, outputs, noises drawn, values. They trust no peer's word, and one that is broken is
+//! an error of the run ([`Outcome::violations`](crate::outcome::Outcome)), not a panic: a simulation of broken peers is
+//! worth finishing.
+//!
+//! | name | holds for |
+//! | --- | --- |
+//! | `mass-conserved` | plans that conserve mass, in every round before which nothing was missed |
+//! | `only-neighbours-talk` | all |
+//! | `release-before-send` | all |
+//! | `budget-respected` | all |
+//! | `within-range` | rows that sum to one, no acceleration, no relay noise |
+//! | `all-finite` | all |
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::Serialize;
+use sottovoce_protocol::{Output, Peer};
+
+use crate::Result;
+use crate::averaging::AveragingSetup;
+use crate::hull::Hull;
+use crate::mass::MassConserved;
+use crate::record::{Coordinates, Step};
+
+/// Values may leave their range by this share of its largest number: rows may miss 1 by 1e-12, and sums are rounded.
+const RANGE_SLACK: f64 = 1e-9;
+
+/// Sums of many costs are rounded.
+const BUDGET_SLACK: f64 = 1e-12;
+
+/// Something that must be true at every step.
+pub trait Invariant<V> {
+    /// Its name, as reports give it.
+    fn name(&self) -> &'static str;
+
+    /// Looks at a step; the error says what is wrong: the peer, the round and the value.
+    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String>;
+}
+
+/// An invariant was broken.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Violation {
+    /// Which.
+    pub invariant: &'static str,
+    /// When, in virtual time.
+    pub time: Duration,
+    /// By whom.
+    pub peer: Peer,
+    /// How.
+    pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {:?}: {}", self.invariant, self.time, self.message)
+    }
+}
+
+/// All invariants that hold for a run.
+pub fn of_averaging<'a, V: Coordinates + 'a>(
+    setup: &'a AveragingSetup,
+) -> Result<Vec<Box<dyn Invariant<V> + 'a>>> {
+    let (facts, peers) = (setup.facts()?, setup.scheme.peers());
+    let mut all: Vec<Box<dyn Invariant<V> + 'a>> = vec![
+        Box::new(AllFinite),
+        Box::new(ReleaseBeforeSend::new(peers)),
+        Box::new(BudgetRespected::new(setup.budget, peers)),
+        Box::new(OnlyNeighboursTalk::new(|round, from, to| setup.scheme.may_speak(round, from, to))),
+    ];
+    if facts.conserves_mass {
+        all.push(Box::new(MassConserved::new(facts, peers)));
+    }
+    if facts.conserves_mass && facts.gamma.is_none() && !facts.relay {
+        all.push(Box::new(WithinRange::default()));
+    }
+    Ok(all)
+}
+
+/// Nothing that a peer holds or says is infinite or not a number.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AllFinite;
+
+impl<V: Coordinates> Invariant<V> for AllFinite {
+    fn name(&self) -> &'static str {
+        "all-finite"
+    }
+
+    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+        let peer = step.peer;
+        for output in step.outputs {
+            if let Output::Send { to, message } = output
+                && let Some((i, x)) = not_finite(&message.value)
+            {
+                return Err(format!(
+                    "peer {peer} tells peer {to} in round {} that coordinate {i} is {x}",
+                    message.round
+                ));
+            }
+        }
+        match not_finite(step.value) {
+            Some((i, x)) => Err(format!("coordinate {i} of peer {peer} is {x}")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn not_finite(value: &impl Coordinates) -> Option<(usize, f64)> {
+    value.coordinates().iter().copied().enumerate().find(|(_, x)| !x.is_finite())
+}
+
+/// Nobody says anything before something was released.
+#[derive(Debug, Clone)]
+pub struct ReleaseBeforeSend {
+    released: Vec<bool>,
+}
+
+impl ReleaseBeforeSend {
+    /// For so many peers.
+    pub fn new(peers: usize) -> Self {
+        Self { released: vec![false; peers] }
+    }
+}
+
+impl<V> Invariant<V> for ReleaseBeforeSend {
+    fn name(&self) -> &'static str {
+        "release-before-send"
+    }
+
+    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+        for output in step.outputs {
+            match output {
+                Output::Release(_) => self.released[step.peer] = true,
+                Output::Send { to, message } if !self.released[step.peer] => {
+                    let (peer, round) = (step.peer, message.round);
+                    return Err(format!(
+                        "peer {peer} tells peer {to} something in round {round} without a release"
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was released costs no more than the budget: counted apart from the peers' own gates.
+#[derive(Debug, Clone)]
+pub struct BudgetRespected {
+    budget: f64,
+    spent: Vec<f64>,
+}
+
+impl BudgetRespected {
+    /// A budget of squared Gaussian loss for each of so many peers.
+    pub fn new(budget: f64, peers: usize) -> Self {
+        Self { budget, spent: vec![0.0; peers] }
+    }
+}
+
+impl<V> Invariant<V> for BudgetRespected {
+    fn name(&self) -> &'static str {
+        "budget-respected"
+    }
+
+    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+        let spent = &mut self.spent[step.peer];
+        for output in step.outputs {
+            if let Output::Release(release) = output {
+                *spent += release.mu_squared();
+            }
+        }
+        if *spent <= self.budget * (1.0 + BUDGET_SLACK) {
+            return Ok(());
+        }
+        Err(format!("peer {} has spent {spent} of a budget of {}", step.peer, self.budget))
+    }
+}
+
+/// Peers speak along edges, in the rounds in which these are there.
+#[derive(Debug, Clone)]
+pub struct OnlyNeighboursTalk<F> {
+    may_speak: F,
+}
+
+impl<F: Fn(usize, Peer, Peer) -> bool> OnlyNeighboursTalk<F> {
+    /// Where `may_speak(round, from, to)` says who may.
+    pub fn new(may_speak: F) -> Self {
+        Self { may_speak }
+    }
+}
+
+impl<V, F: Fn(usize, Peer, Peer) -> bool> Invariant<V> for OnlyNeighboursTalk<F> {
+    fn name(&self) -> &'static str {
+        "only-neighbours-talk"
+    }
+
+    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+        for output in step.outputs {
+            if let Output::Send { to, message } = output
+                && !(self.may_speak)(message.round, step.peer, *to)
+            {
+                let (peer, round) = (step.peer, message.round);
+                return Err(format!(
+                    "peer {peer} speaks in round {round} to peer {to}, who is no neighbour then"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Values stay within the range of those that peers entered with.
+///
+/// Later entrants widen the range, but nothing can depend on them before: the range *so far* is the right one.
+#[derive(Debug, Clone, Default)]
+pub struct WithinRange {
+    hull: Hull,
+}
+
+impl<V: Coordinates> Invariant<V> for WithinRange {
+    fn name(&self) -> &'static str {
+        "within-range"
+    }
+
+    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+        if let Some(entry) = step.entry() {
+            self.hull.include(&entry);
+        } else if step.private.is_some() {
+            return Ok(()); // It was not let in, and holds its private value.
+        }
+        let outside = |value: &V, saying: &str| match self.hull.outside(value, RANGE_SLACK) {
+            None => Ok(()),
+            Some((i, x)) => {
+                let (low, high) = self.hull.bounds(i);
+                Err(format!("peer {} {saying} {x} at coordinate {i}, outside {low} to {high}", step.peer))
+            }
+        };
+        for output in step.outputs {
+            if let Output::Send { message, .. } = output {
+                outside(&message.value, &format!("says in round {}", message.round))?;
+            }
+        }
+        outside(step.value, "holds")
+    }
+}

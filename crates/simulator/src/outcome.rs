@@ -1,0 +1,88 @@
+//! What came of a simulated run.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use sottovoce_protocol::{Overspent, Peer, Refusal};
+
+use crate::bias::{Bias, Miss};
+use crate::invariants::Violation;
+
+/// What came of a simulated run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome<V> {
+    /// Each peer's result; none for those who crashed, were stopped by their budget, or were not done by the deadline.
+    pub finals: Vec<Option<V>>,
+    /// For each peer, how many rounds it opened, counted to the last one in which it spoke or waited.
+    pub rounds: Vec<usize>,
+    /// Messages.
+    pub traffic: Traffic,
+    /// Who was not heard in time, in the order it was noticed.
+    pub misses: Vec<Miss>,
+    /// Whom the budget stopped.
+    pub stopped: Vec<(Peer, Overspent)>,
+    /// How far faults moved the mean of the results. None if nobody has a result, or the run was not said to be an averaging one.
+    pub bias: Option<Bias>,
+    /// Virtual time until the last peer had its result; until the end where some have none.
+    pub duration: Duration,
+    /// Inputs handled.
+    pub events: u64,
+    /// Whether every peer has a result.
+    pub complete: bool,
+    /// Broken invariants: the first [`MOST_VIOLATIONS`](Self::MOST_VIOLATIONS) of them.
+    pub violations: Vec<Violation>,
+}
+
+impl<V> Outcome<V> {
+    /// Violations kept: a broken peer breaks the same one at every step.
+    pub const MOST_VIOLATIONS: usize = 100;
+}
+
+/// Messages: `sent + repeated = delivered + lost + underway`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Traffic {
+    /// By peers.
+    pub sent: u64,
+    /// Copies made by the network.
+    pub repeated: u64,
+    /// Handed to a peer.
+    pub delivered: u64,
+    /// By the network, or because nobody was there.
+    pub lost: u64,
+    /// Not delivered by the end.
+    pub underway: u64,
+    /// Delivered but not used.
+    pub refused: Refusals,
+}
+
+/// Refused messages, by reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Refusals {
+    /// Infinite or not a number.
+    pub not_finite: u64,
+    /// Of another length.
+    pub shape: u64,
+    /// From someone who is no neighbour.
+    pub stranger: u64,
+    /// Repeated or late.
+    pub late: u64,
+    /// Too many.
+    pub flood: u64,
+}
+
+impl Refusals {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.not_finite + self.shape + self.stranger + self.late + self.flood
+    }
+
+    pub(crate) fn count(&mut self, reason: Refusal) {
+        *match reason {
+            Refusal::NotFinite => &mut self.not_finite,
+            Refusal::Shape => &mut self.shape,
+            Refusal::Stranger => &mut self.stranger,
+            Refusal::Late => &mut self.late,
+            Refusal::Flood => &mut self.flood,
+        } += 1;
+    }
+}

@@ -1,0 +1,103 @@
+//! Butterfly averaging among any number of peers: exact consensus, accounted for by tracing the protocol's own code.
+//!
+//! Its partners are its own, so it ignores the graph: everyone must be able to reach whom the butterfly names. Distances are
+//! those of the given graph, where one is given; else of the butterfly's own partners.
+
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::trace::{Trace, trace};
+use sottovoce_topology::{Graph, paths};
+use sottovoce_views::exact::traced;
+use sottovoce_views::parallel;
+
+use super::losses::{Seen, gather};
+use super::point::Point;
+use super::row::Kind;
+use super::search::Observers;
+use super::{Losses, Problem, Progress, Protocol, Row};
+
+/// Observers traced together: what they hear is kept in memory.
+const TOGETHER: usize = 256;
+
+/// The row of the butterfly.
+pub(super) fn row(
+    problem: &Problem,
+    peers: usize,
+    observers: &Observers,
+    progress: Progress,
+) -> anyhow::Result<Row> {
+    let scheme = Scheme::Butterfly { positions: (0..peers).collect() };
+    let own = partners(&scheme)?;
+    let graph = problem.sites.first().filter(|_| problem.graph_is_given).map_or(&own, |site| site.graph());
+    let (losses, share) = losses(problem, &scheme, graph, observers, progress)?;
+    let point = Point {
+        steps: scheme.rounds(),
+        ratio: 0.0,
+        variance: problem.target.variance(&losses, problem.sensitivity),
+        share,
+        relay_share: 0.0,
+        spread_left: 0.0,
+        losses,
+    };
+    let kind = Kind {
+        protocol: Protocol::Butterfly,
+        graph: None,
+        messages: messages(&scheme) as f64 / peers as f64,
+        standing: format!(
+            "{}; ignores the graph: everyone must reach the butterfly's partners",
+            observers.standing(&losses)
+        ),
+    };
+    Ok(Row::new(problem, peers, kind, &point))
+}
+
+/// Losses of all pairs, and the share of one noise in everybody's result.
+pub(super) fn losses(
+    problem: &Problem,
+    scheme: &Scheme,
+    graph: &Graph,
+    observers: &Observers,
+    progress: Progress,
+) -> anyhow::Result<(Losses, f64)> {
+    let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
+    let (mut seen, mut share) = (Vec::new(), 0.0);
+    for group in observers.all.chunks(TOGETHER) {
+        let run = trace(scheme, noising, group)?;
+        share = squares(&run) / scheme.peers() as f64;
+        let before = seen.len();
+        let done = |done| progress("butterfly", before + done, observers.all.len());
+        let one = |i: usize| of_observer(problem, &run, graph, group[i]);
+        for found in parallel::map(group.len(), one, done) {
+            seen.push(found?);
+        }
+    }
+    Ok((gather(seen.iter(), observers.complete), share))
+}
+
+/// What an observer of a traced run without relay noise learns.
+pub(super) fn of_observer(problem: &Problem, run: &Trace, graph: &Graph, v: usize) -> anyhow::Result<Seen> {
+    let own = run.heard.iter().filter(|message| message.to == v);
+    let messages: Vec<&[f64]> = own.map(|message| &message.coefficients.0[..]).collect();
+    let leakage = traced(&messages, &[v], graph.nodes(), |variable| variable == v)?;
+    Ok(Seen::new(&leakage, &paths::distances(graph, v)?, problem.target.beyond))
+}
+
+fn squares(run: &Trace) -> f64 {
+    run.finals.iter().flat_map(|last| &last.0).map(|x| x * x).sum()
+}
+
+/// Who exchanges with whom, as a graph.
+pub(super) fn partners(scheme: &Scheme) -> anyhow::Result<Graph> {
+    let n = scheme.peers();
+    let core: usize = 1 << n.ilog2();
+    let bits = (0..core.ilog2()).flat_map(|bit| (0..core).map(move |i| (i, i ^ (1 << bit))));
+    let guests = (core..n).map(|guest| (guest - core, guest));
+    Ok(Graph::from_edges(n, bits.filter(|(i, j)| i < j).chain(guests))?)
+}
+
+/// Messages in all: two for each exchange, and two for each guest.
+fn messages(scheme: &Scheme) -> usize {
+    let n = scheme.peers();
+    let core: usize = 1 << n.ilog2();
+    core * core.ilog2() as usize + 2 * (n - core)
+}

@@ -1,0 +1,92 @@
+//! What is lost, over all pairs: mean, worst, and worst among the far.
+
+use serde::Serialize;
+use sottovoce_views::exact::Leakage;
+
+/// Added to every loss against rounding, as the accountant does.
+const ROUNDING: f64 = 1e-9;
+
+/// Standard errors added to a mean that was estimated.
+const SURE: f64 = 3.0;
+
+/// Functionals of the losses of all ordered pairs of different peers, in units of local DP (or as `mu²`).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Losses {
+    /// The mean; where observers were sampled, their mean and three standard errors.
+    pub mean: f64,
+    /// The worst pair.
+    pub worst: f64,
+    /// The worst pair far apart; none if there is no such pair.
+    pub far: Option<f64>,
+    /// Directions in doubt (see `Leakage::ambiguous`).
+    #[serde(skip)]
+    pub ambiguous: usize,
+}
+
+impl Losses {
+    /// Everybody sees everything: local DP.
+    pub fn local() -> Self {
+        Self { mean: 1.0, worst: 1.0, far: Some(1.0), ambiguous: 0 }
+    }
+
+    /// `mu²` at these noises, a hair upwards.
+    pub fn scaled(&self, sensitivity: f64, sigma: f64) -> Self {
+        let unit = (sensitivity / sigma).powi(2) * (1.0 + 4.0 * f64::EPSILON);
+        Self {
+            mean: self.mean * unit,
+            worst: self.worst * unit,
+            far: self.far.map(|far| far * unit),
+            ..*self
+        }
+    }
+
+    /// The larger of both, one by one.
+    pub fn max(&self, other: &Self) -> Self {
+        Self {
+            mean: self.mean.max(other.mean),
+            worst: self.worst.max(other.worst),
+            far: self.far.into_iter().chain(other.far).reduce(f64::max),
+            ambiguous: self.ambiguous + other.ambiguous,
+        }
+    }
+}
+
+/// What one observer learns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Seen {
+    mean: f64,
+    worst: f64,
+    far: Option<f64>,
+    ambiguous: usize,
+}
+
+impl Seen {
+    /// Of a single observer's view, with the hops from it to everybody.
+    pub(crate) fn new(leakage: &Leakage, hops: &[u32], beyond: u32) -> Self {
+        let others = || leakage.losses.iter().zip(hops).filter(|(_, hops)| **hops > 0);
+        let largest =
+            |far: u32| others().filter(|(_, hops)| **hops >= far).map(|(loss, _)| *loss).reduce(f64::max);
+        let count = others().count().max(1) as f64;
+        Self {
+            mean: others().map(|(loss, _)| loss).sum::<f64>() / count,
+            worst: largest(1).unwrap_or(0.0),
+            far: largest(beyond),
+            ambiguous: leakage.ambiguous,
+        }
+    }
+}
+
+/// Puts the observers of one protocol together; `complete` if they are all there are.
+pub(crate) fn gather<'a>(seen: impl Iterator<Item = &'a Seen> + Clone, complete: bool) -> Losses {
+    let count = seen.clone().count().max(1) as f64;
+    let mean = seen.clone().map(|seen| seen.mean).sum::<f64>() / count;
+    let square = seen.clone().map(|seen| (seen.mean - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let unsure = if complete { 0.0 } else { SURE * (square / count).sqrt() };
+    let outward = |loss: f64| (loss + ROUNDING).min(1.0);
+    Losses {
+        mean: outward(mean + unsure),
+        worst: outward(seen.clone().map(|seen| seen.worst).fold(0.0, f64::max)),
+        far: seen.clone().filter_map(|seen| seen.far).reduce(f64::max).map(outward),
+        ambiguous: seen.map(|seen| seen.ambiguous).sum(),
+    }
+}

@@ -1,0 +1,86 @@
+//! The planner: which averaging protocol, how much noise, how many steps, for a target and the least error.
+//!
+//! ```text
+//! graph, Delta, target ──► candidates ──► losses f (exact, independent of sigma at a fixed tau/sigma)
+//!                                            │
+//!                   sigma² = max over targets of f Delta² / mu²  (closed form)
+//!                                            │
+//!              error = sigma² share + tau² shares + Delta²/4 contraction ──► least over T and tau/sigma ──► verified
+//! ```
+//!
+//! Losses are those of the exact accountant; no published formula is used. The error formula and its proof are in
+//! `docs/theorems/averaging-error.md`. What is chosen is accounted for once more, with the noises as printed
+//! ([`verify`]).
+//!
+//! * [`target`]: what must hold; [`losses`]: what is lost; [`site`]: graphs to choose from;
+//! * [`gossip`], [`randomised`], [`butterfly`]: the candidates; [`search`]: the least error of all.
+
+pub mod butterfly;
+pub mod gossip;
+pub mod losses;
+pub mod point;
+pub mod randomised;
+pub mod reason;
+pub mod row;
+pub mod search;
+pub mod site;
+pub mod target;
+#[cfg(test)]
+mod tests;
+pub mod verify;
+
+use serde::Serialize;
+
+pub use losses::Losses;
+pub use row::{Protocol, Row};
+pub use search::averaging;
+pub use site::Site;
+pub use target::{Bound, Target};
+
+/// What is to be planned.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The graphs to choose from, all of the same size.
+    pub sites: Vec<Site>,
+    /// Whether the graph is given: then protocols that ignore it are shown, and not chosen.
+    pub graph_is_given: bool,
+    /// How far one person can move a peer's value; values lie in an interval of this width.
+    pub sensitivity: f64,
+    /// What must hold.
+    pub target: Target,
+    /// The observers to look at; `None` for all (above [`ALL_OBSERVERS`] peers a mean is then estimated from a sample).
+    pub sample: Option<usize>,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
+    /// Seed of samples and schedules.
+    pub seed: u64,
+}
+
+/// Up to so many peers every observer is looked at, whatever the target.
+pub const ALL_OBSERVERS: usize = 512;
+
+/// Hears how far a stage is: its name, what is done, and of how much.
+pub type Progress<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan {
+    /// Number of peers.
+    pub peers: usize,
+    /// How far one person can move a peer's value.
+    pub sensitivity: f64,
+    /// What had to hold.
+    pub target: Target,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
+    /// The best of each protocol and graph, by error; baselines last.
+    pub rows: Vec<Row>,
+    /// Which of them is chosen.
+    pub chosen: usize,
+    /// Why, in a sentence or two.
+    pub reason: String,
+    /// The chosen plan's losses as `mu²`, computed once more with the noises as printed.
+    pub verified: Losses,
+    /// What the chosen plan promises, to whom and by what right.
+    pub statements: Vec<String>,
+}

@@ -1,0 +1,162 @@
+//! A line of the trade-off table.
+
+use serde::Serialize;
+use sottovoce_privacy::round_up;
+
+use super::point::Point;
+use super::{Losses, Problem};
+
+/// How the mean is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Protocol {
+    /// `x <- W x`.
+    Gossip,
+    /// The same with Chebyshev weights: the same loss, less error.
+    AcceleratedGossip,
+    /// Gossip with fresh noise on every message.
+    RelayGossip,
+    /// One pair at a time.
+    RandomisedGossip,
+    /// Exact averaging in `log2 n` rounds among partners of its own, whatever the graph.
+    Butterfly,
+    /// Everyone publishes a noisy value: a baseline.
+    LocalDp,
+    /// A trusted party adds noise to the mean: a baseline.
+    CentralDp,
+}
+
+impl Protocol {
+    /// Its name in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gossip => "gossip",
+            Self::AcceleratedGossip => "accelerated gossip",
+            Self::RelayGossip => "relay gossip",
+            Self::RandomisedGossip => "randomised gossip",
+            Self::Butterfly => "butterfly",
+            Self::LocalDp => "local DP",
+            Self::CentralDp => "central DP",
+        }
+    }
+
+    /// Whether it is there for comparison only: it needs everybody's noisy value in public, or a trusted party.
+    pub fn is_baseline(self) -> bool {
+        matches!(self, Self::LocalDp | Self::CentralDp)
+    }
+}
+
+/// A protocol with its best parameters.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// How the mean is found.
+    pub protocol: Protocol,
+    /// On which graph; none where it matters not.
+    pub graph: Option<String>,
+    /// Standard deviation of the local noise, rounded up.
+    pub sigma: f64,
+    /// Standard deviation of the relay noise, rounded up; 0 for none.
+    pub tau: f64,
+    /// Number of steps.
+    pub steps: usize,
+    /// Predicted mean squared error per peer and coordinate; an upper bound over all values in an interval of width `Delta`.
+    pub error: f64,
+    /// The part that is due to noise (exact).
+    pub noise_error: f64,
+    /// The part that is due to stopping early (a bound).
+    pub spread_left: f64,
+    /// Relative to local DP at the same target.
+    pub error_over_local: f64,
+    /// Relative to central DP at the same target.
+    pub error_over_central: f64,
+    /// Losses in units of local DP at these noises; none for a trusted party.
+    pub loss: Option<Losses>,
+    /// The same as `mu²`.
+    pub mu_squared: Losses,
+    /// Messages that a peer sends, on average.
+    pub messages: f64,
+    /// By what right the losses are stated.
+    pub standing: String,
+}
+
+/// What a row is about.
+pub(crate) struct Kind {
+    pub(crate) protocol: Protocol,
+    pub(crate) graph: Option<String>,
+    pub(crate) messages: f64,
+    pub(crate) standing: String,
+}
+
+impl Row {
+    /// The row of a point, its noises rounded up to six digits (more noise never reveals more).
+    pub(crate) fn new(problem: &Problem, peers: usize, kind: Kind, point: &Point) -> Self {
+        // A hair more than the closed form, so that rounding in the account of it does not exceed the target.
+        let sigma = up(point.variance.sqrt() * (1.0 + 1e-9));
+        let tau = if point.ratio > 0.0 { up(point.ratio * sigma) } else { 0.0 };
+        let noise_error = sigma * sigma * point.share + tau * tau * point.relay_share;
+        let error = noise_error + point.spread_left;
+        let least = problem.sensitivity.powi(2) / problem.target.tightest() / peers as f64;
+        Self {
+            protocol: kind.protocol,
+            graph: kind.graph,
+            sigma,
+            tau,
+            steps: point.steps,
+            error,
+            noise_error,
+            spread_left: point.spread_left,
+            error_over_local: error / least,
+            error_over_central: error / least * peers as f64,
+            mu_squared: point.losses.scaled(problem.sensitivity, sigma),
+            loss: Some(point.losses),
+            messages: kind.messages,
+            standing: kind.standing,
+        }
+    }
+
+    /// Local DP: everything is public, and the mean of all noises is the error.
+    pub(crate) fn local(problem: &Problem, peers: usize) -> Self {
+        let losses = Losses::local();
+        let kind = Kind {
+            protocol: Protocol::LocalDp,
+            graph: None,
+            messages: 1.0,
+            standing: "proven, even against a wire-tapper".into(),
+        };
+        let point = Point {
+            steps: 1,
+            ratio: 0.0,
+            variance: problem.target.variance(&losses, problem.sensitivity),
+            share: 1.0 / peers as f64,
+            relay_share: 0.0,
+            spread_left: 0.0,
+            losses,
+        };
+        Self::new(problem, peers, kind, &point)
+    }
+
+    /// Central DP: everybody sees the result and nothing else.
+    pub(crate) fn central(problem: &Problem, peers: usize) -> Self {
+        let mu_squared = problem.target.tightest();
+        let sigma = up(problem.sensitivity / peers as f64 / mu_squared.sqrt() * (1.0 + 1e-9));
+        let seen = Losses::local().scaled(problem.sensitivity / peers as f64, sigma);
+        Self {
+            protocol: Protocol::CentralDp,
+            sigma,
+            error: sigma * sigma,
+            noise_error: sigma * sigma,
+            error_over_central: 1.0,
+            error_over_local: 1.0 / peers as f64,
+            loss: None,
+            mu_squared: seen,
+            standing: "proven, if the party that adds the noise is trusted".into(),
+            ..Self::local(problem, peers)
+        }
+    }
+}
+
+/// Six significant digits, never less than the number.
+pub(crate) fn up(value: f64) -> f64 {
+    // What was just printed is a number; were it not, the value itself would do.
+    round_up(value).parse().unwrap_or(value)
+}

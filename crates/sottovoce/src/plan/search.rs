@@ -1,0 +1,165 @@
+//! All candidates, the best of them, and the proof that it keeps the target.
+
+use anyhow::bail;
+
+use super::verify::{statements, verify};
+use super::{
+    ALL_OBSERVERS, Losses, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason,
+};
+
+/// Observers of a sample, where none is asked for.
+const SAMPLE: usize = 64;
+
+/// Up to so many observers there are no scouts.
+const FEW: usize = 64;
+const SCOUTS: usize = 12;
+
+/// Above so many peers schedules are not drawn: their accounts grow too long.
+const RANDOMISED: usize = 512;
+
+/// Who observes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observers {
+    /// Those whose views count.
+    pub all: Vec<usize>,
+    /// Those who look at everything first.
+    pub scouts: Vec<usize>,
+    /// Whether nobody is left out.
+    pub complete: bool,
+}
+
+impl Observers {
+    /// Of a problem: everybody, or a sample where one is asked for or a mean is enough.
+    pub fn new(problem: &Problem, peers: usize) -> anyhow::Result<Self> {
+        let automatic = (peers > ALL_OBSERVERS && !problem.target.is_worst_case()).then_some(SAMPLE);
+        let size = match problem.sample {
+            Some(size) if size < 2 => bail!("`sample` is {size}: give at least 2 observers"),
+            sample => sample.or(automatic).unwrap_or(peers).min(peers),
+        };
+        let shuffled = shuffled(peers, problem.seed);
+        let scouts = if size <= FEW { size } else { SCOUTS };
+        let pick = |count: usize| {
+            let mut some = shuffled[..count].to_vec();
+            some.sort_unstable();
+            some
+        };
+        Ok(Self { all: pick(size), scouts: pick(scouts), complete: size == peers })
+    }
+
+    /// Whether the scouts are all there are.
+    pub fn are_scouts(&self) -> bool {
+        self.scouts.len() == self.all.len()
+    }
+
+    /// By what right losses found through them are stated.
+    pub fn standing(&self, losses: &Losses) -> String {
+        match (self.complete, losses.ambiguous) {
+            (false, _) => format!("an estimate from {} observers, no guarantee", self.all.len()),
+            (true, 0) => "proven, against any one peer".into(),
+            (true, _) => {
+                "proven against any one peer if messages that agree to 13 digits are the same".into()
+            }
+        }
+    }
+}
+
+/// The peers in an order that is a function of the seed.
+fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..peers).collect();
+    let mut state = seed;
+    for i in (1..peers).rev() {
+        // SplitMix64; the bias of the remainder is below 2^-50 for any graph that fits in memory.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        order.swap(i, ((z ^ (z >> 31)) % (i as u64 + 1)) as usize);
+    }
+    order
+}
+
+/// Finds the plan of least predicted error.
+///
+/// ```
+/// use sottovoce::plan::{Bound, Problem, Protocol, Site, Target, averaging};
+/// use sottovoce::topology::family::Family;
+/// let problem = Problem {
+///     sites: vec![Site::of_family(&Family::Hypercube { dimension: 4 }, 0)?],
+///     graph_is_given: true,
+///     sensitivity: 1.0,
+///     target: Target::none(2).with(Bound::Far, 0.05).guarded(),
+///     sample: None,
+///     delta: 1e-5,
+///     seed: 0,
+/// };
+/// let plan = averaging(&problem, &|_, _, _| ())?;
+/// assert_eq!(plan.rows[plan.chosen].protocol, Protocol::RelayGossip);
+/// assert!(plan.verified.far.is_some_and(|far| far <= 0.05));
+/// # Ok::<(), anyhow::Error>(())
+/// ```
+pub fn averaging(problem: &Problem, progress: Progress) -> anyhow::Result<Plan> {
+    let peers = check(problem)?;
+    let observers = Observers::new(problem, peers)?;
+    let sites: Vec<&Site> = problem.sites.iter().filter(|site| suits(problem, site)).collect();
+    if let (true, Some(site)) = (sites.is_empty(), problem.sites.first()) {
+        let (beyond, diameter) = (problem.target.beyond, site.diameter);
+        bail!(
+            "`beyond` is {beyond}: no two peers of {} are so far apart; give at most {diameter}",
+            site.name
+        );
+    }
+    let mut rows = Vec::new();
+    for site in sites {
+        rows.extend(gossip::rows(problem, site, &observers, progress)?);
+        if peers <= RANDOMISED {
+            rows.extend(randomised::row(problem, site, &observers, progress)?);
+        }
+    }
+    rows.push(butterfly::row(problem, peers, &observers, progress)?);
+    rows.sort_by(|a, b| a.error.total_cmp(&b.error));
+    let Some(chosen) = rows.iter().position(|row| may_be_chosen(problem, row)) else {
+        bail!("`graph` is such that nothing can be planned on it: give another graph");
+    };
+    rows.extend([Row::local(problem, peers), Row::central(problem, peers)]);
+    let verified = verify(problem, &mut rows[chosen], &observers, progress)?;
+    Ok(Plan {
+        peers,
+        sensitivity: problem.sensitivity,
+        target: problem.target,
+        delta: problem.delta,
+        reason: reason::reason(problem, &rows, chosen),
+        statements: statements(problem, &rows[chosen], &verified, &observers)?,
+        rows,
+        chosen,
+        verified,
+    })
+}
+
+/// Whether a graph has pairs that the target speaks of.
+fn suits(problem: &Problem, site: &Site) -> bool {
+    problem.target.far.is_none() || site.diameter >= problem.target.beyond
+}
+
+/// On a given graph nothing that ignores it is chosen; and nothing that has no pair to protect.
+fn may_be_chosen(problem: &Problem, row: &Row) -> bool {
+    let reachable = row.graph.is_some() || !problem.graph_is_given;
+    let speaks = problem.target.far.is_none() || row.mu_squared.far.is_some();
+    reachable && speaks && row.error.is_finite()
+}
+
+fn check(problem: &Problem) -> anyhow::Result<usize> {
+    problem.target.check()?;
+    if !(problem.sensitivity > 0.0 && problem.sensitivity.is_finite()) {
+        bail!("`sensitivity` is {}: give a positive, finite number", problem.sensitivity);
+    }
+    if !(problem.delta > 0.0 && problem.delta < 1.0) {
+        bail!("`delta` is {}: give a number between 0 and 1", problem.delta);
+    }
+    let Some(first) = problem.sites.first() else { bail!("`families` is empty: give at least one graph") };
+    match problem.sites.iter().find(|site| site.nodes() != first.nodes()) {
+        Some(odd) => {
+            bail!("`nodes` is {} in {}: all graphs must have {}", odd.nodes(), odd.name, first.nodes())
+        }
+        None => Ok(first.nodes()),
+    }
+}

@@ -1,0 +1,161 @@
+//! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
+
+use anyhow::{anyhow, bail};
+use sottovoce_privacy::{Gdp, round_up};
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::trace::trace;
+use sottovoce_topology::paths;
+use sottovoce_views::exact::relay_gossip;
+use sottovoce_views::parallel;
+
+use super::losses::{Seen, gather};
+use super::row::up;
+use super::search::Observers;
+use super::{Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
+
+/// Observers traced together.
+const TOGETHER: usize = 64;
+
+/// How often a hair of noise may be added.
+const TRIES: usize = 3;
+
+/// The losses of a row as `mu²`, by the exact accountant. Should they miss the target by rounding, a hair of noise is added.
+pub fn verify(
+    problem: &Problem,
+    row: &mut Row,
+    observers: &Observers,
+    progress: Progress,
+) -> anyhow::Result<Losses> {
+    for _ in 0..TRIES {
+        let losses = account(problem, row, observers, progress)?;
+        let mu_squared = losses.scaled(problem.sensitivity, row.sigma);
+        if problem.target.holds(&mu_squared) {
+            row.loss = Some(losses);
+            row.mu_squared = mu_squared;
+            return Ok(mu_squared);
+        }
+        (row.sigma, row.tau) = (up(row.sigma * (1.0 + 1e-6)), up(row.tau * (1.0 + 1e-6)));
+    }
+    bail!(
+        "`target` is {}: the accountant does not confirm what the search found; please report this",
+        problem.target
+    )
+}
+
+/// Losses in units of local DP.
+fn account(
+    problem: &Problem,
+    row: &Row,
+    observers: &Observers,
+    progress: Progress,
+) -> anyhow::Result<Losses> {
+    let site = || {
+        let named = problem.sites.iter().find(|site| Some(&site.name) == row.graph.as_ref());
+        named.ok_or_else(|| anyhow!("`graph` is {:?}: it is none of those given", row.graph))
+    };
+    match row.protocol {
+        Protocol::Gossip | Protocol::AcceleratedGossip | Protocol::RelayGossip => {
+            gossip(problem, site()?, row, observers, progress)
+        }
+        Protocol::RandomisedGossip => scheduled(problem, site()?, row, observers, progress),
+        Protocol::Butterfly => {
+            let scheme = Scheme::Butterfly { positions: observers_range(problem)? };
+            let own = butterfly::partners(&scheme)?;
+            let given = problem.sites.first().filter(|_| problem.graph_is_given);
+            Ok(butterfly::losses(problem, &scheme, given.map_or(&own, Site::graph), observers, progress)?.0)
+        }
+        Protocol::LocalDp | Protocol::CentralDp => Ok(Losses::local()),
+    }
+}
+
+fn observers_range(problem: &Problem) -> anyhow::Result<Vec<usize>> {
+    let site =
+        problem.sites.first().ok_or_else(|| anyhow!("`families` is empty: give at least one graph"))?;
+    Ok((0..site.nodes()).collect())
+}
+
+/// Gossip at just this `tau / sigma` and number of steps.
+fn gossip(
+    problem: &Problem,
+    site: &Site,
+    row: &Row,
+    observers: &Observers,
+    progress: Progress,
+) -> anyhow::Result<Losses> {
+    let one = |i: usize| -> anyhow::Result<Seen> {
+        let v = observers.all[i];
+        let leakage = relay_gossip(&site.mixing, &[v], row.steps, row.tau / row.sigma)?;
+        Ok(Seen::new(&leakage, &paths::distances(site.graph(), v)?, problem.target.beyond))
+    };
+    let done = |done| progress("verifying", done, observers.all.len());
+    let seen =
+        parallel::map(observers.all.len(), one, done).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(gather(seen.iter(), observers.complete))
+}
+
+/// The drawn schedules, run by the protocol's own code.
+fn scheduled(
+    problem: &Problem,
+    site: &Site,
+    row: &Row,
+    observers: &Observers,
+    progress: Progress,
+) -> anyhow::Result<Losses> {
+    let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
+    let mut worst: Option<Losses> = None;
+    for schedule in randomised::schedules(problem, site, row.steps)? {
+        let scheme = Scheme::Scheduled { schedule, rounds: row.steps };
+        let mut seen = Vec::new();
+        for group in observers.all.chunks(TOGETHER) {
+            let run = trace(&scheme, noising, group)?;
+            let one = |i: usize| butterfly::of_observer(problem, &run, site.graph(), group[i]);
+            let found = parallel::map(group.len(), one, |_| ());
+            seen.extend(found.into_iter().collect::<anyhow::Result<Vec<_>>>()?);
+            progress("verifying", seen.len(), observers.all.len());
+        }
+        let found = gather(seen.iter(), observers.complete);
+        worst = Some(worst.map_or(found, |worst| worst.max(&found)));
+    }
+    worst.ok_or_else(|| anyhow!("`schedules` is empty: draw at least one"))
+}
+
+/// What a verified row promises, to whom and by what right.
+pub(super) fn statements(
+    problem: &Problem,
+    row: &Row,
+    verified: &Losses,
+    observers: &Observers,
+) -> anyhow::Result<Vec<String>> {
+    let (delta, beyond) = (problem.delta, problem.target.beyond);
+    let standing = &row.standing;
+    let mut said = vec![format!(
+        "any two peers: {} at delta = {delta:e} for one user's data (replace); {standing}",
+        epsilon(verified.worst, delta)?
+    )];
+    if let Some(far) = verified.far {
+        said.push(format!(
+            "peers at distance {beyond} or more: {} at delta = {delta:e}; {standing}",
+            epsilon(far, delta)?
+        ));
+    }
+    said.push(format!(
+        "a wire-tapper who sees every message: {} at delta = {delta:e}; proven",
+        epsilon((problem.sensitivity / row.sigma).powi(2) * (1.0 + 4.0 * f64::EPSILON), delta)?
+    ));
+    let estimate = if observers.complete { "" } else { " (estimated, three standard errors added)" };
+    said.push(format!(
+        "mean over pairs: mu² <= {}{estimate}; a mean is a guarantee for nobody",
+        round_up(verified.mean)
+    ));
+    Ok(said)
+}
+
+/// `epsilon <= ...`, or that there is no protection to speak of.
+fn epsilon(mu_squared: f64, delta: f64) -> anyhow::Result<String> {
+    if mu_squared > 1e8 {
+        return Ok(format!("no protection (mu² = {mu_squared:.3e})"));
+    }
+    let epsilon = Gdp::of_square(mu_squared)?.epsilon(delta)?.upper;
+    Ok(format!("epsilon <= {}", round_up(epsilon)))
+}

@@ -1,0 +1,143 @@
+//! One figure or table: what the page says of it, the files that go with it, and the verdict.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_report::{Figure, Picture, Section, Table};
+
+/// Pixels for each unit of a picture.
+const ZOOM: f64 = 2.0;
+
+/// What became of a claim.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Verdict {
+    /// Whether the paper's formula gives here what the paper says it gives.
+    pub reproduced: bool,
+    /// Whether the claim survives exact accounting.
+    pub holds: bool,
+    /// What the paper says.
+    pub claim: String,
+    /// What its formula gives here.
+    pub ours: String,
+    /// What the exact accountant says.
+    pub exact: String,
+}
+
+impl Verdict {
+    /// Both halves in words.
+    pub fn outcome(&self) -> &'static str {
+        match (self.reproduced, self.holds) {
+            (true, true) => "reproduced, and holds",
+            (true, false) => "reproduced, but does not hold",
+            (false, true) => "not reproduced, but holds",
+            (false, false) => "not reproduced, and does not hold",
+        }
+    }
+}
+
+/// A figure or table of a paper.
+#[derive(Debug, Clone, Serialize)]
+pub struct Item {
+    /// Its number in the paper.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// What became of its claim; none where it was skipped.
+    pub verdict: Option<Verdict>,
+    /// Why it was skipped.
+    pub skipped: Option<String>,
+    /// The numbers behind the verdict.
+    pub numbers: BTreeMap<String, f64>,
+    /// Names of its files.
+    pub files: Vec<String>,
+    #[serde(skip)]
+    pub(super) attachments: Vec<(String, Vec<u8>)>,
+    #[serde(skip)]
+    section: Section,
+}
+
+impl Item {
+    pub(super) fn new(id: &'static str, title: &'static str) -> Self {
+        let heading = if id.starts_with("table") { "Table" } else { "Figure" };
+        let number = id.trim_start_matches("table");
+        Self {
+            id,
+            title,
+            verdict: None,
+            skipped: None,
+            numbers: BTreeMap::new(),
+            files: Vec::new(),
+            attachments: Vec::new(),
+            section: Section { title: format!("{heading} {number}: {title}"), ..Section::default() },
+        }
+    }
+
+    pub(super) fn skip(mut self, why: &str) -> Self {
+        self.section.text.push(format!("Skipped: {why}."));
+        self.skipped = Some(why.into());
+        self
+    }
+
+    pub(super) fn say(&mut self, text: impl Into<String>) {
+        self.section.text.push(text.into());
+    }
+
+    pub(super) fn number(&mut self, name: impl Into<String>, value: f64) {
+        self.numbers.insert(name.into(), value);
+    }
+
+    pub(super) fn table(&mut self, columns: &[&str], rows: Vec<Vec<String>>) {
+        let columns = columns.iter().map(|&name| name.into()).collect();
+        self.section.table = Some(Table { columns, rows });
+    }
+
+    /// Shows a picture on the page and keeps it as files.
+    pub(super) fn picture(&mut self, part: &str, picture: &Picture, caption: String) -> anyhow::Result<()> {
+        let name = format!("{}-{part}", self.stem());
+        self.section.figures.push(Figure { svg: picture.embedded(&name), caption });
+        self.attach(format!("{name}.svg"), picture.svg().into_bytes());
+        self.attach(format!("{name}.png"), picture.png(ZOOM)?);
+        Ok(())
+    }
+
+    /// Keeps the data behind the pictures.
+    pub(super) fn csv(&mut self, header: &str, rows: impl Iterator<Item = String>) {
+        let lines: String = rows.map(|row| row + "\n").collect();
+        self.attach(format!("{}.csv", self.stem()), format!("{header}\n{lines}").into_bytes());
+    }
+
+    pub(super) fn judge(mut self, verdict: Verdict) -> Self {
+        let Verdict { claim, ours, exact, .. } = &verdict;
+        let text = format!("{}. The paper: {claim}. Its formula here: {ours}. Exactly: {exact}.", verdict.outcome());
+        self.section.verdict = Some((verdict.reproduced && verdict.holds, text));
+        self.verdict = Some(verdict);
+        self
+    }
+
+    pub(super) fn section(&self) -> Section {
+        self.section.clone()
+    }
+
+    fn stem(&self) -> String {
+        if self.id.starts_with("table") { self.id.into() } else { format!("figure-{}", self.id) }
+    }
+
+    fn attach(&mut self, name: String, content: Vec<u8>) {
+        self.files.push(name.clone());
+        self.attachments.push((name, content));
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.verdict, &self.skipped) {
+            (Some(verdict), _) => {
+                let Verdict { claim, ours, exact, .. } = verdict;
+                write!(f, "{:<6} {}: paper: {claim}; ours: {ours}; exact: {exact}", self.id, verdict.outcome())
+            }
+            (None, Some(why)) => write!(f, "{:<6} skipped: {why}", self.id),
+            (None, None) => write!(f, "{:<6} {}", self.id, self.title),
+        }
+    }
+}

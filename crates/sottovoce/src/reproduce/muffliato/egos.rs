@@ -1,0 +1,161 @@
+//! Figures 1b and 5: friends of one person, from SNAP's Facebook data.
+
+use std::path::Path;
+
+use anyhow::Context;
+use sottovoce_report::text;
+use sottovoce_topology::io::{Format, read_file};
+
+use super::draw::Map;
+use super::study::{HEADER, Study, Symmetry};
+use super::words::{exactly, loss, percent, repair, worst};
+use crate::reproduce::statistics::choose;
+use crate::reproduce::{Item, Options, Verdict, Watch};
+
+/// The graph of figure 1b.
+const FIRST: u64 = 1912;
+/// Those of figure 5.
+const OTHERS: [u64; 9] = [0, 107, 348, 414, 686, 698, 1684, 3437, 3980];
+/// Those that are small enough to try things out.
+const SMALL: [u64; 2] = [698, 3980];
+/// Where they lie in the data folder.
+const FOLDER: &str = "facebook-ego";
+
+const SKIPPED: &str = "it needs the Facebook graphs; give --data DIR, a folder with facebook-ego/N.edges (SNAP)";
+
+/// The printed loss is limited to the neighbourhood if further away it is on average below this share of it.
+const LIMITED: f64 = 0.1;
+
+/// Figure 1b.
+pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+    let Some(data) = &options.data else { return Ok(item.skip(SKIPPED)) };
+    let study = study(data, FIRST, options, watch)?;
+    item.say(format!(
+        "Ego {FIRST}: {} peers in the largest component, {} steps; peer {}, chosen at random, has {} neighbours.",
+        study.graph.nodes(),
+        study.steps,
+        study.graph.label(study.peer),
+        study.graph.degree(study.peer)
+    ));
+    draw(&mut item, &study, options.seed)?;
+    if let Some(relay) = &study.relay {
+        let picture = Map::new(&study, options.seed).picture(&study, "Exact loss, relay noise", &relay.losses);
+        item.picture(&format!("{FIRST}-relay"), &picture, format!("{}: exact, with relay noise.", study.name))?;
+    }
+    item.say(repair(&[&study]));
+    numbers(&mut item, &study);
+    item.csv(HEADER, study.lines().into_iter());
+    let (near, far) = near_and_far(&study, &study.published);
+    Ok(item.judge(Verdict {
+        reproduced: limited(&study),
+        holds: study.sound(),
+        claim: "leakage is limited outside the peer's own community".into(),
+        ours: format!(
+            "{} peers, T = {}: mean loss {} to neighbours, {} at 3 hops or more",
+            study.graph.nodes(),
+            study.steps,
+            text::digits(near, 3),
+            text::digits(far, 3)
+        ),
+        exact: said(&study),
+    }))
+}
+
+/// Figure 5.
+pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+    let Some(data) = &options.data else { return Ok(item.skip(SKIPPED)) };
+    let egos: &[u64] = if options.quick { &SMALL } else { &OTHERS };
+    let studies: Vec<Study> =
+        egos.iter().map(|&ego| study(data, ego, options, watch)).collect::<anyhow::Result<_>>()?;
+    item.say("Left the printed loss, right the exact one. Peers are chosen at random, with the seed.");
+    for study in &studies {
+        draw(&mut item, study, options.seed)?;
+        numbers(&mut item, study);
+    }
+    item.csv(HEADER, studies.iter().flat_map(Study::lines));
+    item.table(
+        &["graph", "peers", "T", "neighbours", "printed near", "printed far", "exact near", "exact far", "relay far", "understated"],
+        studies.iter().map(row).collect(),
+    );
+    let all: Vec<&Study> = studies.iter().collect();
+    let confined = studies.iter().filter(|study| limited(study)).count();
+    let sound = studies.iter().filter(|study| study.sound()).count();
+    let shares: Vec<String> =
+        studies.iter().map(|s| format!("{} {}", s.name, percent(s.understated().share))).collect();
+    Ok(item.judge(Verdict {
+        // “Consistent through datasets”.
+        reproduced: 2 * confined > studies.len(),
+        holds: sound == studies.len(),
+        claim: "losses limited to visible communities, consistently across the graphs".into(),
+        ours: format!(
+            "on {confined} of {} graphs the mean loss at 3 hops or more is below {} of that of neighbours",
+            studies.len(),
+            percent(LIMITED)
+        ),
+        exact: format!("peers with more than printed: {}{}", shares.join(", "), worst(&all)),
+    }))
+}
+
+fn study(data: &Path, ego: u64, options: &Options, watch: &Watch) -> anyhow::Result<Study> {
+    (watch.doing)(&format!("ego {ego}"));
+    let path = data.join(FOLDER).join(format!("{ego}.edges"));
+    let graph = read_file(&path, Some(Format::Snap))
+        .with_context(|| format!("`data` is {}: {FOLDER}/{ego}.edges cannot be read", data.display()))?;
+    let graph = graph.largest_component()?;
+    let peer = choose(options.seed, ego, graph.nodes());
+    Study::new(&format!("ego {ego}"), graph, peer, Symmetry::None)
+}
+
+fn draw(item: &mut Item, study: &Study, seed: u64) -> anyhow::Result<()> {
+    let map = Map::new(study, seed);
+    let part = study.name.trim_start_matches("ego ");
+    let printed = map.picture(study, "Printed loss", &study.published);
+    item.picture(&format!("{part}-published"), &printed, format!("{}: as printed.", study.name))?;
+    let exact = map.picture(study, "Exact loss", &study.exact.losses);
+    item.picture(&format!("{part}-exact"), &exact, format!("{}: exact.", study.name))
+}
+
+/// Mean losses of neighbours, and at three hops or more (none: 0).
+fn near_and_far(study: &Study, losses: &[f64]) -> (f64, f64) {
+    let mean = |at: &dyn Fn(u32) -> bool| study.summary(losses, at).map_or(0.0, |summary| summary.mean);
+    (mean(&|hops| hops == 1), mean(&|hops| hops >= 3))
+}
+
+fn limited(study: &Study) -> bool {
+    let (near, far) = near_and_far(study, &study.published);
+    far < LIMITED * near
+}
+
+fn said(study: &Study) -> String {
+    let (_, far) = near_and_far(study, &study.exact.losses);
+    format!("mean loss {} at 3 hops or more; {}", loss(far), exactly(&[study]))
+}
+
+fn row(study: &Study) -> Vec<String> {
+    let (printed, exact) = (near_and_far(study, &study.published), near_and_far(study, &study.exact.losses));
+    let relay = study.relay.as_ref().map_or("–".into(), |relay| loss(near_and_far(study, &relay.losses).1));
+    vec![
+        study.name.clone(),
+        study.graph.nodes().to_string(),
+        study.steps.to_string(),
+        study.graph.degree(study.peer).to_string(),
+        text::digits(printed.0, 3),
+        text::digits(printed.1, 3),
+        loss(exact.0),
+        loss(exact.1),
+        relay,
+        percent(study.understated().share),
+    ]
+}
+
+fn numbers(item: &mut Item, study: &Study) {
+    let found = study.understated();
+    let mut note = |what: &str, value: f64| item.number(format!("{}: {what}", study.name), value);
+    note("peers", study.graph.nodes() as f64);
+    note("steps", study.steps as f64);
+    note("neighbours", study.graph.degree(study.peer) as f64);
+    note("exact mean", study.exact.mean());
+    note("directions in doubt", study.exact.ambiguous as f64);
+    note("share understated", found.share);
+    note("share understated at 3 hops or more", found.far.unwrap_or(0.0));
+}

@@ -1,0 +1,174 @@
+//! `sottovoce plan averaging`, through the real binary.
+#![allow(clippy::unwrap_used)]
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn sottovoce(arguments: &str) -> Command {
+    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    command.args(arguments.split_whitespace());
+    command
+}
+
+fn json(arguments: &str) -> Value {
+    let output = sottovoce(arguments).arg("--json").assert().success().get_output().clone();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Fails with exit code 2, a message with each of the words, and nothing on standard output.
+fn refused(arguments: &str, words: &[&str]) {
+    let output = sottovoce(arguments).assert().code(2).get_output().clone();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.stdout.is_empty(), "{arguments}");
+    for word in words {
+        assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");
+    }
+}
+
+fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {value}"))
+}
+
+fn chosen(plan: &Value) -> &Value {
+    &plan["rows"][plan["chosen"].as_u64().unwrap() as usize]
+}
+
+#[test]
+fn a_plan_can_be_accounted_for_with_the_numbers_it_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.txt");
+    let file = file.to_str().unwrap();
+    sottovoce(&format!(
+        "graph generate --family random-regular --nodes 20 --degree 3 --connected --out {file}"
+    ))
+    .assert()
+    .success();
+    let plan = json(&format!("plan averaging --graph {file} --target-far --epsilon 1 --delta 1e-6"));
+    let row = chosen(&plan);
+    assert!(row["protocol"] == "relay-gossip" || row["protocol"] == "accelerated-gossip", "{row}");
+    let (sigma, tau) = (number(row, "/sigma"), number(row, "/tau"));
+    let bound = number(&plan, "/target/far");
+    for observer in 0..20 {
+        let account = json(&format!(
+            "account averaging --graph {file} --weights metropolis-plus-one --steps {} --observers {observer} \
+             --relay-noise {} --sigma {sigma} --method exact",
+            row["steps"],
+            tau / sigma
+        ));
+        let (losses, hops) = (account["exact"].as_array().unwrap(), account["distance"].as_array().unwrap());
+        for (loss, hops) in losses.iter().zip(hops) {
+            let far = hops.as_u64().unwrap() >= 2;
+            assert!(!far || loss.as_f64().unwrap() / (sigma * sigma) <= bound, "{observer}: {loss}");
+        }
+    }
+    // Between the two baselines.
+    assert!(number(row, "/error_over_local") < 1.0 && number(row, "/error_over_central") > 1.0);
+    assert!(number(&plan, "/verified/far") <= bound);
+}
+
+#[test]
+fn people_get_a_table_with_a_mark_and_a_reason() {
+    let output = sottovoce("plan averaging --nodes 16 --target-far --epsilon 1")
+        .assert()
+        .success()
+        .get_output()
+        .clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.stderr.is_empty());
+    assert_eq!(text.lines().filter(|line| line.starts_with('>')).count(), 1, "{text}");
+    for word in [
+        "hypercube(dimension=4)",
+        "relay gossip",
+        "randomised gossip",
+        "butterfly",
+        "local DP",
+        "central DP",
+        "least predicted error",
+        "guarantee for nobody",
+        "wire-tapper",
+        "proven",
+    ] {
+        assert!(text.contains(word), "{word}: {text}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_plan() {
+    let once = json("plan averaging --nodes 12 --target-mean 0.1 --seed 3");
+    assert_eq!(once, json("plan averaging --nodes 12 --target-mean 0.1 --seed 3"));
+    assert_eq!(once["peers"], 12);
+    let families: Vec<_> =
+        once["rows"].as_array().unwrap().iter().map(|row| row["graph"].to_string()).collect();
+    assert!(!families.iter().any(|name| name.contains("hypercube")), "{families:?}");
+}
+
+#[test]
+fn several_targets_hold_together() {
+    let plan =
+        json("plan averaging --nodes 16 --families hypercube --target-far --target-worst 2 --mu-squared 0.1");
+    assert_eq!((number(&plan, "/target/far"), number(&plan, "/target/worst")), (0.1, 2.0));
+    assert!(number(&plan, "/verified/far") <= 0.1 && number(&plan, "/verified/worst") <= 2.0);
+}
+
+#[test]
+fn bad_input_is_refused_with_field_value_and_remedy() {
+    let base = "plan averaging --nodes 16";
+    for value in ["0", "-1", "NaN", "inf"] {
+        refused(&format!("{base} --target-far {value}"), &["`target-far` is", "above 0"]);
+        refused(&format!("{base} --target-mean {value}"), &["`target-mean` is", "above 0"]);
+        refused(&format!("{base} --mu-squared {value}"), &["`mu-squared` is", "positive"]);
+        refused(&format!("{base} --epsilon {value}"), &["`epsilon` is", "positive"]);
+        refused(&format!("{base} --target-worst 1 --sensitivity {value}"), &["`sensitivity` is", "positive"]);
+    }
+    for delta in ["0", "1", "NaN"] {
+        refused(&format!("{base} --epsilon 1 --delta {delta}"), &["`delta` is", "between 0 and 1"]);
+        refused(&format!("{base} --target-far 1 --delta {delta}"), &["`delta` is", "between 0 and 1"]);
+    }
+    refused(base, &["`target` is missing", "--target-worst"]);
+    refused(&format!("{base} --target-far"), &["`target-far` is without a bound", "--epsilon"]);
+    refused(&format!("{base} --target-far 1 --epsilon 1"), &["`epsilon` is 1", "remove"]);
+    refused(&format!("{base} --mu-squared 1 --epsilon 1"), &["`epsilon` is 1", "remove one"]);
+    refused(&format!("{base} --target-far 1 --beyond 1"), &["`beyond` is 1", "at least 2"]);
+    refused(&format!("{base} --target-far 1 --beyond 9"), &["`beyond` is 9", "give at most"]);
+    refused(
+        &format!("{base} --target-far 1 --families ring,moebius"),
+        &["`families` is moebius", "hypercube"],
+    );
+    refused(&format!("{base} --target-far 1 --graph x.txt"), &["`nodes` is 16", "--graph"]);
+    refused("plan averaging --target-far 1", &["`graph` is missing", "--nodes"]);
+    for nodes in ["0", "1", "3"] {
+        refused(&format!("plan averaging --nodes {nodes} --target-far 1"), &["`nodes` is", "at least 4"]);
+    }
+    refused("plan averaging --nodes -4 --target-far 1", &["--nodes", "whole number"]);
+    refused("plan averaging --nodes 15 --families hypercube --target-far 1", &["hypercube", "power of two"]);
+    refused(
+        "plan averaging --graph no-such-file.txt --target-far 1",
+        &["no-such-file.txt", "check the name"],
+    );
+}
+
+#[test]
+fn graphs_that_cannot_average_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("graph.txt");
+    let name = file.to_str().unwrap();
+    std::fs::write(&file, "0 1\n1 2\n3 4\n").unwrap();
+    refused(
+        &format!("plan averaging --graph {name} --target-far 1"),
+        &["components", "connected graph", "add edges"],
+    );
+    std::fs::write(&file, "0 1\n1 2\n2 3\n3 0\n").unwrap();
+    let never = format!("plan averaging --graph {name} --target-far 1 --weights metropolis");
+    refused(&never, &["`weights` is", "never mixes", "metropolis-plus-one"]);
+    std::fs::write(&file, "0 1\n").unwrap();
+    refused(&format!("plan averaging --graph {name} --target-worst 1"), &["`nodes` is 2", "at least 3"]);
+}
+
+#[test]
+fn help_has_examples() {
+    for command in ["plan", "plan averaging"] {
+        let output = sottovoce(&format!("{command} --help")).assert().success().get_output().clone();
+        assert!(String::from_utf8(output.stdout).unwrap().contains("Example"), "{command}");
+    }
+}
