@@ -110,7 +110,10 @@ mod tests {
         // Two degrees of freedom: exponential. Four: (1 + x) e^-x.
         for x in [1e-6_f64, 0.3, 1.0, 2.5, 30.0] {
             let (two, four) = (Tails::new(1.0, x), Tails::new(2.0, x));
-            assert!((two.above / (-x).exp() - 1.0).abs() < 1e-13 && (two.below / -(-x).exp_m1() - 1.0).abs() < 1e-9);
+            assert!(
+                (two.above / (-x).exp() - 1.0).abs() < 1e-13
+                    && (two.below / -(-x).exp_m1() - 1.0).abs() < 1e-9
+            );
             assert!((four.above / ((1.0 + x) * (-x).exp()) - 1.0).abs() < 1e-12, "{x}");
         }
         // One degree of freedom: P[|Z| >= 1.96].

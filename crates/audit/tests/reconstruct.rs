@@ -168,7 +168,7 @@ fn a_loss_of_nothing_is_caught_where_something_is_heard() {
 
 #[test]
 fn the_proven_loss_is_wrong_as_rarely_as_promised() {
-    // At 95 % for a peer alone; 200 seeds, 2 peers at loss 1 that do not share noise: 400 trials, of which more than 40 are wrong
+    // At 95 % for a peer alone; 200 seeds, 2 peers (losses 1 and 1/2) that share no noise: 400 trials, of which more than 40 are wrong
     // with probability below 2e-5. (The interval and the game together may err in 20.)
     let mut wrong = 0;
     for seed in 0..200 {

@@ -18,7 +18,7 @@ pub enum Error {
         problem: String,
     },
     /// A report is already there.
-    #[error("`{}` exists already: choose another folder, or allow overwriting", .0.display())]
+    #[error("`{}` exists: give another folder, or ask to replace it (--overwrite)", .0.display())]
     Exists(PathBuf),
     /// The file system refused.
     #[error("cannot write `{}`: {source}", .path.display())]

@@ -278,7 +278,11 @@ impl<'a, V: Coordinates, P: Protocol<V>, N: Noise<V>> Run<'a, V, P, N> {
             Output::Timer { round } => {
                 self.reach(peer, round);
                 if let Some(timeout) = self.given.network.timeout {
-                    let time = self.now.saturating_add(nanoseconds(timeout));
+                    // Round by round from the start of the run: who waited for a silent neighbour in this round would else
+                    // be late for its other neighbours in the next, and one crash would make everyone miss everyone.
+                    let timeout = nanoseconds(timeout);
+                    let planned = timeout.saturating_mul(round as u64 + 1);
+                    let time = planned.max(self.now.saturating_add(timeout));
                     self.queue.push(time, Event::Timeout { peer, round });
                 }
             }

@@ -78,7 +78,8 @@ pub struct Network {
     pub reorder: f64,
     /// How long it is then held up.
     pub hold: Duration,
-    /// How long a peer waits for its neighbours in a round; `None`: for ever.
+    /// How long a round may last: a peer waits for its neighbours in round `r` until `r + 1` times this after the start of the run,
+    /// and at least this long after it opened the round. `None`: for ever.
     pub timeout: Option<Duration>,
 }
 

@@ -6,6 +6,7 @@ pub mod averaging;
 pub mod cli;
 pub mod plan;
 pub mod quickstart;
+pub mod reproduce;
 
 pub use sottovoce_audit as audit;
 pub use sottovoce_privacy as privacy;

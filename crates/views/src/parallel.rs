@@ -9,11 +9,7 @@ pub(crate) fn threads() -> usize {
 
 /// `work(i)` for every `i` below `count`, handed out one by one; results in order. `done` is called after each, from any
 /// thread, with the number finished so far.
-pub fn map<T: Send>(
-    count: usize,
-    work: impl Fn(usize) -> T + Sync,
-    done: impl Fn(usize) + Sync,
-) -> Vec<T> {
+pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl Fn(usize) + Sync) -> Vec<T> {
     let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let worker = || {
         let mut mine = Vec::new();

@@ -166,6 +166,12 @@ pub fn random_graph(nodes: usize, degree: usize, steps: usize) -> Result<(f64, S
     Ok((loss.min(1.0), Standing::Conditional(assumptions.map(String::from).to_vec())))
 }
 
+/// Theorem 4 and Corollary 5: the probability that a peer is heard directly by one of `observers` peers, on a random graph with
+/// edge probability `q`; its loss is then that of local DP.
+pub fn neighbour_probability(q: f64, observers: usize) -> f64 {
+    -(observers as f64 * (-q).ln_1p()).exp_m1()
+}
+
 /// Whom the observers hear.
 fn senders(mixing: &Mixing, observers: &[usize]) -> Vec<usize> {
     let step = sottovoce_topology::schedule::Step::Mixing(mixing);
@@ -193,4 +199,76 @@ fn transposed(rows: &[Row], width: usize) -> Vec<f64> {
     let mut out = Vec::with_capacity(rows.len() * width);
     (0..width).for_each(|i| out.extend(rows.iter().map(|row| row[i])));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sottovoce_topology::family::{Family, generate};
+    use sottovoce_topology::mixing::Weights;
+
+    fn mixing(family: &Family) -> Mixing {
+        Mixing::new(&generate(family, 3, true).unwrap(), Weights::MetropolisPlusOne)
+    }
+
+    /// Written out with full matrices.
+    #[test]
+    fn theorem_1_is_the_printed_sum() {
+        let mixing = mixing(&Family::ErdosRenyi { n: 13, p: 0.3 });
+        let (n, steps) = (13, 5);
+        let mut power: Vec<Vec<f64>> =
+            (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+        let mut sums = vec![0.0; n * n];
+        for _ in 0..steps {
+            for v in 0..n {
+                for &w in mixing.graph().neighbors(v) {
+                    let row = &power[w as usize];
+                    let length: f64 = row.iter().map(|x| x * x).sum();
+                    (0..n).for_each(|u| sums[v * n + u] += row[u] * row[u] / length);
+                }
+            }
+            let entry = |i: usize, j: usize| (0..n).map(|k| power[i][k] * mixing.weight(k, j)).sum();
+            power = (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect();
+        }
+        let all = gossip_all_pairs(Formula::Theorem1, &mixing, steps).unwrap();
+        for v in 0..n {
+            let one = gossip(Formula::Theorem1, &mixing, &[v], steps).unwrap();
+            for u in 0..n {
+                assert!((all[v * n + u] - sums[v * n + u]).abs() < 1e-12);
+                assert!((one[u] - sums[v * n + u]).abs() < 1e-12);
+            }
+            // Summed over everyone it is the number of messages.
+            assert!((one.iter().sum::<f64>() - (mixing.graph().degree(v) * steps) as f64).abs() < 1e-9);
+        }
+    }
+
+    /// Corollary 1 bounds Theorem 1 (as its proof says), for one observer and for several.
+    #[test]
+    fn the_walk_form_is_looser() {
+        let mixing = mixing(&Family::ErdosRenyi { n: 20, p: 0.25 });
+        for observers in [vec![0], vec![2, 7]] {
+            let walk = random_walk(&mixing, &observers, 6).unwrap();
+            let sum = gossip(Formula::Theorem1, &mixing, &observers, 6).unwrap();
+            let others = (0..20).filter(|u| !observers.contains(u));
+            others.for_each(|u| assert!(walk[u] >= sum[u] - 1e-12, "{u}: {} {}", walk[u], sum[u]));
+        }
+    }
+
+    #[test]
+    fn the_correction_is_clipped_to_local_dp() {
+        let mixing = mixing(&Family::Ring { n: 9 });
+        let losses = gossip(Formula::Corrected, &mixing, &[4], 8).unwrap();
+        assert!(losses.iter().all(|loss| (0.0..=1.0).contains(loss)));
+        assert_eq!(losses[3], 1.0);
+    }
+
+    #[test]
+    fn random_graphs_have_the_printed_bound_and_its_conditions() {
+        let (loss, standing) = random_graph(2000, 10, 8).unwrap();
+        assert!((loss - 160.0 / 1990.0).abs() < 1e-15);
+        assert!(matches!(standing, Standing::Conditional(_)));
+        assert!(random_graph(20, 10, 8).is_err());
+        assert!((neighbour_probability(0.01, 1) - 0.01).abs() < 1e-15);
+        assert!((neighbour_probability(0.5, 3) - 0.875).abs() < 1e-15);
+    }
 }

@@ -136,7 +136,8 @@ pub struct Table1 {
 }
 
 impl Table1 {
-    /// For a graph with largest degree `degree` and spectral gap `gap`, with `alpha Delta² / epsilon = unit`.
+    /// For a graph with largest degree `degree` and spectral gap `gap`, with `alpha Delta² / epsilon = unit`. For a coalition
+    /// (Corollary 4) `degree` is the number of peers it hears.
     pub fn new(nodes: usize, degree: usize, gap: f64, unit: f64) -> Self {
         let n = nodes as f64;
         Self {

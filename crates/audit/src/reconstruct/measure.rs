@@ -11,10 +11,10 @@ use sottovoce_protocol::Noise;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_views::parallel;
 
+use super::Prior;
 use super::attack::Attackers;
 use super::stage::Stage;
 use super::view::View;
-use super::Prior;
 
 /// Runs played at once: as many coins as a word has.
 const BLOCK: usize = 64;
@@ -121,13 +121,7 @@ impl Experiment<'_> {
         heard - &view.known * own
     }
 
-    fn score(
-        &self,
-        messages: &Mat<f64>,
-        private: &Mat<f64>,
-        noisy: &Mat<f64>,
-        middle: f64,
-    ) -> Vec<Tally> {
+    fn score(&self, messages: &Mat<f64>, private: &Mat<f64>, noisy: &Mat<f64>, middle: f64) -> Vec<Tally> {
         let informed = self.attackers.informed(messages, private);
         let guessed = self.attackers.noisy(messages, middle);
         let share = self.attackers.share;
@@ -173,7 +167,8 @@ mod tests {
         let prior = Prior { mean: 1.0, deviation: 1.0 };
         let experiment =
             Experiment { view: &view, attackers: &attackers, stage: &stage, sigma: 2.0, prior, seed: 4 };
-        let one_by_one = experiment.total([64, 64, 64, 8].iter().zip(0..).map(|(&w, i)| experiment.block(i, w)));
+        let one_by_one =
+            experiment.total([64, 64, 64, 8].iter().zip(0..).map(|(&w, i)| experiment.block(i, w)));
         assert_eq!(experiment.tally(200, |_| ()), one_by_one);
         let counted = one_by_one.iter().map(|tally| tally.high + tally.low);
         assert!(counted.into_iter().all(|runs| runs == 200));

@@ -74,7 +74,8 @@ pub fn edge(
         let found = (exposed(&after).len(), after.mean());
         if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1 - 1e-9) {
             best = found;
-            let error = (noise_error(scheme, sigma, relay_noise)?, noise_error(&thinner, sigma, relay_noise)?);
+            let error =
+                (noise_error(scheme, sigma, relay_noise)?, noise_error(&thinner, sigma, relay_noise)?);
             search.best = Some(improvement(observer, neighbour, &before, &after, error));
         }
     }
@@ -134,9 +135,7 @@ pub fn relay_noise(
     present: f64,
     target: f64,
 ) -> Result<RelayNoise> {
-    if !(target > 0.0 && target < 1.0) {
-        return Err(Error::parameter("target", target, "give a loss between 0 and 1, such as 0.5"));
-    }
+    check_target(target)?;
     let hops = hops(scheme, observers)?;
     let far: Vec<Peer> = (0..hops.len()).filter(|&peer| hops[peer].is_none_or(|hops| hops >= 2)).collect();
     let worst = |share: f64| -> Result<f64> {
@@ -154,6 +153,14 @@ pub fn relay_noise(
         loss_after: worst(after)?,
         error: (noise_error(scheme, sigma, present)?, noise_error(scheme, sigma, after)?),
     })
+}
+
+/// Refuses a target that is no loss between 0 and 1.
+pub fn check_target(target: f64) -> Result<()> {
+    if target > 0.0 && target < 1.0 {
+        return Ok(());
+    }
+    Err(Error::parameter("target", target, "give a loss between 0 and 1, such as 0.5"))
 }
 
 /// The least share above `present`, in the geometry of ratios.
@@ -178,8 +185,8 @@ fn three_digits_up(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::account::traced_noise;
+    use super::*;
     use sottovoce_topology::family::{Family, generate};
 
     fn ring(n: usize, rounds: usize) -> Scheme {
@@ -213,7 +220,8 @@ mod tests {
         let search = edge(&ring(6, 2), &[0], Weights::Uniform, 0.5, 1.0, 0.0).unwrap().unwrap();
         assert_eq!(search.droppable, 0);
         assert_eq!(
-            edge(&Scheme::Butterfly { positions: vec![0, 1] }, &[0], Weights::Uniform, 0.0, 1.0, 0.0).unwrap(),
+            edge(&Scheme::Butterfly { positions: vec![0, 1] }, &[0], Weights::Uniform, 0.0, 1.0, 0.0)
+                .unwrap(),
             None
         );
     }

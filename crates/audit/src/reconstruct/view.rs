@@ -44,8 +44,7 @@ impl View {
         for heard in trace.heard.into_iter().filter(|heard| !watching(heard.from)) {
             messages.insert((heard.round, heard.from), heard.coefficients);
         }
-        let used =
-            |i: &usize| messages.values().any(|message| message.0.get(*i).is_some_and(|&x| x != 0.0));
+        let used = |i: &usize| messages.values().any(|message| message.0.get(*i).is_some_and(|&x| x != 0.0));
         let targets: Vec<Peer> = (0..peers).filter(|&peer| !watching(peer)).collect();
         let relays = (peers..trace.variables).filter(|i| !watching(i % peers)).filter(used);
         let columns: Vec<usize> = targets.iter().copied().chain(relays).collect();

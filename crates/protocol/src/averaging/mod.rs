@@ -17,7 +17,8 @@
 //!
 //! **When a peer vanishes.** A neighbour that is not heard before the timeout is left out of that round: its weight goes to the
 //! peer's own value. Rows still sum to one, so values stay within the range of the first ones (without acceleration); the mean
-//! moves by at most `weight * range / n` per miss, and every miss is reported.
+//! moves by at most `weight * range / n` per miss, and every miss is reported. The one exception is a butterfly with guests,
+//! whose entry rows scale: a host lost there takes its guest's share along, so use it on networks that deliver.
 
 mod averager;
 mod butterfly;

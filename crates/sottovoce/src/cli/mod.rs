@@ -1,10 +1,12 @@
 //! The command line. Each command has a file of its own; none contains mathematics.
 
 mod account;
+mod audit;
 mod graph;
 mod output;
 mod plan;
 mod progress;
+mod reproduce;
 mod run;
 mod shell;
 
@@ -50,6 +52,10 @@ enum Command {
     Account(account::Account),
     /// Choose protocol, noise and steps for a target.
     Plan(plan::Plan),
+    /// Attack a run and hold the result against what was claimed.
+    Audit(audit::Audit),
+    /// Compute a paper's figures and tables again, and hold them against exact accounting.
+    Reproduce(reproduce::Reproduce),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
     /// Print a completion script for a shell.
@@ -65,6 +71,8 @@ pub fn main() -> ExitCode {
         Command::Run(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
+        Command::Audit(command) => command.run(&cli.global),
+        Command::Reproduce(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
         Command::Completions(command) => command.run(Cli::command()),
         Command::Man(command) => command.run(Cli::command()),
@@ -73,7 +81,7 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("sottovoce: {error:#}");
-            ExitCode::from(BAD_INPUT)
+            ExitCode::from(if error.is::<audit::Failed>() { audit::FAILED } else { BAD_INPUT })
         }
     }
 }

@@ -14,8 +14,9 @@ const SAMPLE: usize = 64;
 const FEW: usize = 64;
 const SCOUTS: usize = 12;
 
-/// Above so many peers schedules are not drawn: their accounts grow too long.
+/// Above so many peers schedules are not drawn, and butterflies not traced: their accounts grow too long.
 const RANDOMISED: usize = 512;
+const BUTTERFLY: usize = 2048;
 
 /// Who observes.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +116,9 @@ pub fn averaging(problem: &Problem, progress: Progress) -> anyhow::Result<Plan> 
             rows.extend(randomised::row(problem, site, &observers, progress)?);
         }
     }
-    rows.push(butterfly::row(problem, peers, &observers, progress)?);
+    if peers <= BUTTERFLY {
+        rows.push(butterfly::row(problem, peers, &observers, progress)?);
+    }
     rows.sort_by(|a, b| a.error.total_cmp(&b.error));
     let Some(chosen) = rows.iter().position(|row| may_be_chosen(problem, row)) else {
         bail!("`graph` is such that nothing can be planned on it: give another graph");

@@ -12,6 +12,9 @@ use sottovoce_views::utility::{accelerated_contraction, contraction};
 pub const FAMILIES: [&str; 9] =
     ["hypercube", "random-regular", "exponential", "ring", "complete", "star", "path", "grid", "torus"];
 
+/// Peers beyond which a plan would take hours: errors grow with the square of their number.
+const MOST_PEERS: usize = 10_000;
+
 /// Steps beyond which a graph is too slow to look at.
 const MOST_STEPS: usize = 2000;
 
@@ -44,6 +47,12 @@ impl Site {
         let name = name.into();
         if mixing.nodes() < 3 {
             bail!("`nodes` is {}: give at least 3 peers, or there is nobody to hide among", mixing.nodes());
+        }
+        if mixing.nodes() > MOST_PEERS {
+            bail!(
+                "`nodes` is {}: give at most {MOST_PEERS}, or plan on a smaller graph of the same kind",
+                mixing.nodes()
+            );
         }
         mixing.check()?;
         let remedy = "averaging needs a connected graph: add edges, or take its largest component";

@@ -60,7 +60,7 @@ fn account(
         }
         Protocol::RandomisedGossip => scheduled(problem, site()?, row, observers, progress),
         Protocol::Butterfly => {
-            let scheme = Scheme::Butterfly { positions: observers_range(problem)? };
+            let scheme = Scheme::Butterfly { positions: everyone(problem)? };
             let own = butterfly::partners(&scheme)?;
             let given = problem.sites.first().filter(|_| problem.graph_is_given);
             Ok(butterfly::losses(problem, &scheme, given.map_or(&own, Site::graph), observers, progress)?.0)
@@ -69,7 +69,7 @@ fn account(
     }
 }
 
-fn observers_range(problem: &Problem) -> anyhow::Result<Vec<usize>> {
+fn everyone(problem: &Problem) -> anyhow::Result<Vec<usize>> {
     let site =
         problem.sites.first().ok_or_else(|| anyhow!("`families` is empty: give at least one graph"))?;
     Ok((0..site.nodes()).collect())

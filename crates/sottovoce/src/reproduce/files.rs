@@ -29,11 +29,7 @@ pub(super) fn check<'a>(
 }
 
 /// Writes all files into a folder, which is made if it is not there.
-pub(super) fn write(
-    dir: &Path,
-    files: &[(&str, Vec<u8>)],
-    overwrite: bool,
-) -> anyhow::Result<Vec<PathBuf>> {
+pub(super) fn write(dir: &Path, files: &[(&str, Vec<u8>)], overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
     check(dir, files.iter().map(|(name, _)| *name), overwrite)?;
     let refused = || format!("`out` is {}: cannot write there; choose another folder", dir.display());
     fs::create_dir_all(dir).with_context(refused)?;

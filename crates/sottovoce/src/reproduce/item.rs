@@ -109,7 +109,8 @@ impl Item {
 
     pub(super) fn judge(mut self, verdict: Verdict) -> Self {
         let Verdict { claim, ours, exact, .. } = &verdict;
-        let text = format!("{}. The paper: {claim}. Its formula here: {ours}. Exactly: {exact}.", verdict.outcome());
+        let text =
+            format!("{}. The paper: {claim}. Its formula here: {ours}. Exactly: {exact}.", verdict.outcome());
         self.section.verdict = Some((verdict.reproduced && verdict.holds, text));
         self.verdict = Some(verdict);
         self
@@ -134,7 +135,12 @@ impl fmt::Display for Item {
         match (&self.verdict, &self.skipped) {
             (Some(verdict), _) => {
                 let Verdict { claim, ours, exact, .. } = verdict;
-                write!(f, "{:<6} {}: paper: {claim}; ours: {ours}; exact: {exact}", self.id, verdict.outcome())
+                write!(
+                    f,
+                    "{:<6} {}: paper: {claim}; ours: {ours}; exact: {exact}",
+                    self.id,
+                    verdict.outcome()
+                )
             }
             (None, Some(why)) => write!(f, "{:<6} skipped: {why}", self.id),
             (None, None) => write!(f, "{:<6} {}", self.id, self.title),

@@ -66,8 +66,10 @@ impl Reproduction {
     /// Writes the page, its pictures and its data into a folder: all of them or none. Returns the files.
     pub fn write(&self, dir: &Path, overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
         let results = serde_json::to_vec_pretty(self)?;
-        let mut files =
-            vec![(files::PAGE, self.page.html().into_bytes()), (files::RESULTS, [&results[..], b"\n"].concat())];
+        let mut files = vec![
+            (files::PAGE, self.page.html().into_bytes()),
+            (files::RESULTS, [&results[..], b"\n"].concat()),
+        ];
         let attached = self.items.iter().flat_map(|item| &item.attachments);
         files.extend(attached.map(|(name, content)| (name.as_str(), content.clone())));
         files::write(dir, &files, overwrite)

@@ -24,9 +24,8 @@ impl Summary {
 pub(super) fn rank_correlation(x: &[f64], y: &[f64]) -> f64 {
     let (x, y) = (ranks(x), ranks(y));
     let middle = (x.len() as f64 - 1.0) / 2.0;
-    let product = |a: &[f64], b: &[f64]| -> f64 {
-        a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum()
-    };
+    let product =
+        |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| (a - middle) * (b - middle)).sum() };
     let scale = (product(&x, &x) * product(&y, &y)).sqrt();
     if scale > 0.0 { product(&x, &y) / scale } else { 0.0 }
 }

@@ -136,7 +136,8 @@ impl Gram {
     fn first(&self, steps: usize, tau: f64) -> Option<Vec<Vec<f64>>> {
         let (b, nodes) = (self.powers.heard, self.powers.nodes);
         let size = b * steps;
-        let (values, relayed) = (self.values.submatrix(0, 0, size, size), self.relayed.submatrix(0, 0, size, size));
+        let (values, relayed) =
+            (self.values.submatrix(0, 0, size, size), self.relayed.submatrix(0, 0, size, size));
         let factored = Factored::new(&(values + tau * tau * relayed))?;
         let all = MatRef::from_column_major_slice(&self.powers.columns[..nodes * size], nodes, size);
         let mut solved = all.transpose().to_owned();

@@ -44,7 +44,8 @@ pub enum Figure {
 }
 
 /// What the paper has that cannot be reproduced yet.
-const LATER: [(&str, &str); 1] = [("1c", "private learning on houses: not there yet, it comes with gossip learning")];
+const LATER: [(&str, &str); 1] =
+    [("1c", "private learning on houses: not there yet, it comes with gossip learning")];
 
 impl Figure {
     /// All of them, in the paper's order.
@@ -131,7 +132,8 @@ pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> anyhow::Resu
 }
 
 fn page(items: &[Item], options: &Options) -> Page {
-    let size = if options.quick { " Graphs are small ones here (--quick): verdicts are about those." } else { "" };
+    let size =
+        if options.quick { " Graphs are small ones here (--quick): verdicts are about those." } else { "" };
     Page {
         title: "Muffliato, reproduced".into(),
         intro: vec![

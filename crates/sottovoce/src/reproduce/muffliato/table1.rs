@@ -64,9 +64,17 @@ fn topologies(quick: bool) -> Vec<Topology> {
     let some: &[usize] = &[16, 32, 64, 128, 256, 512];
     let regular = |n| Family::RandomRegular { n, degree: 8 };
     vec![
-        Topology { name: "expander", printed: (-2.0, -2.0), families: keep(powers).into_iter().map(regular).collect() },
+        Topology {
+            name: "expander",
+            printed: (-2.0, -2.0),
+            families: keep(powers).into_iter().map(regular).collect(),
+        },
         Topology { name: "2-torus", printed: (-1.5, -1.0), families: torus(2, &[5, 8, 11, 16, 23, 32, 45]) },
-        Topology { name: "3-torus", printed: (-5.0 / 3.0, -4.0 / 3.0), families: torus(3, &[4, 5, 6, 8, 10, 12]) },
+        Topology {
+            name: "3-torus",
+            printed: (-5.0 / 3.0, -4.0 / 3.0),
+            families: torus(3, &[4, 5, 6, 8, 10, 12]),
+        },
         Topology {
             name: "complete",
             printed: (-1.0, -2.0),
@@ -79,7 +87,6 @@ fn topologies(quick: bool) -> Vec<Topology> {
         },
     ]
 }
-
 
 pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
     let mut found = Vec::new();
@@ -95,7 +102,11 @@ pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> anyhow:
          accelerated gossip, private values of variance {SPREAD}, peer 0 as the observer. The mean is a guarantee for nobody: \
          neighbours always lose all of local DP.",
     ));
-    item.picture("promised", &chart("Promised error", &found, |size| size.promised), "Theorems 1 and 2.".into())?;
+    item.picture(
+        "promised",
+        &chart("Promised error", &found, |size| size.promised),
+        "Theorems 1 and 2.".into(),
+    )?;
     item.picture("exact", &chart("Exact error", &found, |size| size.exact), "Exact.".into())?;
     item.csv(
         "topology,peers,steps,gap_formula_synchronous,gap_formula_randomised,promised_error,exact_error,local_error,\
@@ -103,7 +114,18 @@ pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> anyhow:
         found.iter().flat_map(|(topology, sizes)| sizes.iter().map(|size| size.line(topology.name))),
     );
     item.table(
-        &["topology", "printed power, alg. 1", "formula", "exact error", "printed power, alg. 2", "formula", "largest n", "T", "exact / promised", "exact / central"],
+        &[
+            "topology",
+            "printed power, alg. 1",
+            "formula",
+            "exact error",
+            "printed power, alg. 2",
+            "formula",
+            "largest n",
+            "T",
+            "exact / promised",
+            "exact / central",
+        ],
         found.iter().map(|(topology, sizes)| row(topology, sizes)).collect(),
     );
     for (topology, sizes) in &found {
@@ -130,7 +152,8 @@ impl Size {
             let steps = accelerated_steps(gap, nodes, variance, SPREAD)? as usize;
             Ok((steps, exact::gossip(&mixing, &[0], steps)?.mean()))
         })?;
-        let share = Contraction::accelerated(&mixing, chebyshev_weight(gap)?, exactly.steps)?.shares[exactly.steps];
+        let share =
+            Contraction::accelerated(&mixing, chebyshev_weight(gap)?, exactly.steps)?.shares[exactly.steps];
         Ok(Self {
             nodes,
             steps: exactly.steps,
@@ -236,7 +259,10 @@ fn verdict(found: &[(Topology, Vec<Size>)]) -> Verdict {
     };
     let shown = |value: f64| text::digits(value, 3);
     let powers = |of: &dyn Fn(&Topology, &[Size]) -> String| {
-        found.iter().map(|(topology, sizes)| format!("{} {}", topology.name, of(topology, sizes))).collect::<Vec<_>>()
+        found
+            .iter()
+            .map(|(topology, sizes)| format!("{} {}", topology.name, of(topology, sizes)))
+            .collect::<Vec<_>>()
     };
     let kept = |size: &Size| size.exact <= size.promised;
     let ratio = |of: fn(f64, f64) -> f64, start: f64| {

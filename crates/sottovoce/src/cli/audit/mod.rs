@@ -1,0 +1,51 @@
+//! `sottovoce audit`: claims under attack by our own code.
+
+mod reconstruct;
+mod table;
+
+use std::fmt;
+
+use clap::{Args, Subcommand};
+
+use super::Global;
+
+/// A claim did not survive its attack. The result has been printed; the exit code says so too.
+#[derive(Debug)]
+pub(crate) struct Failed(String);
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the audit FAILED: {}", self.0)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+/// Exit code of a failed audit.
+pub(crate) const FAILED: u8 = 1;
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(
+    after_help = "Example:\n  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n\n\
+                  Exit code 0: the claim stands. 1: it does not. 2: bad input."
+)]
+pub(crate) struct Audit {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Averaging: the observers' best reconstruction of every peer's value, against the accountant's loss.
+    Reconstruct(Box<reconstruct::Reconstruct>),
+}
+
+impl Audit {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        match &self.what {
+            What::Reconstruct(arguments) => arguments.run(global),
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What `audit reconstruct` prints: a line for each distance, who is exposed, what would help, and the verdict.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_audit::reconstruct::remedy::{EdgeSearch, RelayNoise};
+use sottovoce_audit::reconstruct::{Findings, Judgement, Target};
+use sottovoce_privacy::round_up;
+
+/// Everything found.
+#[derive(Serialize)]
+pub(super) struct Reconstruction {
+    #[serde(flatten)]
+    pub(super) findings: Findings,
+    pub(super) remedies: Remedies,
+    #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
+    pub(super) names: Option<Vec<String>>,
+}
+
+/// What would help.
+#[derive(Serialize)]
+pub(super) struct Remedies {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) edge: Option<EdgeSearch>,
+    pub(super) relay_noise: RelayNoise,
+}
+
+impl Reconstruction {
+    fn list(&self, peers: &[usize]) -> String {
+        list(peers, self.names.as_deref())
+    }
+
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
+    }
+
+    fn heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.findings;
+        writeln!(
+            f,
+            "{} peers, {} rounds; observed by {}; {} runs",
+            found.peers,
+            found.rounds,
+            self.list(&found.observers),
+            found.runs
+        )?;
+        writeln!(
+            f,
+            "values {} ± {}, noise sigma = {}, relay noise {} sigma; losses in units of local DP\n",
+            found.prior.mean, found.prior.deviation, found.sigma, found.relay_noise
+        )
+    }
+
+    /// One line for each distance: how many, how many exposed, and the worst-off peer's errors.
+    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rows: BTreeMap<u32, Vec<&Target>> = BTreeMap::new();
+        for target in &self.findings.targets {
+            rows.entry(target.distance.unwrap_or(u32::MAX)).or_default().push(target);
+        }
+        writeln!(
+            f,
+            "  {:>8} {:>6} {:>8} {:>10}   error of the best estimate of the worst-off peer's value",
+            "", "", "", ""
+        )?;
+        writeln!(
+            f,
+            "  {:>8} {:>6} {:>8} {:>10}   {:>10} {:>10}   {:<23} {:>10} {:>10}",
+            "distance",
+            "peers",
+            "exposed",
+            "loss",
+            "sigma²/f",
+            "measured",
+            "99.9 %",
+            "uninformed",
+            "measured"
+        )?;
+        for (hops, targets) in rows {
+            let Some(worst) = targets.iter().max_by(|a, b| a.loss.total_cmp(&b.loss)) else { continue };
+            let hops = if hops == u32::MAX { "-".to_owned() } else { hops.to_string() };
+            let exposed = targets.iter().filter(|target| target.exposed).count();
+            let (predicted, measured, interval) = match (worst.informed, worst.interval) {
+                (Some(errors), Some(interval)) => (
+                    number(errors.predicted),
+                    number(errors.measured),
+                    format!("[{}, {}]", number(interval.lower), number(interval.upper)),
+                ),
+                _ => ("infinite".to_owned(), "-".to_owned(), String::new()),
+            };
+            writeln!(
+                f,
+                "  {hops:>8} {:>6} {exposed:>8} {:>10}   {predicted:>10} {measured:>10}   {interval:<23} {:>10} {:>10}",
+                targets.len(),
+                number(worst.loss),
+                number(worst.uninformed.predicted),
+                number(worst.uninformed.measured)
+            )?;
+        }
+        Ok(())
+    }
+
+    fn exposure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.findings;
+        let exposed = found.exposed();
+        writeln!(f, "\n  fully exposed (value plus noise is known exactly): {}", self.list(&exposed))?;
+        let solved = |target: &&Target| target.solved;
+        let solved: Vec<usize> = found.targets.iter().filter(solved).map(|target| target.peer).collect();
+        if solved != exposed {
+            writeln!(f, "  solved for in these runs, in double precision: {}", self.list(&solved))?;
+        }
+        let beyond = found.beyond_doubles();
+        if !beyond.is_empty() {
+            writeln!(
+                f,
+                "  the exact loss of {} counts directions that double precision cannot tell from rounding\n  \
+                 (singular values below {:e} of the largest): an adversary with more digits sees them, and they count",
+                self.list(&beyond),
+                found.tolerance
+            )?;
+        }
+        Ok(())
+    }
+
+    fn remedies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\nRemedies")?;
+        match &self.remedies.edge {
+            None => writeln!(f, "  edges: there is no fixed graph to take one from")?,
+            Some(search) => self.edge(f, search)?,
+        }
+        self.relay_noise(f, &self.remedies.relay_noise)
+    }
+
+    fn edge(&self, f: &mut fmt::Formatter<'_>, search: &EdgeSearch) -> fmt::Result {
+        let scope = format!(
+            "{} of {} edges at observers tried, {} can go",
+            search.examined, search.edges, search.droppable
+        );
+        let Some(best) = &search.best else {
+            return writeln!(f, "  edges: dropping a single one does not help ({scope})");
+        };
+        writeln!(
+            f,
+            "  edge: drop {} - {}: {} no longer exposed, {} still; mean loss {}; noise error {} instead of {} ({scope})",
+            self.name(best.observer),
+            self.name(best.neighbour),
+            self.list(&best.protected),
+            best.exposed,
+            round_up(best.mean_loss),
+            number(best.error.1),
+            number(best.error.0)
+        )
+    }
+
+    fn relay_noise(&self, f: &mut fmt::Formatter<'_>, found: &RelayNoise) -> fmt::Result {
+        let far = format!("{} peers two hops away or more", found.peers);
+        match found.share {
+            _ if found.peers == 0 => writeln!(f, "  relay noise: nobody is two hops away or more"),
+            None => writeln!(f, "  relay noise: none brings the {far} below {}", found.target),
+            Some(_) if found.loss <= found.target => {
+                writeln!(
+                    f,
+                    "  relay noise: the {far} lose {} at most, within {}",
+                    round_up(found.loss),
+                    found.target
+                )
+            }
+            Some(share) => writeln!(
+                f,
+                "  relay noise: --relay-noise {share} brings the {far} from {} to {}; noise error {} instead of {}",
+                round_up(found.loss),
+                round_up(found.loss_after),
+                number(found.error.1),
+                number(found.error.0)
+            ),
+        }
+    }
+
+    fn verdict(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.findings;
+        let confidence = 100.0 * found.confidence;
+        if found.passed() {
+            return write!(
+                f,
+                "\nverdict: PASSED. The {} loss stands for all {} peers at {confidence} % confidence.",
+                found.claim,
+                found.targets.len()
+            );
+        }
+        let failed = self.list(&found.failed());
+        let why = match found.verdict {
+            Judgement::Understated => "the attack proves more than claimed",
+            Judgement::Inconsistent => "the messages' own algebra has more than claimed",
+            Judgement::Disagrees | Judgement::Agrees => "the measured error is not the predicted one",
+        };
+        write!(f, "\nverdict: FAILED at {confidence} % confidence: {why}, for {failed}.")?;
+        if let Some(worst) = found.worst().filter(|_| found.verdict == Judgement::Understated) {
+            let (proven, claimed) = (number(worst.proven_loss), round_up(worst.claimed));
+            write!(f, "\n  peer {}: claimed {claimed}, at least {proven} at 95 %", self.name(worst.peer))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Reconstruction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.heading(f)?;
+        self.table(f)?;
+        self.exposure(f)?;
+        self.remedies(f)?;
+        self.verdict(f)
+    }
+}
+
+/// Four digits, whatever the size.
+fn number(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-3..1e5).contains(&size) => {
+            let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+            format!("{x:.decimals$}")
+        }
+        _ => format!("{x:.3e}"),
+    }
+}
+
+/// Names of peers, the first few of them.
+pub(super) fn list(peers: &[usize], names: Option<&[String]>) -> String {
+    const SHOWN: usize = 20;
+    let name = |&peer: &usize| names.map_or_else(|| peer.to_string(), |names| names[peer].clone());
+    let shown: Vec<String> = peers.iter().take(SHOWN).map(name).collect();
+    match peers.len() {
+        0 => "nobody".into(),
+        n if n > SHOWN => format!("{} and {} more", shown.join(", "), n - SHOWN),
+        _ => shown.join(", "),
+    }
+}
