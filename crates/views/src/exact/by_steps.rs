@@ -10,10 +10,9 @@ use faer::{Mat, MatRef, Par};
 use sottovoce_topology::mixing::Mixing;
 
 use super::Leakage;
-use super::gossip::Hidden;
+use super::gossip::{Hidden, grow};
 use super::relay::{Factored, Powers, check_tau, relative_rounding};
 use crate::Result;
-use crate::basis::Basis;
 use crate::error::{check_observers, check_steps};
 
 /// What `observers` together learn in 1, 2, ..., `steps` steps of gossip, for each of `taus` (relay noise in units of the local
@@ -54,18 +53,10 @@ pub fn by_steps(
 
 /// Without relay noise: leverages of a growing basis.
 fn krylov(hidden: &Hidden, observers: &[usize], nodes: usize, steps: usize) -> Vec<Leakage> {
-    let mut basis = Basis::new(nodes);
-    basis.push_units(hidden.heard());
-    let mut last = 0..basis.rank();
     let mut losses = vec![0.0; nodes];
     let mut all = Vec::with_capacity(steps);
-    for t in 0..steps {
-        if t > 0 && !last.is_empty() {
-            let block: Vec<f64> = last.flat_map(|i| hidden.apply(basis.column(i))).collect();
-            let new = basis.extend(block);
-            last = basis.rank() - new..basis.rank();
-        }
-        for i in last.clone() {
+    grow(hidden, nodes, steps, |basis, new| {
+        for i in new {
             losses.iter_mut().zip(basis.column(i)).for_each(|(loss, x)| *loss += x * x);
         }
         all.push(Leakage {
@@ -74,7 +65,7 @@ fn krylov(hidden: &Hidden, observers: &[usize], nodes: usize, steps: usize) -> V
             rank: Some(basis.rank()),
             ambiguous: basis.ambiguous,
         });
-    }
+    });
     all
 }
 

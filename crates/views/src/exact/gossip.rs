@@ -5,6 +5,8 @@
 //! exponentially fast, and orthogonalising them would lose directions, that is, *understate* the loss. Multiplying the last
 //! orthonormal block instead loses none.
 
+use std::ops::Range;
+
 use sottovoce_topology::mixing::Mixing;
 
 use super::Leakage;
@@ -40,19 +42,30 @@ pub fn gossip_all_pairs(mixing: &Mixing, steps: usize, done: impl Fn(usize) + Sy
 }
 
 fn krylov(mixing: &Mixing, observers: Vec<usize>, steps: usize) -> Leakage {
-    let hidden = Hidden::new(mixing, &observers);
-    let mut basis = Basis::new(mixing.nodes());
+    let basis = grow(&Hidden::new(mixing, &observers), mixing.nodes(), steps, |_, _| ());
+    Leakage { losses: basis.leverages(), rank: Some(basis.rank()), ambiguous: basis.ambiguous, observers }
+}
+
+/// The space of what is heard, step by step; `each` sees it after every step, and which of its columns are new.
+pub(super) fn grow(
+    hidden: &Hidden,
+    nodes: usize,
+    steps: usize,
+    mut each: impl FnMut(&Basis, Range<usize>),
+) -> Basis {
+    let mut basis = Basis::new(nodes);
     basis.push_units(hidden.heard());
     let mut last = 0..basis.rank();
-    for _ in 1..steps {
-        let block: Vec<f64> = last.clone().flat_map(|i| hidden.apply(basis.column(i))).collect();
-        let new = basis.extend(block);
-        if new == 0 {
-            break;
+    for t in 0..steps {
+        // Where nothing was new, nothing ever will be.
+        if t > 0 && !last.is_empty() {
+            let block: Vec<f64> = last.flat_map(|i| hidden.apply(basis.column(i))).collect();
+            let new = basis.extend(block);
+            last = basis.rank() - new..basis.rank();
         }
-        last = basis.rank() - new..basis.rank();
+        each(&basis, last.clone());
     }
-    Leakage { losses: basis.leverages(), rank: Some(basis.rank()), ambiguous: basis.ambiguous, observers }
+    basis
 }
 
 /// The mixing matrix without the observers' rows and columns.
