@@ -117,7 +117,7 @@ pub fn quickstart(seed: u64, done: impl Fn()) -> anyhow::Result<Quickstart> {
     let grid = example.grid(&done)?;
     let attack = example.attack()?;
     done();
-    example.conclude(&outcome, measured, grid, attack)
+    example.conclude(&outcome, &measured, &grid, attack)
 }
 
 struct Example {
@@ -246,8 +246,8 @@ impl Example {
     fn conclude(
         self,
         outcome: &Outcome<Vec<f64>>,
-        measured: Vec<(f64, f64)>,
-        grid: Vec<Point>,
+        measured: &[(f64, f64)],
+        grid: &[Point],
         attack: Attack,
     ) -> anyhow::Result<Quickstart> {
         let steps = STEPS[CHOSEN.1];
@@ -296,7 +296,7 @@ impl Example {
                 .collect(),
             published: printed.chunks(PEERS).map(<[f64]>::to_vec).collect(),
             central: SIGMA * SIGMA / ((PEERS * PEERS) as f64 * chosen.error),
-            errors: self.errors(&measured)?,
+            errors: self.errors(measured)?,
             attack,
             guarantees: lines,
             notes: NOTES.map(String::from).to_vec(),

@@ -15,6 +15,8 @@ use super::{Error, Result};
 pub const MOST_EDGES: usize = 64;
 /// Relay noise is looked for between these shares of the local noise.
 const SHARES: (f64, f64) = (1e-4, 100.0);
+/// A loss may exceed a target by this much, which is rounding.
+const HAIR: f64 = 1e-9;
 
 /// The edge at an observer whose loss protects most of those who are exposed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -27,9 +29,9 @@ pub struct Edge {
     pub protected: Vec<Peer>,
     /// Number of peers exposed without it.
     pub exposed: usize,
-    /// Mean loss without it, over all peers.
-    pub mean_loss: f64,
-    /// Noise error with and without it.
+    /// Mean loss over all peers, with and without it.
+    pub mean_loss: (f64, f64),
+    /// Noise error (mean square, per coordinate), with and without it.
     pub error: (f64, f64),
 }
 
@@ -91,7 +93,8 @@ fn improvement(
 ) -> Edge {
     let still = exposed(after);
     let protected = exposed(before).into_iter().filter(|peer| !still.contains(peer)).collect();
-    Edge { observer, neighbour, protected, exposed: still.len(), mean_loss: after.mean(), error }
+    let mean_loss = (before.mean(), after.mean());
+    Edge { observer, neighbour, protected, exposed: still.len(), mean_loss, error }
 }
 
 fn exposed(leakage: &Leakage) -> Vec<Peer> {
@@ -118,6 +121,8 @@ pub struct RelayNoise {
     pub peers: usize,
     /// Their largest loss as things are.
     pub loss: f64,
+    /// Whether that is within the target already.
+    pub met: bool,
     /// Relay noise as a share of the local noise: what there is already if that is enough; none if no amount is.
     pub share: Option<f64>,
     /// Their largest loss with it.
@@ -143,12 +148,14 @@ pub fn relay_noise(
         Ok(far.iter().map(|&peer| leakage.losses[peer]).fold(0.0, f64::max))
     };
     let loss = worst(present)?;
-    let share = if loss <= target { Some(present) } else { least(present, target, &worst)? };
+    let met = loss <= target + HAIR;
+    let share = if met { Some(present) } else { least(present, target, &worst)? };
     let after = share.unwrap_or(SHARES.1);
     Ok(RelayNoise {
         target,
         peers: far.len(),
         loss,
+        met,
         share,
         loss_after: worst(after)?,
         error: (noise_error(scheme, sigma, present)?, noise_error(scheme, sigma, after)?),
@@ -237,8 +244,16 @@ mod tests {
                 (0..losses.len()).filter(|&u| hops[u] >= Some(2)).map(|u| losses[u]).fold(0.0, f64::max)
             };
             assert!(worst(share) <= 0.2 && found.loss_after == worst(share));
-            assert!(found.loss <= 0.2 || worst(0.99 * share) > 0.2, "{found:?}");
+            assert!(found.met || worst(0.99 * share) > 0.2, "{found:?}");
         }
+    }
+
+    #[test]
+    fn rounding_is_no_reason_for_noise() {
+        // Those two hops from peer 0 lose exactly one half to it, but for the last digits.
+        let six = Scheme::Butterfly { positions: (0..6).collect() };
+        let found = relay_noise(&six, &[0], 1.0, 0.0, 0.5).unwrap();
+        assert!(found.met && found.share == Some(0.0) && found.error.0 == found.error.1, "{found:?}");
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Verdict {
     pub holds: bool,
     /// What the paper says.
     pub claim: String,
+    /// What has to be so for it to count as reproduced, and as holding.
+    pub criterion: String,
     /// What its formula gives here.
     pub ours: String,
     /// What the exact accountant says.
@@ -108,10 +110,16 @@ impl Item {
     }
 
     pub(super) fn judge(mut self, verdict: Verdict) -> Self {
-        let Verdict { claim, ours, exact, .. } = &verdict;
-        let text =
-            format!("{}. The paper: {claim}. Its formula here: {ours}. Exactly: {exact}.", verdict.outcome());
-        self.section.verdict = Some((verdict.reproduced && verdict.holds, text));
+        let Verdict { claim, criterion, ours, exact, .. } = &verdict;
+        self.say(format!("The paper: {claim}."));
+        self.say(format!("Its formula here: {ours}."));
+        self.say(format!("Exactly: {exact}."));
+        self.say(format!("The test: {criterion}."));
+        let formula = match verdict.reproduced {
+            true => "The printed formula gives here what the paper says it gives.",
+            false => "The printed formula does not give here what the paper says it gives.",
+        };
+        self.section.verdict = Some((verdict.holds, formula.into()));
         self.verdict = Some(verdict);
         self
     }

@@ -58,46 +58,14 @@ impl Reconstruction {
         for target in &self.findings.targets {
             rows.entry(target.distance.unwrap_or(u32::MAX)).or_default().push(target);
         }
+        let heading = "mean squared error of the best estimate of the worst-off peer's value";
+        writeln!(f, "{:47}{heading}", "")?;
         writeln!(
             f,
-            "  {:>8} {:>6} {:>8} {:>10}   error of the best estimate of the worst-off peer's value",
-            "", "", "", ""
+            "  distance  peers  exposed      loss in doubles  predicted  measured  99.9 %               \
+             uninformed  measured"
         )?;
-        writeln!(
-            f,
-            "  {:>8} {:>6} {:>8} {:>10}   {:>10} {:>10}   {:<23} {:>10} {:>10}",
-            "distance",
-            "peers",
-            "exposed",
-            "loss",
-            "sigma²/f",
-            "measured",
-            "99.9 %",
-            "uninformed",
-            "measured"
-        )?;
-        for (hops, targets) in rows {
-            let Some(worst) = targets.iter().max_by(|a, b| a.loss.total_cmp(&b.loss)) else { continue };
-            let hops = if hops == u32::MAX { "-".to_owned() } else { hops.to_string() };
-            let exposed = targets.iter().filter(|target| target.exposed).count();
-            let (predicted, measured, interval) = match (worst.informed, worst.interval) {
-                (Some(errors), Some(interval)) => (
-                    number(errors.predicted),
-                    number(errors.measured),
-                    format!("[{}, {}]", number(interval.lower), number(interval.upper)),
-                ),
-                _ => ("infinite".to_owned(), "-".to_owned(), String::new()),
-            };
-            writeln!(
-                f,
-                "  {hops:>8} {:>6} {exposed:>8} {:>10}   {predicted:>10} {measured:>10}   {interval:<23} {:>10} {:>10}",
-                targets.len(),
-                number(worst.loss),
-                number(worst.uninformed.predicted),
-                number(worst.uninformed.measured)
-            )?;
-        }
-        Ok(())
+        rows.into_iter().try_for_each(|(hops, targets)| row(f, hops, &targets))
     }
 
     fn exposure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,14 +107,15 @@ impl Reconstruction {
         let Some(best) = &search.best else {
             return writeln!(f, "  edges: dropping a single one does not help ({scope})");
         };
+        write!(f, "  edge: drop {} - {}: ", self.name(best.observer), self.name(best.neighbour))?;
+        if !best.protected.is_empty() {
+            write!(f, "{} no longer exposed, {} still; ", self.list(&best.protected), best.exposed)?;
+        }
         writeln!(
             f,
-            "  edge: drop {} - {}: {} no longer exposed, {} still; mean loss {}; noise error {} instead of {} ({scope})",
-            self.name(best.observer),
-            self.name(best.neighbour),
-            self.list(&best.protected),
-            best.exposed,
-            round_up(best.mean_loss),
+            "mean loss {} instead of {}; noise error {} instead of {}\n    ({scope})",
+            round_up(best.mean_loss.1),
+            round_up(best.mean_loss.0),
             number(best.error.1),
             number(best.error.0)
         )
@@ -157,7 +126,7 @@ impl Reconstruction {
         match found.share {
             _ if found.peers == 0 => writeln!(f, "  relay noise: nobody is two hops away or more"),
             None => writeln!(f, "  relay noise: none brings the {far} below {}", found.target),
-            Some(_) if found.loss <= found.target => {
+            Some(_) if found.met => {
                 writeln!(
                     f,
                     "  relay noise: the {far} lose {} at most, within {}",
@@ -180,12 +149,18 @@ impl Reconstruction {
         let found = &self.findings;
         let confidence = 100.0 * found.confidence;
         if found.passed() {
-            return write!(
+            let (claim, peers) = (found.claim, found.targets.len());
+            write!(
                 f,
-                "\nverdict: PASSED. The {} loss stands for all {} peers at {confidence} % confidence.",
-                found.claim,
-                found.targets.len()
-            );
+                "\nverdict: PASSED. The {claim} loss stands for all {peers} peers at {confidence} % confidence."
+            )?;
+            return match found.beyond_doubles().len() {
+                0 => Ok(()),
+                n => write!(
+                    f,
+                    "\n  For {n} of them only the part that doubles see was measured; nothing speaks against the rest."
+                ),
+            };
         }
         let failed = self.list(&found.failed());
         let why = match found.verdict {
@@ -210,6 +185,29 @@ impl fmt::Display for Reconstruction {
         self.remedies(f)?;
         self.verdict(f)
     }
+}
+
+/// The line of a distance.
+fn row(f: &mut fmt::Formatter<'_>, hops: u32, targets: &[&Target]) -> fmt::Result {
+    // Among equals the first.
+    let Some(worst) = targets.iter().rev().max_by(|a, b| a.loss.total_cmp(&b.loss)) else { return Ok(()) };
+    let hops = if hops == u32::MAX { "-".to_owned() } else { hops.to_string() };
+    let exposed = targets.iter().filter(|target| target.exposed).count();
+    let (predicted, measured, interval) = match (worst.informed, worst.interval) {
+        (Some(errors), Some(interval)) => (
+            number(errors.predicted),
+            number(errors.measured),
+            format!("[{}, {}]", number(interval.lower), number(interval.upper)),
+        ),
+        _ => ("infinite".to_owned(), "-".to_owned(), String::new()),
+    };
+    let (loss, visible) = (number(worst.loss), number(worst.visible));
+    let (guess, guessed) = (number(worst.uninformed.predicted), number(worst.uninformed.measured));
+    writeln!(
+        f,
+        "  {hops:>8} {:>6} {exposed:>8} {loss:>9} {visible:>10}  {predicted:>9} {measured:>9}  {interval:<20} {guess:>10} {guessed:>9}",
+        targets.len()
+    )
 }
 
 /// Four digits, whatever the size.

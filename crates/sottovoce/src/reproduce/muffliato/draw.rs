@@ -1,14 +1,17 @@
 //! The pictures that several figures share: losses by distance, and losses on a graph.
 
+use std::f64::consts::TAU;
+
 use sottovoce_report::{Axis, Chart, ColourBar, Curve, GraphPicture, Picture, Series, layout, text};
+use sottovoce_topology::Graph;
 
 use super::study::Study;
 use crate::reproduce::statistics::{Summary, choose};
 
 /// Smaller losses are drawn at the axis.
 const FLOOR: f64 = 1e-5;
-/// The largest printed sums are a little above 2.
-const CEILING: f64 = 5.0;
+/// The largest printed sums are far above local DP.
+const CEILING: f64 = 50.0;
 /// Peers further away are left out of charts (not of the data).
 pub(super) const REACH: u32 = 20;
 /// More edges than this only blacken a picture.
@@ -51,19 +54,19 @@ pub(super) struct Map {
 impl Map {
     /// Where peers have no place of their own, forces find one.
     pub(super) fn new(study: &Study, seed: u64) -> Self {
-        let all: Vec<(u32, u32)> = study.graph.edges().map(|(u, v)| (u as u32, v as u32)).collect();
         let positions = match study.graph.coordinates() {
             Some(places) => places.iter().map(|p| (p[0], p[1])).collect(),
-            None => layout(study.graph.nodes(), &all, seed),
+            None => layout(study.graph.nodes(), &pairs(study), seed),
         };
-        let keep = |i: &usize| choose(seed, *i as u64, all.len()) < EDGES;
-        let edges = (0..all.len()).filter(|i| all.len() <= EDGES || keep(i)).map(|i| all[i]).collect();
-        Self { edges, positions }
+        Self::at(study, positions, seed)
     }
 
-    /// The same graph at given places.
-    pub(super) fn at(study: &Study, positions: Vec<(f64, f64)>) -> Self {
-        Self { positions, edges: study.graph.edges().map(|(u, v)| (u as u32, v as u32)).collect() }
+    /// The graph at given places; of very many edges a random part is drawn.
+    pub(super) fn at(study: &Study, positions: Vec<(f64, f64)>, seed: u64) -> Self {
+        let all = pairs(study);
+        let keep = |i: &usize| all.len() <= EDGES || choose(seed, *i as u64, all.len()) < EDGES;
+        let edges = (0..all.len()).filter(keep).map(|i| all[i]).collect();
+        Self { edges, positions }
     }
 
     pub(super) fn picture(&self, study: &Study, title: &str, losses: &[f64]) -> Picture {
@@ -88,4 +91,27 @@ impl Map {
         }
         .picture()
     }
+}
+
+fn pairs(study: &Study) -> Vec<(u32, u32)> {
+    study.graph.edges().map(|(u, v)| (u as u32, v as u32)).collect()
+}
+
+/// A ring for each distance; around it, peers in the order of the neighbours that lead to them.
+pub(super) fn rings(graph: &Graph, hops: &[u32]) -> Vec<(f64, f64)> {
+    let farthest = hops.iter().copied().max().unwrap_or(0);
+    let mut angles = vec![0.0; graph.nodes()];
+    for d in 1..=farthest {
+        let inner = |u: usize| {
+            let before = graph.neighbors(u).iter().filter(|&&v| hops[v as usize] + 1 == d);
+            Summary::of(before.map(|&v| angles[v as usize])).map_or(0.0, |summary| summary.mean)
+        };
+        let mut ring: Vec<(f64, usize)> =
+            (0..hops.len()).filter(|&u| hops[u] == d).map(|u| (inner(u), u)).collect();
+        ring.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let step = TAU / ring.len() as f64;
+        ring.iter().enumerate().for_each(|(i, (_, u))| angles[*u] = (i as f64 + 0.5) * step);
+    }
+    let place = |(angle, &hops): (f64, &u32)| (f64::from(hops) * angle.cos(), f64::from(hops) * angle.sin());
+    angles.into_iter().zip(hops).map(place).collect()
 }

@@ -8,7 +8,7 @@ use sottovoce_topology::io::{Format, read_file};
 
 use super::draw::Map;
 use super::study::{HEADER, Study, Symmetry};
-use super::words::{exactly, loss, percent, repair, worst};
+use super::words::{exactly, loss, percent, repair, test, worst};
 use crate::reproduce::statistics::choose;
 use crate::reproduce::{Item, Options, Verdict, Watch};
 
@@ -56,9 +56,10 @@ pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::R
         reproduced: limited(&study),
         holds: study.sound(),
         claim: "leakage is limited outside the peer's own community".into(),
+        criterion: test(&format!("the mean loss at 3 hops or more, clipped to 1 as drawn, is below {LIMITED}")),
         ours: format!(
             "{} peers, T = {}: mean loss {} to neighbours and {} at 3 hops or more; clipped to 1, as drawn, 1 and {} \
-             (limited if below {LIMITED})",
+            ",
             study.graph.nodes(),
             study.steps,
             text::digits(near, 3),
@@ -89,6 +90,7 @@ pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow
             "neighbours",
             "printed near",
             "printed far",
+            "clipped",
             "exact near",
             "exact far",
             "relay far",
@@ -106,6 +108,9 @@ pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow
         reproduced: 2 * confined > studies.len(),
         holds: sound == studies.len(),
         claim: "losses limited to visible communities, consistently across the graphs".into(),
+        criterion: test(&format!(
+            "on most graphs the mean clipped loss at 3 hops or more is below {LIMITED}"
+        )),
         ours: format!(
             "on {confined} of {} graphs the mean clipped loss at 3 hops or more is below {LIMITED}",
             studies.len()
@@ -128,9 +133,17 @@ fn draw(item: &mut Item, study: &Study, seed: u64) -> anyhow::Result<()> {
     let map = Map::new(study, seed);
     let part = study.name.trim_start_matches("ego ");
     let printed = map.picture(study, "Printed loss", &study.published);
-    item.picture(&format!("{part}-published"), &printed, format!("{}: as printed.", study.name))?;
+    item.picture(
+        &format!("{part}-published"),
+        &printed,
+        format!("{}: what the peer loses to each, as printed.", study.name),
+    )?;
     let exact = map.picture(study, "Exact loss", &study.exact.losses);
-    item.picture(&format!("{part}-exact"), &exact, format!("{}: exact.", study.name))
+    item.picture(
+        &format!("{part}-exact"),
+        &exact,
+        format!("{}: what it learns about each, exact.", study.name),
+    )
 }
 
 /// Mean losses of neighbours, and at three hops or more (none: 0).
@@ -163,6 +176,7 @@ fn row(study: &Study) -> Vec<String> {
         study.graph.degree(study.peer).to_string(),
         text::digits(printed.0, 3),
         text::digits(printed.1, 3),
+        text::digits(near_and_far(study, &clipped(study)).1, 3),
         loss(exact.0),
         loss(exact.1),
         relay,

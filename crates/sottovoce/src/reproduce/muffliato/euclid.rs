@@ -69,6 +69,10 @@ fn judge(mut item: Item, study: &Study, far: &[f64]) -> Item {
         reproduced: printed < -EXTREMELY,
         holds: exact < -EXTREMELY && study.sound(),
         claim: "the loss is extremely well correlated with the Euclidean distance".into(),
+        criterion: format!(
+            "reproduced if the rank correlation of loss and distance is below −{EXTREMELY}; holds if that of the exact \
+             loss is, too, and nobody loses more than printed"
+        ),
         ours: format!("rank correlation {}", text::digits(printed, 3)),
         exact: format!(
             "rank correlation {}, mean loss {}; {}",

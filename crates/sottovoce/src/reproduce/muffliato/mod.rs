@@ -149,8 +149,11 @@ fn page(items: &[Item], options: &Options) -> Page {
                  paper says it gives; “holds” whether the claim survives exact accounting.",
                 options.seed
             ),
-            "Known faults of the authors' code, which change their pictures: its sum begins one step late, so that \
-             direct neighbours lose a whole unit less than the formula says; pictures clip losses to 1, which hides sums above \
+            "Pictures of the printed formula show, as in the paper, what one peer loses to each other one. Exact losses are those \
+             of each other peer towards this one, and are compared with the printed formula in that direction."
+                .into(),
+            "Known faults of the authors' code, which change their pictures: its sum runs from step 1 to T instead of from 0 to T - 1, so \
+             that direct neighbours lose nearly a whole unit less than the formula says; pictures clip losses to 1, which hides sums above \
              it; and the five runs of the random graph are one."
                 .into(),
         ],

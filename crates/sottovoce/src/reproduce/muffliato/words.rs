@@ -14,17 +14,19 @@ pub(super) fn loss(value: f64) -> String {
     text::up(value, 3)
 }
 
+/// The test of a claim about distances, after what it takes to be reproduced.
+pub(super) fn test(reproduced: &str) -> String {
+    format!("reproduced if {reproduced}; holds if nobody loses more than the printed formula says")
+}
+
 /// What exact accounting says of several graphs: who is understated, and by how much at most.
 pub(super) fn exactly(studies: &[&Study]) -> String {
     let part = |study: &&Study| {
-        let found = study.understated();
-        let far = found.far.map_or("nobody is 3 hops away".into(), |far| {
-            format!("{} of those at 3 hops or more lose more than printed", percent(far))
-        });
-        format!("{}: {far}", study.name)
+        let far = study.understated().far.map_or("nobody is that far".into(), percent);
+        if studies.len() > 1 { format!("{} {far}", study.name) } else { far }
     };
     let parts: Vec<String> = studies.iter().map(part).collect();
-    format!("{}{}", parts.join("; "), worst(studies))
+    format!("peers at 3 hops or more who lose more than printed: {}{}", parts.join(", "), worst(studies))
 }
 
 /// The largest understatement among several graphs.
