@@ -105,7 +105,7 @@ pub struct Accounted {
 }
 
 impl Run {
-    /// Synchronous gossip over one matrix, accelerated or not.
+    /// Synchronous gossip over one matrix; accelerated or not, as long as there is no relay noise (with it, plain).
     pub fn gossip(mixing: Mixing, steps: usize) -> Self {
         Self { who: Who::Gossip(Box::new(mixing)), steps }
     }

@@ -57,7 +57,7 @@ fn check_files(dir: &Path, result: &Value) {
     for name in &announced {
         let content = fs::read(dir.join(name)).unwrap();
         let begins: &[u8] = match name.rsplit('.').next().unwrap() {
-            "svg" => b"<svg",
+            "svg" => b"<?xml",
             "png" => b"\x89PNG",
             "csv" => b"graph,peer,hops,published",
             "html" => b"<!DOCTYPE html>",

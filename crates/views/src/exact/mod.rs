@@ -9,7 +9,8 @@
 //! | [`scheduled`] | a matrix per step: the observable subspace, backwards |
 //! | [`traced`] | any linear protocol: the coefficients of the messages themselves |
 //!
-//! [`by_steps`] gives the first two after every number of steps at once. Acceleration spans the same space as plain gossip and costs nothing.
+//! [`by_steps`] gives the first two after every number of steps at once. Without relay noise acceleration
+//! spans the same space as plain gossip and costs nothing; *with* relay noise it reveals more, and [`traced`] must be asked.
 
 mod by_steps;
 mod coalition;

@@ -51,7 +51,7 @@ pub(crate) struct AveragingArgs {
     /// The K peers who together learn most (without relay noise).
     #[arg(long, value_name = "K", value_parser = count, group = "who", allow_negative_numbers = true)]
     worst_coalition: Option<usize>,
-    /// Fresh noise on every message, as a share of the local noise.
+    /// Fresh noise on every message, as a share of the local noise (plain gossip; without it, accelerated or plain).
     #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
     /// Which accounting to print.
