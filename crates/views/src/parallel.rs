@@ -1,6 +1,7 @@
 //! Independent pieces of work on all cores; the result does not depend on how many there are.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Worker threads to use.
 pub(crate) fn threads() -> usize {
@@ -32,4 +33,19 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl F
     });
     all.sort_by_key(|(i, _)| *i);
     all.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.
+pub(crate) fn fill<T: Send>(slots: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
+    let pieces = Mutex::new(slots.chunks_mut(size).enumerate());
+    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    std::thread::scope(|scope| {
+        for _ in 0..threads() {
+            scope.spawn(|| {
+                while let Some((i, piece)) = next() {
+                    work(i, piece);
+                }
+            });
+        }
+    });
 }

@@ -41,6 +41,26 @@ pub(crate) fn each_iterate(
     }
 }
 
+/// `W` times each of the columns, which are stored one after the other; a few at a time, side by side.
+pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
+    let n = mixing.nodes();
+    let mut out = vec![0.0; columns.len()];
+    let mut block = vec![[0.0; WIDTH]; n];
+    let mut mixed = block.clone();
+    for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
+        pulp::Arch::new().dispatch(|| {
+            for (i, column) in from.chunks_exact(n).enumerate() {
+                block.iter_mut().zip(column).for_each(|(row, x)| row[i] = *x);
+            }
+            mix(mixing, 1.0, &block, &mut mixed);
+            for (i, column) in to.chunks_exact_mut(n).enumerate() {
+                column.iter_mut().zip(&mixed).for_each(|(x, row)| *x = row[i]);
+            }
+        });
+    }
+    out
+}
+
 /// `out = gamma W x + (1 - gamma) out`.
 #[inline(always)]
 fn mix(mixing: &Mixing, gamma: f64, x: &[Row], out: &mut [Row]) {

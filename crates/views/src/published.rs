@@ -70,27 +70,22 @@ pub fn gossip_all_pairs(formula: Formula, mixing: &Mixing, steps: usize) -> Resu
     mixing.check()?;
     check_steps(steps)?;
     let n = mixing.nodes();
-    let blocks: Vec<Vec<usize>> = (0..n).collect::<Vec<_>>().chunks(WIDTH).map(<[usize]>::to_vec).collect();
-    let columns = parallel::map(
-        blocks.len(),
-        |i| transposed(&contributions(formula, mixing, &blocks[i], steps), blocks[i].len()),
-        |_| (),
-    );
     // Row `w`: what hearing peer `w` in all steps reveals about each peer. An observer hears its neighbours.
-    let heard: Vec<f64> = columns.concat();
-    let rows = parallel::map(
-        n,
-        |v| {
-            let mut row = vec![0.0; n];
+    let mut heard = vec![0.0; n * n];
+    parallel::fill(&mut heard, WIDTH * n, |i, rows| {
+        let block: Vec<usize> = (i * WIDTH..i * WIDTH + rows.len() / n).collect();
+        transpose(&contributions(formula, mixing, &block, steps), rows);
+    });
+    let mut losses = vec![0.0; n * n];
+    parallel::fill(&mut losses, n, |v, row| {
+        pulp::Arch::new().dispatch(|| {
             for &w in mixing.graph().neighbors(v) {
                 row.iter_mut().zip(&heard[w as usize * n..]).for_each(|(sum, x)| *sum += x);
             }
-            row.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
-            row
-        },
-        |_| (),
-    );
-    Ok(rows.concat())
+        });
+        row.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
+    });
+    Ok(losses)
 }
 
 /// The printed loss over a schedule (Theorem 1 with its general matrices).
@@ -194,11 +189,11 @@ fn accumulate(sums: &mut [Row], x: &[Row], term: impl Fn(f64, usize) -> f64) {
     }
 }
 
-/// The first `width` columns, one after the other.
-fn transposed(rows: &[Row], width: usize) -> Vec<f64> {
-    let mut out = Vec::with_capacity(rows.len() * width);
-    (0..width).for_each(|i| out.extend(rows.iter().map(|row| row[i])));
-    out
+/// Writes the columns, one after the other, as many as there is room for.
+fn transpose(rows: &[Row], columns: &mut [f64]) {
+    for (i, column) in columns.chunks_exact_mut(rows.len()).enumerate() {
+        column.iter_mut().zip(rows).for_each(|(slot, row)| *slot = row[i]);
+    }
 }
 
 #[cfg(test)]

@@ -98,7 +98,16 @@ impl Mixing {
     /// # Panics
     /// If `x` or `out` does not have one entry per node.
     pub fn apply(&self, x: &[f64], out: &mut [f64]) {
-        self.apply_block(x, 1, out);
+        assert_eq!((x.len(), out.len()), (self.nodes(), self.nodes()), "one entry per node");
+        let (offsets, neighbors) = self.graph.rows();
+        for (u, out) in out.iter_mut().enumerate() {
+            let range = offsets[u]..offsets[u + 1];
+            let mut sum = self.diagonal[u] * x[u];
+            for (&v, weight) in neighbors[range.clone()].iter().zip(&self.weights[range]) {
+                sum += weight * x[v as usize];
+            }
+            *out = sum;
+        }
     }
 
     /// `out = W X` for vectors of length `width` per node, stored node after node.

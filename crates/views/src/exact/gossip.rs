@@ -12,6 +12,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::Leakage;
 use crate::basis::Basis;
 use crate::error::{check_observers, check_steps};
+use crate::powers::apply_columns;
 use crate::{Result, parallel};
 
 /// What `observers` together learn in `steps` steps of gossip.
@@ -59,8 +60,7 @@ pub(super) fn grow(
     for t in 0..steps {
         // Where nothing was new, nothing ever will be.
         if t > 0 && !last.is_empty() {
-            let block: Vec<f64> = last.flat_map(|i| hidden.apply(basis.column(i))).collect();
-            let new = basis.extend(block);
+            let new = basis.extend(hidden.apply_columns(basis.columns(last)));
             last = basis.rank() - new..basis.rank();
         }
         each(&basis, last.clone());
@@ -89,6 +89,15 @@ impl<'a> Hidden<'a> {
         heard.sort_unstable();
         heard.dedup();
         heard
+    }
+
+    /// `B` times each of the columns, all 0 at the observers.
+    fn apply_columns(&self, columns: &[f64]) -> Vec<f64> {
+        let mut out = apply_columns(self.mixing, columns);
+        for column in out.chunks_exact_mut(self.mixing.nodes()) {
+            self.observers.iter().for_each(|&v| column[v] = 0.0);
+        }
+        out
     }
 
     /// `B x`, for an `x` that is 0 at the observers.
