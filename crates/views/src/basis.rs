@@ -58,9 +58,7 @@ impl Basis {
     /// Extends the basis to span the given columns (each of length at most about one) as well; returns how many were new.
     pub(crate) fn extend(&mut self, mut block: Vec<f64>) -> usize {
         let (n, before) = (self.dimension, self.rank());
-        let lengths = |block: &[f64]| {
-            pulp::Arch::new().dispatch(|| block.chunks_exact(n.max(1)).map(norm).collect::<Vec<_>>())
-        };
+        let lengths = |block: &[f64]| block.chunks_exact(n.max(1)).map(norm).collect::<Vec<_>>();
         let whole = lengths(&block);
         self.project(&mut block);
         // Projecting leaves round-offs of the whole along the basis: where little is left of it, they would be noticed.
@@ -70,7 +68,7 @@ impl Basis {
         let arch = pulp::Arch::new();
         // Within the block: the longest remainder first, so that what is dropped is smaller than all that is kept.
         let mut left: Vec<usize> = (0..block.len() / n.max(1)).collect();
-        while let Some((position, length)) = arch.dispatch(|| longest(&block, n, &left)) {
+        while let Some((position, length)) = longest(&block, n, &left) {
             if length < NOTHING {
                 break;
             }
@@ -85,11 +83,7 @@ impl Basis {
                 let length = norm(&column);
                 column.iter_mut().for_each(|x| *x /= length);
             }
-            arch.dispatch(|| {
-                for &other in &left {
-                    remove(&column, &mut block[other * n..(other + 1) * n]);
-                }
-            });
+            arch.dispatch(Remove { direction: &column, block: &mut block, left: &left });
             self.columns.extend_from_slice(&column);
         }
         self.dropped += left.len();
@@ -139,6 +133,25 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
         }
     }
     sums.iter().sum::<f64>() + rest
+}
+
+/// Takes a direction out of the columns of a block that are left, with the widest instructions there are.
+struct Remove<'a> {
+    direction: &'a [f64],
+    block: &'a mut [f64],
+    left: &'a [usize],
+}
+
+impl pulp::WithSimd for Remove<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let n = self.direction.len();
+        for &other in self.left {
+            remove(self.direction, &mut self.block[other * n..(other + 1) * n]);
+        }
+    }
 }
 
 /// Takes the component along the unit vector `direction` out of `x`, twice.

@@ -32,10 +32,10 @@ pub(crate) fn each_iterate(
     columns.iter().enumerate().for_each(|(i, &w)| now[w][i] = 1.0);
     let arch = pulp::Arch::new();
     for t in 0..steps {
-        arch.dispatch(|| visit(t, &now));
+        visit(t, &now);
         if t + 1 < steps {
             let gamma = if t == 0 { 1.0 } else { gamma };
-            arch.dispatch(|| mix(mixing, gamma, &now, &mut other));
+            arch.dispatch(Mix { mixing, gamma, x: &now, out: &mut other });
             std::mem::swap(&mut now, &mut other);
         }
     }
@@ -48,20 +48,35 @@ pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
     let mut block = vec![[0.0; WIDTH]; n];
     let mut mixed = block.clone();
     for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
-        pulp::Arch::new().dispatch(|| {
-            for (i, column) in from.chunks_exact(n).enumerate() {
-                block.iter_mut().zip(column).for_each(|(row, x)| row[i] = *x);
-            }
-            mix(mixing, 1.0, &block, &mut mixed);
-            for (i, column) in to.chunks_exact_mut(n).enumerate() {
-                column.iter_mut().zip(&mixed).for_each(|(x, row)| *x = row[i]);
-            }
-        });
+        for (i, column) in from.chunks_exact(n).enumerate() {
+            block.iter_mut().zip(column).for_each(|(row, x)| row[i] = *x);
+        }
+        pulp::Arch::new().dispatch(Mix { mixing, gamma: 1.0, x: &block, out: &mut mixed });
+        for (i, column) in to.chunks_exact_mut(n).enumerate() {
+            column.iter_mut().zip(&mixed).for_each(|(x, row)| *x = row[i]);
+        }
     }
     out
 }
 
-/// `out = gamma W x + (1 - gamma) out`.
+/// `out = gamma W x + (1 - gamma) out`. A type of its own rather than a closure, which would not be inlined where the wide
+/// instructions are.
+struct Mix<'a> {
+    mixing: &'a Mixing,
+    gamma: f64,
+    x: &'a [Row],
+    out: &'a mut [Row],
+}
+
+impl pulp::WithSimd for Mix<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        mix(self.mixing, self.gamma, self.x, self.out);
+    }
+}
+
 #[inline(always)]
 fn mix(mixing: &Mixing, gamma: f64, x: &[Row], out: &mut [Row]) {
     let (offsets, neighbours) = mixing.graph().rows();

@@ -78,11 +78,9 @@ pub fn gossip_all_pairs(formula: Formula, mixing: &Mixing, steps: usize) -> Resu
     });
     let mut losses = vec![0.0; n * n];
     parallel::fill(&mut losses, n, |v, row| {
-        pulp::Arch::new().dispatch(|| {
-            for &w in mixing.graph().neighbors(v) {
-                row.iter_mut().zip(&heard[w as usize * n..]).for_each(|(sum, x)| *sum += x);
-            }
-        });
+        for &w in mixing.graph().neighbors(v) {
+            row.iter_mut().zip(&heard[w as usize * n..]).for_each(|(sum, x)| *sum += x);
+        }
         row.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
     });
     Ok(losses)
@@ -173,10 +171,30 @@ fn senders(mixing: &Mixing, observers: &[usize]) -> Vec<usize> {
     heard(&step, observers).into_iter().filter(|w| observers.binary_search(w).is_err()).collect()
 }
 
+/// [`Formula::add`] with the widest instructions there are.
+struct Add<'a> {
+    formula: Formula,
+    sums: &'a mut [Row],
+    x: &'a [Row],
+    s: usize,
+    steps: usize,
+}
+
+impl pulp::WithSimd for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        self.formula.add(self.sums, self.x, self.s, self.steps);
+    }
+}
+
 /// For each peer (rows) and each sender of the block (columns): what all its messages contribute.
 fn contributions(formula: Formula, mixing: &Mixing, block: &[usize], steps: usize) -> Vec<Row> {
     let mut sums = vec![[0.0; WIDTH]; mixing.nodes()];
-    each_power(mixing, block, steps, |t, x| formula.add(&mut sums, x, t, steps));
+    each_power(mixing, block, steps, |t, x| {
+        pulp::Arch::new().dispatch(Add { formula, sums: &mut sums, x, s: t, steps });
+    });
     sums
 }
 
