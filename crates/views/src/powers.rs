@@ -4,6 +4,8 @@
 //! are fixed so that a line is one or two vector registers, whatever the processor (`pulp` picks the instructions at run
 //! time).
 
+use std::cell::RefCell;
+
 use sottovoce_topology::mixing::Mixing;
 
 /// Columns per block: one cache line.
@@ -11,6 +13,24 @@ pub(crate) const WIDTH: usize = 8;
 
 /// A row of a block.
 pub(crate) type Row = [f64; WIDTH];
+
+thread_local! {
+    /// Blocks to use again: the allocator would hand each back to the system, and all threads would wait for that.
+    static SPARE: RefCell<Vec<Vec<Row>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A block of zeros.
+pub(crate) fn zeros(nodes: usize) -> Vec<Row> {
+    let mut block = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
+    block.clear();
+    block.resize(nodes, [0.0; WIDTH]);
+    block
+}
+
+/// Keeps a block for the next who asks this thread for one.
+pub(crate) fn spare(block: Vec<Row>) {
+    SPARE.with_borrow_mut(|spare| spare.push(block));
+}
 
 /// Calls `visit(t, X)` for `t` below `steps` with `X = W^t` restricted to the given columns (at most [`WIDTH`]; the rest are
 /// zero), row after row.
@@ -26,9 +46,9 @@ pub(crate) fn each_iterate(
     steps: usize,
     mut visit: impl FnMut(usize, &[Row]),
 ) {
-    let mut now = vec![[0.0; WIDTH]; mixing.nodes()];
+    let mut now = zeros(mixing.nodes());
     // What came before, and is replaced by what comes after.
-    let mut other = now.clone();
+    let mut other = zeros(mixing.nodes());
     columns.iter().enumerate().for_each(|(i, &w)| now[w][i] = 1.0);
     let arch = pulp::Arch::new();
     for t in 0..steps {
@@ -39,14 +59,15 @@ pub(crate) fn each_iterate(
             std::mem::swap(&mut now, &mut other);
         }
     }
+    spare(now);
+    spare(other);
 }
 
 /// `W` times each of the columns, which are stored one after the other; a few at a time, side by side.
 pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
     let n = mixing.nodes();
     let mut out = vec![0.0; columns.len()];
-    let mut block = vec![[0.0; WIDTH]; n];
-    let mut mixed = block.clone();
+    let (mut block, mut mixed) = (zeros(n), zeros(n));
     for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
         for (i, column) in from.chunks_exact(n).enumerate() {
             block.iter_mut().zip(column).for_each(|(row, x)| row[i] = *x);
@@ -56,6 +77,8 @@ pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
             column.iter_mut().zip(&mixed).for_each(|(x, row)| *x = row[i]);
         }
     }
+    spare(block);
+    spare(mixed);
     out
 }
 

@@ -11,7 +11,7 @@ use sottovoce_topology::schedule::Schedule;
 
 use crate::error::{Error, check_observers, check_steps};
 use crate::exact::heard;
-use crate::powers::{Row, WIDTH, each_power, squared_lengths};
+use crate::powers::{Row, WIDTH, each_power, spare, squared_lengths, zeros};
 use crate::{Result, parallel};
 
 /// Which printed formula.
@@ -74,7 +74,9 @@ pub fn gossip_all_pairs(formula: Formula, mixing: &Mixing, steps: usize) -> Resu
     let mut heard = vec![0.0; n * n];
     parallel::fill(&mut heard, WIDTH * n, |i, rows| {
         let block: Vec<usize> = (i * WIDTH..i * WIDTH + rows.len() / n).collect();
-        transpose(&contributions(formula, mixing, &block, steps), rows);
+        let sums = contributions(formula, mixing, &block, steps);
+        transpose(&sums, rows);
+        spare(sums);
     });
     let mut losses = vec![0.0; n * n];
     parallel::fill(&mut losses, n, |v, row| {
@@ -191,7 +193,7 @@ impl pulp::WithSimd for Add<'_> {
 
 /// For each peer (rows) and each sender of the block (columns): what all its messages contribute.
 fn contributions(formula: Formula, mixing: &Mixing, block: &[usize], steps: usize) -> Vec<Row> {
-    let mut sums = vec![[0.0; WIDTH]; mixing.nodes()];
+    let mut sums = zeros(mixing.nodes());
     each_power(mixing, block, steps, |t, x| {
         pulp::Arch::new().dispatch(Add { formula, sums: &mut sums, x, s: t, steps });
     });
