@@ -153,3 +153,36 @@ proptest! {
         prop_assert_eq!(backwards.rank, both.rank);
     }
 }
+
+/// A weight may be tiny and still give everything away: what is small beside other *peers'* shares is not small beside rounding.
+#[test]
+fn tiny_weights_hide_nothing() {
+    let path = generate(&Family::Path { n: 4 }, 0, true).unwrap();
+    for tiny in [1e-3, 1e-8, 1e-11, 1e-14, 1e-20, 1e-100] {
+        let entries = [
+            (0, 1, 0.25),
+            (1, 0, 0.25),
+            (1, 2, tiny),
+            (2, 1, tiny),
+            (2, 3, 0.5),
+            (3, 2, 0.5),
+            (0, 0, 0.75),
+            (1, 1, 0.75 - tiny),
+            (2, 2, 0.5 - tiny),
+            (3, 3, 0.5),
+        ];
+        let mixing = Mixing::from_entries(&path, entries).unwrap();
+        let schedule = Schedule::constant(mixing.clone());
+        let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds: 2, accelerated: false };
+        for found in [
+            exact::gossip(&mixing, &[0], 2).unwrap(),
+            exact::scheduled(&schedule, &[0], 2).unwrap(),
+            by_tracing(&scheme, 4, &[0], 0.0),
+        ] {
+            assert!((found.losses[2] - 1.0).abs() < 1e-9, "weight {tiny:e}: {found:?}");
+            assert!(found.losses[3] < 1e-9, "weight {tiny:e}: {found:?}");
+            assert_eq!(found.rank, Some(2), "weight {tiny:e}");
+        }
+        assert!((exact::gossip(&mixing, &[0], 3).unwrap().losses[3] - 1.0).abs() < 1e-9);
+    }
+}

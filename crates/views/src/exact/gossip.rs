@@ -54,18 +54,28 @@ pub(super) fn grow(
     steps: usize,
     mut each: impl FnMut(&Basis, Range<usize>),
 ) -> Basis {
-    let mut basis = Basis::new(nodes);
+    let mut basis = Basis::new(nodes).careful(has_tiny_weights(hidden.mixing));
     basis.push_units(hidden.heard());
     let mut last = 0..basis.rank();
     for t in 0..steps {
         // Where nothing was new, nothing ever will be.
         if t > 0 && !last.is_empty() {
-            let new = basis.extend(hidden.apply_columns(basis.columns(last)));
+            let columns = basis.columns(last).to_vec();
+            let terms = || hidden.apply_columns(&columns.iter().map(|x| x.abs()).collect::<Vec<_>>());
+            let new = basis.extend(hidden.apply_columns(&columns), terms);
             last = basis.rank() - new..basis.rank();
         }
         each(&basis, last.clone());
     }
     basis
+}
+
+/// Weights below this make entries that a norm does not notice.
+const TINY: f64 = 1e-6;
+
+/// Whether some neighbours hardly listen to each other. They hear each other all the same.
+pub(super) fn has_tiny_weights(mixing: &Mixing) -> bool {
+    mixing.weights().iter().any(|weight| *weight > 0.0 && *weight < TINY)
 }
 
 /// The mixing matrix without the observers' rows and columns.

@@ -11,6 +11,7 @@
 use sottovoce_topology::schedule::{Schedule, Step};
 
 use super::Leakage;
+use super::gossip::has_tiny_weights;
 use crate::Result;
 use crate::basis::Basis;
 use crate::error::{Error, check_observers, check_steps};
@@ -24,18 +25,24 @@ pub fn scheduled(schedule: &Schedule, observers: &[usize], steps: usize) -> Resu
     }
     let n = schedule.nodes();
     let mut basis = Basis::new(n);
-    let mut ambiguous = 0;
+    let (mut ambiguous, mut careful) = (0, false);
     for t in (0..steps).rev() {
         let Some(step) = schedule.step(t) else { continue };
         check(&step)?;
-        let mut next = Basis::new(n);
+        let tiny = matches!(step, Step::Mixing(mixing) if has_tiny_weights(mixing));
+        careful |= tiny;
+        let mut next = Basis::new(n).careful(careful);
         next.push_units(heard(&step, &observers));
-        let mut mixed = vec![0.0; basis.rank() * n];
-        for (i, out) in mixed.chunks_exact_mut(n).enumerate() {
-            // Symmetric, hence its own transpose.
-            step.apply(basis.column(i), out);
-        }
-        next.extend(mixed);
+        // Symmetric, hence its own transpose.
+        let mixed = |sign: fn(f64) -> f64| {
+            let mut mixed = vec![0.0; basis.rank() * n];
+            for (i, out) in mixed.chunks_exact_mut(n).enumerate() {
+                let column: Vec<f64> = basis.column(i).iter().map(|x| sign(*x)).collect();
+                step.apply(&column, out);
+            }
+            mixed
+        };
+        next.extend(mixed(|x| x), || mixed(f64::abs));
         ambiguous += next.ambiguous;
         basis = next;
     }

@@ -39,8 +39,10 @@ pub fn traced(
             row.iter_mut().for_each(|x| *x /= length);
         }
     }
-    let mut basis = Basis::new(variables);
-    basis.extend(block);
+    // Coefficients are products of weights: of any size.
+    let mut basis = Basis::new(variables).careful(true);
+    let terms = block.iter().map(|x| x.abs()).collect();
+    basis.extend(block, || terms);
     let mut losses = basis.leverages();
     losses.truncate(nodes);
     let lost = if basis.shortest < CLEAR { basis.dropped } else { 0 };
