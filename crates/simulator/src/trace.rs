@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_protocol::{Coefficients, Input, Message, Output, Peer, Protocol};
+use sottovoce_protocol::{Coefficients, Input, Message, Noise, Output, Peer, Protocol};
 
 use crate::averaging::Scheme;
 use crate::noise::Tracer;
@@ -56,7 +56,7 @@ pub fn trace(scheme: &Scheme, noising: Noising, observers: &[Peer]) -> Result<Tr
     check_observers(peers, observers)?;
     let mut machines = scheme.machines(noising, f64::INFINITY, |_| Coefficients::default())?;
     let mut heard = Vec::new();
-    let finals = listen(&mut machines, |from, to, message| {
+    let finals = listen(&mut machines, &mut Tracer::all(peers), |from, to, message| {
         if observers.contains(&to) {
             heard.push(Heard { round: message.round, from, to, coefficients: message.value.clone() });
         }
@@ -66,41 +66,36 @@ pub fn trace(scheme: &Scheme, noising: Noising, observers: &[Peer]) -> Result<Tr
     Ok(Trace { heard, finals, variables: peers * draws })
 }
 
-/// Drives any peers on coefficients over a perfect network, shows every delivered message to `hear` (sender, receiver, message),
-/// and returns the results.
+/// Drives any peers over a perfect network, shows every delivered message to `hear` (sender, receiver, message), and returns the
+/// results.
 ///
 /// Messages arrive in the order in which they were sent.
-pub fn listen<P: Protocol<Coefficients>>(
+pub fn listen<V: Clone, P: Protocol<V>, N: Noise<V>>(
     peers: &mut [P],
-    mut hear: impl FnMut(Peer, Peer, &Message<Coefficients>),
-) -> Result<Vec<Coefficients>> {
-    let mut tracers = Tracer::all(peers.len());
+    noises: &mut [N],
+    mut hear: impl FnMut(Peer, Peer, &Message<V>),
+) -> Result<Vec<V>> {
     let mut finals = vec![None; peers.len()];
     let mut wire = VecDeque::new();
-    for peer in 0..peers.len() {
-        peers[peer].handle(Input::Start, &mut tracers[peer]);
-        drain(peer, &mut peers[peer], &mut wire, &mut finals[peer]);
+    for (peer, (machine, noise)) in peers.iter_mut().zip(noises.iter_mut()).enumerate() {
+        machine.handle(Input::Start, noise);
+        drain(peer, machine, &mut wire, &mut finals[peer]);
     }
     while let Some((from, to, message)) = wire.pop_front() {
-        let Some(machine) = peers.get_mut(to) else {
+        let (Some(machine), Some(noise)) = (peers.get_mut(to), noises.get_mut(to)) else {
             return Err(Error::parameter("to", to, "a peer wrote to somebody who does not exist"));
         };
         hear(from, to, &message);
-        machine.handle(Input::Message { from, message }, &mut tracers[to]);
+        machine.handle(Input::Message { from, message }, noise);
         drain(to, machine, &mut wire, &mut finals[to]);
     }
     finals.into_iter().enumerate().map(|(peer, last)| last.ok_or(Error::Stuck { peer })).collect()
 }
 
-type Wire = VecDeque<(Peer, Peer, Message<Coefficients>)>;
+type Wire<V> = VecDeque<(Peer, Peer, Message<V>)>;
 
 /// Takes what a peer has to say. Nobody is silent on this network, so timers are not needed.
-fn drain(
-    from: Peer,
-    machine: &mut impl Protocol<Coefficients>,
-    wire: &mut Wire,
-    last: &mut Option<Coefficients>,
-) {
+fn drain<V>(from: Peer, machine: &mut impl Protocol<V>, wire: &mut Wire<V>, last: &mut Option<V>) {
     while let Some(output) = machine.poll() {
         match output {
             Output::Send { to, message } => wire.push_back((from, to, message)),

@@ -4,6 +4,7 @@
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::{Coefficients, Protocol};
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+use sottovoce_simulator::noise::Tracer;
 use sottovoce_simulator::trace::{listen, trace};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -123,7 +124,7 @@ fn strangers_cannot_observe_and_mismatched_parts_are_found_stuck() {
     let machines = |scheme: &Scheme| scheme.machines(PLAIN, 1.0, |_| Coefficients::default()).unwrap();
     let mut mixed = machines(&gossip(5, 2, false));
     mixed[1] = machines(&gossip(5, 1, false)).swap_remove(1);
-    let error = listen(&mut mixed, |_, _, _| {}).unwrap_err().to_string();
+    let error = listen(&mut mixed, &mut Tracer::all(5), |_, _, _| {}).unwrap_err().to_string();
     assert!(error.starts_with("peer 0 never finishes"), "{error}");
 }
 

@@ -1,34 +1,9 @@
 //! `sottovoce account mechanism`, completions and the manual page, through the real binary.
 #![allow(clippy::unwrap_used)]
 
-use assert_cmd::Command;
-use serde_json::Value;
+mod common;
 
-fn sottovoce(arguments: &str) -> Command {
-    let mut command = Command::cargo_bin("sottovoce").unwrap();
-    command.args(arguments.split_whitespace());
-    command
-}
-
-fn json(arguments: &str) -> Value {
-    let output = sottovoce(arguments).arg("--json").assert().success().get_output().clone();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn number(value: &Value, path: &str) -> f64 {
-    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {value}"))
-}
-
-/// Fails with exit code 2, a message with each of the words, and nothing on standard output.
-fn refused(arguments: &str, words: &[&str]) {
-    let output = sottovoce(arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.stdout.is_empty(), "{arguments}");
-    for word in words {
-        assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");
-    }
-}
+use common::{json, number, refused, sottovoce};
 
 const SAMPLED: &str = "account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000";
 
@@ -149,6 +124,12 @@ fn every_command_has_help_with_an_example() {
         "run",
         "account",
         "account mechanism",
+        "account averaging",
+        "audit",
+        "audit reconstruct",
+        "plan",
+        "plan averaging",
+        "reproduce",
         "graph",
         "graph generate",
         "graph inspect",

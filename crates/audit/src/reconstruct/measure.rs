@@ -11,10 +11,10 @@ use sottovoce_protocol::Noise;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_views::parallel;
 
-use super::Prior;
 use super::attack::Attackers;
 use super::stage::Stage;
 use super::view::View;
+use super::{Prior, Result};
 
 /// Runs played at once: as many coins as a word has.
 const BLOCK: usize = 64;
@@ -63,14 +63,14 @@ pub(super) struct Experiment<'a> {
 
 impl Experiment<'_> {
     /// Plays `runs` runs on all cores; one tally for each target. `done` hears how many runs are over.
-    pub(super) fn tally(&self, runs: usize, done: impl Fn(usize) + Sync) -> Vec<Tally> {
+    pub(super) fn tally(&self, runs: usize, done: impl Fn(usize) + Sync) -> Result<Vec<Tally>> {
         let width = |block: usize| BLOCK.min(runs - block * BLOCK);
         let blocks = parallel::map(
             runs.div_ceil(BLOCK),
             |block| self.block(block as u64, width(block)),
             |finished| done((finished * BLOCK).min(runs)),
         );
-        self.total(blocks)
+        Ok(self.total(blocks.into_iter().collect::<Result<Vec<_>>>()?))
     }
 
     fn total(&self, blocks: impl IntoIterator<Item = Vec<Tally>>) -> Vec<Tally> {
@@ -81,7 +81,7 @@ impl Experiment<'_> {
         total
     }
 
-    fn block(&self, block: u64, runs: usize) -> Vec<Tally> {
+    fn block(&self, block: u64, runs: usize) -> Result<Vec<Tally>> {
         let seed = SimulationRng::new(self.seed, u64::MAX, block).purpose(SEEDS).next_u64();
         let coins: Vec<u64> = (0..self.view.peers as u64)
             .map(|peer| SimulationRng::new(self.seed, peer, block).purpose(COINS).next_u64())
@@ -90,17 +90,17 @@ impl Experiment<'_> {
         let side = |peer: usize, run: usize| if coins[peer] >> run & 1 == 1 { deviation } else { -deviation };
         let values: Vec<Vec<f64>> =
             (0..self.view.peers).map(|peer| (0..runs).map(|run| mean + side(peer, run)).collect()).collect();
-        let messages = self.listen(seed, &values, runs);
+        let messages = self.listen(seed, &values, runs)?;
         let targets = &self.view.targets;
         let private = Mat::from_fn(targets.len(), runs, |u, run| values[targets[u]][run] / self.sigma);
         let first: Vec<Vec<f64>> = targets.iter().map(|&peer| standard(seed, peer, 0, runs)).collect();
         let noisy = Mat::from_fn(targets.len(), runs, |u, run| private[(u, run)] + first[u][run]);
         let middle = mean / self.sigma;
-        self.score(&messages, &private, &noisy, middle)
+        Ok(self.score(&messages, &private, &noisy, middle))
     }
 
     /// What the observers are left with once they have taken out what they knew, in units of the local noise.
-    fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Mat<f64> {
+    fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Result<Mat<f64>> {
         let view = self.view;
         let mut heard = Mat::zeros(view.rows.len(), runs);
         self.stage.perform(seed, values, |from, to, message| {
@@ -108,7 +108,7 @@ impl Experiment<'_> {
             if let Some(&row) = view.rows.get(&(message.round, from)).filter(|_| overheard) {
                 (0..runs).for_each(|run| heard[(row, run)] = message.value[run] / self.sigma);
             }
-        });
+        })?;
         let mut own = Mat::zeros(view.own.len(), runs);
         for (i, &variable) in view.own.iter().enumerate() {
             let (draw, peer) = (variable / view.peers, variable % view.peers);
@@ -118,7 +118,7 @@ impl Experiment<'_> {
                 own[(i, run)] = value + noise[run];
             }
         }
-        heard - &view.known * own
+        Ok(heard - &view.known * own)
     }
 
     fn score(&self, messages: &Mat<f64>, private: &Mat<f64>, noisy: &Mat<f64>, middle: f64) -> Vec<Tally> {
@@ -168,8 +168,8 @@ mod tests {
         let experiment =
             Experiment { view: &view, attackers: &attackers, stage: &stage, sigma: 2.0, prior, seed: 4 };
         let one_by_one =
-            experiment.total([64, 64, 64, 8].iter().zip(0..).map(|(&w, i)| experiment.block(i, w)));
-        assert_eq!(experiment.tally(200, |_| ()), one_by_one);
+            experiment.total([64, 64, 64, 8].iter().zip(0..).map(|(&w, i)| experiment.block(i, w).unwrap()));
+        assert_eq!(experiment.tally(200, |_| ()).unwrap(), one_by_one);
         let counted = one_by_one.iter().map(|tally| tally.high + tally.low);
         assert!(counted.into_iter().all(|runs| runs == 200));
     }

@@ -125,7 +125,7 @@ impl Question {
             prior: self.prior,
             seed: self.seed,
         };
-        let tallies = experiment.tally(self.runs, done);
+        let tallies = experiment.tally(self.runs, done)?;
         let judge = Judge::new(self, claim, &leakage, &attackers.informed, view.targets.len());
         let hops = account::hops(&self.scheme, &leakage.observers)?;
         let target = |(i, tally): (usize, &_)| {

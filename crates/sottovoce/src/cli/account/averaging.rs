@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use sottovoce_privacy::round_up;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
-use sottovoce_topology::schedule::{Ending, Schedule};
 use sottovoce_views::exact::{Leakage, WorstCoalition};
 
 use crate::averaging::{Accounted, Method, Question, Run};
 use crate::cli::Global;
-use crate::cli::graph::source::GraphSource;
+use crate::cli::graph::source::{GraphSource, observer, read_schedule};
 use crate::cli::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
@@ -101,7 +100,7 @@ impl AveragingArgs {
         if let Some(size) = self.worst_coalition {
             return self.coalition(global, &run, size);
         }
-        let observers = self.observers.iter().map(|name| number(name, graph.as_ref(), run.nodes()));
+        let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.nodes()));
         let question = Question {
             observers: observers.collect::<anyhow::Result<_>>()?,
             relay_noise: self.relay_noise,
@@ -156,28 +155,9 @@ impl AveragingArgs {
         let Some(path) = &self.schedule else {
             bail!("`graph` is missing: give --graph FILE or --schedule FILE")
         };
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("`schedule` is {}: it cannot be read", path.display()))?;
-        let place = || path.display().to_string();
-        let nodes = Schedule::nodes_in_json(&text).with_context(place)?;
-        let schedule =
-            Schedule::from_json(&text, nodes, self.source.weights, Ending::Stop).with_context(place)?;
+        let schedule = read_schedule(path, self.source.weights)?;
         let steps = self.steps.unwrap_or(schedule.period());
         Ok(Run::scheduled(schedule, steps))
-    }
-}
-
-/// A peer by its name in the file, or by number where the file has no names.
-fn number(name: &str, graph: Option<&Graph>, nodes: usize) -> anyhow::Result<usize> {
-    if let Some(labels) = graph.and_then(Graph::labels) {
-        if let Some(index) = labels.iter().position(|label| label == name) {
-            return Ok(index);
-        }
-        bail!("`observers` is {name}: no node of the graph has that name");
-    }
-    match name.trim().parse() {
-        Ok(index) if index < nodes => Ok(index),
-        _ => bail!("`observers` is {name}: give numbers from 0 to {}", nodes.saturating_sub(1)),
     }
 }
 
@@ -220,11 +200,11 @@ impl Group {
 
 impl fmt::Display for AllPairs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "exact losses of all pairs, in units of local DP (mean over all: {:.6})\n", self.mean)?;
+        writeln!(f, "exact losses of all pairs, in units of local DP (mean over all: {})\n", up(self.mean))?;
         writeln!(f, "  {:>8} {:>8} {:>10} {:>10}", "distance", "pairs", "mean", "largest")?;
         for (hops, group) in &self.by_distance {
             let mean = group.sum / group.pairs as f64;
-            writeln!(f, "  {hops:>8} {:>8} {mean:>10.6} {:>10.6}", group.pairs, group.largest)?;
+            writeln!(f, "  {hops:>8} {:>8} {:>10} {:>10}", group.pairs, up(mean), up(group.largest))?;
         }
         Ok(())
     }
@@ -241,11 +221,11 @@ impl fmt::Display for Coalition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leakage = &self.found.leakage;
         writeln!(f, "peers {} learn most together", list(&leakage.observers))?;
-        writeln!(f, "  mean loss      {:.6} of local DP's", leakage.mean())?;
+        writeln!(f, "  mean loss      {} of local DP's", up(leakage.mean()))?;
         let how = if self.found.exhaustive {
             "all coalitions were looked at".to_owned()
         } else {
-            format!("found greedily; no coalition of this size exceeds {:.6}", self.found.mean_at_most)
+            format!("found greedily; no coalition of this size exceeds {}", up(self.found.mean_at_most))
         };
         writeln!(f, "                 ({how})")?;
         write!(f, "  fully exposed  {}", list(&crate::averaging::exposed(leakage)))
@@ -297,7 +277,7 @@ impl fmt::Display for AveragingAccount {
             writeln!(f, "  {name:<10} {:>8} {:>8} {:>10} {:>10}", "distance", "peers", "mean", "largest")?;
             for (hops, (peers, sum, largest)) in self.by_distance(losses) {
                 let mean = sum / peers as f64;
-                writeln!(f, "  {:<10} {hops:>8} {peers:>8} {mean:>10.6} {largest:>10.6}", "")?;
+                writeln!(f, "  {:<10} {hops:>8} {peers:>8} {:>10} {:>10}", "", up(mean), up(largest))?;
             }
         }
         if let Some(exposed) = &found.exposed {
@@ -317,6 +297,11 @@ impl fmt::Display for AveragingAccount {
         }
         Ok(())
     }
+}
+
+/// A loss as people read it: to six places, and never smaller than it is.
+fn up(loss: f64) -> String {
+    format!("{:.6}", (loss * 1e6 - 1e-6).ceil() / 1e6)
 }
 
 fn list(peers: &[usize]) -> String {

@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
-use sottovoce_topology::schedule::{Ending, Schedule};
 
 use super::Failed;
 use super::table::{Reconstruction, Remedies, list};
 use crate::cli::Global;
-use crate::cli::graph::source::GraphSource;
+use crate::cli::graph::source::{GraphSource, observer, read_schedule};
 use crate::cli::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
@@ -97,7 +96,7 @@ impl Reconstruct {
         let graph = self.source.read()?;
         let scheme = self.scheme(graph.as_ref())?;
         let names = graph.as_ref().and_then(|graph| graph.labels().map(<[_]>::to_vec));
-        let observers = self.observers.iter().map(|name| number(name, names.as_deref(), scheme.peers()));
+        let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), scheme.peers()));
         let question = Question {
             observers: observers.collect::<anyhow::Result<_>>()?,
             scheme,
@@ -145,7 +144,10 @@ impl Reconstruct {
             (Protocol::Accelerated, _, _, Some(_)) => {
                 bail!("`protocol` is accelerated: acceleration needs a fixed graph; give --graph FILE")
             }
-            (Protocol::Gossip, _, _, Some(path)) => self.scheduled(path),
+            (Protocol::Gossip, _, _, Some(path)) => {
+                let schedule = read_schedule(path, self.source.weights)?;
+                Ok(Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule })
+            }
             (protocol, Some(graph), _, _) => {
                 let Some(rounds) = self.steps else { bail!("`steps` is missing: give --steps T") };
                 let accelerated = protocol == Protocol::Accelerated;
@@ -153,16 +155,6 @@ impl Reconstruct {
             }
             _ => bail!("`graph` is missing: give --graph FILE or --schedule FILE"),
         }
-    }
-
-    fn scheduled(&self, path: &PathBuf) -> anyhow::Result<Scheme> {
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("`schedule` is {}: it cannot be read", path.display()))?;
-        let place = || path.display().to_string();
-        let nodes = Schedule::nodes_in_json(&text).with_context(place)?;
-        let schedule =
-            Schedule::from_json(&text, nodes, self.source.weights, Ending::Stop).with_context(place)?;
-        Ok(Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule })
     }
 
     fn remedies(&self, question: &Question) -> anyhow::Result<Remedies> {
@@ -180,22 +172,4 @@ fn failure(findings: &Findings) -> Option<String> {
     (!findings.passed()).then(|| {
         format!("the {} loss does not stand for peers {}", findings.claim, list(&findings.failed(), None))
     })
-}
-
-/// A peer by its name in the file, or by number where the file has no names.
-fn number(name: &str, names: Option<&[String]>, peers: usize) -> anyhow::Result<usize> {
-    let name = name.trim();
-    let found = match names {
-        Some(names) => names.iter().position(|other| other == name),
-        None => name.parse().ok().filter(|&index: &usize| index < peers),
-    };
-    match (found, names) {
-        (Some(index), _) => Ok(index),
-        (None, Some(_)) => {
-            bail!("`observers` is {name}: no node of the graph has that name; name one of its nodes")
-        }
-        (None, None) => {
-            bail!("`observers` is {name}: give numbers from 0 to {}", peers.saturating_sub(1))
-        }
-    }
 }

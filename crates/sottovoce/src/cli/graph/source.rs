@@ -9,6 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::schedule::{Ending, Schedule};
 
 use super::real;
 
@@ -74,4 +75,28 @@ pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<
     }
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     io::read(file, format).with_context(|| format!("{} (read as {format})", path.display()))
+}
+
+/// Reads a schedule file; peers are numbered from 0 to the largest it names.
+pub(crate) fn read_schedule(path: &Path, weights: Weights) -> anyhow::Result<Schedule> {
+    let text = std::fs::read_to_string(path)
+        .with_context(|| format!("`schedule` is {}: it cannot be read", path.display()))?;
+    let place = || path.display().to_string();
+    let nodes = Schedule::nodes_in_json(&text).with_context(place)?;
+    Schedule::from_json(&text, nodes, weights, Ending::Stop).with_context(place)
+}
+
+/// A peer by its name in the graph's file, or by number where the file has no names.
+pub(crate) fn observer(name: &str, graph: Option<&Graph>, peers: usize) -> anyhow::Result<usize> {
+    let name = name.trim();
+    if let Some(labels) = graph.and_then(Graph::labels) {
+        return match labels.iter().position(|label| label == name) {
+            Some(index) => Ok(index),
+            None => bail!("`observers` is {name}: no node of the graph has that name; name one of its nodes"),
+        };
+    }
+    match name.parse() {
+        Ok(index) if index < peers => Ok(index),
+        _ => bail!("`observers` is {name}: give numbers from 0 to {}", peers.saturating_sub(1)),
+    }
 }
