@@ -16,13 +16,15 @@ const NOTHING: f64 = 1e-13;
 /// More than this is certainly new.
 const CERTAIN: f64 = 1e-9;
 
-/// Where less than this share of a vector is left, it is projected again.
+/// Where less than this is left of a vector of length one, it is projected again.
 const AGAIN: f64 = 1e-2;
 
 /// Orthonormal columns, one after the other.
 pub(crate) struct Basis {
     dimension: usize,
     columns: Vec<f64>,
+    /// The first columns are these unit vectors.
+    units: Vec<usize>,
     careful: bool,
     /// Directions that were kept in doubt.
     pub(crate) ambiguous: usize,
@@ -34,7 +36,15 @@ pub(crate) struct Basis {
 
 impl Basis {
     pub(crate) fn new(dimension: usize) -> Self {
-        Self { dimension, columns: Vec::new(), careful: false, ambiguous: 0, dropped: 0, shortest: 1.0 }
+        Self {
+            dimension,
+            columns: Vec::new(),
+            units: Vec::new(),
+            careful: false,
+            ambiguous: 0,
+            dropped: 0,
+            shortest: 1.0,
+        }
     }
 
     /// Looks at every entry of what is short, if `careful`.
@@ -56,13 +66,11 @@ impl Basis {
         &self.columns[range.start * self.dimension..range.end * self.dimension]
     }
 
-    /// Adds unit vectors, known to be orthogonal to everything here.
-    pub(crate) fn push_units(&mut self, indices: impl IntoIterator<Item = usize>) {
-        for index in indices {
-            let start = self.columns.len();
-            self.columns.resize(start + self.dimension, 0.0);
-            self.columns[start + index] = 1.0;
-        }
+    /// Begins with these unit vectors, all different.
+    pub(crate) fn units(self, units: Vec<usize>) -> Self {
+        let mut columns = vec![0.0; units.len() * self.dimension];
+        units.iter().enumerate().for_each(|(i, &unit)| columns[i * self.dimension + unit] = 1.0);
+        Self { columns, units, ..self }
     }
 
     /// Extends the basis to span the given columns (each of length at most about one) as well; returns how many were new.
@@ -70,35 +78,40 @@ impl Basis {
     /// `terms` gives, entry by entry, the sums of the sizes of the terms that the columns were computed from. It is asked for
     /// only by a careful basis, where something is short.
     pub(crate) fn extend(&mut self, mut block: Vec<f64>, terms: impl FnOnce() -> Vec<f64>) -> usize {
-        let (n, before) = (self.dimension, self.rank());
-        let lengths = |block: &[f64]| block.chunks_exact(n.max(1)).map(norm).collect::<Vec<_>>();
-        let given = block.clone();
+        let (n, before, arch) = (self.dimension, self.rank(), pulp::Arch::new());
+        let given = if self.careful { block.clone() } else { Vec::new() };
         self.project(&mut block);
+        let mut lengths = arch.dispatch(Lengths { block: &block, n });
         // Projecting leaves round-offs of the whole along the basis: where little is left of it, they would be noticed.
-        if lengths(&block).iter().zip(lengths(&given)).any(|(left, whole)| *left < AGAIN * whole) {
+        if lengths.iter().any(|left| *left < AGAIN) {
             self.project(&mut block);
+            lengths = arch.dispatch(Lengths { block: &block, n });
         }
-        let arch = pulp::Arch::new();
-        let mut left: Vec<usize> = (0..block.len() / n.max(1)).collect();
+        let mut left: Vec<usize> = (0..lengths.len()).collect();
         // Within the block: the longest remainder first, so that what is dropped is smaller than all that is kept.
-        while let Some((position, length)) =
-            longest(&block, n, &left).filter(|(_, length)| *length >= CERTAIN)
-        {
+        while let Some(position) = longest(&lengths, &left).filter(|i| lengths[left[*i]] >= CERTAIN) {
             let index = left.swap_remove(position);
-            let column = block[index * n..(index + 1) * n].to_vec();
-            let column = self.push(column, length);
-            arch.dispatch(Remove { direction: &column, block: &mut block, left: &left });
+            let direction = self.push(&mut block[index * n..(index + 1) * n], lengths[index]);
+            let direction = &self.columns[direction..];
+            arch.dispatch(Remove { direction, block: &mut block, left: &left, lengths: &mut lengths });
         }
         if !left.is_empty() {
             let terms = if self.careful { terms() } else { Vec::new() };
-            self.sieve(&mut block, &given, &terms, &mut left);
+            self.sieve(&mut block, &mut lengths, &given, &terms, &mut left);
         }
         self.dropped += left.len();
         self.rank() - before
     }
 
     /// Keeps those of the short remainders that are left which are more than rounding.
-    fn sieve(&mut self, block: &mut [f64], given: &[f64], terms: &[f64], left: &mut Vec<usize>) {
+    fn sieve(
+        &mut self,
+        block: &mut [f64],
+        lengths: &mut [f64],
+        given: &[f64],
+        terms: &[f64],
+        left: &mut Vec<usize>,
+    ) {
         let n = self.dimension;
         let mut i = 0;
         while let Some(&index) = left.get(i) {
@@ -115,8 +128,8 @@ impl Basis {
             }
             left.swap_remove(i);
             self.ambiguous += 1;
-            let column = self.push(column, length);
-            Remove { direction: &column, block, left }.run();
+            let direction = self.push(&mut column, length);
+            Remove { direction: &self.columns[direction..], block, left, lengths }.run();
         }
     }
 
@@ -130,28 +143,32 @@ impl Basis {
         sums
     }
 
-    /// Adds a remainder of this length as a unit vector, which is returned.
-    fn push(&mut self, mut column: Vec<f64>, length: f64) -> Vec<f64> {
+    /// Adds a remainder of this length as a unit vector; returns where it begins.
+    fn push(&mut self, column: &mut [f64], length: f64) -> usize {
         self.shortest = self.shortest.min(length);
         column.iter_mut().for_each(|x| *x /= length);
         // A short remainder carries along old directions: take them out again.
         if length < AGAIN {
-            self.project(&mut column);
-            let length = norm(&column);
+            self.project(column);
+            let length = norm(column);
             column.iter_mut().for_each(|x| *x /= length);
         }
-        self.columns.extend_from_slice(&column);
-        column
+        let start = self.columns.len();
+        self.columns.extend_from_slice(column);
+        start
     }
 
     /// Takes the components along the basis out of the columns of `block`.
     fn project(&self, block: &mut [f64]) {
-        let (n, rank) = (self.dimension, self.rank());
+        let (n, rank) = (self.dimension, self.rank() - self.units.len());
+        for column in block.chunks_exact_mut(n.max(1)) {
+            self.units.iter().for_each(|&unit| column[unit] = 0.0);
+        }
         if rank == 0 || block.is_empty() {
             return;
         }
         let width = block.len() / n;
-        let basis = MatRef::from_column_major_slice(&self.columns, n, rank);
+        let basis = MatRef::from_column_major_slice(&self.columns[self.units.len() * n..], n, rank);
         let mut along = vec![0.0; rank * width];
         let mut along: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, rank, width);
         let block: MatMut<f64> = MatMut::from_column_major_slice_mut(block, n, width);
@@ -189,11 +206,31 @@ fn dot(x: &[f64], y: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// Takes a direction out of the columns of a block that are left, with the widest instructions there are.
+/// The length of each column, with the widest instructions there are.
+struct Lengths<'a> {
+    block: &'a [f64],
+    n: usize,
+}
+
+impl pulp::WithSimd for Lengths<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) -> Vec<f64> {
+        let mut lengths = vec![0.0; self.block.len() / self.n.max(1)];
+        for (length, column) in lengths.iter_mut().zip(self.block.chunks_exact(self.n.max(1))) {
+            *length = norm(column);
+        }
+        lengths
+    }
+}
+
+/// Takes a direction out of the columns of a block that are left, and measures them anew.
 struct Remove<'a> {
     direction: &'a [f64],
     block: &'a mut [f64],
     left: &'a [usize],
+    lengths: &'a mut [f64],
 }
 
 impl pulp::WithSimd for Remove<'_> {
@@ -210,7 +247,13 @@ impl Remove<'_> {
     fn run(self) {
         let n = self.direction.len();
         for &other in self.left {
-            remove(self.direction, &mut self.block[other * n..(other + 1) * n]);
+            let column = &mut self.block[other * n..(other + 1) * n];
+            let whole = self.lengths[other];
+            self.lengths[other] = remove(self.direction, column);
+            // Where little is left, so are round-offs of the whole.
+            if self.lengths[other] < AGAIN * whole {
+                self.lengths[other] = remove(self.direction, column);
+            }
         }
     }
 }
@@ -224,19 +267,15 @@ fn keep_above(column: &mut [f64], threshold: impl Fn(usize) -> f64) {
     }
 }
 
-/// Takes the component along the unit vector `direction` out of `x`, twice.
+/// Takes the component along the unit vector `direction` out of `x`; returns the length of what is left.
 #[inline(always)]
-fn remove(direction: &[f64], x: &mut [f64]) {
-    for _ in 0..2 {
-        let along = dot(direction, x);
-        x.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
-    }
+fn remove(direction: &[f64], x: &mut [f64]) -> f64 {
+    let along = dot(direction, x);
+    x.iter_mut().zip(direction).for_each(|(x, d)| *x -= along * d);
+    norm(x)
 }
 
-#[inline(always)]
-fn longest(block: &[f64], n: usize, left: &[usize]) -> Option<(usize, f64)> {
-    left.iter()
-        .enumerate()
-        .map(|(position, &index)| (position, norm(&block[index * n..(index + 1) * n])))
-        .max_by(|a, b| a.1.total_cmp(&b.1))
+/// Where in `left` the column of the greatest length is.
+fn longest(lengths: &[f64], left: &[usize]) -> Option<usize> {
+    (0..left.len()).max_by(|&a, &b| lengths[left[a]].total_cmp(&lengths[left[b]]))
 }

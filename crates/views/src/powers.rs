@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use sottovoce_topology::mixing::Mixing;
 
 /// Columns per block: one cache line.
-pub(crate) const WIDTH: usize = 8;
+pub(crate) const WIDTH: usize = 16;
 
 /// A row of a block.
 pub(crate) type Row = [f64; WIDTH];
@@ -21,8 +21,14 @@ thread_local! {
 
 /// A block of zeros.
 pub(crate) fn zeros(nodes: usize) -> Vec<Row> {
+    let mut block = used(nodes);
+    block.fill([0.0; WIDTH]);
+    block
+}
+
+/// A block of whatever it was last used for.
+fn used(nodes: usize) -> Vec<Row> {
     let mut block = SPARE.with_borrow_mut(Vec::pop).unwrap_or_default();
-    block.clear();
     block.resize(nodes, [0.0; WIDTH]);
     block
 }
@@ -67,19 +73,52 @@ pub(crate) fn each_iterate(
 pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
     let n = mixing.nodes();
     let mut out = vec![0.0; columns.len()];
-    let (mut block, mut mixed) = (zeros(n), zeros(n));
+    let (mut block, mut mixed) = (used(n), used(n));
+    let arch = pulp::Arch::new();
     for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
-        for (i, column) in from.chunks_exact(n).enumerate() {
-            block.iter_mut().zip(column).for_each(|(row, x)| row[i] = *x);
-        }
-        pulp::Arch::new().dispatch(Mix { mixing, gamma: 1.0, x: &block, out: &mut mixed });
-        for (i, column) in to.chunks_exact_mut(n).enumerate() {
-            column.iter_mut().zip(&mixed).for_each(|(x, row)| *x = row[i]);
-        }
+        side_by_side(from, &mut block);
+        arch.dispatch(Mix { mixing, gamma: 1.0, x: &block, out: &mut mixed });
+        transpose(&mixed, to);
     }
     spare(block);
     spare(mixed);
     out
+}
+
+/// Writes up to [`WIDTH`] columns side by side, four at a time; what is beside them stays as it was.
+fn side_by_side(columns: &[f64], rows: &mut [Row]) {
+    let n = rows.len().max(1);
+    for (i, group) in columns.chunks(4 * n).enumerate() {
+        let columns: Vec<&[f64]> = group.chunks_exact(n).collect();
+        if let [a, b, c, d] = columns[..] {
+            for ((((row, a), b), c), d) in rows.iter_mut().zip(a).zip(b).zip(c).zip(d) {
+                row[4 * i..4 * i + 4].copy_from_slice(&[*a, *b, *c, *d]);
+            }
+        } else {
+            for (j, column) in columns.into_iter().enumerate() {
+                rows.iter_mut().zip(column).for_each(|(row, x)| row[4 * i + j] = *x);
+            }
+        }
+    }
+}
+
+/// Writes the columns one after the other, as many as there is room for, four at a time.
+pub(crate) fn transpose(rows: &[Row], columns: &mut [f64]) {
+    let n = rows.len().max(1);
+    for (i, group) in columns.chunks_mut(4 * n).enumerate() {
+        let mut columns: Vec<&mut [f64]> = group.chunks_exact_mut(n).collect();
+        if let [a, b, c, d] = &mut columns[..] {
+            for ((((row, a), b), c), d) in
+                rows.iter().zip(a.iter_mut()).zip(b.iter_mut()).zip(c.iter_mut()).zip(d.iter_mut())
+            {
+                (*a, *b, *c, *d) = (row[4 * i], row[4 * i + 1], row[4 * i + 2], row[4 * i + 3]);
+            }
+        } else {
+            for (j, column) in columns.into_iter().enumerate() {
+                column.iter_mut().zip(rows).for_each(|(slot, row)| *slot = row[4 * i + j]);
+            }
+        }
+    }
 }
 
 /// `out = gamma W x + (1 - gamma) out`. A type of its own rather than a closure, which would not be inlined where the wide

@@ -11,7 +11,7 @@ use sottovoce_topology::schedule::Schedule;
 
 use crate::error::{Error, check_observers, check_steps};
 use crate::exact::heard;
-use crate::powers::{Row, WIDTH, each_power, spare, squared_lengths, zeros};
+use crate::powers::{Row, WIDTH, each_power, spare, squared_lengths, transpose, zeros};
 use crate::{Result, parallel};
 
 /// Which printed formula.
@@ -78,11 +78,9 @@ pub fn gossip_all_pairs(formula: Formula, mixing: &Mixing, steps: usize) -> Resu
         transpose(&sums, rows);
         spare(sums);
     });
-    let mut losses = vec![0.0; n * n];
+    let (mut losses, arch) = (vec![0.0; n * n], pulp::Arch::new());
     parallel::fill(&mut losses, n, |v, row| {
-        for &w in mixing.graph().neighbors(v) {
-            row.iter_mut().zip(&heard[w as usize * n..]).for_each(|(sum, x)| *sum += x);
-        }
+        arch.dispatch(AddRows { rows: &heard, which: mixing.graph().neighbors(v), sums: row });
         row.iter_mut().for_each(|loss| *loss = formula.clip(*loss));
     });
     Ok(losses)
@@ -191,6 +189,29 @@ impl pulp::WithSimd for Add<'_> {
     }
 }
 
+/// Adds up some rows of a matrix as wide as `sums`, in the order given. The sums are written before they are read: fresh memory
+/// that is read first costs another interrupt a page when it is written, and one for every other core.
+struct AddRows<'a> {
+    rows: &'a [f64],
+    which: &'a [u32],
+    sums: &'a mut [f64],
+}
+
+impl pulp::WithSimd for AddRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let n = self.sums.len();
+        let row = |w: u32| &self.rows[w as usize * n..][..n];
+        let Some((&first, others)) = self.which.split_first() else { return self.sums.fill(0.0) };
+        self.sums.copy_from_slice(row(first));
+        for &other in others {
+            self.sums.iter_mut().zip(row(other)).for_each(|(sum, x)| *sum += x);
+        }
+    }
+}
+
 /// For each peer (rows) and each sender of the block (columns): what all its messages contribute.
 fn contributions(formula: Formula, mixing: &Mixing, block: &[usize], steps: usize) -> Vec<Row> {
     let mut sums = zeros(mixing.nodes());
@@ -206,13 +227,6 @@ fn accumulate(sums: &mut [Row], x: &[Row], term: impl Fn(f64, usize) -> f64) {
         for i in 0..WIDTH {
             sum[i] += term(x[i], i);
         }
-    }
-}
-
-/// Writes the columns, one after the other, as many as there is room for.
-fn transpose(rows: &[Row], columns: &mut [f64]) {
-    for (i, column) in columns.chunks_exact_mut(rows.len()).enumerate() {
-        column.iter_mut().zip(rows).for_each(|(slot, row)| *slot = row[i]);
     }
 }
 

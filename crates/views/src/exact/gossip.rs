@@ -54,8 +54,7 @@ pub(super) fn grow(
     steps: usize,
     mut each: impl FnMut(&Basis, Range<usize>),
 ) -> Basis {
-    let mut basis = Basis::new(nodes).careful(has_tiny_weights(hidden.mixing));
-    basis.push_units(hidden.heard());
+    let mut basis = Basis::new(nodes).units(hidden.heard()).careful(has_tiny_weights(hidden.mixing));
     let mut last = 0..basis.rank();
     for t in 0..steps {
         // Where nothing was new, nothing ever will be.

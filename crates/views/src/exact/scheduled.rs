@@ -31,8 +31,7 @@ pub fn scheduled(schedule: &Schedule, observers: &[usize], steps: usize) -> Resu
         check(&step)?;
         let tiny = matches!(step, Step::Mixing(mixing) if has_tiny_weights(mixing));
         careful |= tiny;
-        let mut next = Basis::new(n).careful(careful);
-        next.push_units(heard(&step, &observers));
+        let mut next = Basis::new(n).units(heard(&step, &observers)).careful(careful);
         // Symmetric, hence its own transpose.
         let mixed = |sign: fn(f64) -> f64| {
             let mut mixed = vec![0.0; basis.rank() * n];
