@@ -12,7 +12,8 @@
 //!
 //! Neighbours' values count once a node and not once an edge: that a cache holds them is the kernel's concern. The *copy*
 //! moves as many bytes between large arrays, on as many threads, and counts 8 read and 8 written a number. The line that a store
-//! may fetch first is in neither count. Both are timed alternately, and the best of many counts, since other work on the machine
+//! may fetch first is in neither count. A step is nearly all reading, which on many machines is slower than a copy so counted:
+//! *read* does nothing but read as many bytes. All are timed alternately, and the best of many counts, since other work on the machine
 //! can only slow them down. `rows` is the same step in compressed rows (4 + 8 an edge), by one thread, for comparison.
 
 use std::time::Instant;
@@ -43,7 +44,10 @@ fn main() -> Result<()> {
     let (n, degree, threads) = (given(0, 1_000_000), given(1, 20), given(2, cores));
     let graph = generate(&Family::RandomRegular { n, degree }, 1, false)?;
     println!("{n} nodes, {} edges, {threads} threads", graph.edge_count());
-    println!("{:<34}{:>8} {:>9} {:>9} {:>7}", "step", "ms", "GB/s", "copy", "ratio");
+    println!(
+        "{:<34}{:>8} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "step", "ms", "GB/s", "copy", "read", "of copy", "of read"
+    );
     let equal = Mixing::new(&graph, Weights::MetropolisPlusOne);
     let rows = best(|| equal.apply(&vec![1.0; n], &mut vec![0.0; n]));
     let different = different(&graph)?;
@@ -84,14 +88,39 @@ fn report(case: &Case<'_>, threads: usize) {
         Err(error) => return println!("{error}"),
     };
     let (from, mut to) = (vec![1.0; bytes / 16], vec![0.0; bytes / 16]);
-    let (mut step, mut copy) = (f64::INFINITY, f64::INFINITY);
+    let (mut step, mut copy, mut read) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
     for _ in 0..REPEATS {
         step = step.min(seconds(|| bulk.step()));
         copy = copy.min(seconds(|| parallel_copy(&from, &mut to, threads)));
+        read = read.min(seconds(|| parallel_read(&[&from, &to], threads)));
     }
     let speed = |seconds: f64| bytes as f64 / seconds / 1e9;
     let (name, ms) = (case.name, step * 1e3);
-    println!("{name:<34}{ms:>8.1} {:>9.2} {:>9.2} {:>7.2}", speed(step), speed(copy), copy / step);
+    println!(
+        "{name:<34}{ms:>8.1} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>9.2}",
+        speed(step),
+        speed(copy),
+        speed(read),
+        copy / step,
+        read / step
+    );
+}
+
+fn parallel_read(arrays: &[&[f64]], threads: usize) {
+    let sum = |part: &[f64]| {
+        let mut sums = [0.0; 16];
+        for chunk in part.chunks_exact(16) {
+            sums.iter_mut().zip(chunk).for_each(|(sum, x)| *sum += x);
+        }
+        std::hint::black_box(sums);
+    };
+    std::thread::scope(|scope| {
+        for array in arrays {
+            array.chunks(array.len().div_ceil(threads)).take(threads).for_each(|part| {
+                scope.spawn(move || sum(part));
+            });
+        }
+    });
 }
 
 fn parallel_copy(from: &[f64], to: &mut [f64], threads: usize) {

@@ -17,7 +17,10 @@ const NOTHING: f64 = 1e-13;
 const CERTAIN: f64 = 1e-9;
 
 /// Where less than this is left of a vector of length one, it is projected again.
-const AGAIN: f64 = 1e-2;
+const AGAIN: f64 = 0.1;
+
+/// Components of a vector of length one that may stay, where more than [`AGAIN`] is left of it.
+const ROUNDING: f64 = 16.0 * f64::EPSILON;
 
 /// Orthonormal columns, one after the other.
 pub(crate) struct Basis {
@@ -80,11 +83,11 @@ impl Basis {
     pub(crate) fn extend(&mut self, mut block: Vec<f64>, terms: impl FnOnce() -> Vec<f64>) -> usize {
         let (n, before, arch) = (self.dimension, self.rank(), pulp::Arch::new());
         let given = if self.careful { block.clone() } else { Vec::new() };
-        self.project(&mut block);
+        self.project(&mut block, if self.careful { 0.0 } else { ROUNDING });
         let mut lengths = arch.dispatch(Lengths { block: &block, n });
         // Projecting leaves round-offs of the whole along the basis: where little is left of it, they would be noticed.
         if lengths.iter().any(|left| *left < AGAIN) {
-            self.project(&mut block);
+            self.project(&mut block, 0.0);
             lengths = arch.dispatch(Lengths { block: &block, n });
         }
         let mut left: Vec<usize> = (0..lengths.len()).collect();
@@ -149,7 +152,7 @@ impl Basis {
         column.iter_mut().for_each(|x| *x /= length);
         // A short remainder carries along old directions: take them out again.
         if length < AGAIN {
-            self.project(column);
+            self.project(column, 0.0);
             let length = norm(column);
             column.iter_mut().for_each(|x| *x /= length);
         }
@@ -158,8 +161,9 @@ impl Basis {
         start
     }
 
-    /// Takes the components along the basis out of the columns of `block`.
-    fn project(&self, block: &mut [f64]) {
+    /// Takes the components along the basis out of the columns of `block`, but for the first directions along which all are
+    /// `negligible`: what was mixed once more is orthogonal to all but the last ones already.
+    fn project(&self, block: &mut [f64], negligible: f64) {
         let (n, rank) = (self.dimension, self.rank() - self.units.len());
         for column in block.chunks_exact_mut(n.max(1)) {
             self.units.iter().for_each(|&unit| column[unit] = 0.0);
@@ -170,10 +174,14 @@ impl Basis {
         let width = block.len() / n;
         let basis = MatRef::from_column_major_slice(&self.columns[self.units.len() * n..], n, rank);
         let mut along = vec![0.0; rank * width];
-        let mut along: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, rank, width);
+        let mut along: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, width, rank);
         let block: MatMut<f64> = MatMut::from_column_major_slice_mut(block, n, width);
-        matmul(along.as_mut(), Accum::Replace, basis.transpose(), block.as_ref(), 1.0, Par::Seq);
-        matmul(block, Accum::Add, basis, along.as_ref(), -1.0, Par::Seq);
+        matmul(along.as_mut(), Accum::Replace, block.as_ref().transpose(), basis, 1.0, Par::Seq);
+        let orthogonal = |i: &usize| (0..width).all(|j| along[(j, *i)].abs() <= negligible);
+        let from = (0..rank).take_while(orthogonal).count();
+        let (basis, along) =
+            (basis.subcols(from, rank - from), along.as_ref().subcols(from, rank - from).transpose());
+        matmul(block, Accum::Add, basis, along, -1.0, Par::Seq);
     }
 
     /// The squared length of the projection of each unit vector: how much of each variable is seen.
