@@ -19,6 +19,7 @@
 pub mod averaging;
 mod event;
 mod gate;
+pub mod rumor;
 mod value;
 
 pub use event::{Input, Message, Noise, Output, Peer, Protocol, Refusal};

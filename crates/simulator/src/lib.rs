@@ -6,7 +6,7 @@
 //! | [`bulk`] | a million peers on a perfect network, the same numbers bit for bit, at the speed of memory |
 //! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
-//! [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
+//! [`rumor`] has drivers of its own, since a rumour is no value to be averaged. [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
 
 pub mod averaging;
 pub mod bias;
@@ -22,6 +22,7 @@ pub mod outcome;
 mod presence;
 mod queue;
 pub mod record;
+pub mod rumor;
 mod tiles;
 pub mod trace;
 

@@ -1,0 +1,84 @@
+//! What curious peers write down.
+
+use crate::{Error, Result};
+
+/// A set of peers who follow the protocol and pool what they hear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Curious {
+    member: Vec<bool>,
+    count: usize,
+}
+
+/// A telling that reached a curious peer.
+///
+/// In the model of the theorems (Assumption 2) observers know the senders in their order and nothing else; where it came from the
+/// network's noise, or was heard by whom and when, only a stronger observer uses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seen {
+    /// Who told.
+    pub sender: u32,
+    /// Which curious peer was told.
+    pub receiver: u32,
+    /// How many tellings there had been, or rounds: a stronger observer's clock.
+    pub time: u64,
+}
+
+impl Curious {
+    /// These, among `peers`.
+    pub fn new(curious: &[usize], peers: usize) -> Result<Self> {
+        let mut member = vec![false; peers];
+        for &peer in curious {
+            match member.get_mut(peer) {
+                Some(place) => *place = true,
+                None => {
+                    return Err(Error::parameter(
+                        "curious",
+                        peer,
+                        format!("there are {peers} peers, from 0"),
+                    ));
+                }
+            }
+        }
+        let count = member.iter().filter(|&&is| is).count();
+        if count >= peers {
+            let value = format!("{count} of {peers} peers");
+            return Err(Error::parameter("curious", value, "someone must be left to be the source"));
+        }
+        Ok(Self { member, count })
+    }
+
+    /// The last `count` of `peers`: where everyone is alike, it does not matter which.
+    pub fn last(count: usize, peers: usize) -> Result<Self> {
+        if count >= peers {
+            let value = format!("{count} of {peers} peers");
+            return Err(Error::parameter("curious", value, "someone must be left to be the source"));
+        }
+        Ok(Self { member: (0..peers).map(|peer| peer >= peers - count).collect(), count })
+    }
+
+    /// Whether a peer is one of them.
+    #[inline]
+    pub fn has(&self, peer: usize) -> bool {
+        self.member[peer]
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Among how many.
+    pub fn peers(&self) -> usize {
+        self.member.len()
+    }
+
+    /// Refuses a source that is one of them: they would know.
+    pub fn check_source(&self, source: usize) -> Result<()> {
+        super::check_source(source, self.peers())?;
+        if self.has(source) {
+            let remedy = "a curious source has nothing to hide from itself: choose another peer";
+            return Err(Error::parameter("source", format!("{source}, which is curious"), remedy));
+        }
+        Ok(())
+    }
+}
