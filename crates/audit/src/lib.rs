@@ -6,7 +6,8 @@
 //! * [`Attack`]: independent trials with and without the target; Clopper-Pearson limits on both error rates, then the
 //!   epsilon or the Gaussian `mu` that every mechanism with such rates must have;
 //! * [`OneRun`]: one training run with many examples flipped in or out at once (Steinke, Nasr and Jagielski 2023);
-//! * [`reconstruct`]: the best linear reconstruction of every peer's value from the messages of an averaging run.
+//! * [`reconstruct`]: the best linear reconstruction of every peer's value from the messages of an averaging run;
+//! * [`source`]: who started a rumour, from what curious peers heard of it.
 //!
 //! Every rounding goes the safe way: limits on error rates and p-values are rounded up, bounds on epsilon and `mu` down.
 //! The proofs are in `docs/theorems/audit-bounds.md` and `reconstruction.md`.
@@ -16,6 +17,7 @@ mod chi_square;
 mod one_run;
 mod rates;
 pub mod reconstruct;
+pub mod source;
 
 pub use one_run::{OneRun, Rule};
 pub use rates::{Attack, ErrorRates};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Gdp, normal_quantile};
 
 use crate::binomial::Binomial;
-use crate::{Result, UNIT, check_delta, check_part, check_significance, check_total, last_true};
+use crate::{Error, Result, UNIT, check_delta, check_part, check_significance, check_total, last_true};
 
 /// The counts of a membership attack: independent trials with the target, and as many or as few without.
 ///
@@ -93,6 +93,25 @@ impl ErrorRates {
         Ok(forward.max(direction(self.false_positive, self.false_negative)).max(0.0))
     }
 
+    /// No mechanism with these rates is `(epsilon, delta)`-private with a smaller `delta` than this.
+    ///
+    /// ```
+    /// use sottovoce_audit::Attack;
+    /// // A test that is right 3000 times of 4000, and wrong 1000 times of 4000.
+    /// let rates = Attack::new(1000, 4000, 1000, 4000)?.error_rates(0.01)?;
+    /// assert!((0.45..0.5).contains(&rates.delta_lower(0.0)?));
+    /// # Ok::<(), sottovoce_audit::Error>(())
+    /// ```
+    pub fn delta_lower(self, epsilon: f64) -> Result<f64> {
+        if !(epsilon.is_finite() && epsilon >= 0.0) {
+            return Err(Error::parameter("epsilon", epsilon, "give a finite number of at least 0"));
+        }
+        let direction = |miss: f64, alarm: f64| 1.0 - miss - epsilon.exp() * alarm;
+        let forward = direction(self.false_negative, self.false_positive);
+        let delta = forward.max(direction(self.false_positive, self.false_negative));
+        Ok((delta - 8.0 * UNIT * (2.0 + epsilon.exp())).max(0.0))
+    }
+
     /// No mechanism with these rates is `mu`-GDP with a smaller `mu` than this.
     pub fn mu_lower(self) -> f64 {
         // Phi^-1(1 - x) = -Phi^-1(x): no digits are lost when a rate is tiny.
@@ -111,7 +130,7 @@ impl ErrorRates {
 }
 
 /// The Clopper-Pearson limit: a rate above it would give `errors` or fewer with probability at most `tail`.
-fn upper_limit(errors: u64, trials: u64, tail: f64) -> f64 {
+pub(crate) fn upper_limit(errors: u64, trials: u64, tail: f64) -> f64 {
     if errors == trials {
         return 1.0;
     }

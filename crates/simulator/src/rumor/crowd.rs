@@ -11,13 +11,15 @@ use sottovoce_protocol::rumor::{Chance, Start, Telling, tell};
 use super::{Among, Dice, Rules, check_source};
 use crate::Result;
 
-/// A telling that arrived.
+/// A telling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Told {
     /// Who told.
     pub from: u32,
-    /// Who was told.
+    /// Whom.
     pub to: u32,
+    /// Whether it was lost.
+    pub lost: bool,
 }
 
 /// All peers of one rumour.
@@ -96,6 +98,11 @@ impl<'a> Crowd<'a> {
         self.active.len()
     }
 
+    /// Who they are, in no order that means anything.
+    pub fn active_peers(&self) -> &[u32] {
+        &self.active
+    }
+
     /// Whether a peer is passing it on.
     pub fn is_active(&self, peer: usize) -> bool {
         self.is_active.has(peer)
@@ -121,8 +128,7 @@ impl<'a> Crowd<'a> {
         self.dice.below(count)
     }
 
-    /// One of the active peers tells. `None`: it told nobody (the telling was lost); when nobody is active, nothing ever happens
-    /// again.
+    /// One of the active peers tells. `None`: nobody is active, and nothing ever happens again.
     #[inline]
     pub fn step(&mut self) -> Option<Told> {
         if self.active.is_empty() {
@@ -137,14 +143,13 @@ impl<'a> Crowd<'a> {
             self.active.swap_remove(place);
             self.is_active.remove(from);
         }
-        if lost {
-            return None;
+        if !lost {
+            self.informed += usize::from(self.knows.insert(to));
+            if self.is_active.insert(to) {
+                self.active.push(to as u32);
+            }
         }
-        self.informed += usize::from(self.knows.insert(to));
-        if self.is_active.insert(to) {
-            self.active.push(to as u32);
-        }
-        Some(Told { from: from as u32, to: to as u32 })
+        Some(Told { from: from as u32, to: to as u32, lost })
     }
 
     /// Every active peer tells once, in random order as far as `hear` can see; who is told begins in the next round.
@@ -171,8 +176,8 @@ impl<'a> Crowd<'a> {
             if (stays || lost && self.rules.repeated) && self.will_be.insert(from) {
                 self.next.push(from as u32);
             }
+            hear(Told { from: from as u32, to: to as u32, lost });
             if !lost {
-                hear(Told { from: from as u32, to: to as u32 });
                 self.informed += usize::from(self.knows.insert(to));
                 if self.will_be.insert(to) {
                     self.next.push(to as u32);

@@ -62,6 +62,11 @@ impl Curious {
         self.member[peer]
     }
 
+    /// Everyone else, in increasing order.
+    pub fn honest(&self) -> Vec<usize> {
+        (0..self.member.len()).filter(|&peer| !self.member[peer]).collect()
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.count
