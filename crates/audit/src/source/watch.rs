@@ -80,7 +80,7 @@ impl Awake {
             self.awake.fill(false);
             self.count = 0;
         }
-        crowd.active_peers().iter().for_each(|&peer| self.update(crowd, peer));
+        crowd.active_peers().for_each(|peer| self.update(crowd, peer));
     }
 
     /// Whether no suspect is active after this step (or round).
@@ -91,7 +91,7 @@ impl Awake {
                 self.update(crowd, told.to);
                 self.count == 0
             }
-            None => !crowd.active_peers().iter().any(|&peer| self.suspect[peer as usize]),
+            None => !crowd.active_peers().any(|peer| self.suspect[peer as usize]),
         }
     }
 

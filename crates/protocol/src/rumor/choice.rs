@@ -5,19 +5,25 @@ pub trait Chance {
     /// 64 fresh random bits.
     fn bits(&mut self) -> u64;
 
-    /// A number below `count`, all equally likely (0 if there is none).
+    /// A number below `count`, all equally likely (0 if there is none). `count` has 32 bits at most, and is cut to them.
     #[inline]
     fn below(&mut self, count: usize) -> usize {
-        let count = count as u64;
-        let mut wide = u128::from(self.bits()) * u128::from(count);
+        let bits = (self.bits() >> 32) as u32;
+        self.below_by(bits, count as u32)
+    }
+
+    /// The same, by 32 bits that were drawn already.
+    #[inline]
+    fn below_by(&mut self, bits: u32, count: u32) -> usize {
+        let mut wide = u64::from(bits) * u64::from(count);
         // The rare low products that would make some numbers likelier are drawn again.
-        if (wide as u64) < count {
+        if (wide as u32) < count {
             let unfair = count.wrapping_neg() % count.max(1);
-            while (wide as u64) < unfair {
-                wide = u128::from(self.bits()) * u128::from(count);
+            while (wide as u32) < unfair {
+                wide = (self.bits() >> 32) * u64::from(count);
             }
         }
-        (wide >> 64) as usize
+        (wide >> 32) as usize
     }
 
     /// A number from 0 to 1, neither included.
@@ -30,8 +36,9 @@ pub trait Chance {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Muting {
     s: f64,
-    /// `s` in 64 bits; 1 is a case of its own.
+    /// `s` in units of `2^-32`, and what that leaves, in units of `2^-53` of a unit.
     threshold: u64,
+    rest: u64,
 }
 
 /// `s` is no probability.
@@ -45,7 +52,9 @@ impl Muting {
         if !(0.0..=1.0).contains(&s) {
             return Err(BadMuting(s));
         }
-        Ok(Self { s, threshold: (s * 2.0_f64.powi(64)) as u64 })
+        let scaled = s * 2.0_f64.powi(32);
+        let rest = (scaled.fract() * 2.0_f64.powi(53)) as u64;
+        Ok(Self { s, threshold: scaled as u64, rest })
     }
 
     /// The probability.
@@ -53,9 +62,13 @@ impl Muting {
         self.s
     }
 
+    /// By 32 bits that were drawn already; once in four thousand million times they do not decide, and more are drawn.
     #[inline]
-    fn stays(self, chance: &mut (impl Chance + ?Sized)) -> bool {
-        chance.bits() < self.threshold || self.s == 1.0
+    fn stays(self, bits: u32, chance: &mut (impl Chance + ?Sized)) -> bool {
+        if u64::from(bits) == self.threshold {
+            return chance.bits() >> 11 < self.rest;
+        }
+        u64::from(bits) < self.threshold
     }
 }
 
@@ -70,11 +83,11 @@ pub enum Contacts<'a> {
 
 impl Contacts<'_> {
     #[inline]
-    fn pick(self, chance: &mut (impl Chance + ?Sized)) -> Option<usize> {
+    fn pick(self, bits: u32, chance: &mut (impl Chance + ?Sized)) -> Option<usize> {
         match self {
             Self::Everyone(0) | Self::Only([]) => None,
-            Self::Everyone(peers) => Some(chance.below(peers)),
-            Self::Only(peers) => Some(peers[chance.below(peers.len())] as usize),
+            Self::Everyone(peers) => Some(chance.below_by(bits, peers as u32)),
+            Self::Only(peers) => Some(peers[chance.below_by(bits, peers.len() as u32)] as usize),
         }
     }
 }
@@ -88,11 +101,12 @@ pub struct Telling {
     pub stays: bool,
 }
 
-/// Decides on one telling; `None` without contacts.
+/// Decides on one telling, by 32 bits for each of its two choices; `None` without contacts.
 #[inline]
 pub fn tell(contacts: Contacts<'_>, muting: Muting, chance: &mut (impl Chance + ?Sized)) -> Option<Telling> {
-    let to = contacts.pick(chance)?;
-    Some(Telling { to, stays: muting.stays(chance) })
+    let bits = chance.bits();
+    let to = contacts.pick((bits >> 32) as u32, chance)?;
+    Some(Telling { to, stays: muting.stays(bits as u32, chance) })
 }
 
 #[cfg(test)]
@@ -148,9 +162,13 @@ pub(crate) mod tests {
                 self.0.pop().unwrap()
             }
         }
-        // 2^64 = 1 (mod 3): of the products with 3, exactly the one of 0 is too many.
+        // 2^32 = 1 (mod 3): of the products with 3, exactly the one of 0 is too many.
         assert_eq!(Fixed(vec![u64::MAX, 0]).below(3), 2);
-        assert_eq!(Fixed(vec![1]).below(3), 0);
+        assert_eq!(Fixed(vec![1 << 32]).below(3), 0);
+        // A muting parameter between two multiples of 2^-32 is decided by further bits.
+        let muting = Muting::new(0.75 * 0.5_f64.powi(32)).unwrap();
+        assert!(muting.stays(0, &mut Fixed(vec![0])) && !muting.stays(0, &mut Fixed(vec![u64::MAX])));
+        assert!(!muting.stays(1, &mut Fixed(vec![])));
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //!
 //! [`Crowd::step`] is Algorithm 1: any active peer, all equally likely, tells. [`Crowd::round`] lets every active peer tell once.
 //!
-//! A step is two or three random numbers and two or three places of random access: a list entry, and the bits of the told one. With
-//! 65,536 peers the bits fit the first cache and the arithmetic of the random numbers bounds the speed; with ten million the list's and
-//! the bits' cache misses do. The benchmark `rumor` prints nanoseconds per telling.
+//! A telling is one random number and two or three places of random access: a list entry, and the bits of teller and told. Whether one
+//! stays active or is new to the rumour cannot be foretold, so bits are set without branches. With 65,536 peers the bits fit the
+//! first cache; with ten million their cache misses bound the speed. The benchmark `rumor` prints nanoseconds per telling.
 
-use sottovoce_protocol::rumor::{Chance, Start, Telling, tell};
+use sottovoce_protocol::rumor::{Chance, Contacts, Start, Telling, tell};
 
 use super::{Among, Dice, Rules, check_source};
 use crate::Result;
@@ -38,6 +38,9 @@ pub struct Crowd<'a> {
     among: Among<'a>,
     rules: Rules,
     dice: Dice,
+    /// Who is active: how many, the set, and the list where it is up to date.
+    count: usize,
+    listed: bool,
     active: Vec<u32>,
     next: Vec<u32>,
     is_active: Bits,
@@ -59,6 +62,8 @@ impl<'a> Crowd<'a> {
             among,
             rules,
             dice,
+            count: 1,
+            listed: true,
             active: vec![source as u32],
             next: Vec::new(),
             is_active: none.clone(),
@@ -68,22 +73,21 @@ impl<'a> Crowd<'a> {
             tellings: 0,
             rounds: 0,
         };
-        crowd.is_active.insert(source);
-        crowd.knows.insert(source);
+        crowd.is_active.set(source, true);
+        crowd.knows.set(source, true);
         Ok(crowd)
     }
 
     /// The same crowd before anything was told, with another source and other dice: saves the memory's setting up.
     pub fn again(&mut self, source: usize, dice: Dice) -> Result<()> {
         check_source(source, self.among.peers())?;
-        for &peer in &self.active {
-            self.is_active.remove(peer as usize);
-        }
+        self.is_active.clear();
         self.knows.clear();
         self.active.clear();
         self.active.push(source as u32);
-        self.is_active.insert(source);
-        self.knows.insert(source);
+        (self.count, self.listed) = (1, true);
+        self.is_active.set(source, true);
+        self.knows.set(source, true);
         (self.dice, self.informed, self.tellings, self.rounds) = (dice, 1, 0, 0);
         Ok(())
     }
@@ -95,12 +99,12 @@ impl<'a> Crowd<'a> {
 
     /// Peers who are passing it on.
     pub fn active(&self) -> usize {
-        self.active.len()
+        self.count
     }
 
-    /// Who they are, in no order that means anything.
-    pub fn active_peers(&self) -> &[u32] {
-        &self.active
+    /// Who they are, in increasing order.
+    pub fn active_peers(&self) -> impl Iterator<Item = u32> + '_ {
+        self.is_active.members()
     }
 
     /// Whether a peer is passing it on.
@@ -131,80 +135,154 @@ impl<'a> Crowd<'a> {
     /// One of the active peers tells. `None`: nobody is active, and nothing ever happens again.
     #[inline]
     pub fn step(&mut self) -> Option<Told> {
-        if self.active.is_empty() {
-            return None;
-        }
-        let place = self.dice.below(self.active.len());
+        self.write_list();
+        let last = self.active.len().checked_sub(1)?;
+        let place = self.dice.below(last + 1);
         let from = self.active[place] as usize;
         let Telling { to, stays } = self.telling(from)?;
-        let lost = self.is_lost(from, to);
-        // Who tells itself is as active as before.
-        if !stays && from != to && !(lost && self.rules.repeated) {
-            self.active.swap_remove(place);
-            self.is_active.remove(from);
-        }
-        if !lost {
-            self.informed += usize::from(self.knows.insert(to));
-            if self.is_active.insert(to) {
-                self.active.push(to as u32);
-            }
-        }
+        let lost = self.rules.loses(from, to, &mut self.dice);
+        // Who tells itself is as active as before. No branches: they would be wrong half of the time.
+        let silent = !stays & (from != to) & !(lost & self.rules.repeated);
+        let moved = self.active[last];
+        self.active[place] = if silent { moved } else { from as u32 };
+        self.is_active.set(from, !silent);
+        self.active.truncate(last + usize::from(!silent));
+        self.informed += usize::from(self.knows.add(to, !lost));
+        let new = self.is_active.add(to, !lost);
+        self.active.push(to as u32);
+        self.active.truncate(self.active.len() - usize::from(!new));
+        self.count = self.active.len();
         Some(Told { from: from as u32, to: to as u32, lost })
     }
 
-    /// Every active peer tells once, in random order as far as `hear` can see; who is told begins in the next round.
+    /// Every active peer tells once; who is told begins in the next round. `hear` hears them in random order: that in which they
+    /// became active is nobody's business.
     pub fn round(&mut self, mut hear: impl FnMut(Told)) {
-        // The order of the list is that in which peers became active: observers must not see it.
-        for i in (1..self.active.len()).rev() {
-            let other = self.dice.below(i + 1);
-            self.active.swap(i, other);
+        let mut all = Vec::with_capacity(self.count);
+        self.tell_all(|told| all.push(told));
+        for i in (0..all.len()).rev() {
+            let chosen = self.dice.below(i + 1);
+            all.swap(i, chosen);
+            hear(all[i]);
         }
-        self.tell_all(&mut hear);
     }
 
-    /// As [`Self::round`], where nobody listens and the order does not matter.
+    /// As [`Self::round`], where nobody listens.
     pub fn silent_round(&mut self) {
-        self.tell_all(&mut |_| ());
+        self.tell_all(|_| ());
     }
 
-    fn tell_all(&mut self, hear: &mut impl FnMut(Told)) {
-        let active = std::mem::take(&mut self.active);
-        for &from in &active {
+    fn tell_all(&mut self, hear: impl FnMut(Told)) {
+        if self.count < self.among.peers() / 256 {
+            self.round_of_few(hear);
+        } else {
+            self.round_of_many(hear);
+        }
+        self.rounds += 1;
+    }
+
+    /// Along the list.
+    fn round_of_few(&mut self, mut hear: impl FnMut(Told)) {
+        self.write_list();
+        let before = std::mem::take(&mut self.active);
+        self.next.clear();
+        for &from in &before {
             let from = from as usize;
             let Some(Telling { to, stays }) = self.telling(from) else { continue };
-            let lost = self.is_lost(from, to);
-            if (stays || lost && self.rules.repeated) && self.will_be.insert(from) {
-                self.next.push(from as u32);
-            }
+            let lost = self.rules.loses(from, to, &mut self.dice);
+            self.will_be.add(from, stays | lost & self.rules.repeated);
+            self.will_be.add(to, !lost);
+            self.next.push(to as u32);
             hear(Told { from: from as u32, to: to as u32, lost });
-            if !lost {
-                self.informed += usize::from(self.knows.insert(to));
-                if self.will_be.insert(to) {
-                    self.next.push(to as u32);
-                }
+        }
+        before.iter().for_each(|&peer| self.is_active.set(peer as usize, false));
+        for &peer in self.next.iter().chain(&before) {
+            // Each once: the first time it is taken out of the one set and put into the other.
+            if self.will_be.has(peer as usize) {
+                self.will_be.set(peer as usize, false);
+                self.is_active.set(peer as usize, true);
+                self.informed += usize::from(self.knows.add(peer as usize, true));
+                self.active.push(peer);
             }
         }
-        for &from in &active {
-            self.is_active.remove(from as usize);
+        self.count = self.active.len();
+    }
+
+    /// Along the bits.
+    fn round_of_many(&mut self, hear: impl FnMut(Told)) {
+        let (alike, lossy) = (self.is_alike(), self.rules.loss > 0.0);
+        // Four times the same code, so that the usual case decides nothing that is known beforehand.
+        match (self.among, lossy) {
+            (Among::Everyone(n), false) => self.tell_words::<false>(alike, |_| Contacts::Everyone(n), hear),
+            (Among::Everyone(n), true) => self.tell_words::<true>(alike, |_| Contacts::Everyone(n), hear),
+            (among, false) => self.tell_words::<false>(alike, |from| among.contacts(from), hear),
+            (among, true) => self.tell_words::<true>(alike, |from| among.contacts(from), hear),
         }
+        self.tellings += self.count as u64;
+        self.is_active.clear();
         std::mem::swap(&mut self.is_active, &mut self.will_be);
-        self.active = std::mem::replace(&mut self.next, active);
-        self.next.clear();
-        self.rounds += 1;
+        self.informed += self.knows.unite(&self.is_active);
+        self.count = self.is_active.count();
+        self.listed = false;
+    }
+
+    /// 64 peers at a time: who stays of them is written once.
+    #[inline]
+    fn tell_words<const LOSSY: bool>(
+        &mut self,
+        alike: bool,
+        contacts: impl Fn(usize) -> Contacts<'a>,
+        mut hear: impl FnMut(Told),
+    ) {
+        let rules = self.rules;
+        // A copy that nothing else can reach stays in registers.
+        let mut dice = self.dice.clone();
+        for (i, &word) in self.is_active.0.iter().enumerate() {
+            let (mut left, mut keep) = (word, 0);
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
+                let from = i * 64 + bit as usize;
+                let Some(Telling { to, stays }) = tell(contacts(from), rules.muting, &mut dice) else {
+                    continue;
+                };
+                let lost = LOSSY && rules.loses(from, to, &mut dice);
+                keep |= u64::from(stays & alike | lost & rules.repeated) << bit;
+                self.will_be.add(to, !lost);
+                hear(Told { from: from as u32, to: to as u32, lost });
+            }
+            self.will_be.0[i] |= keep;
+        }
+        self.dice = dice;
+    }
+
+    fn write_list(&mut self) {
+        if !self.listed {
+            self.active.clear();
+            self.active.extend(self.is_active.members());
+            self.listed = true;
+        }
+    }
+
+    /// Whether the next to tell behaves like everyone.
+    fn is_alike(&self) -> bool {
+        self.tellings > 0 || self.rules.start == Start::Alike
     }
 
     #[inline]
     fn telling(&mut self, from: usize) -> Option<Telling> {
         let mut telling = tell(self.among.contacts(from), self.rules.muting, &mut self.dice)?;
-        telling.stays &= !(self.tellings == 0 && self.rules.start == Start::Delayed);
+        telling.stays &= self.is_alike();
         self.tellings += 1;
         Some(telling)
     }
+}
 
+impl Rules {
     /// Nobody loses what it tells itself.
     #[inline]
-    fn is_lost(&mut self, from: usize, to: usize) -> bool {
-        self.rules.loss > 0.0 && self.dice.unit() < self.rules.loss && from != to
+    fn loses(&self, from: usize, to: usize, dice: &mut Dice) -> bool {
+        self.loss > 0.0 && dice.unit() < self.loss && from != to
     }
 }
 
@@ -217,18 +295,19 @@ impl Bits {
         Self(vec![0; peers.div_ceil(64)])
     }
 
-    /// Returns whether it is new.
+    /// Adds a peer, if it `is` so; returns whether it was added and is new.
     #[inline]
-    fn insert(&mut self, peer: usize) -> bool {
-        let (word, bit) = (&mut self.0[peer / 64], 1 << (peer % 64));
-        let new = *word & bit == 0;
+    fn add(&mut self, peer: usize, is: bool) -> bool {
+        let (word, bit) = (&mut self.0[peer / 64], u64::from(is) << (peer % 64));
+        let new = bit & !*word != 0;
         *word |= bit;
         new
     }
 
     #[inline]
-    fn remove(&mut self, peer: usize) {
-        self.0[peer / 64] &= !(1 << (peer % 64));
+    fn set(&mut self, peer: usize, is: bool) {
+        let word = &mut self.0[peer / 64];
+        *word = *word & !(1 << (peer % 64)) | u64::from(is) << (peer % 64);
     }
 
     #[inline]
@@ -238,6 +317,29 @@ impl Bits {
 
     fn clear(&mut self) {
         self.0.fill(0);
+    }
+
+    /// Adds another set; returns how many are new.
+    fn unite(&mut self, other: &Self) -> usize {
+        let mut new = 0;
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            new += (theirs & !*mine).count_ones() as usize;
+            *mine |= theirs;
+        }
+        new
+    }
+
+    fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+
+    /// In increasing order.
+    fn members(&self) -> impl Iterator<Item = u32> + '_ {
+        self.0.iter().enumerate().flat_map(|(i, &word)| {
+            let next = |left: &u64| Some(left & (left - 1)).filter(|left| *left != 0);
+            std::iter::successors(Some(word).filter(|word| *word != 0), next)
+                .map(move |left| (i * 64) as u32 + left.trailing_zeros())
+        })
     }
 }
 
