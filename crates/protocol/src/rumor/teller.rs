@@ -5,8 +5,11 @@
 //! tick: then the tellings that succeed have the law of a network without losses, at a slower clock, and the guarantee is the same
 //! (as long as acknowledgements themselves arrive). Choosing another peer after an unheard acknowledgement would let the
 //! source speak more often than the guarantee allows.
+//!
+//! Acknowledgements say which attempt was heard. A teller that was told something after that attempt had fallen silent by then without
+//! knowing it, and is active again; one that was told before it was active already, and falls silent now.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use super::choice::{Chance, Contacts, Muting, Telling, tell};
 use crate::Peer;
@@ -56,6 +59,8 @@ pub enum Message {
         payload: Vec<u8>,
         /// The sender's tellings so far: a repetition has the number of the first.
         number: u64,
+        /// How many attempts went before.
+        attempt: u64,
     },
     /// A telling has arrived.
     Heard {
@@ -63,6 +68,8 @@ pub enum Message {
         id: Id,
         /// The telling.
         number: u64,
+        /// The first attempt that arrived.
+        attempt: u64,
     },
 }
 
@@ -163,14 +170,23 @@ struct Rumor {
     active: bool,
     /// Begun here, and not told yet.
     first: bool,
-    /// A telling without an answer, and its number.
-    unheard: Option<(Telling, u64)>,
+    /// A telling without an answer.
+    unheard: Option<Unheard>,
     /// Tellings so far.
     told: u64,
     /// Ticks asked for so far: only the last counts.
     ticks: u64,
-    /// Tellings that arrived.
-    heard: BTreeSet<(Peer, u64)>,
+    /// Tellings that arrived, and at which attempt.
+    heard: BTreeMap<(Peer, u64), u64>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Unheard {
+    telling: Telling,
+    number: u64,
+    attempts: u64,
+    /// Told by someone after so many attempts, the last time.
+    told_after: Option<u64>,
 }
 
 impl Teller {
@@ -197,10 +213,12 @@ impl Teller {
                     self.activate(id, chance);
                 }
             }
-            Input::Message { from, message: Message::Tell { id, payload, number } } => {
-                self.hear(from, id, payload, number, chance);
+            Input::Message { from, message: Message::Tell { id, payload, number, attempt } } => {
+                self.hear(from, (id, number, attempt), payload, chance);
             }
-            Input::Message { from, message: Message::Heard { id, number } } => self.settle(from, id, number),
+            Input::Message { from, message: Message::Heard { id, number, attempt } } => {
+                self.settle(from, id, number, attempt);
+            }
             Input::Tick { id, tick } => self.tick(id, tick, chance),
         }
     }
@@ -220,18 +238,30 @@ impl Teller {
         self.rumors.get(&id).is_some_and(|rumor| rumor.active)
     }
 
-    fn hear(&mut self, from: Peer, id: Id, payload: Vec<u8>, number: u64, chance: &mut dyn Chance) {
-        if self.manner.acknowledged {
-            self.outputs.push_back(Output::Send { to: from, message: Message::Heard { id, number } });
-        }
+    fn hear(
+        &mut self,
+        from: Peer,
+        (id, number, attempt): (Id, u64, u64),
+        payload: Vec<u8>,
+        chance: &mut dyn Chance,
+    ) {
         let new = !self.knows(id);
         let rumor = self.rumors.entry(id).or_insert_with(|| Rumor { payload, ..Rumor::default() });
+        // A copy that the network made, or a repetition, is not another telling.
+        let repeated = rumor.heard.contains_key(&(from, number));
+        let attempt = *rumor.heard.entry((from, number)).or_insert(attempt);
+        if self.manner.acknowledged {
+            let message = Message::Heard { id, number, attempt };
+            self.outputs.push_back(Output::Send { to: from, message });
+        }
         if new {
             self.outputs.push_back(Output::Learned { id, payload: rumor.payload.clone() });
         }
-        // A copy that the network made, or a repetition, is not another telling.
-        if rumor.heard.insert((from, number)) && !rumor.active {
-            self.activate(id, chance);
+        match (&mut rumor.unheard, repeated) {
+            (_, true) => {}
+            (Some(unheard), false) if rumor.active => unheard.told_after = Some(unheard.attempts),
+            _ if rumor.active => {}
+            _ => self.activate(id, chance),
         }
     }
 
@@ -262,38 +292,38 @@ impl Teller {
         else {
             return;
         };
-        let (telling, number) = match rumor.unheard {
+        let Unheard { telling, number, attempts, told_after } = match rumor.unheard {
             Some(unheard) => unheard,
             None => {
                 let Some(mut telling) = tell(contacts, self.manner.muting, chance) else { return };
                 telling.stays &= !(rumor.first && self.manner.start == Start::Delayed);
                 rumor.first = false;
                 rumor.told += 1;
-                (telling, rumor.told)
+                Unheard { telling, number: rumor.told, attempts: 0, told_after: None }
             }
         };
         if telling.to == self.me {
             return self.plan(id, chance);
         }
-        let message = Message::Tell { id, payload: rumor.payload.clone(), number };
+        let message = Message::Tell { id, payload: rumor.payload.clone(), number, attempt: attempts };
         self.outputs.push_back(Output::Send { to: telling.to, message });
+        rumor.active = telling.stays || self.manner.acknowledged;
         if self.manner.acknowledged {
-            rumor.unheard = Some((telling, number));
+            rumor.unheard = Some(Unheard { telling, number, attempts: attempts + 1, told_after });
+        }
+        if rumor.active {
             self.plan(id, chance);
-        } else if telling.stays {
-            self.plan(id, chance);
-        } else {
-            rumor.active = false;
         }
     }
 
     /// A telling has arrived: now the teller may fall silent.
-    fn settle(&mut self, from: Peer, id: Id, number: u64) {
+    fn settle(&mut self, from: Peer, id: Id, number: u64, attempt: u64) {
         let Some(rumor) = self.rumors.get_mut(&id) else { return };
-        let answered = |(telling, unheard): &mut (Telling, u64)| telling.to == from && *unheard == number;
-        if let Some((telling, _)) = rumor.unheard.take_if(answered) {
+        let answered = |unheard: &mut Unheard| unheard.telling.to == from && unheard.number == number;
+        if let Some(unheard) = rumor.unheard.take_if(answered) {
+            let told_since = unheard.told_after.is_some_and(|attempts| attempts > attempt);
             // The tick that was planned for a repetition is that of the next telling.
-            rumor.active = telling.stays;
+            rumor.active = unheard.telling.stays || told_since;
         }
     }
 }
@@ -302,6 +332,7 @@ impl Teller {
 mod tests {
     use super::*;
     use crate::rumor::choice::tests::Weyl;
+    use std::collections::BTreeSet;
 
     fn manner(s: f64) -> Manner {
         let muting = Muting::new(s).unwrap();
@@ -313,7 +344,7 @@ mod tests {
     }
 
     fn told(id: Id, number: u64) -> Input {
-        Input::Message { from: 1, message: Message::Tell { id, payload: vec![9], number } }
+        Input::Message { from: 1, message: Message::Tell { id, payload: vec![9], number, attempt: 0 } }
     }
 
     fn sent(outputs: &[Output]) -> Vec<Peer> {
@@ -365,7 +396,8 @@ mod tests {
         }
         assert!(targets.len() == 1 && teller.is_active(5));
         let target = *targets.first().unwrap();
-        let heard = |from, number| Input::Message { from, message: Message::Heard { id: 5, number } };
+        let heard =
+            |from, number| Input::Message { from, message: Message::Heard { id: 5, number, attempt: 3 } };
         for (from, number) in [(target, 2), (target + 1, 1)] {
             teller.handle(heard(from, number), &mut chance);
             assert!(teller.is_active(5), "that was no answer to this telling");
@@ -374,13 +406,31 @@ mod tests {
         assert!(!teller.is_active(5));
     }
 
+    /// Who was told after the attempt that arrived had fallen silent before, and is active again; who was told before it is not.
+    #[test]
+    fn what_was_told_meanwhile_counts_from_the_attempt_that_arrived() {
+        for (arrived, active) in [(0, true), (1, true), (2, false)] {
+            let acknowledged = Manner { acknowledged: true, ..manner(0.0) };
+            let (mut teller, mut chance) = (Teller::new(0, vec![2], acknowledged), Weyl(1));
+            teller.handle(Input::Begin { id: 5, payload: vec![] }, &mut chance);
+            for tick in 0..2 {
+                teller.handle(Input::Tick { id: 5, tick }, &mut chance);
+            }
+            teller.handle(told(5, 1), &mut chance);
+            teller.handle(Input::Tick { id: 5, tick: 2 }, &mut chance);
+            let message = Message::Heard { id: 5, number: 1, attempt: arrived };
+            teller.handle(Input::Message { from: 2, message }, &mut chance);
+            assert_eq!(teller.is_active(5), active, "attempt {arrived}");
+        }
+    }
+
     #[test]
     fn whoever_is_told_answers() {
         let acknowledged = Manner { acknowledged: true, ..manner(0.5) };
         let (mut teller, mut chance) = (Teller::in_crowd(0, 4, acknowledged), Weyl(1));
         for _ in 0..2 {
             teller.handle(told(5, 3), &mut chance);
-            let answer = Output::Send { to: 1, message: Message::Heard { id: 5, number: 3 } };
+            let answer = Output::Send { to: 1, message: Message::Heard { id: 5, number: 3, attempt: 0 } };
             assert!(drain(&mut teller).contains(&answer));
         }
     }
