@@ -26,6 +26,11 @@ pub trait Chance {
         (wide >> 32) as usize
     }
 
+    /// A name that nobody else will think of.
+    fn name(&mut self) -> u64 {
+        self.bits()
+    }
+
     /// A number from 0 to 1, neither included.
     fn unit(&mut self) -> f64 {
         ((self.bits() >> 12) as f64 + 0.5) * (0.5_f64).powi(52)

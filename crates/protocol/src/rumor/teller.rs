@@ -57,7 +57,7 @@ pub enum Message {
         id: Id,
         /// Its text.
         payload: Vec<u8>,
-        /// The sender's tellings so far: a repetition has the number of the first.
+        /// A random name of this telling: a repetition has that of the first. (A count would say how often its sender has told.)
         number: u64,
         /// How many attempts went before.
         attempt: u64,
@@ -172,8 +172,6 @@ struct Rumor {
     first: bool,
     /// A telling without an answer.
     unheard: Option<Unheard>,
-    /// Tellings so far.
-    told: u64,
     /// Ticks asked for so far: only the last counts.
     ticks: u64,
     /// Tellings that arrived, and at which attempt.
@@ -298,13 +296,12 @@ impl Teller {
                 let Some(mut telling) = tell(contacts, self.manner.muting, chance) else { return };
                 telling.stays &= !(rumor.first && self.manner.start == Start::Delayed);
                 rumor.first = false;
-                rumor.told += 1;
-                Unheard { telling, number: rumor.told, attempts: 0, told_after: None }
+                if telling.to == self.me {
+                    return self.plan(id, chance);
+                }
+                Unheard { telling, number: chance.name(), attempts: 0, told_after: None }
             }
         };
-        if telling.to == self.me {
-            return self.plan(id, chance);
-        }
         let message = Message::Tell { id, payload: rumor.payload.clone(), number, attempt: attempts };
         self.outputs.push_back(Output::Send { to: telling.to, message });
         rumor.active = telling.stays || self.manner.acknowledged;
@@ -347,9 +344,10 @@ mod tests {
         Input::Message { from: 1, message: Message::Tell { id, payload: vec![9], number, attempt: 0 } }
     }
 
-    fn sent(outputs: &[Output]) -> Vec<Peer> {
+    /// To whom, and the names of the tellings.
+    fn sent(outputs: &[Output]) -> Vec<(Peer, u64)> {
         let to = |output: &Output| match output {
-            Output::Send { to, message: Message::Tell { .. } } => Some(*to),
+            Output::Send { to, message: Message::Tell { number, .. } } => Some((*to, *number)),
             _ => None,
         };
         outputs.iter().filter_map(to).collect()
@@ -389,20 +387,20 @@ mod tests {
         let acknowledged = Manner { acknowledged: true, ..manner(0.0) };
         let (mut teller, mut chance) = (Teller::new(0, (1..50).collect(), acknowledged), Weyl(1));
         teller.handle(Input::Begin { id: 5, payload: vec![] }, &mut chance);
-        let mut targets = BTreeSet::new();
+        let mut tellings = BTreeSet::new();
         for tick in 0..20 {
             teller.handle(Input::Tick { id: 5, tick }, &mut chance);
-            targets.extend(sent(&drain(&mut teller)));
+            tellings.extend(sent(&drain(&mut teller)));
         }
-        assert!(targets.len() == 1 && teller.is_active(5));
-        let target = *targets.first().unwrap();
+        assert!(tellings.len() == 1 && teller.is_active(5));
+        let (target, name) = *tellings.first().unwrap();
         let heard =
             |from, number| Input::Message { from, message: Message::Heard { id: 5, number, attempt: 3 } };
-        for (from, number) in [(target, 2), (target + 1, 1)] {
+        for (from, number) in [(target, name + 1), (target + 1, name)] {
             teller.handle(heard(from, number), &mut chance);
             assert!(teller.is_active(5), "that was no answer to this telling");
         }
-        teller.handle(heard(target, 1), &mut chance);
+        teller.handle(heard(target, name), &mut chance);
         assert!(!teller.is_active(5));
     }
 
@@ -418,7 +416,8 @@ mod tests {
             }
             teller.handle(told(5, 1), &mut chance);
             teller.handle(Input::Tick { id: 5, tick: 2 }, &mut chance);
-            let message = Message::Heard { id: 5, number: 1, attempt: arrived };
+            let number = sent(&drain(&mut teller))[0].1;
+            let message = Message::Heard { id: 5, number, attempt: arrived };
             teller.handle(Input::Message { from: 2, message }, &mut chance);
             assert_eq!(teller.is_active(5), active, "attempt {arrived}");
         }

@@ -364,7 +364,7 @@ mod tests {
         for (s, start) in [(0.0, Start::Alike), (0.6, Start::Alike), (1.0, Start::Delayed)] {
             let manner = Manner { muting: rules(s).muting, clock: Clock::Rounds, start, acknowledged: false };
             let mut tellers: Vec<Teller> = (0..40).map(|me| Teller::in_crowd(me, 40, manner)).collect();
-            let mut dice = Dice::new(1, 5, 0);
+            let mut dice = Nameless(Dice::new(1, 5, 0));
             let mut ticks = vec![0; 40];
             tellers[0].handle(Input::Begin { id: 1, payload: vec![] }, &mut dice);
             let mut active = vec![0];
