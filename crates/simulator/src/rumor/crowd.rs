@@ -394,6 +394,19 @@ mod tests {
         }
     }
 
+    /// A crowd has no need of names for its tellings: here they are no throws of the dice either.
+    struct Nameless(Dice);
+
+    impl Chance for Nameless {
+        fn bits(&mut self) -> u64 {
+            self.0.bits()
+        }
+
+        fn name(&mut self) -> u64 {
+            self.0.clone().bits()
+        }
+    }
+
     fn drain(
         teller: &mut Teller,
         tick: &mut u64,
