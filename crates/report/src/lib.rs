@@ -10,9 +10,10 @@
 //!
 //! From data to file: a [`Chart`] or a [`GraphPicture`] is turned into a [`Picture`] (shapes in a frame), which writes
 //! itself as a stand-alone SVG, as an SVG whose colours follow the page around it, or as a PNG. [`Page`] is a page of
-//! such figures; [`AveragingReport`] is the interactive page of one averaging experiment.
+//! such figures; [`AveragingReport`] and [`RumorReport`] are the interactive pages of one experiment.
 
 mod averaging;
+mod blocks;
 mod chart;
 mod colour;
 mod error;
@@ -22,13 +23,16 @@ mod graph_picture;
 mod layout;
 mod page;
 mod png;
+pub mod rumor;
 mod scene;
 mod shell;
+mod store;
 mod svg;
 pub mod text;
 mod ticks;
 
-pub use averaging::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine};
+pub use averaging::{Attack, AttackRow, AveragingReport, Cell};
+pub use blocks::GuaranteeLine;
 pub use chart::{Chart, Curve, Mark, Series, Spread};
 pub use colour::{Ink, Rgb, scale};
 pub use error::{Error, Result};
@@ -36,4 +40,5 @@ pub use frame::{Axis, Scale};
 pub use graph_picture::{ColourBar, GraphPicture};
 pub use layout::layout;
 pub use page::{Figure, Page, Section, Table};
+pub use rumor::RumorReport;
 pub use scene::Picture;

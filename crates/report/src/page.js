@@ -16,7 +16,73 @@
 
   sortable(by("attacks"), by("filter"), by("matches"));
   const source = by("data");
-  if (source) report(JSON.parse(source.textContent), address);
+  if (source) {
+    const data = JSON.parse(source.textContent);
+    (data.spread ? spread : report)(data, address);
+  }
+
+  // A rumour, round by round: #frame=12 is the thirteenth that the page carries.
+  function spread(data, address) {
+    const dots = [...document.querySelectorAll("#crowd .dots .dot")];
+    const now = document.querySelector("#course .now");
+    const place = placer(by("course"));
+    const last = data.spread.length - 1;
+    const pause = 180; // milliseconds
+    let at = -1, timer = 0;
+    unlabel(by("crowd"));
+
+    function show(frame) {
+      at = frame >= 0 && frame <= last ? frame : data.first;
+      const it = data.spread[at];
+      document.body.dataset.frame = at;
+      dots.forEach((dot, i) => {
+        const [radius, ink] = data.looks[it.states[i]];
+        dot.setAttribute("r", radius);
+        dot.setAttribute("fill", ink);
+      });
+      for (const key of ["round", "informed", "active"]) by(key).textContent = it[key];
+      by("frame").value = at;
+      by("frame-value").textContent = it.round;
+      by("frame").setAttribute("aria-valuetext", `round ${it.round}: ${it.informed} know, ${it.active} are telling`);
+      now.setAttribute("d", path([place(it.at, 0), place(it.at, 1)], false));
+    }
+
+    function stop() {
+      clearInterval(timer);
+      timer = 0;
+      by("play").textContent = "Play";
+    }
+
+    by("play").addEventListener("click", () => {
+      if (timer) return stop();
+      if (at === last) show(0);
+      by("play").textContent = "Pause";
+      timer = setInterval(() => (at < last ? show(at + 1) : stop()), pause);
+    });
+    by("frame").addEventListener("input", () => {
+      stop();
+      show(Number(by("frame").value));
+      keep(at === data.first ? "#" : `#frame=${at}`);
+    });
+    dots.forEach((dot, i) => tip(dot, () => [data.names[i], data.looks[data.spread[at].states[i]][2]]));
+    addEventListener("hashchange", () => show(wanted(new URLSearchParams(location.hash.slice(1)))));
+    const wanted = (from) => (from.has("frame") ? parseInt(from.get("frame"), 10) : data.first);
+    show(wanted(address));
+  }
+
+  // Some readers forbid even this for files; the page works without it.
+  function keep(hash) {
+    try { history.replaceState(null, "", hash); } catch { /* nothing to do */ }
+  }
+
+  // A title inside a picture pops up over our own notes; as a label it is read out all the same.
+  function unlabel(svg) {
+    const title = svg.querySelector("title");
+    svg.removeAttribute("aria-labelledby");
+    svg.setAttribute("aria-label", title.textContent);
+    svg.setAttribute("aria-describedby", svg.querySelector("desc").id);
+    title.remove();
+  }
 
   function report(data, address) {
     const nodes = [...document.querySelectorAll("#graph .node")];
@@ -30,14 +96,7 @@
     const limit = { observer: data.peers, relay: data.relays.length, steps: data.steps.length };
     const noPath = 65535;
 
-    // A title inside a picture pops up over our own notes; as a label it is read out all the same.
-    for (const svg of [by("graph"), by("trade")]) {
-      const title = svg.querySelector("title");
-      svg.removeAttribute("aria-labelledby");
-      svg.setAttribute("aria-label", title.textContent);
-      svg.setAttribute("aria-describedby", svg.querySelector("desc").id);
-      title.remove();
-    }
+    [by("graph"), by("trade")].forEach(unlabel);
 
     const cell = () => data.cells[state.relay * data.steps.length + state.steps];
     const loss = (peer) => data.losses[bytes(cell().rows)[rowOf.get(state.observer) * data.peers + peer]];
@@ -66,8 +125,7 @@
     function remember() {
       const differs = Object.keys(state).some((key) => state[key] !== chosen[key]);
       const hash = differs ? "#" + Object.keys(state).map((key) => `${key}=${state[key]}`).join("&") : "#";
-      // Some readers forbid even this for files; the page works without it.
-      try { history.replaceState(null, "", hash); } catch { /* nothing to do */ }
+      keep(hash);
     }
 
     function draw() {

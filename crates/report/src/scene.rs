@@ -100,6 +100,11 @@ impl Shape {
         Self::of(Form::Lines { pieces: vec![points], closed: true })
     }
 
+    /// Several areas of one colour.
+    pub(crate) fn areas(pieces: Vec<Vec<(f64, f64)>>) -> Self {
+        Self::of(Form::Lines { pieces, closed: true })
+    }
+
     pub(crate) fn circle(centre: (f64, f64), radius: f64) -> Self {
         Self::of(Form::Circle { centre, radius })
     }

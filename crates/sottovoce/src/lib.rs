@@ -7,6 +7,7 @@ pub mod cli;
 pub mod plan;
 pub mod quickstart;
 pub mod reproduce;
+pub mod rumor;
 
 pub use sottovoce_audit as audit;
 pub use sottovoce_privacy as privacy;

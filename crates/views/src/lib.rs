@@ -22,6 +22,8 @@ pub mod exact;
 pub mod parallel;
 mod powers;
 pub mod published;
+pub mod rumor;
 pub mod utility;
+pub mod walk;
 
 pub use error::{Error, Result};

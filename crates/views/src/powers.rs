@@ -162,6 +162,93 @@ fn mix(mixing: &Mixing, gamma: f64, x: &[Row], out: &mut [Row]) {
     }
 }
 
+/// `Σ_k c_k T_k(B)` restricted to the given columns, for `B = scale (W - 11ᵀ/n) + shift` and Chebyshev's polynomials `T_k`.
+///
+/// Without the constant vector's part, which is taken out of every product: it belongs to an eigenvalue outside the interval, along which
+/// rounding errors would grow with the degree.
+pub(crate) fn combine(
+    mixing: &Mixing,
+    columns: &[usize],
+    scale: f64,
+    shift: f64,
+    coefficients: &[f64],
+) -> Vec<Row> {
+    let n = mixing.nodes();
+    let (mut now, mut other, mut sum) = (zeros(n), zeros(n), zeros(n));
+    columns.iter().enumerate().for_each(|(i, &w)| now[w][i] = 1.0);
+    let arch = pulp::Arch::new();
+    for (k, &coefficient) in coefficients.iter().enumerate() {
+        let twice = if k == 0 { 1.0 } else { 2.0 };
+        let last = k + 1 == coefficients.len();
+        let (x, out, sum) = (&now[..], &mut other[..], &mut sum[..]);
+        arch.dispatch(Next {
+            mixing,
+            scale: twice * scale,
+            shift: twice * shift,
+            coefficient,
+            last,
+            x,
+            out,
+            sum,
+        });
+        std::mem::swap(&mut now, &mut other);
+    }
+    spare(now);
+    spare(other);
+    sum
+}
+
+/// `sum += coefficient x` and, unless it is the last, `out = scale (W x - mean of x) + shift x - out`. (Nothing comes before the first: then
+/// `out` is zero.)
+struct Next<'a> {
+    mixing: &'a Mixing,
+    scale: f64,
+    shift: f64,
+    coefficient: f64,
+    last: bool,
+    x: &'a [Row],
+    out: &'a mut [Row],
+    sum: &'a mut [Row],
+}
+
+impl pulp::WithSimd for Next<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self { mixing, scale, shift, coefficient, x, .. } = self;
+        let mut mean = [0.0; WIDTH];
+        for (sum, x) in self.sum.iter_mut().zip(x) {
+            for i in 0..WIDTH {
+                sum[i] += coefficient * x[i];
+                mean[i] += x[i];
+            }
+        }
+        if self.last {
+            return;
+        }
+        let mean = mean.map(|mean| mean / x.len() as f64);
+        let (offsets, neighbours) = mixing.graph().rows();
+        for (u, out) in self.out.iter_mut().enumerate() {
+            let own = mixing.diagonal()[u];
+            let mut mixed = [0.0; WIDTH];
+            for i in 0..WIDTH {
+                mixed[i] = own * x[u][i] - mean[i];
+            }
+            let range = offsets[u]..offsets[u + 1];
+            for (&v, &weight) in neighbours[range.clone()].iter().zip(&mixing.weights()[range]) {
+                let other = &x[v as usize];
+                for i in 0..WIDTH {
+                    mixed[i] += weight * other[i];
+                }
+            }
+            for i in 0..WIDTH {
+                out[i] = scale * mixed[i] + shift * x[u][i] - out[i];
+            }
+        }
+    }
+}
+
 /// Squared length of each column.
 #[inline(always)]
 pub(crate) fn squared_lengths(x: &[Row]) -> Row {

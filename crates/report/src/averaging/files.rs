@@ -1,17 +1,22 @@
-//! Writes a report into a folder, whole or not at all.
-//!
-//! Every file is first written under a temporary name in the same folder and renamed when all of them are complete,
-//! so that a reader never meets half a file, and a failure leaves what was there before.
+//! The files of an averaging report.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{AveragingReport, Cell, NO_PATH, honest};
-use crate::error::{Error, Result};
-use crate::scene::Picture;
+use crate::error::Result;
+use crate::store;
 
-/// Pixels for each unit of a picture: sharp on dense screens and in print.
-const ZOOM: f64 = 2.0;
+const NAMES: [&str; 9] = [
+    "report.html",
+    "graph.svg",
+    "graph.png",
+    "loss-by-distance.svg",
+    "loss-by-distance.png",
+    "error-by-step.svg",
+    "error-by-step.png",
+    "losses.csv",
+    "report.json",
+];
 
 /// How many losses `report.json` holds at most; beyond that it holds those of the run's own cell alone.
 const JSON_LOSSES: usize = 8_000_000;
@@ -27,41 +32,15 @@ impl AveragingReport {
     /// system refuses to write. The folder then holds what it held before.
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
         self.check()?;
-        let names = self.names();
-        if let Some(there) = names.iter().map(|n| dir.join(n)).find(|p| !overwrite && p.exists()) {
-            return Err(Error::Exists(there));
-        }
-        let contents = self.contents()?;
-        fs::create_dir_all(dir).map_err(|source| Error::Write { path: dir.into(), source })?;
-        let files: Vec<(PathBuf, Vec<u8>)> = names.iter().map(|n| dir.join(n)).zip(contents).collect();
-        let staged = files.iter().map(|(path, _)| temporary(path)).collect::<Vec<_>>();
-        let written = stage(&files, &staged);
-        if written.is_err() {
-            // Nothing more can be done about a temporary file that cannot be removed.
-            staged.iter().for_each(|path| drop(fs::remove_file(path)));
-        }
-        written.map(|()| files.into_iter().map(|(path, _)| path).collect())
-    }
-
-    fn names(&self) -> [&'static str; 9] {
-        [
-            "report.html",
-            "graph.svg",
-            "graph.png",
-            "loss-by-distance.svg",
-            "loss-by-distance.png",
-            "error-by-step.svg",
-            "error-by-step.png",
-            "losses.csv",
-            "report.json",
-        ]
+        store::check(dir, &NAMES, overwrite)?;
+        store::write(dir, &NAMES, self.contents()?)
     }
 
     /// The contents of the files, in the order of their names.
     fn contents(&self) -> Result<Vec<Vec<u8>>> {
         let mut contents = vec![self.html().into_bytes()];
         for picture in [self.graph(), self.loss_by_distance(), self.error_by_step()] {
-            contents.extend(both(&picture)?);
+            contents.extend(store::both(&picture)?);
         }
         contents.push(self.csv().into_bytes());
         contents.push(self.json()?);
@@ -97,28 +76,4 @@ impl AveragingReport {
         value["cells"] = serde_json::to_value(cells)?;
         Ok(serde_json::to_vec(&value)?)
     }
-}
-
-fn both(picture: &Picture) -> Result<[Vec<u8>; 2]> {
-    Ok([picture.svg().into_bytes(), picture.png(ZOOM)?])
-}
-
-/// A name beside the file's own; the process number keeps two writers apart.
-fn temporary(path: &Path) -> PathBuf {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    path.with_file_name(format!(".{name}.{}.partial", std::process::id()))
-}
-
-fn stage(files: &[(PathBuf, Vec<u8>)], staged: &[PathBuf]) -> Result<()> {
-    let fail = |path: &Path| {
-        let path = path.to_path_buf();
-        move |source| Error::Write { path, source }
-    };
-    for ((_, content), temporary) in files.iter().zip(staged) {
-        fs::write(temporary, content).map_err(fail(temporary))?;
-    }
-    for ((path, _), temporary) in files.iter().zip(staged) {
-        fs::rename(temporary, path).map_err(fail(path))?;
-    }
-    Ok(())
 }

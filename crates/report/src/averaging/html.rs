@@ -3,11 +3,9 @@
 //! Everything is drawn here and readable without scripts. The script only moves what is already there: it changes
 //! colours, curves and numbers when another observer or another cell of the grid is chosen.
 
-use std::fmt::Write as _;
-
 use super::AveragingReport;
-use crate::shell;
 use crate::text::{digits, escape, short, up};
+use crate::{blocks, shell};
 
 impl AveragingReport {
     /// The report as one HTML file that needs no other and loads nothing. Where the fields do not fit together
@@ -21,12 +19,12 @@ impl AveragingReport {
             );
             return shell::document(&self.title, &body, "");
         }
-        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", self.summary_table());
+        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", blocks::summary(&self.summary));
         body += &self.privacy();
         body += &self.error_section();
         body += &self.attack_section();
-        body += &self.guarantee_section();
-        body += &self.notes_section();
+        body += &blocks::guarantees(&self.guarantees);
+        body += &blocks::notes(&self.notes);
         body.push_str("<div id=\"tip\" role=\"tooltip\" hidden></div>\n");
         shell::document(&self.title, &body, &self.data())
     }
@@ -105,14 +103,6 @@ impl AveragingReport {
             item("worst", "Worst loss at two hops or more", &up(cell.worst_far, 3)),
             item("error", "Mean squared error", &digits(cell.error, 3)),
         )
-    }
-
-    fn summary_table(&self) -> String {
-        let mut rows = String::new();
-        for (label, value) in &self.summary {
-            let _ = writeln!(rows, "<div><dt>{}</dt><dd>{}</dd></div>", escape(label), escape(value));
-        }
-        if rows.is_empty() { rows } else { format!("<dl class=\"summary\">\n{rows}</dl>\n") }
     }
 
     fn error_section(&self) -> String {

@@ -2,8 +2,8 @@
 //!
 //! * `view.rs` draws the pictures;
 //! * `pack.rs` makes the losses small enough to travel in the page, rounding only upwards;
-//! * `html.rs` writes the page, `sections.rs` its tables;
-//! * `files.rs` writes everything into a folder.
+//! * `html.rs` writes the page, `sections.rs` its table;
+//! * `files.rs` names the files.
 
 mod files;
 mod html;
@@ -13,6 +13,7 @@ mod view;
 
 use serde::Serialize;
 
+use crate::blocks::GuaranteeLine;
 use crate::chart::Series;
 use crate::error::{Error, Result};
 
@@ -96,23 +97,6 @@ pub struct AttackRow {
     pub high: f64,
     /// Whether the peer is marked as exposed.
     pub exposed: bool,
-}
-
-/// One guarantee, in words.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
-pub struct GuaranteeLine {
-    /// What is promised.
-    pub statement: String,
-    /// Against whom.
-    pub adversary: String,
-    /// What is protected.
-    pub unit: String,
-    /// What neighbouring inputs differ by.
-    pub adjacency: String,
-    /// How much is lost.
-    pub loss: String,
-    /// Proven, conditional, published or refuted.
-    pub standing: String,
 }
 
 /// The distance that means that there is no path.

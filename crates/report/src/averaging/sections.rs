@@ -1,4 +1,4 @@
-//! The tables of an averaging report: the attack, the guarantees, the notes.
+//! The table of an averaging report: the attack on each peer.
 
 use std::fmt::Write as _;
 
@@ -53,47 +53,5 @@ impl AveragingReport {
             let _ = write!(out, "<td data-label=\"{label}\" data-key=\"{key}\">{shown}</td>");
         }
         out + "</tr>\n"
-    }
-
-    pub(super) fn guarantee_section(&self) -> String {
-        if self.guarantees.is_empty() {
-            return String::new();
-        }
-        let items: String = self
-            .guarantees
-            .iter()
-            .map(|g| {
-                let facts = [("Against", &g.adversary), ("Protects", &g.unit), ("Adjacency", &g.adjacency), ("Loss", &g.loss)];
-                let facts: String = facts
-                    .iter()
-                    .map(|(label, value)| format!("<div><dt>{label}</dt><dd>{}</dd></div>", escape(value)))
-                    .collect();
-                let (statement, standing) = (escape(&g.statement), escape(&g.standing));
-                format!(
-                    "<li><p><span class=\"badge {}\">{standing}</span> {statement}</p><dl class=\"facts\">{facts}</dl></li>\n",
-                    mood(&g.standing)
-                )
-            })
-            .collect();
-        format!(
-            "<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n<ul class=\"guarantees\">\n{items}</ul>\n</section>\n"
-        )
-    }
-
-    pub(super) fn notes_section(&self) -> String {
-        if self.notes.is_empty() {
-            return String::new();
-        }
-        let items: String = self.notes.iter().map(|n| format!("<li>{}</li>\n", escape(n))).collect();
-        format!("<section id=\"notes\">\n<h2>Notes</h2>\n<ul>\n{items}</ul>\n</section>\n")
-    }
-}
-
-/// Only what is proven is shown as good, and only what is refuted as bad.
-fn mood(standing: &str) -> &'static str {
-    match standing.to_ascii_lowercase().as_str() {
-        s if s.starts_with("proven") => "good",
-        s if s.starts_with("refuted") => "bad",
-        _ => "plain",
     }
 }

@@ -2,22 +2,24 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 
 use super::Global;
-use crate::reproduce::muffliato::{self, Figure};
-use crate::reproduce::{Options, Reproduction, Watch};
+use crate::reproduce::{Options, Reproduction, Watch, muffliato, rumor};
 
 const EXAMPLES: &str = "Examples:
   sottovoce reproduce
   sottovoce reproduce muffliato --data DIR
   sottovoce reproduce muffliato/1a --out figure-1a --overwrite
+  sottovoce reproduce rumor --quick
 
-Each line says whether the paper's formula gives here what the paper says it gives, and whether that survives exact
-accounting. The folder gets index.html, results.json, and pictures and data of each figure.";
+Each line says whether the paper's formula or experiment gives here what the paper says it gives, and whether that survives
+exact accounting, or stays within what is proven. The folder gets index.html, results.json, and pictures and data of each
+figure.";
 
 /// Arguments of `reproduce`.
 #[derive(Debug, Args)]
@@ -35,7 +37,7 @@ pub(crate) struct Reproduce {
     /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP).
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Small graphs, to try things out.
+    /// Small graphs and few runs, to try things out.
     #[arg(long)]
     quick: bool,
 }
@@ -43,29 +45,69 @@ pub(crate) struct Reproduce {
 impl Reproduce {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let Some(what) = &self.what else { return global.print(&Listing::new()) };
-        let figures = figures(what)?;
+        let job: Job = what.parse()?;
         if let Some(data) = self.data.as_ref().filter(|data| !data.is_dir()) {
             bail!("`data` is {}: there is no such folder; give one that holds the data sets", data.display());
         }
-        let out = self.out.clone().unwrap_or_else(|| PathBuf::from("reproduced").join(muffliato::NAME));
+        let out = self.out.clone().unwrap_or_else(|| PathBuf::from("reproduced").join(job.paper()));
         Reproduction::check(&out, self.overwrite)?;
         let options = Options { seed: global.seed, quick: self.quick, data: self.data.clone() };
-        let bar = global.progress(figures.len(), muffliato::NAME);
+        let bar = global.progress(job.parts(&options), job.paper());
         let doing = |what: &str| bar.set_message(what.to_owned());
         let watch = Watch { doing: &doing, finished: &|| bar.inc(1) };
-        let reproduction = muffliato::run(&figures, &options, &watch)?;
+        let reproduction = job.run(&options, &watch)?;
         bar.finish_and_clear();
         reproduction.write(&out, self.overwrite)?;
         global.print(&Written { reproduction, out, quiet: global.quiet })
     }
 }
 
-/// The figures that `PAPER` or `PAPER/FIGURE` stands for.
-fn figures(what: &str) -> anyhow::Result<Vec<Figure>> {
-    match what.split_once('/') {
-        None if what == muffliato::NAME => Ok(Figure::ALL.to_vec()),
-        Some((muffliato::NAME, figure)) => Ok(vec![figure.parse()?]),
-        _ => bail!("`paper` is {what}: give {0}, or one figure such as {0}/1a", muffliato::NAME),
+/// Figures of one paper.
+enum Job {
+    Muffliato(Vec<muffliato::Figure>),
+    Rumor(Vec<rumor::Figure>),
+}
+
+impl Job {
+    fn paper(&self) -> &'static str {
+        match self {
+            Self::Muffliato(_) => muffliato::NAME,
+            Self::Rumor(_) => rumor::NAME,
+        }
+    }
+
+    /// Into how many parts the work falls.
+    fn parts(&self, options: &Options) -> usize {
+        match self {
+            Self::Muffliato(figures) => figures.len(),
+            Self::Rumor(figures) => rumor::parts(figures, options),
+        }
+    }
+
+    fn run(&self, options: &Options, watch: &Watch) -> anyhow::Result<Reproduction> {
+        match self {
+            Self::Muffliato(figures) => muffliato::run(figures, options, watch),
+            Self::Rumor(figures) => rumor::run(figures, options, watch),
+        }
+    }
+}
+
+impl FromStr for Job {
+    type Err = anyhow::Error;
+
+    /// What `PAPER` or `PAPER/FIGURE` stands for.
+    fn from_str(what: &str) -> anyhow::Result<Self> {
+        match what.split_once('/') {
+            None if what == muffliato::NAME => Ok(Self::Muffliato(muffliato::Figure::ALL.to_vec())),
+            None if what == rumor::NAME => Ok(Self::Rumor(rumor::Figure::ALL.to_vec())),
+            Some((muffliato::NAME, figure)) => Ok(Self::Muffliato(vec![figure.parse()?])),
+            Some((rumor::NAME, figure)) => Ok(Self::Rumor(vec![figure.parse()?])),
+            _ => bail!(
+                "`paper` is {what}: give {0} or {1}, or one figure such as {0}/1a",
+                muffliato::NAME,
+                rumor::NAME
+            ),
+        }
     }
 }
 
@@ -83,7 +125,10 @@ struct Listed {
 
 impl Listing {
     fn new() -> Self {
-        let items = muffliato::listing().into_iter().map(|(name, title)| Listed { name, title });
+        let items = muffliato::listing()
+            .into_iter()
+            .chain(rumor::listing())
+            .map(|(name, title)| Listed { name, title });
         Self { items: items.collect() }
     }
 }

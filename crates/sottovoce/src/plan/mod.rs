@@ -22,6 +22,7 @@ pub mod point;
 pub mod randomised;
 pub mod reason;
 pub mod row;
+mod rumor;
 pub mod search;
 pub mod site;
 pub mod target;
@@ -33,6 +34,7 @@ use serde::Serialize;
 
 pub use losses::Losses;
 pub use row::{Protocol, Row};
+pub use rumor::{RumorPlan, RumorRow, rumor};
 pub use search::averaging;
 pub use site::Site;
 pub use target::{Bound, Target};

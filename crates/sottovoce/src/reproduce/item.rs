@@ -12,18 +12,54 @@ const ZOOM: f64 = 2.0;
 /// What became of a claim.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// Whether the paper's formula gives here what the paper says it gives.
+    /// Whether the paper's formula, or its experiment, gives here what the paper says it gives.
     pub reproduced: bool,
-    /// Whether the claim survives exact accounting.
+    /// Whether the claim survives exact accounting, or what was measured stays within what is proven.
     pub holds: bool,
     /// What the paper says.
     pub claim: String,
     /// What has to be so for it to count as reproduced, and as holding.
     pub criterion: String,
-    /// What its formula gives here.
+    /// What its formula, or its experiment, gives here.
     pub ours: String,
-    /// What the exact accountant says.
+    /// What the exact accountant, or theory, says.
     pub exact: String,
+}
+
+/// What a paper shows, for the words around a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Values of a formula, held against exact accounting.
+    Formula,
+    /// Simulations, held against theory.
+    Experiment,
+}
+
+impl Kind {
+    /// What comes before our numbers, and before those of theory.
+    fn labels(self) -> [&'static str; 2] {
+        match self {
+            Self::Formula => ["Its formula here", "Exactly"],
+            Self::Experiment => ["Measured here", "Theory"],
+        }
+    }
+
+    fn sentence(self, reproduced: bool) -> &'static str {
+        match (self, reproduced) {
+            (Self::Formula, true) => "The printed formula gives here what the paper says it gives.",
+            (Self::Formula, false) => "The printed formula does not give here what the paper says it gives.",
+            (Self::Experiment, true) => "The simulations here show what the paper says they show.",
+            (Self::Experiment, false) => "The simulations here do not show what the paper says they show.",
+        }
+    }
+
+    /// The short name of theory.
+    fn theory(self) -> &'static str {
+        match self {
+            Self::Formula => "exact",
+            Self::Experiment => "theory",
+        }
+    }
 }
 
 impl Verdict {
@@ -57,6 +93,8 @@ pub struct Item {
     pub(super) attachments: Vec<(String, Vec<u8>)>,
     #[serde(skip)]
     section: Section,
+    #[serde(skip)]
+    kind: Kind,
 }
 
 impl Item {
@@ -72,7 +110,13 @@ impl Item {
             files: Vec::new(),
             attachments: Vec::new(),
             section: Section { title: format!("{heading} {number}: {title}"), ..Section::default() },
+            kind: Kind::Formula,
         }
+    }
+
+    /// One that shows simulations.
+    pub(super) fn experiment(id: &'static str, title: &'static str) -> Self {
+        Self { kind: Kind::Experiment, ..Self::new(id, title) }
     }
 
     pub(super) fn skip(mut self, why: &str) -> Self {
@@ -112,14 +156,11 @@ impl Item {
     pub(super) fn judge(mut self, verdict: Verdict) -> Self {
         let Verdict { claim, criterion, ours, exact, .. } = &verdict;
         self.say(format!("The paper: {claim}."));
-        self.say(format!("Its formula here: {ours}."));
-        self.say(format!("Exactly: {exact}."));
+        let [here, theory] = self.kind.labels();
+        self.say(format!("{here}: {ours}."));
+        self.say(format!("{theory}: {exact}."));
         self.say(format!("The test: {criterion}."));
-        let formula = match verdict.reproduced {
-            true => "The printed formula gives here what the paper says it gives.",
-            false => "The printed formula does not give here what the paper says it gives.",
-        };
-        self.section.verdict = Some((verdict.holds, formula.into()));
+        self.section.verdict = Some((verdict.holds, self.kind.sentence(verdict.reproduced).into()));
         self.verdict = Some(verdict);
         self
     }
@@ -145,9 +186,10 @@ impl fmt::Display for Item {
                 let Verdict { claim, ours, exact, .. } = verdict;
                 write!(
                     f,
-                    "{:<6} {}: paper: {claim}; ours: {ours}; exact: {exact}",
+                    "{:<6} {}: paper: {claim}; ours: {ours}; {}: {exact}",
                     self.id,
-                    verdict.outcome()
+                    verdict.outcome(),
+                    self.kind.theory()
                 )
             }
             (None, Some(why)) => write!(f, "{:<6} skipped: {why}", self.id),

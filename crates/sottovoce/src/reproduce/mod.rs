@@ -1,18 +1,19 @@
 //! Published results, computed again: what a paper shows, what its formula gives here, and what the exact accountant says.
 //!
 //! ```text
-//! paper's setting ──► figure file (muffliato/…) ──► Item: section of a page, pictures, tables of data, verdict
+//! paper's setting ──► figure file (muffliato/…, rumor/…) ──► Item: section of a page, pictures, tables of data, verdict
 //!                                                     │
 //!                                                     ▼
 //!                                       Reproduction::write: index.html, .svg, .png, .csv, results.json
 //! ```
 //!
-//! A verdict has two halves, both computed and neither assumed: whether the paper's own formula gives here what the paper says
-//! it gives (*reproduced*), and whether what it says survives exact accounting (*holds*).
+//! A verdict has two halves, both computed and neither assumed: whether the paper's own formula or experiment gives here what the
+//! paper says it gives (*reproduced*), and whether what it says survives exact accounting, or stays within what is proven (*holds*).
 
 mod files;
 mod item;
 pub mod muffliato;
+pub mod rumor;
 mod statistics;
 
 use std::fmt;

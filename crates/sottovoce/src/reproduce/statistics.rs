@@ -43,11 +43,23 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 
 /// The exponent of a power law through points, by least squares of logarithms.
 pub(super) fn exponent(points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let n = logs.len() as f64;
-    let (x, y) = (logs.iter().map(|p| p.0).sum::<f64>() / n, logs.iter().map(|p| p.1).sum::<f64>() / n);
-    let over = logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>();
-    over / logs.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+    slope(&points.iter().map(|(x, y)| (x.ln(), y.ln())).collect::<Vec<_>>())
+}
+
+/// The slope of the straight line closest to some points.
+pub(super) fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let (x, y) = (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
+    let over = points.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>();
+    over / points.iter().map(|p| (p.0 - x).powi(2)).sum::<f64>()
+}
+
+/// The value with this part of all values below it, one of those that there are; not a number of none.
+pub(super) fn quantile(values: &[f64], part: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = (part * sorted.len().saturating_sub(1) as f64).round() as usize;
+    sorted.get(place).copied().unwrap_or(f64::NAN)
 }
 
 /// A whole number below `bound` from a seed and what it is for (the finaliser of SplitMix64).
@@ -80,6 +92,14 @@ mod tests {
         let summary = Summary::of([1.0, 4.0, 1.0]).unwrap();
         assert_eq!((summary.count, summary.mean, summary.low, summary.high), (3, 2.0, 1.0, 4.0));
         assert_eq!(Summary::of([]), None);
+    }
+
+    #[test]
+    fn quantiles_are_values_that_there_are() {
+        let values = [5.0, 1.0, 4.0, 2.0, 3.0];
+        assert_eq!([0.0, 0.1, 0.5, 0.9, 1.0].map(|part| quantile(&values, part)), [1.0, 1.0, 3.0, 5.0, 5.0]);
+        assert!(quantile(&[], 0.5).is_nan());
+        assert!((slope(&[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)]) - 2.0).abs() < 1e-12);
     }
 
     #[test]

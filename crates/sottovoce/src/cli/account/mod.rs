@@ -2,6 +2,8 @@
 
 mod averaging;
 mod mechanism;
+mod rumor;
+mod walk;
 
 use clap::{Args, Subcommand};
 
@@ -11,7 +13,9 @@ use super::Global;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000\n  \
-                  sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0"
+                  sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
+                  sottovoce account rumor --nodes 100 --curious 10 --muting 0.1\n  \
+                  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6"
 )]
 pub(crate) struct Account {
     #[command(subcommand)]
@@ -24,6 +28,10 @@ enum What {
     Mechanism(Box<mechanism::MechanismArgs>),
     /// Gossip averaging: what observers learn about every peer, exactly and as published.
     Averaging(averaging::AveragingArgs),
+    /// Rumours: how well their source is hidden from curious peers.
+    Rumor(rumor::RumorArgs),
+    /// A token that walks: what a path of it reveals, and the printed sums over all paths.
+    Walk(walk::WalkArgs),
 }
 
 impl Account {
@@ -31,6 +39,8 @@ impl Account {
         match &self.what {
             What::Mechanism(arguments) => arguments.run(global),
             What::Averaging(arguments) => arguments.run(global),
+            What::Rumor(arguments) => arguments.run(global),
+            What::Walk(arguments) => arguments.run(global),
         }
     }
 }

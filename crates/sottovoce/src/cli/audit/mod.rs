@@ -1,6 +1,8 @@
 //! `sottovoce audit`: claims under attack by our own code.
 
 mod reconstruct;
+mod source;
+mod source_table;
 mod table;
 
 use std::fmt;
@@ -28,7 +30,8 @@ pub(crate) const FAILED: u8 = 1;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(
-    after_help = "Example:\n  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n\n\
+    after_help = "Example:\n  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
+                  sottovoce audit source --nodes 1000 --curious 100 --muting 0.5\n\n\
                   Exit code 0: the claim stands. 1: it does not. 2: bad input."
 )]
 pub(crate) struct Audit {
@@ -40,12 +43,15 @@ pub(crate) struct Audit {
 enum What {
     /// Averaging: the observers' best reconstruction of every peer's value, against the accountant's loss.
     Reconstruct(Box<reconstruct::Reconstruct>),
+    /// Rumours: attacks that name the source, against what theorems allow.
+    Source(Box<source::Source>),
 }
 
 impl Audit {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.what {
             What::Reconstruct(arguments) => arguments.run(global),
+            What::Source(arguments) => arguments.run(global),
         }
     }
 }

@@ -88,15 +88,20 @@ pub(crate) fn read_schedule(path: &Path, weights: Weights) -> anyhow::Result<Sch
 
 /// A peer by its name in the graph's file, or by number where the file has no names.
 pub(crate) fn observer(name: &str, graph: Option<&Graph>, peers: usize) -> anyhow::Result<usize> {
+    peer("observers", name, graph, peers)
+}
+
+/// The number of a peer that `field` names: by its name in the graph where it has names.
+pub(crate) fn peer(field: &str, name: &str, graph: Option<&Graph>, peers: usize) -> anyhow::Result<usize> {
     let name = name.trim();
     if let Some(labels) = graph.and_then(Graph::labels) {
         return match labels.iter().position(|label| label == name) {
             Some(index) => Ok(index),
-            None => bail!("`observers` is {name}: no node of the graph has that name; name one of its nodes"),
+            None => bail!("`{field}` is {name}: no node of the graph has that name; name one of its nodes"),
         };
     }
     match name.parse() {
         Ok(index) if index < peers => Ok(index),
-        _ => bail!("`observers` is {name}: give numbers from 0 to {}", peers.saturating_sub(1)),
+        _ => bail!("`{field}` is {name}: give numbers from 0 to {}", peers.saturating_sub(1)),
     }
 }

@@ -1,18 +1,18 @@
-//! `sottovoce plan`: from a graph and a target to a protocol, its noise and its number of steps.
+//! `sottovoce plan averaging`: from a graph and a target to a protocol, its noise and its number of steps.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use anyhow::bail;
-use clap::{Args, Subcommand};
+use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
-use super::Global;
-use super::graph::source::{formats, read_graph, weights};
-use super::graph::{count, real};
+use crate::cli::Global;
+use crate::cli::graph::source::{formats, read_graph, weights};
+use crate::cli::graph::{count, real};
 use crate::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 
 const EXAMPLES: &str = "Examples:
@@ -28,33 +28,10 @@ Several targets hold together; with
 
 On a given graph the butterfly is shown for comparison and not chosen, since its partners are not the graph's.";
 
-/// Arguments of `plan`.
-#[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
-#[command(after_help = "Example:\n  sottovoce plan averaging --nodes 64 --target-far --epsilon 1")]
-pub(crate) struct Plan {
-    #[command(subcommand)]
-    what: What,
-}
-
-#[derive(Debug, Subcommand)]
-enum What {
-    /// Private averaging: the protocol, noise and steps of least error for a target, with the trade-off table.
-    Averaging(Box<AveragingArgs>),
-}
-
-impl Plan {
-    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match &self.what {
-            What::Averaging(arguments) => arguments.run(global),
-        }
-    }
-}
-
 /// Arguments of `plan averaging`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-struct AveragingArgs {
+pub(super) struct AveragingArgs {
     /// Graph file; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
@@ -114,7 +91,7 @@ struct Bounds {
 }
 
 impl AveragingArgs {
-    fn run(&self, global: &Global) -> anyhow::Result<()> {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let problem = Problem {
             target: self.bounds.target()?,
             sites: self.sites(global)?,

@@ -1,0 +1,175 @@
+//! What `audit source` prints: each attacker's success beside what theorems allow, and the verdict.
+
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_audit::source::{Distinguished, Share};
+use sottovoce_privacy::round_up;
+use sottovoce_views::rumor::Rumor;
+
+/// How often an attacker was right.
+#[derive(Debug, Serialize)]
+pub(super) struct Guess {
+    right: u64,
+    runs: u64,
+    estimate: Option<f64>,
+    lower: f64,
+    upper: f64,
+}
+
+impl Guess {
+    pub(super) fn new(share: Share, confidence: f64) -> Self {
+        let (lower, upper) = share.interval(confidence);
+        let estimate = Some(share.estimate()).filter(|estimate| estimate.is_finite());
+        Self { right: share.hits, runs: share.runs, estimate, lower, upper }
+    }
+}
+
+impl fmt::Display for Guess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.estimate {
+            Some(estimate) => write!(f, "{estimate:.4} [{:.4}, {:.4}]", self.lower, self.upper),
+            None => f.write_str("it never came to that"),
+        }
+    }
+}
+
+/// What is proven.
+#[derive(Debug, Serialize)]
+pub(super) struct Bounds {
+    /// Delta at the epsilon asked for.
+    delta: f64,
+    /// Success of any attack on a source that is uniform among the suspects.
+    success: f64,
+    /// Whatever was heard, with a uniform prior over everyone who is not curious: nobody is the source with a larger probability.
+    posterior: Option<f64>,
+    by: &'static str,
+}
+
+impl Bounds {
+    /// `rounds`, `timed` and `lossy` say which theorems apply.
+    pub(super) fn new(
+        rumor: &Rumor,
+        epsilon: f64,
+        suspects: usize,
+        rounds: bool,
+        timed: bool,
+        lossy: bool,
+    ) -> anyhow::Result<Self> {
+        let account = rumor.account(epsilon, 1)?;
+        let published = rumor.delta(0.0, 1)?;
+        let (delta, at_zero, by) = match account.sharp {
+            // Losses change the numbers of tellings, and clocks say more: what holds at epsilon 0 holds for larger ones.
+            _ if lossy => (published, published, "Theorem 7, which losses cannot weaken, at epsilon 0"),
+            _ if timed => {
+                let most = published.min(rumor.improved_delta());
+                (most, most, "the improved Theorem 7, which holds against clocks, at epsilon 0")
+            }
+            Some(sharp) if !rounds => (
+                sharp.delta.min(account.improved.delta).min(account.delta),
+                sharp.at_zero.upper,
+                "the exact law",
+            ),
+            _ => {
+                let delta = account.improved.delta.min(account.delta);
+                (delta, rumor.improved_delta().min(published), "the improved Theorem 7")
+            }
+        };
+        let prior = 1.0 / suspects as f64;
+        let success = (prior + (1.0 - prior) * at_zero).min(1.0);
+        let posterior = (!timed && !lossy).then_some(account.improved_posterior_at_most);
+        Ok(Self { delta, success, posterior, by })
+    }
+}
+
+/// Everything found.
+#[derive(Debug, Serialize)]
+pub(super) struct Finding {
+    pub(super) suspects: usize,
+    pub(super) rumors: usize,
+    pub(super) confidence: f64,
+    pub(super) first: Guess,
+    pub(super) vote: Guess,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) silence: Option<Guess>,
+    pub(super) distinguished: Distinguished,
+    /// Nothing is proven on graphs that are not complete, or of a source that behaves specially.
+    pub(super) bounds: Option<Bounds>,
+    pub(super) dies: bool,
+}
+
+impl Finding {
+    /// Why a claim does not stand, if one does not.
+    pub(super) fn failure(&self) -> Option<String> {
+        if let Some(silence) = self.silence.as_ref().filter(|silence| silence.lower > 0.5) {
+            let least = silence.lower;
+            return Some(format!(
+                "who was heard first and never again is the source with probability {least:.3} at least; let the source do what \
+                 everyone does (leave out --delayed-start)"
+            ));
+        }
+        let bounds = self.bounds.as_ref()?;
+        let found = &self.distinguished;
+        if found.delta_lower > bounds.delta {
+            return Some(format!(
+                "delta is at least {:.6}, above the proven {:.6}",
+                found.delta_lower, bounds.delta
+            ));
+        }
+        (self.first.lower > bounds.success).then(|| {
+            format!(
+                "the first suspect heard is the source in {:.4} of all runs at least, above {:.4}",
+                self.first.lower, bounds.success
+            )
+        })
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = 100.0 * self.confidence;
+        writeln!(f, "How often attackers named the source (limits at {percent} % confidence)\n")?;
+        writeln!(f, "  first of {} suspects heard:      {}", self.suspects, self.first)?;
+        match &self.bounds {
+            Some(bounds) => writeln!(
+                f,
+                "    no attack can exceed:          {} ({})",
+                round_up(bounds.success),
+                bounds.by
+            )?,
+            None => writeln!(f, "    by chance:                     {:.4}", 1.0 / self.suspects as f64)?,
+        }
+        writeln!(f, "  vote over {} rumours:             {}", self.rumors, self.vote)?;
+        if let Some(silence) = &self.silence {
+            writeln!(f, "  heard first and never again:     {silence} of {} such runs", silence.runs)?;
+        }
+        let found = &self.distinguished;
+        writeln!(f, "\nTelling sources {} and {} apart, by {}", found.pair.0, found.pair.1, found.by)?;
+        writeln!(
+            f,
+            "  delta at epsilon = {} is at least: {:.6} (the counts suggest {:.6})",
+            found.epsilon, found.delta_lower, found.delta_estimate
+        )?;
+        match &self.bounds {
+            Some(bounds) => {
+                writeln!(f, "  proven to be at most:            {} ({})", round_up(bounds.delta), bounds.by)?;
+                if let Some(posterior) = bounds.posterior {
+                    let posterior = round_up(posterior);
+                    writeln!(
+                        f,
+                        "  whatever is heard, nobody is the source with probability above {posterior} (uniform prior)"
+                    )?;
+                }
+            }
+            None => writeln!(f, "  no theorem bounds it here: the attack's bound is all there is to know")?,
+        }
+        if self.dies {
+            writeln!(
+                f,
+                "\nWith --muting 0 a single lost telling ends the rumour before everyone knows: add --repeated (tellers who notice a \
+                 loss try again; the guarantee stays), or a muting parameter well above the loss."
+            )?;
+        }
+        writeln!(f, "\nVerdict: {}", if self.failure().is_none() { "no claim was broken" } else { "BROKEN" })
+    }
+}

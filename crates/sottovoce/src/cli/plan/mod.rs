@@ -1,0 +1,35 @@
+//! `sottovoce plan`: from a target to a protocol and its parameters.
+
+mod averaging;
+mod rumor;
+
+use clap::{Args, Subcommand};
+
+use super::Global;
+
+/// Arguments of `plan`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(after_help = "Examples:\n  sottovoce plan averaging --nodes 64 --target-far --epsilon 1\n  \
+                  sottovoce plan rumor --nodes 1000 --curious 100 --delta 0.2")]
+pub(crate) struct Plan {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Private averaging: the protocol, noise and steps of least error for a target, with the trade-off table.
+    Averaging(Box<averaging::AveragingArgs>),
+    /// Rumours with a private source: the muting parameter for a target, with the trade-off table.
+    Rumor(rumor::RumorArgs),
+}
+
+impl Plan {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        match &self.what {
+            What::Averaging(arguments) => arguments.run(global),
+            What::Rumor(arguments) => arguments.run(global),
+        }
+    }
+}

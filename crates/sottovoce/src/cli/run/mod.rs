@@ -1,0 +1,74 @@
+//! `sottovoce run`: the main jobs, on embedded examples that need no files.
+//!
+//! * `quickstart`: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack confirms it;
+//! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
+//!
+//! Both end in a report.
+
+mod quickstart;
+mod rumor;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+
+use super::Global;
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run rumor")]
+pub(crate) struct Run {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Private averaging among 64 peers who speak only to those nearby: simulated, accounted for, attacked, reported.
+    Quickstart(quickstart::Quickstart),
+    /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
+    Rumor(rumor::Rumor),
+}
+
+impl Run {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        match &self.experiment {
+            Experiment::Quickstart(command) => command.run(global),
+            Experiment::Rumor(command) => command.run(global),
+        }
+    }
+}
+
+/// Where a report goes.
+#[derive(Debug, Args)]
+struct Place {
+    /// Folder for the report; without it a new folder `sottovoce-report`, `sottovoce-report-2`, ...
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace an earlier report in that folder.
+    #[arg(long, requires = "out")]
+    overwrite: bool,
+    /// Write no report.
+    #[arg(long, conflicts_with_all = ["out", "overwrite"])]
+    no_report: bool,
+}
+
+impl Place {
+    /// The folder asked for, or the first of the default names that is free; none where no report is wanted.
+    fn folder(&self) -> anyhow::Result<Option<PathBuf>> {
+        if self.no_report || self.out.is_some() {
+            return Ok(self.out.clone());
+        }
+        let names = std::iter::once("sottovoce-report".to_owned())
+            .chain((2..1000).map(|i| format!("sottovoce-report-{i}")));
+        match names.map(PathBuf::from).find(|name| !name.exists()) {
+            Some(free) => Ok(Some(free)),
+            None => bail!("`out` is missing, and all default folders exist: give --out DIR"),
+        }
+    }
+}
+
+fn page(folder: &Path) -> PathBuf {
+    folder.join("report.html")
+}

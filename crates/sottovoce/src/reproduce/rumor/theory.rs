@@ -1,0 +1,183 @@
+//! What the simulations are held against: the mean dynamics of spreading, and bounds on what any attack can achieve.
+//!
+//! If two sources give views whose total variation distance is at most delta, then no attack finds a source that is one of `m`
+//! suspects, all equally likely, with a probability above `1/m + (1 - 1/m) delta`: let `A_i` be the views that make it name suspect
+//! `i`. Then `p_i(A_i) <= p_j(A_i) + delta` for every other `j`, and the sum over all `i` and `j`, divided by `m²`, is that.
+
+use sottovoce_privacy::Interval;
+use sottovoce_views::parallel;
+use sottovoce_views::rumor::{Rumor, Sharp};
+
+use super::work::{Attack, Size};
+use crate::rumor::plateau;
+
+/// All intervals of one figure hold together with this confidence.
+pub(super) const CONFIDENCE: f64 = 0.999;
+
+/// What bounds an attack.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bounds {
+    /// From the delta of Theorem 5 or 7, composed over rumours.
+    pub(super) published: f64,
+    /// From the exact delta.
+    pub(super) sharp: f64,
+    /// From prediction uncertainty, which asks for every honest peer to be suspected: as published, and ours.
+    pub(super) uncertainty: Option<(f64, f64)>,
+}
+
+/// What is known of one muting parameter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Theory {
+    size: Size,
+    pub(super) rumor: Rumor,
+    /// Theorem 5 or 7.
+    pub(super) published: f64,
+    sharp: Option<Sharp>,
+}
+
+impl Theory {
+    pub(super) fn new(size: Size, muting: f64) -> anyhow::Result<Self> {
+        let rumor = Rumor::new(size.peers, size.curious, muting)?;
+        Ok(Self { size, rumor, published: rumor.delta(0.0, 1)?, sharp: rumor.sharp() })
+    }
+
+    /// Several at once: the exact delta takes a while.
+    pub(super) fn all(size: Size, mutings: &[f64]) -> anyhow::Result<Vec<Self>> {
+        parallel::map(mutings.len(), |i| Self::new(size, mutings[i]), |_| ()).into_iter().collect()
+    }
+
+    /// Where the delta of one rumour lies.
+    pub(super) fn exact(&self) -> Interval {
+        self.sharp.map_or(Interval { lower: 0.0, upper: self.published }, |sharp| sharp.at_zero)
+    }
+
+    /// What bounds an attack on so many suspects and rumours of one source.
+    pub(super) fn bounds(&self, suspects: usize, rumors: u32) -> anyhow::Result<Bounds> {
+        let success = |delta: f64| {
+            let guess = 1.0 / suspects as f64;
+            guess + (1.0 - guess) * delta
+        };
+        let published = self.rumor.delta(0.0, rumors)?;
+        let sharp = self.sharp.map_or(published, |sharp| sharp.delta(0.0, rumors));
+        let posterior = |c: f64| 1.0 / (1.0 + c);
+        let (printed, ours) =
+            (self.rumor.prediction_uncertainty(rumors), self.rumor.improved_uncertainty(rumors));
+        Ok(Bounds {
+            published: success(published),
+            sharp: success(sharp),
+            uncertainty: (suspects == self.size.honest()).then(|| (posterior(printed), posterior(ours))),
+        })
+    }
+
+    /// Rounds until everyone knows; endless where that takes too long to predict.
+    pub(super) fn rounds(&self) -> f64 {
+        self.rumor.spread().map_or(f64::INFINITY, |spread| spread.rounds)
+    }
+}
+
+impl Bounds {
+    /// The smallest of all that is published.
+    pub(super) fn least_published(&self) -> f64 {
+        self.uncertainty.map_or(self.published, |(printed, _)| printed.min(self.published))
+    }
+
+    /// The smallest of all.
+    pub(super) fn least(&self) -> f64 {
+        self.uncertainty.map_or(self.sharp, |(_, ours)| ours.min(self.sharp))
+    }
+}
+
+/// An attack, its interval and its bounds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    pub(super) attack: Attack,
+    pub(super) estimate: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) bounds: Bounds,
+}
+
+impl Held {
+    /// `together` is how many intervals shall hold at once.
+    pub(super) fn new(attack: Attack, together: usize, bounds: Bounds) -> Self {
+        let confidence = 1.0 - (1.0 - CONFIDENCE) / together.max(1) as f64;
+        let (low, high) = attack.found.interval(confidence);
+        Self { attack, estimate: attack.found.estimate(), low, high, bounds }
+    }
+
+    /// One line of data.
+    pub(super) fn csv(&self) -> String {
+        let Attack { muting, number, found } = self.attack;
+        let (published, exact) = (self.bounds.least_published(), self.bounds.least());
+        format!(
+            "{muting},{number},{},{},{},{},{published},{exact}",
+            found.hits, found.runs, self.low, self.high
+        )
+    }
+
+    /// How far the attack is beyond guessing: 0 is guessing, 1 is always right; at most delta.
+    pub(super) fn beyond_guessing(&self, suspects: usize) -> f64 {
+        beyond(self.estimate, suspects)
+    }
+
+    /// Whether it surely found the source more often than the published bounds allow.
+    pub(super) fn refutes(&self) -> bool {
+        self.low > self.bounds.least_published()
+    }
+
+    /// Whether it surely found the source more often than any bound allows, ours included.
+    pub(super) fn refutes_ours(&self) -> bool {
+        self.low > self.bounds.least()
+    }
+}
+
+/// The header of [`Held::csv`]; `number` is of suspects or of rumours.
+pub(super) const HEADER: &str = "muting,number,hits,runs,low,high,bound_published,bound_exact";
+
+/// A share of successes with the guesses taken out.
+pub(super) fn beyond(share: f64, suspects: usize) -> f64 {
+    let guess = 1.0 / suspects as f64;
+    (share - guess) / (1.0 - guess)
+}
+
+/// Rounds that one more unit of `ln n` costs: growth by `1 + s` at first, then the last ones are missed with `e^-a` at the plateau.
+pub(super) fn rounds_per_log(muting: f64) -> f64 {
+    1.0 / muting.ln_1p() + 1.0 / plateau(muting)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use sottovoce_audit::source::Share;
+
+    fn theory(muting: f64) -> Theory {
+        Theory::new(Size { peers: 100, curious: 10, runs: 1, attacks: 1 }, muting).unwrap()
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_theorems() {
+        let pair = theory(0.0).bounds(2, 1).unwrap();
+        assert!((pair.published - 0.55).abs() < 1e-12 && pair.uncertainty.is_none());
+        let all = theory(0.0).bounds(90, 1).unwrap();
+        // Theorem 5: c = n/(f + 1) - 1, so (f + 1)/n; and 1/90 + 89/90 · 1/10 is the same.
+        assert!((all.uncertainty.unwrap().0 - 0.11).abs() < 1e-12 && (all.published - 0.11).abs() < 1e-12);
+        let push = theory(1.0).bounds(90, 1).unwrap();
+        assert!(push.published == 1.0 && push.sharp < 1.0 && push.least() <= push.least_published());
+    }
+
+    #[test]
+    fn only_a_sure_excess_refutes() {
+        let held = |hits: u64| {
+            let found = Share { hits, runs: 1000 };
+            Held::new(Attack { muting: 0.0, number: 2, found }, 10, theory(0.0).bounds(2, 1).unwrap())
+        };
+        assert!(!held(560).refutes() && !held(560).refutes_ours() && held(700).refutes());
+        assert!((held(550).beyond_guessing(2) - 0.1).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_cost_of_a_logarithm_at_push_is_that_of_doubling_and_of_the_last_ones() {
+        assert!((rounds_per_log(1.0) - (1.0 / 2f64.ln() + 1.0)).abs() < 1e-9);
+    }
+}

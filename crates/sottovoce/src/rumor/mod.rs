@@ -1,0 +1,285 @@
+//! A rumour whose source is hidden, as a ready example: spread it, account for it, attack it, and report.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `course` | the run that is shown |
+//! | `dynamics` | what is predicted of it |
+//! | `words` | guarantees and findings in sentences |
+//!
+//! The run and the attacks go round by round: every active peer tells once, and whoever is told begins in the next round.
+
+mod course;
+mod dynamics;
+mod words;
+
+pub use dynamics::{mean_dynamics, plateau};
+
+pub(crate) use dynamics::kept_after;
+
+use anyhow::{Context, bail};
+use serde::Serialize;
+use sottovoce_audit::source::{Pace, Setting, Sight, precision};
+use sottovoce_report::RumorReport;
+use sottovoce_report::rumor::{Suspicion, Trade};
+use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
+use sottovoce_views::parallel;
+use sottovoce_views::rumor::{Account, Rumor, muting_for};
+
+use course::Course;
+
+/// Most peers: beyond, the example takes long.
+pub const MOST_PEERS: usize = 1_000_000;
+/// Runs of each attack.
+const ATTACKS: u64 = 40_000;
+/// Intervals of all attacks hold together with this confidence.
+const CONFIDENCE: f64 = 0.9999;
+/// Numbers of suspects, where there are at least twice as many honest peers; all of those come last.
+const SUSPECTS: [usize; 3] = [2, 10, 100];
+/// Muting parameters along the curve of privacy and speed.
+const MUTINGS: [f64; 15] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
+/// Most runs over which rounds are measured, and about how many tellings they may take.
+const RUNS: f64 = 200.0;
+const TELLINGS: f64 = 1e8;
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// All peers.
+    pub nodes: usize,
+    /// Those who write down who tells them; one in sixteen where nothing is said.
+    pub curious: Option<usize>,
+    /// How privacy is chosen.
+    pub privacy: Privacy,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// How privacy is chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Privacy {
+    /// Delta at most twice the smallest there is, `f/n`.
+    TwiceTheBest,
+    /// Delta at most this.
+    Delta(f64),
+    /// This muting parameter.
+    Muting(f64),
+}
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+pub struct Found {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Guarantees and predictions.
+    pub account: Account,
+    /// The delta that was aimed at; none where the muting parameter was given.
+    pub target: Option<f64>,
+    /// The delta at `epsilon = 0` that is guaranteed, for rounds as well.
+    pub delta: f64,
+    /// Rounds until everyone knew, in the run shown.
+    pub rounds: u64,
+    /// Tellings of that run.
+    pub tellings: u64,
+    /// Mean number of rounds, and over how many runs.
+    pub mean_rounds: (f64, usize),
+    /// Who began.
+    pub source: usize,
+    /// Who told a curious peer first.
+    pub heard: Option<usize>,
+    /// How often the source was found.
+    pub suspicions: Vec<Suspicion>,
+    /// Whether every attack stayed within its bounds, within the confidence of its interval.
+    pub within_bounds: bool,
+    /// Guarantees in words.
+    pub statements: Vec<String>,
+    /// Verdict of the attack.
+    pub attack: String,
+    /// Everything the report shows.
+    #[serde(skip)]
+    pub report: RumorReport,
+}
+
+/// What is done in parts, so that a caller can show progress.
+pub const PARTS: usize = SUSPECTS.len() + 3;
+
+/// Runs it. `done` is called [`PARTS`] times at most.
+pub fn run(settings: &Settings, done: impl Fn()) -> anyhow::Result<Found> {
+    let example = Example::new(settings)?;
+    let course = Course::new(&example.curious, example.rules, settings.seed)?;
+    done();
+    let mean_rounds = example.mean_rounds()?;
+    done();
+    let suspicions = example.attack(&done)?;
+    example.conclude(course, mean_rounds, suspicions)
+}
+
+struct Example {
+    seed: u64,
+    rumor: Rumor,
+    rules: Rules,
+    curious: Curious,
+    target: Option<f64>,
+}
+
+impl Example {
+    fn new(settings: &Settings) -> anyhow::Result<Self> {
+        let Settings { nodes, privacy, seed, .. } = *settings;
+        if !(4..=MOST_PEERS).contains(&nodes) {
+            bail!("`nodes` is {nodes}: give a number from 4 to {MOST_PEERS}");
+        }
+        let count = settings.curious.unwrap_or((nodes / 16).max(1));
+        if !(1..nodes - 1).contains(&count) {
+            bail!(
+                "`curious` is {count}: give a number from 1 to {}, so that the source can be hidden",
+                nodes - 2
+            );
+        }
+        let target = match privacy {
+            Privacy::TwiceTheBest => Some((2.0 * count as f64 / nodes as f64).min(0.999)),
+            Privacy::Delta(delta) => Some(delta),
+            Privacy::Muting(_) => None,
+        };
+        let muting = match (privacy, target) {
+            (Privacy::Muting(s), _) => s,
+            (_, delta) => muting_for(nodes, count, delta.unwrap_or(1.0))?,
+        };
+        let rumor = Rumor::new(nodes, count, muting)?;
+        let (rules, curious) = (Rules::new(muting)?, Curious::last(count, nodes)?);
+        Ok(Self { seed, rumor, rules, curious, target })
+    }
+
+    /// Rounds until everyone knows, over many runs.
+    fn mean_rounds(&self) -> anyhow::Result<(f64, usize)> {
+        let n = self.rumor.peers() as f64;
+        let runs = (TELLINGS / (n * n.ln())).clamp(4.0, RUNS) as usize;
+        let one = |run: usize| -> anyhow::Result<u64> {
+            let everyone = Among::Everyone(self.rumor.peers());
+            let mut crowd = Crowd::new(everyone, self.rules, 0, Dice::new(self.seed, run as u64, 2))?;
+            while crowd.informed() < self.rumor.peers() {
+                crowd.silent_round();
+            }
+            Ok(crowd.rounds())
+        };
+        let rounds = parallel::map(runs, one, |_| ()).into_iter().collect::<anyhow::Result<Vec<u64>>>()?;
+        Ok((rounds.iter().sum::<u64>() as f64 / runs as f64, runs))
+    }
+
+    /// The first suspect heard is named, for several numbers of suspects.
+    fn attack(&self, done: &impl Fn()) -> anyhow::Result<Vec<Suspicion>> {
+        let setting = Setting {
+            among: Among::Everyone(self.rumor.peers()),
+            rules: self.rules,
+            curious: &self.curious,
+            pace: Pace::Rounds,
+            sight: Sight::Senders,
+        };
+        let honest = self.curious.honest();
+        let fewer = SUSPECTS.into_iter().filter(|count| 2 * count <= honest.len());
+        let numbers: Vec<usize> = fewer.chain([honest.len()]).collect();
+        let confidence = 1.0 - (1.0 - CONFIDENCE) / numbers.len() as f64;
+        let one = |(part, &suspects): (u64, &usize)| {
+            let seed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 + part);
+            let found = precision(&setting, &honest[..suspects], ATTACKS, seed, |_| ())?;
+            done();
+            let (low, high) = found.interval(confidence);
+            Ok(Suspicion {
+                suspects,
+                found: found.estimate(),
+                low,
+                high,
+                bound: self.success(suspects),
+                uncertainty: (suspects == honest.len()).then(|| self.posterior()),
+            })
+        };
+        (0..).zip(&numbers).map(one).collect()
+    }
+
+    /// No attack on so many suspects exceeds `1/m + (1 - 1/m) delta`.
+    fn success(&self, suspects: usize) -> f64 {
+        let guess = 1.0 / suspects as f64;
+        guess + (1.0 - guess) * self.rumor.improved_delta()
+    }
+
+    /// Nobody is the source with a larger probability, whatever was heard.
+    fn posterior(&self) -> f64 {
+        1.0 / (1.0 + self.rumor.improved_uncertainty(1).max(self.rumor.prediction_uncertainty(1)))
+    }
+
+    /// What each muting parameter costs; what takes too long to predict is left out.
+    fn trade(&self) -> anyhow::Result<Vec<Trade>> {
+        let all = MUTINGS.iter().map(|&s| {
+            let rumor = Rumor::new(self.rumor.peers(), self.rumor.curious(), s)?;
+            Ok(cost(&rumor))
+        });
+        Ok(all.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    }
+
+    fn conclude(
+        self,
+        course: Course,
+        mean_rounds: (f64, usize),
+        suspicions: Vec<Suspicion>,
+    ) -> anyhow::Result<Found> {
+        let account = self.rumor.account(0.0, 1)?;
+        let chosen = cost(&self.rumor)
+            .context("this muting parameter takes too long to predict: give a larger one")?;
+        let exceeds = |s: &Suspicion| s.low > s.bound.min(s.uncertainty.unwrap_or(1.0));
+        let within_bounds = !suspicions.iter().any(exceeds);
+        let (lines, statements) = words::guarantees(&account, &self);
+        let mut found = Found {
+            seed: self.seed,
+            target: self.target,
+            delta: self.rumor.improved_delta(),
+            rounds: course.moments.last().map_or(0, |moment| moment.round),
+            tellings: course.tellings,
+            mean_rounds,
+            source: course.source,
+            heard: course.heard,
+            attack: words::attack(&suspicions, within_bounds, &course),
+            suspicions,
+            within_bounds,
+            statements,
+            account,
+            report: RumorReport::default(),
+        };
+        let last = found.rounds as usize;
+        found.report = RumorReport {
+            title: format!("A rumour among {} peers", self.rumor.peers()),
+            summary: words::summary(&found),
+            peers: self.rumor.peers(),
+            source: course.dot(course.source).context("the source has a dot")?,
+            guess: course.heard.and_then(|peer| course.dot(peer)),
+            predicted: predicted(&self.rumor, last),
+            trade: self.trade()?,
+            chosen,
+            attack: found.attack.clone(),
+            suspicions: found.suspicions.clone(),
+            guarantees: lines,
+            notes: words::notes(),
+            dots: course.dots,
+            frames: course.frames,
+            course: course.moments,
+        };
+        found.report.check()?;
+        Ok(found)
+    }
+}
+
+fn cost(rumor: &Rumor) -> Option<Trade> {
+    Some(Trade {
+        muting: rumor.muting(),
+        rounds: rumor.spread()?.rounds,
+        delta: rumor.improved_delta(),
+        printed: rumor.table1(),
+    })
+}
+
+/// The predicted course, as far as it can be shown round by round.
+fn predicted(rumor: &Rumor, last: usize) -> Vec<(f64, f64)> {
+    const MOST: usize = 20_000;
+    mean_dynamics(rumor.peers(), rumor.muting()).take((last + 1).min(MOST)).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,135 @@
+//! What came of a rumour, in sentences. Losses are rounded up, shares to the nearest.
+
+use sottovoce_report::rumor::Suspicion;
+use sottovoce_report::{GuaranteeLine, text};
+use sottovoce_views::rumor::{Account, NOT_COVERED};
+
+use super::course::Course;
+use super::{ATTACKS, CONFIDENCE, Example, Found};
+
+pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
+    let account = &found.account;
+    let share = account.curious as f64 / account.nodes as f64;
+    let chosen = match found.target {
+        Some(target) => format!(", the largest with delta at most {}", text::short(target, 4)),
+        None => String::new(),
+    };
+    let predicted = account.spreading.map_or("unknown".into(), |spreading| text::digits(spreading.rounds, 3));
+    let (mean, runs) = found.mean_rounds;
+    [
+        ("peers", format!("{}, who can all reach each other", account.nodes)),
+        ("curious peers", format!("{} ({})", account.curious, percent(share))),
+        ("muting parameter s", format!("{}{chosen}", text::short(account.muting, 4))),
+        ("delta, at epsilon = 0", format!("{} (at best {})", text::up(found.delta, 3), text::up(share, 3))),
+        (
+            "rounds until everyone knows",
+            format!("{predicted} predicted, {mean:.1} on average over {runs} runs, {} here", found.rounds),
+        ),
+        (
+            "tellings",
+            format!("{}, {:.1} for each peer", found.tellings, found.tellings as f64 / account.nodes as f64),
+        ),
+        ("seed", found.seed.to_string()),
+    ]
+    .map(|(label, value)| (label.to_owned(), value))
+    .to_vec()
+}
+
+/// What is promised: as lines for the report, and as sentences.
+pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<GuaranteeLine>, Vec<String>) {
+    let (delta, posterior) = (example.rumor.improved_delta(), example.posterior());
+    let lines = vec![
+        line(
+            account,
+            "Whoever began, the curious peers' view is almost the same: it differs by at most delta between any two sources, and this \
+             holds whatever they know beforehand",
+            format!("epsilon = 0, delta <= {}", text::up(delta, 3)),
+        ),
+        line(
+            account,
+            "Whatever was heard, nobody becomes the source with a larger probability than this, if every honest peer was equally likely \
+             before",
+            format!("probability <= {}", text::up(posterior, 3)),
+        ),
+        line(
+            account,
+            "As the paper has them: Theorem 7, and Theorem 8 (5 of a walk)",
+            format!(
+                "epsilon = 0, delta <= {}; probability <= {}",
+                text::up(account.delta, 3),
+                text::up(1.0 / (1.0 + example.rumor.prediction_uncertainty(1)), 3)
+            ),
+        ),
+    ];
+    let sentence = |line: &GuaranteeLine| format!("{}: {}; {}", line.statement, line.loss, line.standing);
+    let statements = lines.iter().map(sentence).collect();
+    (lines, statements)
+}
+
+fn line(account: &Account, statement: &str, loss: String) -> GuaranteeLine {
+    GuaranteeLine {
+        statement: statement.into(),
+        adversary: account.adversary.clone(),
+        unit: account.unit.to_string(),
+        adjacency: "any two honest peers as the source".into(),
+        loss,
+        standing: account.standing.to_string(),
+    }
+}
+
+/// What the attack achieved, in this run and in many.
+pub(super) fn attack(suspicions: &[Suspicion], within_bounds: bool, course: &Course) -> String {
+    let here = match course.heard {
+        None => "In the run shown no curious peer was told.".to_owned(),
+        Some(peer) if peer == course.source => {
+            format!("In the run shown the first was peer {peer}, and that is the source.")
+        }
+        Some(peer) => {
+            format!("In the run shown the first was peer {peer}; the source is peer {}.", course.source)
+        }
+    };
+    let found = |s: &Suspicion| {
+        let (low, high) = (text::digits(100.0 * s.low, 3), text::digits(100.0 * s.high, 3));
+        format!(
+            "among {} suspects in {} ({low} to {high}; no attack exceeds {})",
+            s.suspects,
+            percent(s.found),
+            percent_up(limit(s))
+        )
+    };
+    let all: Vec<String> = suspicions.iter().map(found).collect();
+    let outcome = if within_bounds {
+        "every attack stays within what is proven"
+    } else {
+        "AN ATTACK FOUND THE SOURCE MORE OFTEN THAN IS PROVEN POSSIBLE: please report the seed"
+    };
+    format!(
+        "The curious name the first of their suspects who tells one of them. {here} Over {ATTACKS} runs they found the source {}: \
+         {outcome} (the intervals hold together with {} % confidence).",
+        all.join(", "),
+        text::short(100.0 * CONFIDENCE, 4)
+    )
+}
+
+fn limit(suspicion: &Suspicion) -> f64 {
+    suspicion.bound.min(suspicion.uncertainty.unwrap_or(1.0))
+}
+
+pub(super) fn notes() -> Vec<String> {
+    vec![
+        "Everyone can tell everyone. Peers, the curious among them, follow the protocol; the curious write down who tells them, in order, \
+         and pool what they know."
+            .into(),
+        format!("Not covered: {}.", NOT_COVERED.join("; ")),
+        "With m suspects, all equally likely, no attack exceeds 1/m + (1 - 1/m) delta: guessing, and delta of the rest.".into(),
+        "Predictions are mean dynamics and no guarantee. The proofs are in docs/theorems/rumor-source.md.".into(),
+    ]
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", text::digits(100.0 * share, 3))
+}
+
+fn percent_up(share: f64) -> String {
+    format!("{} %", text::up(100.0 * share, 3))
+}

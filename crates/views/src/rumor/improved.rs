@@ -1,0 +1,54 @@
+//! Ours in closed form: below Theorems 7 and 8, equal to Theorem 5 at `s = 0`, for asynchronous tellings and for rounds.
+//!
+//! The source's own tellings alone decide `epsilon = 0`: overheard (`f/n`), else it stays the only one of the two suspects who is
+//! active with probability at most `s (h-1)/n`, because telling itself and telling the other one (and muting) undo each other. And a
+//! rumour of another source is soon where a rumour of this one begins: it wanders, one peer active at a time, until it is there.
+
+use super::Rumor;
+use super::law::ThreePoints;
+
+impl Rumor {
+    /// `f / (n - s (h-1))`: a delta at `epsilon = 0` that holds against clocks too.
+    ///
+    /// ```
+    /// use sottovoce_views::rumor::Rumor;
+    /// let push = Rumor::new(4, 1, 1.0)?;
+    /// assert_eq!(push.delta(0.0, 1)?, 1.0);                           // as published
+    /// assert!((push.improved_delta() - 0.5).abs() < 1e-12);           // 7/16 is the truth
+    /// # Ok::<(), sottovoce_views::Error>(())
+    /// ```
+    pub fn improved_delta(&self) -> f64 {
+        let (n, f, h, s) = self.numbers();
+        if s == 0.0 {
+            return f / n;
+        }
+        (f / (n - s * (h - 1.0)) * (1.0 + 8.0 * f64::EPSILON)).min(1.0)
+    }
+
+    /// The epsilon at which delta is 0: the logarithm of `(n-1)/(1-s) - (h-2)`, which of a walk is `f + 1`. Infinite of push.
+    pub fn pure_epsilon(&self) -> f64 {
+        let (n, f, _, s) = self.numbers();
+        if self.curious == 0 {
+            return 0.0;
+        }
+        // The ratio less one is f + s (n-1)/(1-s), which does not cancel; of push it is infinite.
+        (f + s / (1.0 - s) * (n - 1.0)).ln_1p() * (1.0 + 8.0 * f64::EPSILON)
+    }
+
+    /// Prediction uncertainty after so many rumours of one source: `(h-1)` over the ratio of [`Self::pure_epsilon`].
+    pub fn improved_uncertainty(&self, rumors: u32) -> f64 {
+        (self.honest() as f64 - 1.0) * (-f64::from(rumors) * self.pure_epsilon()).exp()
+    }
+
+    /// The privacy losses that a delta at `epsilon = 0` leaves possible, together with [`Self::pure_epsilon`].
+    pub(super) fn losses(&self, at_zero: f64) -> ThreePoints {
+        ThreePoints::new(at_zero, self.pure_epsilon())
+    }
+
+    /// With which probability the best attack names the source of so many rumours, on average over honest sources, where
+    /// `delta` is what they lose at `epsilon = 0`: at most `1/h + (1 - 1/h) delta`.
+    pub fn attack_success(&self, delta: f64) -> f64 {
+        let h = self.honest() as f64;
+        (1.0 / h + (1.0 - 1.0 / h) * delta).min(1.0)
+    }
+}

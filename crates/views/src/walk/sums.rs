@@ -1,0 +1,111 @@
+//! Sums over all paths of a token, for all pairs of peers.
+//!
+//! The printed loss of one contribution is `Σ_(i=1..T) (W^i)_uv / i`, and for long walks `ln(T)/n - [ln(I - W + 11ᵀ/n)]_uv`. Both are
+//! functions of one symmetric matrix: sums of Chebyshev polynomials where the spectrum leaves room, eigenvectors where it does not.
+
+use faer::{Mat, Side};
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::spectrum::pairwise_rate;
+
+use super::chebyshev::Expansion;
+use crate::error::{Error, check_steps};
+use crate::powers::{WIDTH, combine, spare, transpose};
+use crate::{Result, parallel};
+
+/// Most terms that are still quicker than eigenvectors, for a sparse matrix.
+const MOST_TERMS: usize = 1000;
+
+/// Most peers whose pairs fit in memory.
+const MOST_PEERS: usize = 20_000;
+
+/// `Σ_(i=1..T) W^i / i`, row after row.
+///
+/// ```
+/// use sottovoce_topology::{family::{Family, generate}, mixing::{Mixing, Weights}};
+/// use sottovoce_views::walk::power_sums;
+/// let mixing = Mixing::new(&generate(&Family::Complete { n: 4 }, 0, true)?, Weights::MetropolisPlusOne);
+/// // Everyone is equally likely after any number of steps: a quarter of 1 + 1/2 + 1/3.
+/// assert!((power_sums(&mixing, 3)?[1] - 11.0 / 24.0).abs() < 1e-12);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn power_sums(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
+    check_steps(steps)?;
+    let sum = |x: f64| truncated_log(x, steps);
+    apply(mixing, sum, sum(1.0))
+}
+
+/// `-ln(I - W + 11ᵀ/n)`, row after row.
+pub fn negative_log(mixing: &Mixing) -> Result<Vec<f64>> {
+    apply(mixing, |x| -(-x).ln_1p(), 0.0)
+}
+
+/// `x + x²/2 + ... + x^T/T`.
+fn truncated_log(x: f64, steps: usize) -> f64 {
+    let mut power = 1.0;
+    let mut sum = 0.0;
+    for i in 1..=steps {
+        power *= x;
+        sum += power / i as f64;
+        // Less than a rounding error from here on, whatever their number.
+        if power.abs() < 1e-18 * (1.0 - x.abs()) {
+            break;
+        }
+    }
+    sum
+}
+
+/// `f(W)`, with `constant` for `f(1)` on the constant vector, which belongs to the eigenvalue 1.
+fn apply(mixing: &Mixing, f: impl Fn(f64) -> f64, constant: f64) -> Result<Vec<f64>> {
+    mixing.check()?;
+    let n = mixing.nodes();
+    if n > MOST_PEERS {
+        return Err(Error::parameter(
+            "graph",
+            format!("{n} nodes"),
+            format!("pairs are counted up to {MOST_PEERS}"),
+        ));
+    }
+    mixing
+        .graph()
+        .require_connected("a walk must reach everyone: add edges, or take the largest component")?;
+    if n == 1 {
+        return Ok(vec![constant]);
+    }
+    let gap = pairwise_rate(mixing)? * n as f64;
+    // Gershgorin's disks give a lower end without doubt; 0 must be inside, for the constant vector. Above, half of the gap is left for
+    // doubts about its estimate.
+    let from = mixing.diagonal().iter().fold(0.5, |least: f64, own| least.min(*own)).mul_add(2.0, -1.0);
+    match Expansion::new(from, 1.0 - 0.5 * gap, MOST_TERMS, &f) {
+        Some(expansion) => Ok(by_polynomials(mixing, &expansion, constant)),
+        None => by_eigenvectors(mixing, f, constant),
+    }
+}
+
+fn by_polynomials(mixing: &Mixing, expansion: &Expansion, constant: f64) -> Vec<f64> {
+    let n = mixing.nodes();
+    let mut out = vec![0.0; n * n];
+    parallel::fill(&mut out, WIDTH * n, |i, columns| {
+        let block: Vec<usize> = (i * WIDTH..i * WIDTH + columns.len() / n).collect();
+        let (scale, shift) = (1.0 / expansion.radius, -expansion.centre / expansion.radius);
+        let sum = combine(mixing, &block, scale, shift, &expansion.coefficients);
+        transpose(&sum, columns);
+        columns.iter_mut().for_each(|x| *x += constant / n as f64);
+        spare(sum);
+    });
+    out
+}
+
+fn by_eigenvectors(mixing: &Mixing, f: impl Fn(f64) -> f64, constant: f64) -> Result<Vec<f64>> {
+    let n = mixing.nodes();
+    // The constant vector is moved to the eigenvalue -2, where no other can be.
+    let entry = |u: usize, v: usize| mixing.weight(u, v) - 3.0 / n as f64;
+    let eigen = Mat::from_fn(n, n, entry).self_adjoint_eigen(Side::Lower).map_err(|_| {
+        Error::parameter("graph", format!("{n} nodes"), "its eigenvalues could not be computed")
+    })?;
+    let value = |x: f64| if x < -1.5 { constant } else { f(x) };
+    let values: Vec<f64> = (0..n).map(|i| value(eigen.S()[i])).collect();
+    let vectors = eigen.U();
+    let scaled = Mat::from_fn(n, n, |u, i| vectors[(u, i)] * values[i]);
+    let result = scaled * vectors.transpose();
+    Ok((0..n * n).map(|i| result[(i / n, i % n)]).collect())
+}
