@@ -1,4 +1,5 @@
 //! Rumours on faulty networks, and how far the drivers agree.
+#![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
 

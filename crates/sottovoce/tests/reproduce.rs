@@ -76,7 +76,8 @@ fn without_an_argument_everything_is_listed() {
         assert!(list.contains(&format!("muffliato/{name} ")), "{list}");
     }
     assert!(list.lines().any(|line| line.starts_with("muffliato/1c") && line.contains("not there yet")));
-    assert_eq!(json(&[])["items"].as_array().unwrap().len(), 8);
+    assert!(list.contains("rumor/2a ") && list.contains("rumor/table1 "), "{list}");
+    assert_eq!(json(&[])["items"].as_array().unwrap().len(), 8 + 5);
 }
 
 #[test]
@@ -126,7 +127,8 @@ fn one_figure_prints_one_line_and_replaces_only_when_asked() {
 fn bad_requests_are_refused_before_any_work() {
     refused(&["muffliato/1c"], &["1c", "not there yet"]);
     refused(&["muffliato/7"], &["`figure` is 7", "1a, 1b"]);
-    refused(&["gossip"], &["`paper` is gossip", "muffliato"]);
+    refused(&["gossip"], &["`paper` is gossip", "muffliato or rumor"]);
+    refused(&["rumor/4"], &["`figure` is 4", "2a, 2b, 3a"]);
     refused(&["muffliato/1b", "--data", "/no/such/folder"], &["`data` is /no/such/folder"]);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");

@@ -22,7 +22,7 @@ pub mod point;
 pub mod randomised;
 pub mod reason;
 pub mod row;
-mod rumor;
+pub mod rumor;
 pub mod search;
 pub mod site;
 pub mod target;

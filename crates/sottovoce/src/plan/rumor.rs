@@ -4,7 +4,7 @@
 //! (Theorem 7: asynchronous or in rounds) is at most the target; our sharper bounds allow more, and say how much more.
 
 use serde::Serialize;
-use sottovoce_privacy::{Standing, Unit, round_up};
+use sottovoce_privacy::{Standing, Unit};
 use sottovoce_views::rumor::{Rumor, improved_muting_for, muting_for, sharp_muting_for};
 
 /// Values of `s` that are shown for comparison.
@@ -110,14 +110,21 @@ fn row(rumor: Rumor) -> anyhow::Result<RumorRow> {
     })
 }
 
+/// A muting parameter for people: six places, and never less private than it is.
+pub fn shown(muting: f64) -> String {
+    format!("{:.6}", (muting * 1e6).floor() / 1e6)
+}
+
 fn reason(row: &RumorRow, target: f64, improved: f64, sharp: f64) -> String {
-    let kept = format!("the largest s with delta <= {target} by Theorem 7, hence the quickest");
     match row.muting {
         1.0 => "nobody is curious: push, the quickest".into(),
-        0.0 => format!("s = 0: the rumour must walk, as {target} is all that f/n leaves"),
+        0.0 => format!("s = 0: the rumour must walk, as delta <= {target} leaves no room above f/n"),
         s => format!(
-            "s = {s:.6}: {kept}; delta is {}. Our bounds would allow s = {improved:.6}, and s = {sharp:.6} for asynchronous tellings",
-            round_up(row.delta)
+            "s = {}: the largest s with delta <= {target} by Theorem 7, hence the quickest. \
+             Our bounds would allow s = {}, and s = {} for asynchronous tellings",
+            shown(s),
+            shown(improved),
+            shown(sharp)
         ),
     }
 }

@@ -19,8 +19,8 @@ impl Rumor {
     /// ```
     pub fn improved_delta(&self) -> f64 {
         let (n, f, h, s) = self.numbers();
-        if s == 0.0 {
-            return f / n;
+        if s == 0.0 || self.honest() < 2 {
+            return self.theorem7();
         }
         (f / (n - s * (h - 1.0)) * (1.0 + 8.0 * f64::EPSILON)).min(1.0)
     }
@@ -28,8 +28,8 @@ impl Rumor {
     /// The epsilon at which delta is 0: the logarithm of `(n-1)/(1-s) - (h-2)`, which of a walk is `f + 1`. Infinite of push.
     pub fn pure_epsilon(&self) -> f64 {
         let (n, f, _, s) = self.numbers();
-        if self.curious == 0 {
-            return 0.0;
+        if self.curious == 0 || s == 0.0 || self.honest() < 2 {
+            return self.published_pure_epsilon();
         }
         // The ratio less one is f + s (n-1)/(1-s), which does not cancel; of push it is infinite.
         (f + s / (1.0 - s) * (n - 1.0)).ln_1p() * (1.0 + 8.0 * f64::EPSILON)

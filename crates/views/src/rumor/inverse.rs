@@ -4,7 +4,9 @@ use super::{Rumor, check_crowd};
 use crate::{Error, Result};
 
 /// Halvings in the search with the sharp loss.
-const HALVINGS: u32 = 30;
+const HALVINGS: u32 = 24;
+/// Most peers for whom it is searched; beyond, the closed form decides, which then is close.
+const SEARCHED: usize = 300_000;
 /// Effort of one sharp loss in the search.
 const EFFORT: f64 = 5e6;
 
@@ -41,6 +43,9 @@ pub fn improved_muting_for(peers: usize, curious: usize, delta: f64) -> Result<f
 /// The same with the sharp loss, which is that of asynchronous tellings: found by halving, and checked.
 pub fn sharp_muting_for(peers: usize, curious: usize, delta: f64) -> Result<f64> {
     let mut low = improved_muting_for(peers, curious, delta)?;
+    if peers > SEARCHED {
+        return Ok(low);
+    }
     let holds = |s: f64| {
         let sharp = Rumor { peers, curious, muting: s }.sharp_within(EFFORT);
         sharp.is_some_and(|sharp| sharp.at_zero.upper <= delta)

@@ -4,7 +4,7 @@
 mod limits;
 mod machine;
 
-use machine::{Crowd, Label};
+use machine::{Crowd, Label, Machine};
 use sottovoce_views::rumor::Rumor;
 
 const CROWDS: [(usize, usize, f64, usize); 9] = [
@@ -120,6 +120,41 @@ fn two_rumours_lose_no_more_than_is_composed() {
         let direct = twice(crowd, 4, epsilon);
         assert!(direct <= rumor.sharp().unwrap().delta(epsilon, 2), "{epsilon}: {direct}");
         assert!(direct <= rumor.delta(epsilon, 2).unwrap(), "{epsilon}: {direct}");
+    }
+}
+
+/// Messages that are lost, with a clock or without: the lemma and the closed form hold. A rumour may die, and that shows.
+#[test]
+fn lost_messages_lose_no_more() {
+    for (n, f, s, lost) in
+        [(4, 1, 0.9, 0.3), (4, 1, 0.4, 0.7), (4, 2, 1.0, 0.2), (4, 1, 0.0, 0.5), (5, 2, 0.7, 0.1)]
+    {
+        let (crowd, rumor) = crowd(n, f, s);
+        let step = |active: &u32| {
+            if *active == 0 {
+                return vec![(Some(9), 0, 1.0)];
+            }
+            let both = |(teller, told, next, p): (usize, usize, u32, f64)| {
+                let stayed = if told == teller { *active } else { next & (active | !(1 << told)) };
+                let heard = crowd.is_curious(told).then_some(teller);
+                [(heard, next, p * (1.0 - lost)), (None, stayed, p * lost)]
+            };
+            crowd.tellings(*active, true).into_iter().flat_map(both).collect()
+        };
+        let timed = Machine::explore(&[1, 2], step);
+        for (machine, length) in [(Machine::explore(&[1, 2], step).without_clock(), 5), (timed, 6)] {
+            let mut loss = 0.0;
+            machine.sequences(&[1, 2], length, |sequence, p| {
+                let ordered = match first(sequence) {
+                    Some(0) => p[0] >= p[1] - 1e-15,
+                    Some(_) => p[1] >= p[0] - 1e-15,
+                    None => (p[0] - p[1]).abs() < 1e-15,
+                };
+                assert!(ordered, "{n} {s} {sequence:?}: {p:?}");
+                loss += (p[0] - p[1]).max(0.0);
+            });
+            assert!(loss <= rumor.improved_delta(), "{n} {s}: {loss}");
+        }
     }
 }
 

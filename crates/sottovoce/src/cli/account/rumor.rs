@@ -70,19 +70,20 @@ struct RumorAccount {
 impl fmt::Display for RumorAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.account;
-        let rumors =
-            if found.rumors == 1 { "one rumour".into() } else { format!("{} rumours", found.rumors) };
+        let rumors = if found.rumors == 1 {
+            "one rumour".to_owned()
+        } else {
+            format!("{} rumours of one source", found.rumors)
+        };
         writeln!(
             f,
-            "{} peers, {} of them curious; {rumors} of one source, muting s = {}\n",
+            "{} peers, {} of them curious; {rumors}, muting s = {}\n",
             found.nodes, found.curious, found.muting
         )?;
         writeln!(f, "  {}\n", self.statement)?;
         writeln!(f, "{}", meaning(found))?;
         writeln!(f, "\n  {:<34} {:>10} {:>12}", "", "delta", "uncertainty")?;
-        let printed =
-            if found.muting == 0.0 { "published (Theorem 5)" } else { "published (Theorems 7 and 8)" };
-        row(f, printed, found.delta, found.prediction_uncertainty)?;
+        row(f, printed(found), found.delta, found.prediction_uncertainty)?;
         row(f, "ours, also in synchronous rounds", found.improved.delta, found.improved_uncertainty)?;
         if let Some(sharp) = &found.sharp {
             row(f, "ours, asynchronous tellings only", sharp.delta, found.improved_uncertainty)?;
@@ -96,6 +97,15 @@ impl fmt::Display for RumorAccount {
 
 fn row(f: &mut fmt::Formatter<'_>, name: &str, delta: f64, uncertainty: f64) -> fmt::Result {
     writeln!(f, "  {name:<34} {:>10} {:>12}", round_up(delta), down(uncertainty))
+}
+
+/// Where the published row comes from.
+fn printed(found: &Account) -> &'static str {
+    match (found.muting == 0.0, found.epsilon == 0.0) {
+        (true, _) => "published (Theorem 5)",
+        (false, true) => "published (Theorems 7 and 8)",
+        (false, false) => "published, chord to n / (1 - s)",
+    }
 }
 
 /// The guarantee as probabilities of success.

@@ -8,6 +8,7 @@ use sottovoce_privacy::round_up;
 
 use crate::cli::Global;
 use crate::cli::graph::{count, real};
+use crate::plan::rumor::shown;
 use crate::plan::{self, RumorPlan, RumorRow};
 
 const EXAMPLES: &str = "Examples:
@@ -68,20 +69,25 @@ impl fmt::Display for Planned {
 }
 
 fn line(cells: &[String; 8]) -> String {
-    let widths = [10, 10, 10, 10, 12, 10, 9, 12];
+    let widths = [8, 13, 13, 13, 12, 12, 11, 12];
     cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().join(" ")
 }
 
 fn cells(row: &RumorRow) -> [String; 8] {
     let unknown = || "-".to_owned();
     [
-        format!("{:.6}", row.muting),
+        shown(row.muting),
         round_up(row.delta),
         round_up(row.improved_delta),
         row.sharp_delta.map_or_else(unknown, round_up),
-        format!("{:.4}", row.prediction_uncertainty),
-        format!("{:.4}", row.improved_uncertainty),
+        down(row.prediction_uncertainty),
+        down(row.improved_uncertainty),
         row.rounds.map_or_else(unknown, |rounds| format!("{rounds:.0}")),
         row.messages.map_or_else(unknown, |messages| format!("{messages:.0}")),
     ]
+}
+
+/// Four places, never rounded up.
+fn down(value: f64) -> String {
+    format!("{:.4}", (value * 1e4).floor() / 1e4)
 }

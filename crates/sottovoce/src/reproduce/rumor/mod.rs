@@ -130,9 +130,9 @@ fn page(items: &[Item], size: Size, options: &Options) -> Page {
              Some peers are curious and write down who tells them, in order."
                 .into(),
             format!(
-                "{} peers, {} of them curious; {} runs of each rumour that is watched spreading, {} of each attack. Seed {}.{small} \
-                 The muting parameters and the prior sets are ours: the paper does not name them.",
-                size.peers, size.curious, size.runs, size.attacks, options.seed
+                "{} peers, {} of them curious; {} runs of each rumour that is watched spreading, {} of each attack on one rumour, {} on \
+                 several. Seed {}.{small} The muting parameters and the prior sets are ours: the paper does not name them.",
+                size.peers, size.curious, size.runs, size.attacks, size.votes, options.seed
             ),
             "“Reproduced” says whether the simulations here show what the paper says they show; “holds” whether what was \
              measured stays within what is proven or predicted. Intervals hold together with 99.9 % confidence in each figure."

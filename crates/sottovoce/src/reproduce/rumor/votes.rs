@@ -8,7 +8,7 @@ use super::work::{Found, MUTINGS, RUMORS};
 use crate::reproduce::{Item, Verdict};
 
 /// What counts as almost sure.
-const SURE: f64 = 0.95;
+const SURE: f64 = 0.9;
 /// What is found at most of the source of all rumours where privacy is graceful.
 const GRACEFUL: f64 = 0.5;
 const SMALL: f64 = 0.1;

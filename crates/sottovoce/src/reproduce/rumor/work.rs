@@ -27,15 +27,17 @@ pub(super) struct Size {
     pub(super) curious: usize,
     /// Runs of each rumour that is watched spreading.
     pub(super) runs: usize,
-    /// Runs of each attack.
+    /// Runs of each attack on one rumour.
     pub(super) attacks: u64,
+    /// Runs of each attack on several.
+    pub(super) votes: u64,
 }
 
 impl Size {
     pub(super) fn new(options: &Options) -> Self {
         match options.quick {
-            true => Self { peers: 1 << 12, curious: 410, runs: 20, attacks: 5000 },
-            false => Self { peers: 1 << 16, curious: 6554, runs: 100, attacks: 15_000 },
+            true => Self { peers: 1 << 12, curious: 410, runs: 20, attacks: 5000, votes: 1000 },
+            false => Self { peers: 1 << 16, curious: 6554, runs: 100, attacks: 15_000, votes: 15_000 },
         }
     }
 
@@ -164,10 +166,9 @@ impl Plan {
             pace: Pace::Steps,
             sight: Sight::Senders,
         };
-        let runs = self.size.attacks;
         Ok(match votes {
-            true => vote(&setting, number, FIRST, runs, seed, |_| ())?,
-            false => precision(&setting, &curious.honest()[..number], runs, seed, |_| ())?,
+            true => vote(&setting, number, FIRST, self.size.votes, seed, |_| ())?,
+            false => precision(&setting, &curious.honest()[..number], self.size.attacks, seed, |_| ())?,
         })
     }
 }
