@@ -94,8 +94,8 @@ fn row(spread: &Spread, found: &Found) -> anyhow::Result<Vec<String>> {
 
 /// Mean rounds by the logarithm of the number of peers, smallest crowd first.
 fn growth(spread: &Spread, found: &Found) -> Vec<(f64, f64)> {
-    let others = found.growth.iter().filter(|other| other.muting == spread.muting);
-    others.chain([spread]).map(|s| ((s.peers as f64).ln(), s.mean_rounds())).collect()
+    let own = found.growth.iter().filter(|other| other.muting == spread.muting);
+    own.map(|s| ((s.peers as f64).ln(), s.mean_rounds())).collect()
 }
 
 /// How much larger the largest addition of rounds is than the smallest, from one crowd to the next.

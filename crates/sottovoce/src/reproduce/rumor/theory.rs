@@ -152,7 +152,8 @@ mod tests {
     use sottovoce_audit::source::Share;
 
     fn theory(muting: f64) -> Theory {
-        Theory::new(Size { peers: 100, curious: 10, runs: 1, attacks: 1, votes: 1 }, muting).unwrap()
+        Theory::new(Size { peers: 100, curious: 10, runs: 1, timed: 1, attacks: 1, votes: 1 }, muting)
+            .unwrap()
     }
 
     #[test]

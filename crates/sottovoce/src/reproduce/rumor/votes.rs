@@ -8,7 +8,7 @@ use super::work::{Found, MUTINGS, RUMORS};
 use crate::reproduce::{Item, Verdict};
 
 /// What counts as almost sure.
-const SURE: f64 = 0.9;
+const SURE: f64 = 0.95;
 /// What is found at most of the source of all rumours where privacy is graceful.
 const GRACEFUL: f64 = 0.5;
 const SMALL: f64 = 0.1;
@@ -72,15 +72,17 @@ fn judge(mut item: Item, held: &[Held]) -> Item {
     }
     let list = |rumors: usize| by_muting(MUTINGS.iter().map(|&s| (s, number(estimate(held, s, rumors)))));
     let bounds = MUTINGS.iter().filter_map(|&s| Some((s, bound(at(held, s, RUMORS)?.bounds.least()))));
-    let reproduced = estimate(held, 1.0, RUMORS) >= SURE
-        && [0.0, SMALL].iter().all(|&s| estimate(held, s, RUMORS) <= GRACEFUL);
+    // Few runs must not decide by chance: the ends of the intervals count.
+    let end = |s: f64, of: fn(&Held) -> f64| at(held, s, RUMORS).map_or(f64::NAN, of);
+    let graceful = |s: &f64| end(*s, |held| held.low) <= GRACEFUL;
+    let reproduced = end(1.0, |held| held.high) >= SURE && [0.0, SMALL].iter().all(graceful);
     item.judge(Verdict {
         reproduced,
         holds: !held.iter().any(|held| held.refutes() || held.refutes_ours()),
         claim: "with large s the attack becomes almost sure after ten rumours; with small s it improves much more gracefully".into(),
         criterion: format!(
-            "reproduced if after {RUMORS} rumours the source is found in {SURE} of the runs or more at s = 1, and in {GRACEFUL} or less at \
-             s <= {SMALL}; holds if no interval lies above a bound"
+            "reproduced if the interval after {RUMORS} rumours reaches {SURE} at s = 1, and {GRACEFUL} or less at s <= {SMALL}; holds if no \
+             interval lies above a bound"
         ),
         ours: format!("one rumour: {}; {RUMORS} rumours: {}", list(1), list(RUMORS)),
         exact: format!("{}; no attack on {RUMORS} rumours exceeds {}", above(held), by_muting(bounds)),

@@ -27,6 +27,8 @@ pub(super) struct Size {
     pub(super) curious: usize,
     /// Runs of each rumour that is watched spreading.
     pub(super) runs: usize,
+    /// Runs of each that is timed in crowds of several sizes.
+    pub(super) timed: usize,
     /// Runs of each attack on one rumour.
     pub(super) attacks: u64,
     /// Runs of each attack on several.
@@ -36,8 +38,10 @@ pub(super) struct Size {
 impl Size {
     pub(super) fn new(options: &Options) -> Self {
         match options.quick {
-            true => Self { peers: 1 << 12, curious: 410, runs: 20, attacks: 5000, votes: 1000 },
-            false => Self { peers: 1 << 16, curious: 6554, runs: 100, attacks: 15_000, votes: 15_000 },
+            true => Self { peers: 1 << 12, curious: 410, runs: 20, timed: 200, attacks: 5000, votes: 1000 },
+            false => {
+                Self { peers: 1 << 16, curious: 6554, runs: 100, timed: 400, attacks: 15_000, votes: 15_000 }
+            }
         }
     }
 
@@ -98,8 +102,8 @@ impl Plan {
             size,
             spreads: if spreading { MUTINGS.to_vec() } else { Vec::new() },
             growth: match (wants(&[Figure::Informed]), options.quick) {
-                (true, false) => pairs(&MUTINGS[1..], &[size.peers >> 6, size.peers >> 4, size.peers >> 2]),
-                (true, true) => pairs(&MUTINGS[1..], &[size.peers >> 4, size.peers >> 2]),
+                (true, false) => pairs(&MUTINGS[1..], &[6, 4, 2, 0].map(|shift| size.peers >> shift)),
+                (true, true) => pairs(&MUTINGS[1..], &[4, 2, 0].map(|shift| size.peers >> shift)),
                 (false, _) => Vec::new(),
             },
             attacks: match (wants(&[Figure::Prior]), wants(&[Figure::Table1])) {
@@ -125,15 +129,15 @@ impl Plan {
             // Seeds of users are small numbers, and so are parts: kept apart.
             options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(part)
         };
-        let mut spread = |peers: usize, s: f64| {
+        let mut spread = |peers: usize, s: f64, runs: usize| {
             let seed = begin(format!("spreading, s = {s}"));
-            let spread = Spread::new(peers, s, self.size.runs, seed);
+            let spread = Spread::new(peers, s, runs, seed);
             (watch.finished)();
             spread
         };
-        let spreads = self.spreads.iter().map(|&s| spread(self.size.peers, s));
+        let spreads = self.spreads.iter().map(|&s| spread(self.size.peers, s, self.size.runs));
         let spreads = spreads.collect::<anyhow::Result<_>>()?;
-        let growth = self.growth.iter().map(|&(s, peers)| spread(peers, s));
+        let growth = self.growth.iter().map(|&(s, peers)| spread(peers, s, self.size.timed));
         let growth = growth.collect::<anyhow::Result<_>>()?;
         let curious = Curious::last(self.size.curious, self.size.peers)?;
         let mut attack = |(muting, number): (f64, usize), votes: bool| {
@@ -196,9 +200,9 @@ mod tests {
         let full = Options::default();
         let plan = |figures: &[Figure]| Plan::new(figures, &full);
         assert_eq!(plan(&[Figure::Active]).parts(), 6);
-        assert_eq!(plan(&[Figure::Informed]).parts(), 6 + 15);
+        assert_eq!(plan(&[Figure::Informed]).parts(), 6 + 20);
         assert_eq!(plan(&[Figure::Table1]).parts(), 6 + 6);
-        assert_eq!(plan(&Figure::ALL).parts(), 6 + 15 + 50 + 60);
+        assert_eq!(plan(&Figure::ALL).parts(), 6 + 20 + 50 + 60);
         assert_eq!(plan(&[]).parts(), 0);
         assert!(MUTINGS.iter().all(|s| FINE.contains(s)));
         assert!((Size::new(&full).share() - 0.1).abs() < 1e-4);
