@@ -129,7 +129,7 @@ impl RumorReport {
             curves.push(Curve::points(named("bound 1/(1 + c)", points)));
         }
         let x = Axis::log10("suspects").range(1.8, most * 1.1);
-        let y = Axis::linear("share of runs in which the source is found").range(0.0, 1.0);
+        let y = Axis::linear("source found (share of runs)").range(0.0, 1.0);
         let mut chart = Chart::new("How often the source is found", x, y, curves);
         chart.size = (480.0, 380.0);
         chart.picture()

@@ -9,7 +9,7 @@ fn the_target_is_met_and_the_attack_stays_within_it() {
     let found = run(&settings(256, Privacy::TwiceTheBest), || ()).unwrap();
     assert_eq!((found.account.nodes, found.account.curious), (256, 16));
     assert!(found.delta <= 0.125 && found.account.delta <= 0.125 && found.account.muting > 0.5);
-    assert!(found.within_bounds && found.attack.contains("stays within what is proven"));
+    assert!(found.within_bounds && found.attack.contains("Every attack stays within what is proven"));
     assert_eq!(found.suspicions.iter().map(|s| s.suspects).collect::<Vec<_>>(), [2, 10, 100, 240]);
     let pair = found.suspicions[0];
     assert!(pair.low > 0.5 && pair.found < pair.bound + 0.03, "{pair:?}");

@@ -77,37 +77,48 @@ fn line(account: &Account, statement: &str, loss: String) -> GuaranteeLine {
     }
 }
 
-/// What the attack achieved, in this run and in many.
-pub(super) fn attack(suspicions: &[Suspicion], within_bounds: bool, course: &Course) -> String {
-    let here = match course.heard {
-        None => "In the run shown no curious peer was told.".to_owned(),
-        Some(peer) if peer == course.source => {
-            format!("In the run shown the first was peer {peer}, and that is the source.")
-        }
-        Some(peer) => {
-            format!("In the run shown the first was peer {peer}; the source is peer {}.", course.source)
-        }
-    };
-    let found = |s: &Suspicion| {
-        let (low, high) = (text::digits(100.0 * s.low, 3), text::digits(100.0 * s.high, 3));
-        format!(
-            "among {} suspects in {} ({low} to {high}; no attack exceeds {})",
-            s.suspects,
-            percent(s.found),
-            percent_up(limit(s))
-        )
-    };
-    let all: Vec<String> = suspicions.iter().map(found).collect();
+/// What the attack achieved, in this run and in many. `numbers` are left out where a table has them.
+pub(super) fn attack(
+    suspicions: &[Suspicion],
+    within_bounds: bool,
+    course: &Course,
+    numbers: bool,
+) -> String {
+    let found: Vec<String> = suspicions.iter().map(finding).collect();
+    let found = if numbers { format!(" They found the source {}.", found.join(", ")) } else { String::new() };
     let outcome = if within_bounds {
-        "every attack stays within what is proven"
+        "Every attack stays within what is proven"
     } else {
         "AN ATTACK FOUND THE SOURCE MORE OFTEN THAN IS PROVEN POSSIBLE: please report the seed"
     };
     format!(
-        "The curious name the first of their suspects who tells one of them. {here} Over {ATTACKS} runs they found the source {}: \
-         {outcome} (the intervals hold together with {} % confidence).",
-        all.join(", "),
-        text::short(100.0 * CONFIDENCE, 4)
+        "The curious name the first of their suspects who tells one of them, in {ATTACKS} runs for each number of suspects.{found} \
+         {outcome} (all intervals hold together with {} % confidence). {}",
+        text::short(100.0 * CONFIDENCE, 4),
+        here(course)
+    )
+}
+
+fn here(course: &Course) -> String {
+    match course.heard {
+        None => "In the run shown no curious peer was told.".into(),
+        Some(peer) if peer == course.source => {
+            format!("In the run shown the first heard was peer {peer}, and that is the source.")
+        }
+        Some(peer) => {
+            format!("In the run shown the first heard was peer {peer}; the source is peer {}.", course.source)
+        }
+    }
+}
+
+fn finding(suspicion: &Suspicion) -> String {
+    let Suspicion { suspects, found, low, high, .. } = *suspicion;
+    format!(
+        "among {suspects} suspects in {} ({} to {}; no attack exceeds {})",
+        percent(found),
+        text::digits(100.0 * low, 3),
+        text::digits(100.0 * high, 3),
+        percent_up(limit(suspicion))
     )
 }
 

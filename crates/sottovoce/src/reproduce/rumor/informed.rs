@@ -18,7 +18,7 @@ pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     item.say(
         "Share of peers who know the rumour after each round: the middle of all runs, and between a tenth and nine tenths of them. \
          In a round every active peer tells once. At s = 0 only one peer is ever active, so that a round is a single telling: within \
-         the rounds that the others need, that curve leaves the axis nowhere. The second picture gives it room.",
+         the rounds that the others need, that curve lies on the axis. The second picture gives it room.",
     );
     draw(&mut item, &found.spreads)?;
     item.csv(HEADER, found.spreads.iter().flat_map(|spread| lines(spread, Count::Informed)));
@@ -124,7 +124,7 @@ fn judge(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     let (half, walk) = (mean(0.5) / mean(1.0), mean(0.0) / mean(0.1));
     let rounds = |spread: &Spread| (spread.muting, number(spread.mean_rounds()));
     let ours = format!(
-        "rounds until everyone knows: {}; twice as many peers cost so many rounds more: {} (largest addition {} times the \
+        "rounds until everyone knows: {}; rounds more for twice as many peers: {} (largest addition {} times the \
          smallest); s = 0.5 takes {} times as long as s = 1, and the walk {} times as long as s = 0.1",
         by_muting(found.spreads.iter().map(rounds)),
         by_muting(fast.iter().map(|spread| (spread.muting, doubling(slope(&growth(spread, found)))))),
@@ -133,7 +133,7 @@ fn judge(mut item: Item, found: &Found) -> anyhow::Result<Item> {
         number(walk),
     );
     let exact = format!(
-        "the mean dynamics are off by {} at most; twice as many peers should cost {}",
+        "the mean dynamics are off by {} at most; twice as many peers should take so many rounds more: {}",
         percent(worst),
         by_muting(fast.iter().map(|spread| (spread.muting, doubling(rounds_per_log(spread.muting))))),
     );

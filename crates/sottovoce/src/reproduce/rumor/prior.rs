@@ -3,7 +3,7 @@
 use sottovoce_report::{Axis, Chart, Curve};
 
 use super::theory::{HEADER, Held, Theory, beyond};
-use super::words::{above, bound, line, measured, named, number};
+use super::words::{above, bound, found_axis, line, measured, named, number};
 use super::work::Found;
 use crate::reproduce::{Item, Verdict};
 
@@ -69,8 +69,7 @@ fn draw(item: &mut Item, found: &Found, held: &[Held], numbers: &[usize]) -> any
         held.iter().filter(own).map(|held| (held.attack.muting, *held))
     };
     let curves = numbers.iter().map(|&m| measured(name(m, found), of(m))).collect();
-    let share = Axis::linear("share of runs in which the source is found").range(0.0, 1.0);
-    let chart = Chart::new("How often the source is found", muting(), share, curves);
+    let chart = Chart::new("How often the source is found", muting(), found_axis(), curves);
     item.picture(
         "found",
         &chart.picture(),

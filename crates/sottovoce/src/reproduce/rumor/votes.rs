@@ -3,7 +3,7 @@
 use sottovoce_report::{Axis, Chart};
 
 use super::theory::{HEADER, Held};
-use super::words::{above, bound, by_muting, measured, named, number};
+use super::words::{above, bound, by_muting, found_axis, measured, named, number};
 use super::work::{Found, MUTINGS, RUMORS};
 use crate::reproduce::{Item, Verdict};
 
@@ -46,9 +46,12 @@ fn draw(item: &mut Item, held: &[Held]) -> anyhow::Result<()> {
         measured(named(s), own.map(|held| (held.attack.number as f64, *held)))
     };
     let x = Axis::whole("rumours of one source").range(1.0, RUMORS as f64);
-    let y = Axis::linear("share of runs in which the source is found").range(0.0, 1.0);
-    let chart =
-        Chart::new("How often the source of several rumours is found", x, y, MUTINGS.map(curve).to_vec());
+    let chart = Chart::new(
+        "How often the source of several rumours is found",
+        x,
+        found_axis(),
+        MUTINGS.map(curve).to_vec(),
+    );
     item.picture(
         "found",
         &chart.picture(),

@@ -1,13 +1,13 @@
 //! Words and curves that several figures share.
 
 use sottovoce_report::text;
-use sottovoce_report::{Curve, Series};
+use sottovoce_report::{Axis, Curve, Series};
 
 use super::theory::Held;
 
 /// A share as a percentage.
 pub(super) fn percent(share: f64) -> String {
-    format!("{} %", text::digits(100.0 * share, 3))
+    format!("{} %", text::short(100.0 * share, 3))
 }
 
 /// A share, or a number of rounds.
@@ -25,9 +25,18 @@ pub(super) fn named(muting: f64) -> String {
     format!("s = {}", text::short(muting, 3))
 }
 
-/// `s = 0.1 x, s = 0.25 y`.
+/// `x at s = 0.1, y at 0.25`.
 pub(super) fn by_muting(values: impl Iterator<Item = (f64, String)>) -> String {
-    values.map(|(s, value)| format!("{} {value}", named(s))).collect::<Vec<_>>().join(", ")
+    let one = |(place, (s, value)): (usize, (f64, String))| {
+        let name = if place == 0 { named(s) } else { text::short(s, 3) };
+        format!("{value} at {name}")
+    };
+    values.enumerate().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The vertical axis of all attacks.
+pub(super) fn found_axis() -> Axis {
+    Axis::linear("source found (share of runs)").range(0.0, 1.0)
 }
 
 /// Estimates with their intervals, along some number.

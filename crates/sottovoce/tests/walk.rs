@@ -1,0 +1,61 @@
+//! `account walk` as users run it.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{json, number, refused, sottovoce};
+
+/// A ring of six in a file, and a path of a token on it.
+fn files() -> (tempfile::TempDir, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let ring = write("ring.txt", "0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n");
+    let path = write("path.json", "[1,2,1,0,5,5,4,5,0,1]");
+    (folder, ring, path)
+}
+
+#[test]
+fn a_path_is_accounted_for() {
+    let (_folder, ring, path) = files();
+    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0 --trajectory {path}");
+    let found = json(&walk);
+    // Two gaps: 1,2,1 and 5,5,4,5; what comes after the last visit is not seen.
+    assert!((number(&found, "/trajectory_loss_linear/1") - 4.0 / 3.0).abs() < 1e-12);
+    assert!((number(&found, "/trajectory_loss_linear/5") - 9.0 / 4.0).abs() < 1e-12);
+    assert!((number(&found, "/trajectory_loss_convex/1") - 1.5).abs() < 1e-12);
+    assert_eq!(found["published_standing"], "refuted");
+    let text = String::from_utf8(sottovoce(&walk).assert().success().get_output().stdout.clone()).unwrap();
+    assert!(text.contains("1.33334") && text.contains("2.25"), "{text}");
+}
+
+#[test]
+fn matrices_are_symmetric_and_refuse_what_does_not_mix() {
+    let (folder, ring, _) = files();
+    let found = json(&format!("account walk --graph {ring} --lazy 0.2 --steps 30 --matrix"));
+    for matrix in ["sum_powers_over_i", "neg_log_matrix"] {
+        let entry = |u: usize, v: usize| number(&found, &format!("/{matrix}/{u}/{v}"));
+        assert!((entry(1, 4) - entry(4, 1)).abs() < 1e-12 && entry(0, 1) > entry(0, 3));
+    }
+    let pieces = folder.path().join("pieces.txt");
+    std::fs::write(&pieces, "0 1\n2 3\n").unwrap();
+    refused(&format!("account walk --graph {} --steps 3 --observer 0", pieces.display()), &["connected"]);
+}
+
+#[test]
+fn bad_input_is_refused_with_a_remedy() {
+    let (folder, ring, path) = files();
+    let walk = format!("account walk --graph {ring} --lazy 0.2");
+    refused(&format!("{walk} --steps 10"), &["observer"]);
+    refused(&format!("{walk} --steps 0 --observer 0"), &["`steps` is 0"]);
+    refused(&format!("{walk} --steps 10 --observer 6"), &["`observer` is 6"]);
+    refused(&format!("{walk} --steps 9 --observer 0 --trajectory {path}"), &["`steps` is 9", "10 holders"]);
+    for (text, says) in [("[0,3]", "from 0 to 3"), ("[0,6]", "6 at place 1"), ("{}", "JSON list")] {
+        let file = folder.path().join("bad.json");
+        std::fs::write(&file, text).unwrap();
+        refused(&format!("{walk} --steps 2 --observer 0 --trajectory {}", file.display()), &[says]);
+    }
+}
