@@ -36,10 +36,10 @@ fn main() -> Result<()> {
     println!("{:<28}{:>12} {:>12} {:>8}", "", "ns/telling", "tellings", "rounds");
     let mut ours = Vec::new();
     for s in [0.1, 0.5, 1.0] {
-        let steps = nanoseconds(PEERS, s, 20, |crowd| {
+        let steps = nanoseconds(PEERS, s, 100, |crowd| {
             crowd.step();
         })?;
-        let rounds = nanoseconds(PEERS, s, 20, |crowd| crowd.silent_round())?;
+        let rounds = nanoseconds(PEERS, s, 300, |crowd| crowd.silent_round())?;
         for (name, (time, tellings, rounds)) in [("steps", steps), ("rounds", rounds)] {
             println!(
                 "{:<28}{time:>12.2} {tellings:>12} {rounds:>8}",

@@ -53,4 +53,4 @@ def rounds(s):
 
 for s in (0.1, 0.5, 1.0):
     print(f"steps {s if s != 1 else 1} {min(steps(s, 400_000) for _ in range(3)) * 1e9}")
-    print(f"rounds {s if s != 1 else 1} {min(rounds(s) for _ in range(10)) * 1e9}")
+    print(f"rounds {s if s != 1 else 1} {min(rounds(s) for _ in range(60)) * 1e9}")
