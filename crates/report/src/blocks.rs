@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::text::escape;
+use crate::{Result, shell};
 
 /// One guarantee, in words.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -21,8 +22,41 @@ pub struct GuaranteeLine {
     pub standing: String,
 }
 
+/// What every report has around its own sections.
+pub(crate) struct Frame<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) summary: &'a [(String, String)],
+    pub(crate) guarantees: &'a [GuaranteeLine],
+    pub(crate) notes: &'a [String],
+}
+
+impl Frame<'_> {
+    /// A page with these sections and data for its script; if the report did not pass its check, one that says so.
+    pub(crate) fn page(
+        &self,
+        checked: Result<()>,
+        sections: impl FnOnce() -> String,
+        data: impl FnOnce() -> String,
+    ) -> String {
+        let title = escape(self.title);
+        if let Err(error) = checked {
+            let body = format!(
+                "<header><h1>{title}</h1></header>\n<p>This report cannot be shown: {}.</p>\n",
+                escape(&error.to_string())
+            );
+            return shell::document(self.title, &body, "");
+        }
+        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", summary(self.summary));
+        body += &sections();
+        body += &guarantees(self.guarantees);
+        body += &notes(self.notes);
+        body.push_str("<div id=\"tip\" role=\"tooltip\" hidden></div>\n");
+        shell::document(self.title, &body, &data())
+    }
+}
+
 /// Labels and values; nothing where there are none.
-pub(crate) fn summary(facts: &[(String, String)]) -> String {
+fn summary(facts: &[(String, String)]) -> String {
     if facts.is_empty() {
         return String::new();
     }
@@ -30,7 +64,7 @@ pub(crate) fn summary(facts: &[(String, String)]) -> String {
     format!("<dl class=\"summary\">\n{facts}</dl>\n")
 }
 
-pub(crate) fn guarantees(lines: &[GuaranteeLine]) -> String {
+fn guarantees(lines: &[GuaranteeLine]) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -56,7 +90,7 @@ fn guarantee(line: &GuaranteeLine) -> String {
     )
 }
 
-pub(crate) fn notes(notes: &[String]) -> String {
+fn notes(notes: &[String]) -> String {
     if notes.is_empty() {
         return String::new();
     }

@@ -24,6 +24,17 @@ fn attacks_respect_the_proven_bounds() {
 }
 
 #[test]
+fn suspects_can_be_named() {
+    let found = json(&format!("{CROWD} --muting 0 --suspect-peers 3,5,3 --runs 4000"));
+    assert_eq!(number(&found, "/suspects"), 2.0);
+    // One half and f/n of the other.
+    assert!((number(&found, "/bounds/success") - 0.55).abs() < 1e-9);
+    assert!((number(&found, "/first/estimate") - 0.55).abs() < 0.04, "five standard errors");
+    refused(&format!("{CROWD} --muting 0 --suspect-peers 39"), &["curious"]);
+    refused(&format!("{CROWD} --muting 0 --suspect-peers 40"), &["`suspect-peers` is 40"]);
+}
+
+#[test]
 fn a_delayed_start_is_caught() {
     let said = text("audit source --nodes 4000 --curious 2000 --muting 1 --delayed-start --runs 1000", 1);
     assert!(said.contains("Verdict: BROKEN") && said.contains("never again"), "{said}");

@@ -82,7 +82,7 @@ fn people_get_sentences() {
         "epsilon = 0 at delta <= 0.109891",
         "no attack names the source with probability above",
         "in order, without a clock",
-        "for the identity of the source; proven",
+        "for the identity of the source (replace); proven",
         "rounds and",
         "not covered",
     ] {

@@ -4,29 +4,22 @@
 //! colours, curves and numbers when another observer or another cell of the grid is chosen.
 
 use super::AveragingReport;
+use crate::blocks::Frame;
+use crate::shell;
 use crate::text::{digits, escape, short, up};
-use crate::{blocks, shell};
 
 impl AveragingReport {
     /// The report as one HTML file that needs no other and loads nothing. Where the fields do not fit together
     /// ([`AveragingReport::check`]) the page says so instead.
     pub fn html(&self) -> String {
-        let title = escape(&self.title);
-        if let Err(error) = self.check() {
-            let body = format!(
-                "<header><h1>{title}</h1></header>\n<p>This report cannot be shown: {}.</p>\n",
-                escape(&error.to_string())
-            );
-            return shell::document(&self.title, &body, "");
-        }
-        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", blocks::summary(&self.summary));
-        body += &self.privacy();
-        body += &self.error_section();
-        body += &self.attack_section();
-        body += &blocks::guarantees(&self.guarantees);
-        body += &blocks::notes(&self.notes);
-        body.push_str("<div id=\"tip\" role=\"tooltip\" hidden></div>\n");
-        shell::document(&self.title, &body, &self.data())
+        let frame = Frame {
+            title: &self.title,
+            summary: &self.summary,
+            guarantees: &self.guarantees,
+            notes: &self.notes,
+        };
+        let sections = || self.privacy() + &self.error_section() + &self.attack_section();
+        frame.page(self.check(), sections, || self.data())
     }
 
     fn privacy(&self) -> String {

@@ -6,8 +6,8 @@
 use serde::Serialize;
 
 use super::{Moment, RumorReport, State};
-use crate::text::escape;
-use crate::{blocks, shell};
+use crate::blocks::Frame;
+use crate::shell;
 
 /// What the page's script is given. Numbers to be read come as text.
 #[derive(Debug, Serialize)]
@@ -35,22 +35,14 @@ impl RumorReport {
     /// The report as one HTML file that needs no other and loads nothing. Where the fields do not fit together
     /// ([`RumorReport::check`]) the page says so instead.
     pub fn html(&self) -> String {
-        let title = escape(&self.title);
-        if let Err(error) = self.check() {
-            let body = format!(
-                "<header><h1>{title}</h1></header>\n<p>This report cannot be shown: {}.</p>\n",
-                escape(&error.to_string())
-            );
-            return shell::document(&self.title, &body, "");
-        }
-        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", blocks::summary(&self.summary));
-        body += &self.spread_section();
-        body += &self.trade_section();
-        body += &self.attack_section();
-        body += &blocks::guarantees(&self.guarantees);
-        body += &blocks::notes(&self.notes);
-        body.push_str("<div id=\"tip\" role=\"tooltip\" hidden></div>\n");
-        shell::document(&self.title, &body, &self.data())
+        let frame = Frame {
+            title: &self.title,
+            summary: &self.summary,
+            guarantees: &self.guarantees,
+            notes: &self.notes,
+        };
+        let sections = || self.spread_section() + &self.trade_section() + &self.attack_section();
+        frame.page(self.check(), sections, || self.data())
     }
 
     fn spread_section(&self) -> String {

@@ -11,8 +11,8 @@ pub struct Curious {
 
 /// A telling that reached a curious peer.
 ///
-/// In the model of the theorems (Assumption 2) observers know the senders in their order and nothing else; where it came from the
-/// network's noise, or was heard by whom and when, only a stronger observer uses.
+/// In the model of the theorems (Assumption 2) observers know the senders in their order and nothing else; by whom it was heard and
+/// when, only a stronger observer uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seen {
     /// Who told.

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `bits` | sets of peers |
 //! | `crowd` | millions of peers and tellings on sets of bits: the next active peer at random, or round by round |
 //! | `events` | peers as state machines in virtual time: latencies, losses, crashes, churn |
 //! | `curious` | what observers write down |
@@ -10,6 +11,7 @@
 //! Both decide on a telling by the same function, [`sottovoce_protocol::rumor::tell`]; a test drives state machines with the dice of a
 //! crowd and sees the same tellings.
 
+mod bits;
 mod crowd;
 mod curious;
 mod dice;

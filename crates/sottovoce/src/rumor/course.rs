@@ -4,8 +4,6 @@ use sottovoce_protocol::rumor::Chance;
 use sottovoce_report::rumor::{Dot, Frame, Moment, State};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 
-use super::dynamics::kept_after;
-
 /// Peers that are drawn at most.
 const DOTS: usize = 1024;
 /// Frames that are kept at most.
@@ -138,6 +136,13 @@ fn thinned(frames: Vec<Frame>) -> Vec<Frame> {
     frames.into_iter().enumerate().filter(|(i, _)| keep(*i)).map(|(_, frame)| frame).collect()
 }
 
+/// The round after this one that is kept of a course that may be very long: every one at first, then ever fewer.
+pub(crate) fn kept_after(round: u64) -> u64 {
+    const DENSE: u64 = 400;
+    const THIN: u64 = 50;
+    if round < DENSE { round + 1 } else { round + round / THIN }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -173,5 +178,11 @@ mod tests {
             peers.dedup();
             assert_eq!(peers.len(), course.dots.len(), "nobody twice");
         }
+    }
+
+    #[test]
+    fn few_rounds_of_a_long_course_are_kept() {
+        let kept = std::iter::successors(Some(0), |round| Some(kept_after(*round)));
+        assert!(kept.take_while(|round| *round < 1_000_000).count() < 900);
     }
 }

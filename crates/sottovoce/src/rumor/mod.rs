@@ -3,18 +3,14 @@
 //! | file | what |
 //! | --- | --- |
 //! | `course` | the run that is shown |
-//! | `dynamics` | what is predicted of it |
 //! | `words` | guarantees and findings in sentences |
 //!
 //! The run and the attacks go round by round: every active peer tells once, and whoever is told begins in the next round.
 
 mod course;
-mod dynamics;
 mod words;
 
-pub use dynamics::{mean_dynamics, plateau};
-
-pub(crate) use dynamics::kept_after;
+pub(crate) use course::kept_after;
 
 use anyhow::{Context, bail};
 use serde::Serialize;
@@ -23,7 +19,7 @@ use sottovoce_report::RumorReport;
 use sottovoce_report::rumor::{Suspicion, Trade};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Account, Rumor, muting_for};
+use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, muting_for};
 
 use course::Course;
 
@@ -194,10 +190,9 @@ impl Example {
         (0..).zip(&numbers).map(one).collect()
     }
 
-    /// No attack on so many suspects exceeds `1/m + (1 - 1/m) delta`.
+    /// No attack on so many suspects is right more often.
     fn success(&self, suspects: usize) -> f64 {
-        let guess = 1.0 / suspects as f64;
-        guess + (1.0 - guess) * self.rumor.improved_delta()
+        attack_success(suspects, self.rumor.improved_delta())
     }
 
     /// Nobody is the source with a larger probability, whatever was heard.

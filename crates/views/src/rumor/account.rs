@@ -1,9 +1,9 @@
 //! All that is known about the source of some rumours, as one value: the published numbers first, ours beside them.
 
 use serde::Serialize;
-use sottovoce_privacy::{Interval, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Interval, Standing, Unit};
 
-use super::{Method, Rumor, Sharp, Spread};
+use super::{Method, Rumor, Sharp, Spread, attack_success};
 use crate::Result;
 
 /// What none of the numbers covers.
@@ -78,6 +78,8 @@ pub struct Account {
     pub adversary: String,
     /// What is protected.
     pub unit: Unit,
+    /// Any two honest peers as sources.
+    pub adjacency: Adjacency,
     /// By what right.
     pub standing: Standing,
     /// What is not promised.
@@ -113,6 +115,7 @@ impl Rumor {
             spreading: self.spread(),
             adversary: self.adversary(),
             unit: Unit::Source,
+            adjacency: Adjacency::Replace,
             standing: Standing::Proven,
             not_covered: NOT_COVERED,
         })
@@ -136,7 +139,7 @@ impl Rumor {
             delta: law.delta(epsilon, rumors),
             at_zero,
             method,
-            attack_success_at_most: self.attack_success(law.delta(0.0, rumors)).min(posterior),
+            attack_success_at_most: attack_success(self.honest(), law.delta(0.0, rumors)).min(posterior),
         }
     }
 }

@@ -44,11 +44,4 @@ impl Rumor {
     pub(super) fn losses(&self, at_zero: f64) -> ThreePoints {
         ThreePoints::new(at_zero, self.pure_epsilon())
     }
-
-    /// With which probability the best attack names the source of so many rumours, on average over honest sources, where
-    /// `delta` is what they lose at `epsilon = 0`: at most `1/h + (1 - 1/h) delta`.
-    pub fn attack_success(&self, delta: f64) -> f64 {
-        let h = self.honest() as f64;
-        (1.0 / h + (1.0 - 1.0 / h) * delta).min(1.0)
-    }
 }

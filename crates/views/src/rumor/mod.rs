@@ -22,6 +22,7 @@
 //! | `inverse` | `s` for a target |
 //! | `spread` | mean dynamics of the spreading |
 //! | `account` | all of it for one question |
+//! | `proven` | which theorem covers a run |
 
 mod account;
 mod certify;
@@ -30,14 +31,16 @@ mod eliminate;
 mod improved;
 mod inverse;
 mod law;
+mod proven;
 mod published;
 mod sharp;
 mod spread;
 
 pub use account::{Account, Better, NOT_COVERED};
 pub use inverse::{improved_muting_for, muting_for, sharp_muting_for};
+pub use proven::{Course, Proven, attack_success};
 pub use sharp::{EFFORT, Method, Sharp};
-pub use spread::Spread;
+pub use spread::{Spread, mean_dynamics, plateau};
 
 use crate::{Error, Result};
 

@@ -48,11 +48,12 @@ impl RumorArgs {
         let rumor = Rumor::new(self.nodes, self.curious, self.muting)?;
         let account = rumor.account(self.epsilon, self.rumors)?;
         let statement = format!(
-            "epsilon = {} at delta <= {} against {}, for {}; {}",
+            "epsilon = {} at delta <= {} against {}, for {} ({}); {}",
             account.epsilon,
             round_up(account.delta),
             account.adversary,
             account.unit,
+            account.adjacency,
             account.standing
         );
         global.print(&RumorAccount { account, statement })

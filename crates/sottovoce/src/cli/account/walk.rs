@@ -48,6 +48,8 @@ pub(crate) struct WalkArgs {
 #[derive(Debug, Serialize)]
 struct Walk {
     unit: &'static str,
+    adversary: &'static str,
+    protects: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     observer: Option<usize>,
     /// One contribution of each peer, as printed.
@@ -84,6 +86,8 @@ impl WalkArgs {
             "convex, smooth losses and steps of at most 2/smoothness (the linear column: linear losses)";
         global.print(&Walk {
             unit: "alpha/(2 sigma²)",
+            adversary: "the observer, who sees the token at its own visits",
+            protects: "a peer's contributions, replaced within the sensitivity that sigma is relative to",
             observer,
             // One contribution loses alpha/sigma² times the sum.
             published: observer.map(|v| (0..n).map(|u| 2.0 * sums[u * n + v]).collect()),
@@ -126,7 +130,7 @@ impl WalkArgs {
 
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Losses in units of {}\n", self.unit)?;
+        writeln!(f, "Losses in units of {}, to {}, of {}\n", self.unit, self.adversary, self.protects)?;
         if let (Some(observer), Some(published)) = (self.observer, &self.published) {
             writeln!(f, "  peer    printed, a contribution   {}", self.heading())?;
             for (peer, loss) in published.iter().enumerate().filter(|(peer, _)| *peer != observer) {

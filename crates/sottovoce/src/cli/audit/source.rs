@@ -9,7 +9,7 @@ use sottovoce_protocol::rumor::{Chance, Start};
 use sottovoce_simulator::rumor::{Among, Curious, Dice, Rules};
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
-use sottovoce_views::rumor::Rumor;
+use sottovoce_views::rumor::{Course, Rumor};
 
 use super::Failed;
 use super::source_table::{Bounds, Finding, Guess};
@@ -55,6 +55,9 @@ pub(crate) struct Source {
     /// Number of suspects, one of whom is the source (default: everyone who is not curious).
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     suspects: Option<usize>,
+    /// Which peers are suspected, instead, separated by commas.
+    #[arg(long, value_name = "V,...", value_delimiter = ',', conflicts_with = "suspects")]
+    suspect_peers: Vec<String>,
     /// Rumours of one source on which the second attacker's vote rests.
     #[arg(long, value_name = "K", default_value = "3", value_parser = count, allow_negative_numbers = true)]
     rumors: usize,
@@ -154,17 +157,7 @@ impl Source {
         graph: Option<&Graph>,
         global: &Global,
     ) -> anyhow::Result<Finding> {
-        let honest = setting.curious.honest();
-        let suspects = match self.suspects {
-            Some(count) if count == 0 || count > honest.len() => {
-                bail!(
-                    "`suspects` is {count}: give a number from 1 to {}, the peers who are not curious",
-                    honest.len()
-                )
-            }
-            Some(count) => draw(count, &honest, global.seed, 2),
-            None => honest.clone(),
-        };
+        let suspects = self.suspected(setting, graph, global.seed)?;
         let (runs, seed) = (self.runs as u64, global.seed);
         let bar = |what| global.progress(self.runs, what);
         let show = |bar: &indicatif::ProgressBar, done| bar.set_position(done);
@@ -197,6 +190,34 @@ impl Source {
         })
     }
 
+    /// The peers one of whom is the source.
+    fn suspected(
+        &self,
+        setting: &Setting<'_>,
+        graph: Option<&Graph>,
+        seed: u64,
+    ) -> anyhow::Result<Vec<usize>> {
+        let honest = setting.curious.honest();
+        if !self.suspect_peers.is_empty() {
+            let peers = setting.among.peers();
+            let named = self.suspect_peers.iter().map(|name| peer("suspect-peers", name, graph, peers));
+            let mut suspects = named.collect::<anyhow::Result<Vec<_>>>()?;
+            suspects.sort_unstable();
+            suspects.dedup();
+            return Ok(suspects);
+        }
+        match self.suspects {
+            Some(count) if count == 0 || count > honest.len() => {
+                bail!(
+                    "`suspects` is {count}: give a number from 1 to {}, the peers who are not curious",
+                    honest.len()
+                )
+            }
+            Some(count) => Ok(draw(count, &honest, seed, 2)),
+            None => Ok(honest),
+        }
+    }
+
     fn pair(
         &self,
         setting: &Setting<'_>,
@@ -220,7 +241,8 @@ impl Source {
         }
         let rumor = Rumor::new(setting.among.peers(), setting.curious.count(), self.muting)?;
         let timed = setting.sight == Sight::Everything;
-        Ok(Some(Bounds::new(&rumor, self.epsilon, suspects, self.rounds, timed, self.loss > 0.0)?))
+        let course = Course { rounds: self.rounds, timed, lossy: self.loss > 0.0 };
+        Ok(Some(Bounds::new(rumor.proven(self.epsilon, course)?, suspects)))
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use sottovoce_audit::source::{Distinguished, Share};
 use sottovoce_privacy::round_up;
-use sottovoce_views::rumor::Rumor;
+use sottovoce_views::rumor::{Proven, attack_success};
 
 /// How often an attacker was right.
 #[derive(Debug, Serialize)]
@@ -37,48 +37,15 @@ impl fmt::Display for Guess {
 /// What is proven.
 #[derive(Debug, Serialize)]
 pub(super) struct Bounds {
-    /// Delta at the epsilon asked for.
-    delta: f64,
+    #[serde(flatten)]
+    proven: Proven,
     /// Success of any attack on a source that is uniform among the suspects.
     success: f64,
-    /// Whatever was heard, with a uniform prior over everyone who is not curious: nobody is the source with a larger probability.
-    posterior: Option<f64>,
-    by: &'static str,
 }
 
 impl Bounds {
-    /// `rounds`, `timed` and `lossy` say which theorems apply.
-    pub(super) fn new(
-        rumor: &Rumor,
-        epsilon: f64,
-        suspects: usize,
-        rounds: bool,
-        timed: bool,
-        lossy: bool,
-    ) -> anyhow::Result<Self> {
-        let account = rumor.account(epsilon, 1)?;
-        let published = rumor.delta(0.0, 1)?;
-        let (delta, at_zero, by) = match account.sharp {
-            // Losses change the numbers of tellings, and clocks say more: what holds at epsilon 0 holds for larger ones.
-            _ if lossy => (published, published, "Theorem 7, which losses cannot weaken, at epsilon 0"),
-            _ if timed => {
-                let most = published.min(rumor.improved_delta());
-                (most, most, "the improved Theorem 7, which holds against clocks, at epsilon 0")
-            }
-            Some(sharp) if !rounds => (
-                sharp.delta.min(account.improved.delta).min(account.delta),
-                sharp.at_zero.upper,
-                "the exact law",
-            ),
-            _ => {
-                let delta = account.improved.delta.min(account.delta);
-                (delta, rumor.improved_delta().min(published), "the improved Theorem 7")
-            }
-        };
-        let prior = 1.0 / suspects as f64;
-        let success = (prior + (1.0 - prior) * at_zero).min(1.0);
-        let posterior = (!timed && !lossy).then_some(account.improved_posterior_at_most);
-        Ok(Self { delta, success, posterior, by })
+    pub(super) fn new(proven: Proven, suspects: usize) -> Self {
+        Self { success: attack_success(suspects, proven.at_zero), proven }
     }
 }
 
@@ -110,10 +77,10 @@ impl Finding {
         }
         let bounds = self.bounds.as_ref()?;
         let found = &self.distinguished;
-        if found.delta_lower > bounds.delta {
+        if found.delta_lower > bounds.proven.delta {
             return Some(format!(
                 "delta is at least {:.6}, above the proven {:.6}",
-                found.delta_lower, bounds.delta
+                found.delta_lower, bounds.proven.delta
             ));
         }
         (self.first.lower > bounds.success).then(|| {
@@ -135,7 +102,7 @@ impl fmt::Display for Finding {
                 f,
                 "    no attack can exceed:          {} ({})",
                 round_up(bounds.success),
-                bounds.by
+                bounds.proven.by
             )?,
             None => writeln!(f, "    by chance:                     {:.4}", 1.0 / self.suspects as f64)?,
         }
@@ -152,8 +119,13 @@ impl fmt::Display for Finding {
         )?;
         match &self.bounds {
             Some(bounds) => {
-                writeln!(f, "  proven to be at most:            {} ({})", round_up(bounds.delta), bounds.by)?;
-                if let Some(posterior) = bounds.posterior {
+                writeln!(
+                    f,
+                    "  proven to be at most:            {} ({})",
+                    round_up(bounds.proven.delta),
+                    bounds.proven.by
+                )?;
+                if let Some(posterior) = bounds.proven.posterior {
                     let posterior = round_up(posterior);
                     writeln!(
                         f,

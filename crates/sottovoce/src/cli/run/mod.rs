@@ -8,10 +8,12 @@
 mod quickstart;
 mod rumor;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use super::Global;
 
@@ -65,6 +67,27 @@ impl Place {
         match names.map(PathBuf::from).find(|name| !name.exists()) {
             Some(free) => Ok(Some(free)),
             None => bail!("`out` is missing, and all default folders exist: give --out DIR"),
+        }
+    }
+}
+
+/// A result, and where its report lies.
+#[derive(Serialize)]
+struct Printed<F> {
+    #[serde(flatten)]
+    found: F,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<PathBuf>,
+}
+
+impl<F: fmt::Display> fmt::Display for Printed<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.found)?;
+        match &self.report {
+            Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
+            None => Ok(()),
         }
     }
 }

@@ -1,12 +1,10 @@
 //! `sottovoce run quickstart`: private averaging.
 
 use std::fmt;
-use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
 
-use super::{Place, page};
+use super::{Place, Printed};
 use crate::cli::Global;
 use crate::quickstart::{self, PARTS};
 
@@ -35,35 +33,20 @@ impl Quickstart {
     }
 }
 
-/// The printed result.
-#[derive(Serialize)]
-struct Printed {
-    #[serde(flatten)]
-    found: quickstart::Quickstart,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    report: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<PathBuf>,
-}
-
-impl fmt::Display for Printed {
+impl fmt::Display for quickstart::Quickstart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = &self.found;
-        writeln!(f, "Private averaging among {} peers who speak only to those nearby\n", found.peers)?;
-        for (label, value) in &found.report.summary {
+        writeln!(f, "Private averaging among {} peers who speak only to those nearby\n", self.peers)?;
+        for (label, value) in &self.report.summary {
             writeln!(f, "  {label:<38} {value}")?;
         }
         writeln!(f, "\nWhat is promised")?;
-        for statement in &found.statements {
+        for statement in &self.statements {
             writeln!(f, "  {statement}")?;
         }
-        writeln!(f, "\nThe attack\n  {}", found.attack)?;
-        if let Some(violation) = found.violations.first() {
+        writeln!(f, "\nThe attack\n  {}", self.attack)?;
+        if let Some(violation) = self.violations.first() {
             writeln!(f, "\nBROKEN INVARIANT: {violation}")?;
         }
-        match &self.report {
-            Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }

@@ -1,13 +1,11 @@
 //! `sottovoce run rumor`: news whose source is hidden.
 
 use std::fmt;
-use std::path::PathBuf;
 
 use clap::Args;
-use serde::Serialize;
 use sottovoce_report::RumorReport;
 
-use super::{Place, page};
+use super::{Place, Printed};
 use crate::cli::Global;
 use crate::rumor::{self, Found, PARTS, Privacy, Settings};
 
@@ -60,32 +58,17 @@ impl Rumor {
     }
 }
 
-/// The printed result.
-#[derive(Serialize)]
-struct Printed {
-    #[serde(flatten)]
-    found: Found,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    report: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    files: Vec<PathBuf>,
-}
-
-impl fmt::Display for Printed {
+impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let found = &self.found;
-        writeln!(f, "{} whose source is hidden\n", found.report.title)?;
-        for (label, value) in &found.report.summary {
+        writeln!(f, "{} whose source is hidden\n", self.report.title)?;
+        for (label, value) in &self.report.summary {
             writeln!(f, "  {label:<28} {value}")?;
         }
         writeln!(f, "\nWhat is promised")?;
-        for statement in &found.statements {
+        for statement in &self.statements {
             writeln!(f, "  {statement}")?;
         }
-        writeln!(f, "\nThe attack\n  {}", found.attack)?;
-        match &self.report {
-            Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
-            None => Ok(()),
-        }
+        writeln!(f, "\nThe attack\n  {}", self.attack)?;
+        Ok(())
     }
 }

@@ -1,13 +1,13 @@
 //! Figure 2b: how many are active after each round.
 
 use sottovoce_report::{Axis, Chart};
+use sottovoce_views::rumor::plateau;
 
 use super::informed::{HEADER, curve, horizon, lines};
 use super::spread::{Count, Spread};
 use super::words::{by_muting, named, number, percent};
 use super::work::Found;
 use crate::reproduce::{Item, Verdict};
-use crate::rumor::plateau;
 
 /// Peers that have to be active before growth is measured, and the largest part of the plateau at which it still is.
 const FEW: (usize, f64) = (20, 0.1);

@@ -1,15 +1,11 @@
-//! What the simulations are held against: the mean dynamics of spreading, and bounds on what any attack can achieve.
-//!
-//! If two sources give views whose total variation distance is at most delta, then no attack finds a source that is one of `m`
-//! suspects, all equally likely, with a probability above `1/m + (1 - 1/m) delta`: let `A_i` be the views that make it name suspect
-//! `i`. Then `p_i(A_i) <= p_j(A_i) + delta` for every other `j`, and the sum over all `i` and `j`, divided by `m²`, is that.
+//! What the simulations are held against: the mean dynamics of spreading, and bounds on what any attack can achieve
+//! (`docs/theorems/rumor-source.md`).
 
 use sottovoce_privacy::Interval;
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Rumor, Sharp};
+use sottovoce_views::rumor::{Rumor, Sharp, attack_success, plateau};
 
 use super::work::{Attack, Size};
-use crate::rumor::plateau;
 
 /// All intervals of one figure hold together with this confidence.
 pub(super) const CONFIDENCE: f64 = 0.999;
@@ -53,10 +49,7 @@ impl Theory {
 
     /// What bounds an attack on so many suspects and rumours of one source.
     pub(super) fn bounds(&self, suspects: usize, rumors: u32) -> anyhow::Result<Bounds> {
-        let success = |delta: f64| {
-            let guess = 1.0 / suspects as f64;
-            guess + (1.0 - guess) * delta
-        };
+        let success = |delta: f64| attack_success(suspects, delta);
         let published = self.rumor.delta(0.0, rumors)?;
         let sharp = self.sharp.map_or(published, |sharp| sharp.delta(0.0, rumors));
         let posterior = |c: f64| 1.0 / (1.0 + c);
