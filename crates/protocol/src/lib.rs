@@ -17,11 +17,14 @@
 //! Every message passes the [`Gate`], which knows the budget: nothing leaves a peer before its release was admitted.
 
 pub mod averaging;
+mod chance;
 mod event;
 mod gate;
 pub mod rumor;
 mod value;
+pub mod walk;
 
+pub use chance::Chance;
 pub use event::{Input, Message, Noise, Output, Peer, Protocol, Refusal};
 pub use gate::{Gate, Overspent, Release};
 pub use value::{Coefficients, Value};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Plan;
+use super::{Local, Once, Plan};
 use crate::{Gate, Input, Message, Noise, Output, Peer, Protocol, Refusal, Release, Value};
 
 /// Messages of one neighbour for later rounds that a peer keeps. Where the two wait for each other there is never more than
@@ -20,7 +20,7 @@ pub struct Noising {
     pub relay: f64,
 }
 
-/// One peer of an averaging run.
+/// One peer of an averaging run, or of a descent that averages after every private step ([`Local`]).
 ///
 /// ```
 /// use sottovoce_protocol::averaging::{Averager, Butterfly, Noising};
@@ -38,13 +38,16 @@ pub struct Noising {
 /// assert_eq!(outputs.last(), Some(&Output::Finished(vec![4.0])));
 /// ```
 #[derive(Debug)]
-pub struct Averager<V, P> {
+pub struct Averager<V, P, L = Once> {
     plan: P,
+    local: L,
     noising: Noising,
     /// Chebyshev weight.
     gamma: Option<f64>,
     gate: Gate,
     phase: Phase,
+    /// Whether the budget was found spent: from then on the peer mixes and contributes nothing.
+    spent: bool,
     round: usize,
     value: V,
     previous: Option<V>,
@@ -65,14 +68,31 @@ enum Phase {
 impl<V: Value, P: Plan> Averager<V, P> {
     /// A peer that holds a private value. `gamma` is the Chebyshev weight of accelerated gossip (for one fixed matrix).
     pub fn new(private: V, plan: P, noising: Noising, gamma: Option<f64>, gate: Gate) -> Self {
+        Self::contributing(private, Once, plan, noising, gamma, gate)
+    }
+}
+
+impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
+    /// A peer that begins with a value and makes a private step before each of [`Local::iterations`] equal parts of the plan. The
+    /// noises are those of one step.
+    pub fn contributing(
+        start: V,
+        local: L,
+        plan: P,
+        noising: Noising,
+        gamma: Option<f64>,
+        gate: Gate,
+    ) -> Self {
         Self {
             plan,
+            local,
             noising,
             gamma,
             gate,
             phase: Phase::Waiting,
+            spent: false,
             round: 0,
-            value: private,
+            value: start,
             previous: None,
             sent: None,
             inbox: BTreeMap::new(),
@@ -85,34 +105,70 @@ impl<V: Value, P: Plan> Averager<V, P> {
         self.round
     }
 
+    /// Rounds of mixing after each private step.
+    fn mixing_rounds(&self) -> usize {
+        (self.plan.rounds() / self.local.iterations().max(1)).max(1)
+    }
+
     fn start(&mut self, noise: &mut dyn Noise<V>) {
         if self.phase != Phase::Waiting {
             return;
         }
-        let release = Release { sensitivity: self.noising.sensitivity, noise: self.noising.local };
-        if let Err(overspent) = self.gate.admit(release) {
-            self.phase = Phase::Over;
-            return self.outputs.push_back(Output::Stopped(overspent));
-        }
-        self.outputs.push_back(Output::Release(release));
-        let eta = noise.draw(0, self.noising.local, &self.value);
-        self.value.add(1.0, &eta);
         self.phase = Phase::Running;
-        self.speak(noise);
+        self.contribute(0, noise);
+        self.open(noise);
         self.advance(noise);
     }
 
-    /// Opens a round: everyone the row names is told.
-    fn speak(&mut self, noise: &mut dyn Noise<V>) {
+    /// The private step before a part of the plan: admitted by the gate, then taken, then hidden under noise.
+    ///
+    /// Without budget for the first step nothing is ever sent. Without budget for a later one the peer goes on mixing what it has,
+    /// which was released before.
+    fn contribute(&mut self, iteration: usize, noise: &mut dyn Noise<V>) {
+        if self.spent {
+            return;
+        }
+        let release = Release { sensitivity: self.noising.sensitivity, noise: self.noising.local };
+        if let Err(overspent) = self.gate.admit(release) {
+            self.spent = true;
+            if iteration == 0 {
+                self.phase = Phase::Over;
+            }
+            return self.outputs.push_back(Output::Stopped(overspent));
+        }
+        self.outputs.push_back(Output::Release(release));
+        self.local.step(iteration, &mut self.value);
+        let draw = iteration * (self.mixing_rounds() + 1);
+        let eta = noise.draw(draw, self.noising.local, &self.value);
+        self.value.add(1.0, &eta);
+        self.previous = None;
+    }
+
+    /// Enters a round: the last one is over, a private step is due, or there is something to say.
+    fn open(&mut self, noise: &mut dyn Noise<V>) {
+        if self.phase != Phase::Running {
+            return;
+        }
         if self.round == self.plan.rounds() {
             self.phase = Phase::Over;
             self.inbox.clear();
             return self.outputs.push_back(Output::Finished(self.value.clone()));
         }
+        let rounds = self.mixing_rounds();
+        if self.round > 0 && self.round.is_multiple_of(rounds) {
+            self.contribute(self.round / rounds, noise);
+        }
+        self.speak(noise);
+    }
+
+    /// Everyone the row names is told.
+    fn speak(&mut self, noise: &mut dyn Noise<V>) {
         let mut message = self.value.clone();
+        let rounds = self.mixing_rounds();
         let row = self.plan.row(self.round);
         if self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty()) {
-            let xi = noise.draw(self.round + 1, self.noising.relay, &self.value);
+            let draw = self.round / rounds * (rounds + 1) + self.round % rounds + 1;
+            let xi = noise.draw(draw, self.noising.relay, &self.value);
             message.add(1.0, &xi);
         }
         for &to in &row.to {
@@ -135,7 +191,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
                 return;
             }
             self.mix();
-            self.speak(noise);
+            self.open(noise);
         }
     }
 
@@ -198,7 +254,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
     }
 }
 
-impl<V: Value, P: Plan> Protocol<V> for Averager<V, P> {
+impl<V: Value, P: Plan, L: Local<V>> Protocol<V> for Averager<V, P, L> {
     fn handle(&mut self, input: Input<V>, noise: &mut dyn Noise<V>) {
         match input {
             Input::Start => self.start(noise),
@@ -209,7 +265,7 @@ impl<V: Value, P: Plan> Protocol<V> for Averager<V, P> {
             Input::Timeout { round } => {
                 if self.phase == Phase::Running && round == self.round {
                     self.mix();
-                    self.speak(noise);
+                    self.open(noise);
                     self.advance(noise);
                 }
             }

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! *Who* mixes with whom, and how, is a [`Plan`], one file per algorithm: [`Gossip`] over a fixed row, [`Varying`] rows from a
-//! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus.
+//! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus, [`InTurn`] one after the other. *What* is averaged
+//! is a [`Local`]: a private value once, or a private gradient step before every averaging ([`Descent`], Algorithm 3).
 //!
 //! **Privacy.** Towards someone who sees everything, the loss is that of the first noise: `mu = sensitivity / sigma`. Towards a
 //! peer or a coalition it is that times the square root of a leverage, which the accountant computes from the very same code
@@ -22,11 +23,13 @@
 
 mod averager;
 mod butterfly;
+mod descent;
 mod gossip;
 mod varying;
 
 pub use averager::{Averager, Noising};
 pub use butterfly::Butterfly;
+pub use descent::{Descent, InTurn, Local, Once};
 pub use gossip::Gossip;
 pub use varying::Varying;
 

@@ -22,5 +22,9 @@
 mod choice;
 mod teller;
 
-pub use choice::{BadMuting, Chance, Contacts, Muting, Telling, tell};
+#[cfg(test)]
+pub(crate) use choice::tests;
+
+pub use crate::Chance;
+pub use choice::{BadMuting, Contacts, Muting, Telling, tell};
 pub use teller::{Clock, Id, Input, Manner, Message, Output, Start, Teller};

@@ -11,8 +11,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::choice::{Chance, Contacts, Muting, Telling, tell};
-use crate::Peer;
+use super::choice::{Contacts, Muting, Telling, tell};
+use crate::{Chance, Peer};
 
 /// The name of a rumour; two rumours of one name are one rumour.
 pub type Id = u64;

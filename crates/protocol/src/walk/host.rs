@@ -1,0 +1,130 @@
+//! One visit of a token.
+
+use super::Transition;
+use crate::{Chance, Gate, Noise, Overspent, Peer, Release, Value};
+
+/// The step size along the walk.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Steps {
+    /// The same at every step.
+    Constant(f64),
+    /// `1/(t+1)` at step `t` after burn-in. With the gradient `x - y` the token is then the mean of what was contributed: random-walk averaging.
+    Running,
+}
+
+impl Steps {
+    /// `gamma_t`; steps are counted from the end of burn-in.
+    pub fn at(self, step: usize) -> f64 {
+        match self {
+            Self::Constant(gamma) => gamma,
+            Self::Running => 1.0 / (step + 1) as f64,
+        }
+    }
+}
+
+/// What all peers of a walk agree on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Course {
+    /// Steps of each token, burn-in included.
+    pub steps: usize,
+    /// Steps in which the token is passed on untouched.
+    pub burn_in: usize,
+    /// Step sizes.
+    pub sizes: Steps,
+    /// How far one user can move a gradient: `Delta`.
+    pub sensitivity: f64,
+    /// Standard deviation of the noise on a gradient: `Delta sigma`.
+    pub noise: f64,
+    /// Contributions of each peer, over all tokens.
+    pub cap: usize,
+}
+
+/// What a holder did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Visit {
+    /// Added its gradient and noise.
+    Contributed,
+    /// Added noise: its contributions are used up.
+    NoiseOnly,
+    /// Nothing: burn-in.
+    Relayed,
+}
+
+/// A peer as a token finds it. `G` subtracts `gamma g(x)` from a token: `descend(contribution, gamma, token)`.
+#[derive(Debug, Clone)]
+pub struct Host<G> {
+    /// Who it is.
+    pub peer: Peer,
+    transition: Transition,
+    gate: Gate,
+    contributions: usize,
+    descend: G,
+}
+
+impl<G> Host<G> {
+    /// A peer with its row, its budget and its gradients.
+    pub fn new(peer: Peer, transition: Transition, gate: Gate, descend: G) -> Self {
+        Self { peer, transition, gate, contributions: 0, descend }
+    }
+
+    /// Contributions so far.
+    pub fn contributions(&self) -> usize {
+        self.contributions
+    }
+
+    /// Goes on from an earlier run.
+    pub fn resume(&mut self, contributions: usize, gate: Gate) {
+        (self.contributions, self.gate) = (contributions, gate);
+    }
+
+    /// The gate.
+    pub fn gate(&self) -> Gate {
+        self.gate
+    }
+
+    /// Where a token goes from here.
+    pub fn transition(&self) -> &Transition {
+        &self.transition
+    }
+
+    /// Does to the token what is this holder's to do at `step`. `draw` numbers the noise: no two visits of a peer share one.
+    ///
+    /// Returns why the budget forbade a contribution, if it did: then there is noise only.
+    #[inline]
+    pub fn visit<V: Value>(
+        &mut self,
+        token: &mut V,
+        step: usize,
+        draw: usize,
+        course: &Course,
+        noise: &mut (impl Noise<V> + ?Sized),
+    ) -> (Visit, Option<Overspent>)
+    where
+        G: FnMut(usize, f64, &mut V),
+    {
+        let Some(step) = step.checked_sub(course.burn_in) else { return (Visit::Relayed, None) };
+        let gamma = course.sizes.at(step);
+        let mut visit = Visit::NoiseOnly;
+        let mut refused = None;
+        // Noise of the same size in any case. It is drawn first, but added last: the gradient is that of the token as it came.
+        let eta = noise.draw(draw, gamma * course.noise, token);
+        if self.contributions < course.cap {
+            match self.gate.admit(Release { sensitivity: course.sensitivity, noise: course.noise }) {
+                Ok(()) => {
+                    (self.descend)(self.contributions, gamma, token);
+                    self.contributions += 1;
+                    visit = Visit::Contributed;
+                }
+                Err(overspent) => refused = Some(overspent),
+            }
+        }
+        token.add(1.0, &eta);
+        (visit, refused)
+    }
+
+    /// Who holds the token next; this peer where there is nobody else.
+    #[inline]
+    pub fn next(&self, chance: &mut (impl Chance + ?Sized)) -> Peer {
+        self.transition.draw(chance).unwrap_or(self.peer)
+    }
+}
