@@ -50,6 +50,8 @@ pub struct Bulk<'a> {
     gamma: Option<f64>,
     relay: Option<ContinuousLaw>,
     seed: u64,
+    /// Number of every peer's first draw.
+    first: u64,
     /// Each thread's peers.
     parts: Vec<Range<usize>>,
     round: usize,
@@ -71,6 +73,19 @@ impl<'a> Bulk<'a> {
         threads: usize,
     ) -> Result<Self> {
         check::noising(noising)?;
+        Self::from_draw(0, mixing, values, noising, gamma, seed, threads)
+    }
+
+    /// The same from another first draw of every peer, and with no noise at all where its deviation is 0.
+    pub(crate) fn from_draw(
+        first: u64,
+        mixing: &'a Mixing,
+        values: Vec<f64>,
+        noising: Noising,
+        gamma: Option<f64>,
+        seed: u64,
+        threads: usize,
+    ) -> Result<Self> {
         let nodes = mixing.nodes();
         if values.is_empty() || !values.len().is_multiple_of(nodes) {
             let remedy = format!("give equally many to each of the {nodes} peers, at least one");
@@ -87,10 +102,29 @@ impl<'a> Bulk<'a> {
         let parts = parts(mixing, width, threads.max(1), tiles.as_ref().map_or(1, Tiles::block));
         let other = vec![0.0; values.len()];
         let message = if relay.is_some() { other.clone() } else { Vec::new() };
-        let mut bulk =
-            Self { mixing, tiles, width, gamma, relay, seed, parts, round: 0, value: values, other, message };
-        bulk.enter(law("sigma", noising.local)?);
+        let mut bulk = Self {
+            mixing,
+            tiles,
+            width,
+            gamma,
+            relay,
+            seed,
+            first,
+            parts,
+            round: 0,
+            value: values,
+            other,
+            message,
+        };
+        if noising.local > 0.0 {
+            bulk.enter(law("sigma", noising.local)?);
+        }
         Ok(bulk)
+    }
+
+    /// Hands the values out.
+    pub fn into_values(self) -> Vec<f64> {
+        self.value
     }
 
     /// The values after the rounds so far.
@@ -122,20 +156,21 @@ impl<'a> Bulk<'a> {
         self.round += 1;
     }
 
-    /// Draw 0 of every peer.
+    /// The first draw of every peer.
     fn enter(&mut self, law: ContinuousLaw) {
-        let (seed, width) = (self.seed, self.width);
+        let (seed, width, first) = (self.seed, self.width, self.first);
         in_parallel(&self.parts, width, &mut self.value, |part, values| {
             for (peer, value) in part.zip(values.chunks_exact_mut(width)) {
-                SimulatedNoise::new(seed, peer as u64, 0).add(law, value);
+                SimulatedNoise::new(seed, peer as u64, first).add(law, value);
             }
         });
     }
 
-    /// Draw `t + 1` of every peer, on its message of round `t`.
+    /// `t + 1` draws later: on every peer's message of round `t`.
     fn speak(&mut self) {
         let Some(law) = self.relay else { return };
-        let (seed, width, draw, values) = (self.seed, self.width, self.round as u64 + 1, &self.value);
+        let (seed, width, values) = (self.seed, self.width, &self.value);
+        let draw = self.first + self.round as u64 + 1;
         in_parallel(&self.parts, width, &mut self.message, |part, messages| {
             messages.copy_from_slice(&values[part.start * width..part.end * width]);
             for (peer, message) in part.zip(messages.chunks_exact_mut(width)) {
@@ -228,7 +263,7 @@ fn parts(mixing: &Mixing, width: usize, threads: usize, block: usize) -> Vec<Ran
 }
 
 /// Hands each part its slice of `out`, on threads of their own; the last one stays here.
-fn in_parallel(
+pub(crate) fn in_parallel(
     parts: &[Range<usize>],
     width: usize,
     mut out: &mut [f64],

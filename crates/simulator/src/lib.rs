@@ -6,11 +6,13 @@
 //! | [`bulk`] | a million peers on a perfect network, the same numbers bit for bit, at the speed of memory |
 //! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
-//! [`rumor`] has drivers of its own, since a rumour is no value to be averaged. [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
+//! [`descent`] is averaging with a gradient step before each. [`rumor`] and [`walk`] have drivers of their own, since rumours and tokens are
+//! no values to be averaged. [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
 
 pub mod averaging;
 pub mod bias;
 pub mod bulk;
+pub mod descent;
 mod error;
 pub mod events;
 mod hull;
@@ -25,6 +27,7 @@ pub mod record;
 pub mod rumor;
 mod tiles;
 pub mod trace;
+pub mod walk;
 
 pub use error::{Error, Result};
 pub use mass::MassConserved;

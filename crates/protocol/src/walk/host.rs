@@ -58,13 +58,15 @@ pub struct Host<G> {
     transition: Transition,
     gate: Gate,
     contributions: usize,
+    /// Noises drawn: each has a number of its own, whichever copy of a token it went into.
+    draws: usize,
     descend: G,
 }
 
 impl<G> Host<G> {
     /// A peer with its row, its budget and its gradients.
     pub fn new(peer: Peer, transition: Transition, gate: Gate, descend: G) -> Self {
-        Self { peer, transition, gate, contributions: 0, descend }
+        Self { peer, transition, gate, contributions: 0, draws: 0, descend }
     }
 
     /// Contributions so far.
@@ -72,9 +74,14 @@ impl<G> Host<G> {
         self.contributions
     }
 
+    /// Noises drawn so far.
+    pub fn draws(&self) -> usize {
+        self.draws
+    }
+
     /// Goes on from an earlier run.
-    pub fn resume(&mut self, contributions: usize, gate: Gate) {
-        (self.contributions, self.gate) = (contributions, gate);
+    pub fn resume(&mut self, contributions: usize, draws: usize, gate: Gate) {
+        (self.contributions, self.draws, self.gate) = (contributions, draws, gate);
     }
 
     /// The gate.
@@ -87,7 +94,7 @@ impl<G> Host<G> {
         &self.transition
     }
 
-    /// Does to the token what is this holder's to do at `step`. `draw` numbers the noise: no two visits of a peer share one.
+    /// Does to the token what is this holder's to do at `step`.
     ///
     /// Returns why the budget forbade a contribution, if it did: then there is noise only.
     #[inline]
@@ -95,7 +102,6 @@ impl<G> Host<G> {
         &mut self,
         token: &mut V,
         step: usize,
-        draw: usize,
         course: &Course,
         noise: &mut (impl Noise<V> + ?Sized),
     ) -> (Visit, Option<Overspent>)
@@ -107,7 +113,8 @@ impl<G> Host<G> {
         let mut visit = Visit::NoiseOnly;
         let mut refused = None;
         // Noise of the same size in any case. It is drawn first, but added last: the gradient is that of the token as it came.
-        let eta = noise.draw(draw, gamma * course.noise, token);
+        let eta = noise.draw(self.draws, gamma * course.noise, token);
+        self.draws += 1;
         if self.contributions < course.cap {
             match self.gate.admit(Release { sensitivity: course.sensitivity, noise: course.noise }) {
                 Ok(()) => {

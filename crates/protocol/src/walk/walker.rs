@@ -239,8 +239,7 @@ impl<V: Value, G: FnMut(usize, f64, &mut V)> Walker<V, G> {
 
     fn visit(&mut self, token: &mut Token<V>, noise: &mut dyn Noise<V>) {
         let (id, step) = (token.id, token.step);
-        let draw = id * self.course.steps + step;
-        let (visit, refused) = self.host.visit(&mut token.value, step, draw, &self.course, noise);
+        let (visit, refused) = self.host.visit(&mut token.value, step, &self.course, noise);
         if visit == Visit::Contributed {
             let release = Release { sensitivity: self.course.sensitivity, noise: self.course.noise };
             self.outputs.push_back(Output::Release(release));

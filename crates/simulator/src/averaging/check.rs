@@ -51,6 +51,14 @@ pub(crate) fn noising(noising: Noising) -> Result<()> {
     Ok(())
 }
 
+/// The same, but for a run that is meant to protect nobody: no noise, and no limit.
+pub(crate) fn noising_or_none(noises: Noising, budget: f64) -> Result<()> {
+    if noises.local == 0.0 && noises.relay == 0.0 && budget == f64::INFINITY {
+        return noising(Noising { local: 1.0, ..noises });
+    }
+    noising(noises)
+}
+
 pub(crate) fn budget(budget: f64) -> Result<()> {
     // Written so that NaN is refused.
     if budget >= 0.0 {

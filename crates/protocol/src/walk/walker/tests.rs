@@ -108,6 +108,24 @@ fn an_unanswered_token_is_sent_again_unchanged_and_then_elsewhere() {
     assert!(walker.poll().is_none());
 }
 
+/// Two copies may bring the same step to the same peer: their noises must differ, or the difference of the two would be naked.
+#[test]
+fn no_noise_is_used_twice() {
+    struct Numbers(Vec<usize>);
+    impl Noise<Vec<f64>> for Numbers {
+        fn draw(&mut self, draw: usize, _: f64, like: &Vec<f64>) -> Vec<f64> {
+            self.0.push(draw);
+            vec![0.0; like.len()]
+        }
+    }
+    let (mut walker, mut numbers) = (walker(f64::INFINITY), Numbers(Vec::new()));
+    for epoch in 0..4 {
+        let message = Message::Token(Token { epoch: (epoch, 0), ..token(7) });
+        walker.handle(Input::Message { from: 3, message }, &mut numbers, &mut Weyl(1));
+    }
+    assert_eq!(numbers.0, [0, 1, 2, 3]);
+}
+
 #[test]
 fn where_nobody_answers_the_token_waits() {
     let mut walker = walker(f64::INFINITY);

@@ -1,0 +1,238 @@
+//! Gradient descent with an averaging after every step (Muffliato-GD and -SGD), on a perfect network.
+//!
+//! [`DescentSetup::machines`] makes the peers' state machines, for any driver. [`Descending`] runs the same descent iteration by iteration, so
+//! that it can be watched, stopped and continued: gossip in bulk, anything else by the machines of averaging. The numbers are the same
+//! bit for bit (a test).
+
+use sottovoce_protocol::averaging::{Averager, Descent, InTurn, Noising};
+use sottovoce_protocol::{Gate, Noise, Overspent, Peer, Release};
+
+use crate::averaging::{Part, Scheme, check};
+use crate::bulk::{Bulk, in_parallel};
+use crate::noise::PeerNoise;
+use crate::trace::listen;
+use crate::{Error, Result};
+
+/// A private gradient step: subtracts `nu g(value)` from the value of a peer in an iteration.
+pub type Descend<'a> = dyn Fn(Peer, usize, &mut [f64]) + Sync + 'a;
+
+/// A peer of a descent.
+pub type DescendingPeer<V, G> = Averager<V, InTurn<Part>, Descent<G>>;
+
+/// Everything a descent needs but the gradients.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DescentSetup {
+    /// The averaging of each iteration, in turn: equally many rounds each.
+    pub schemes: Vec<Scheme>,
+    /// Number of gradient steps: `T`.
+    pub iterations: usize,
+    /// The noises of one step, and how far one user can move a step (`nu` times a gradient). No noise at all: not private.
+    pub noising: Noising,
+    /// Each peer's budget of squared Gaussian loss towards a wire-tapper; infinite for none.
+    pub budget: f64,
+    /// Where everyone begins.
+    pub start: Vec<f64>,
+}
+
+impl DescentSetup {
+    /// Refuses what cannot be run, naming the field, the value and the remedy.
+    pub fn check(&self) -> Result<()> {
+        let Some(first) = self.schemes.first() else {
+            return Err(Error::parameter(
+                "schemes",
+                "empty",
+                "give one for all iterations, or several in turn",
+            ));
+        };
+        if self.iterations == 0 {
+            return Err(Error::parameter("iterations", 0, "give at least 1 gradient step"));
+        }
+        for scheme in &self.schemes {
+            scheme.check()?;
+            if (scheme.peers(), scheme.rounds()) != (first.peers(), first.rounds()) || scheme.rounds() == 0 {
+                let value = format!("of {} peers and {} rounds", scheme.peers(), scheme.rounds());
+                let remedy = format!(
+                    "every averaging must have {} peers and {} rounds, more than 0",
+                    first.peers(),
+                    first.rounds()
+                );
+                return Err(Error::parameter("schemes", value, remedy));
+            }
+        }
+        check::values(std::slice::from_ref(&self.start))?;
+        check::noising_or_none(self.noising, self.budget)?;
+        check::budget(self.budget)
+    }
+
+    /// Number of peers.
+    pub fn peers(&self) -> usize {
+        self.schemes.first().map_or(0, Scheme::peers)
+    }
+
+    /// Averaging rounds after each gradient step: `K`.
+    pub fn rounds(&self) -> usize {
+        self.schemes.first().map_or(0, Scheme::rounds)
+    }
+
+    /// The peers' state machines, on whatever they compute with: `start` is everyone's first value and `descend` makes a peer's gradient steps.
+    ///
+    /// Accelerated gossip must be the same in every iteration here.
+    pub fn machines<V: sottovoce_protocol::Value, G: FnMut(usize, &mut V)>(
+        &self,
+        start: &V,
+        descend: impl Fn(Peer) -> G,
+    ) -> Result<Vec<DescendingPeer<V, G>>> {
+        self.check()?;
+        let gamma = self.schemes[0].gamma()?;
+        let all: Vec<Vec<Part>> = self.schemes.iter().map(Scheme::parts).collect::<Result<_>>()?;
+        let machine = |peer: Peer| {
+            let parts = all.iter().map(|parts| parts[peer].clone()).collect();
+            let plan = InTurn::new(parts, self.iterations).ok_or(Error::Stuck { peer })?;
+            let local = Descent { iterations: self.iterations, descend: descend(peer) };
+            let gate = Gate::new(self.budget);
+            Ok(Averager::contributing(start.clone(), local, plan, self.noising, gamma, gate))
+        };
+        (0..self.peers()).map(machine).collect()
+    }
+}
+
+/// Draws of a peer from some number on.
+struct Later(PeerNoise, usize);
+
+impl Noise<Vec<f64>> for Later {
+    fn draw(&mut self, draw: usize, scale: f64, like: &Vec<f64>) -> Vec<f64> {
+        if scale == 0.0 { vec![0.0; like.len()] } else { self.0.draw(self.1 + draw, scale, like) }
+    }
+}
+
+/// A descent under way.
+#[derive(Debug, Clone)]
+pub struct Descending {
+    setup: DescentSetup,
+    gammas: Vec<Option<f64>>,
+    seed: u64,
+    threads: usize,
+    gate: Gate,
+    stopped: Option<Overspent>,
+    iteration: usize,
+    values: Vec<f64>,
+}
+
+impl Descending {
+    /// Everyone at the start.
+    pub fn new(setup: DescentSetup, seed: u64, threads: usize) -> Result<Self> {
+        setup.check()?;
+        let gammas = setup.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
+        let values = setup.start.repeat(setup.peers());
+        let gate = Gate::new(setup.budget);
+        Ok(Self { setup, gammas, seed, threads, gate, stopped: None, iteration: 0, values })
+    }
+
+    /// Goes on from the values after so many iterations.
+    pub fn resume(&mut self, iteration: usize, values: Vec<f64>) -> Result<()> {
+        if values.len() != self.values.len() || iteration > self.setup.iterations {
+            let value = format!("{} numbers after {iteration} iterations", values.len());
+            let remedy = format!(
+                "{} numbers and at most {} iterations belong to this run",
+                self.values.len(),
+                self.setup.iterations
+            );
+            return Err(Error::parameter("checkpoint", value, remedy));
+        }
+        (self.gate, self.stopped) = (Gate::new(self.setup.budget), None);
+        (0..iteration).for_each(|_| self.admit());
+        (self.iteration, self.values) = (iteration, values);
+        Ok(())
+    }
+
+    /// Iterations so far.
+    pub fn iteration(&self) -> usize {
+        self.iteration
+    }
+
+    /// Everyone's values, one peer after the other.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The mean over peers, summed in their order.
+    pub fn mean(&self) -> Vec<f64> {
+        let width = self.setup.start.len();
+        let mut mean = vec![0.0; width];
+        for value in self.values.chunks_exact(width) {
+            mean.iter_mut().zip(value).for_each(|(mean, x)| *mean += x);
+        }
+        mean.iter_mut().for_each(|x| *x /= self.setup.peers() as f64);
+        mean
+    }
+
+    /// Squared Gaussian loss of every peer towards a wire-tapper so far.
+    pub fn spent(&self) -> f64 {
+        self.gate.spent()
+    }
+
+    /// Why peers no longer contribute, if they do not.
+    pub fn stopped(&self) -> Option<Overspent> {
+        self.stopped
+    }
+
+    fn admit(&mut self) {
+        if self.stopped.is_none() {
+            let Noising { sensitivity, local: noise, .. } = self.setup.noising;
+            self.stopped = self.gate.admit(Release { sensitivity, noise }).err();
+        }
+    }
+
+    /// One gradient step of everyone and the averaging after it. `false` when all are done, or the budget forbids even the first.
+    pub fn iterate(&mut self, descend: &Descend<'_>) -> Result<bool> {
+        if self.iteration == self.setup.iterations {
+            return Ok(false);
+        }
+        self.admit();
+        let mut noising = self.setup.noising;
+        match self.stopped {
+            Some(_) if self.iteration == 0 => return Ok(false),
+            Some(_) => noising.local = 0.0,
+            None => self.descend(descend),
+        }
+        let at = self.iteration % self.setup.schemes.len();
+        let (scheme, gamma) = (&self.setup.schemes[at], self.gammas[at]);
+        let first = self.iteration * (scheme.rounds() + 1);
+        let values = std::mem::take(&mut self.values);
+        self.values = match scheme {
+            Scheme::Gossip { mixing, rounds, .. } => {
+                let mut bulk =
+                    Bulk::from_draw(first as u64, mixing, values, noising, gamma, self.seed, self.threads)?;
+                bulk.run(*rounds);
+                bulk.into_values()
+            }
+            _ => average(scheme, &values, noising, self.seed, first)?,
+        };
+        self.iteration += 1;
+        Ok(true)
+    }
+
+    fn descend(&mut self, descend: &Descend<'_>) {
+        let (peers, width, iteration) = (self.setup.peers(), self.setup.start.len(), self.iteration);
+        let threads = self.threads.clamp(1, peers);
+        let bound = |i: usize| peers * i / threads;
+        let parts: Vec<_> = (0..threads).map(|i| bound(i)..bound(i + 1)).collect();
+        in_parallel(&parts, width, &mut self.values, |part, values| {
+            part.zip(values.chunks_exact_mut(width))
+                .for_each(|(peer, value)| descend(peer, iteration, value));
+        });
+    }
+}
+
+/// One averaging by the peers' machines.
+fn average(scheme: &Scheme, values: &[f64], noising: Noising, seed: u64, first: usize) -> Result<Vec<f64>> {
+    let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
+    let width = values.len() / peers;
+    let machine = |(part, value): (Part, &[f64])| {
+        Averager::new(value.to_vec(), part, noising, gamma, Gate::new(f64::INFINITY))
+    };
+    let mut machines: Vec<_> =
+        scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
+    let mut noises: Vec<_> = (0..peers).map(|peer| Later(PeerNoise::new(seed, peer), first)).collect();
+    Ok(listen(&mut machines, &mut noises, |_, _, _| {})?.concat())
+}

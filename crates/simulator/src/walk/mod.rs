@@ -1,0 +1,91 @@
+//! Drivers for tokens that walk.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `stroll` | a perfect network: step after step, as fast as gradients are computed; can be stopped and continued |
+//! | `events` | peers as state machines in virtual time: latencies, losses, crashes, churn |
+//!
+//! Both do to a token what [`sottovoce_protocol::walk::Host::visit`] does, and draw the same noise; on a perfect network one token takes the same
+//! way in both, bit for bit (a test).
+
+mod events;
+mod stroll;
+
+pub use events::{Passage, WalkOutcome, WalkRun};
+pub use stroll::{Stroll, StrollState};
+
+use rand::Rng;
+use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_protocol::walk::{Course, Host, Steps, Transition};
+use sottovoce_protocol::{Chance, Gate, Peer};
+use sottovoce_topology::mixing::Mixing;
+
+use crate::{Error, Result};
+
+/// The streams of walks; 0 is noise.
+const WALK: u64 = 0x77_61_6c_6b;
+
+/// The choices of one holder at one step of a token: a function of `(seed, token, step)`, so that a run can be continued anywhere.
+struct Turn(SimulationRng);
+
+impl Turn {
+    fn new(seed: u64, token: usize, step: usize) -> Self {
+        Self(SimulationRng::new(seed, token as u64, step as u64).purpose(WALK))
+    }
+}
+
+impl Chance for Turn {
+    fn bits(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+}
+
+/// Everything a walk needs but the gradients.
+#[derive(Debug, Clone)]
+pub struct WalkSetup<'a> {
+    /// Where tokens go.
+    pub mixing: &'a Mixing,
+    /// What all peers agree on.
+    pub course: Course,
+    /// The first holder of each token.
+    pub launch: Vec<Peer>,
+    /// Each peer's budget of squared Gaussian loss towards a wire-tapper; infinite for none.
+    pub budget: f64,
+    /// The model that tokens start from.
+    pub start: Vec<f64>,
+}
+
+impl WalkSetup<'_> {
+    /// Refuses what cannot be run, naming the field, the value and the remedy.
+    pub fn check(&self) -> Result<()> {
+        let Course { steps, burn_in, sizes, sensitivity, noise, .. } = self.course;
+        let peers = self.mixing.nodes();
+        self.mixing.check()?;
+        self.mixing.graph().require_connected("a token never reaches the other parts; add edges")?;
+        if let Some(stranger) = self.launch.iter().find(|&&peer| peer >= peers) {
+            return Err(Error::parameter("launch", stranger, format!("there are {peers} peers, from 0")));
+        }
+        if self.launch.is_empty() {
+            return Err(Error::parameter("launch", "empty", "give the first holder of at least one token"));
+        }
+        if steps <= burn_in {
+            return Err(Error::parameter("steps", steps, format!("give more than the {burn_in} of burn-in")));
+        }
+        if let Steps::Constant(gamma) = sizes
+            && !(gamma.is_finite() && gamma > 0.0)
+        {
+            return Err(Error::parameter("step", gamma, "give a positive, finite step size"));
+        }
+        let noising = sottovoce_protocol::averaging::Noising { sensitivity, local: noise, relay: 0.0 };
+        crate::averaging::check::noising_or_none(noising, self.budget)?;
+        crate::averaging::check::budget(self.budget)?;
+        crate::averaging::check::values(std::slice::from_ref(&self.start))
+    }
+
+    /// Every peer as a token finds it; `descend` makes a peer's gradient steps.
+    fn hosts<G>(&self, descend: impl Fn(Peer) -> G) -> Vec<Host<G>> {
+        let host =
+            |peer| Host::new(peer, Transition::new(self.mixing, peer), Gate::new(self.budget), descend(peer));
+        (0..self.mixing.nodes()).map(host).collect()
+    }
+}

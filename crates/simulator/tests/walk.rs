@@ -1,0 +1,170 @@
+//! Walks: both drivers take the same way, faults lose no token, and the numbers are those of the algorithm.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use sottovoce_protocol::walk::{Course, Patience, Steps, Visit};
+use sottovoce_simulator::network::{Faults, Network};
+use sottovoce_simulator::walk::{Passage, Stroll, WalkRun, WalkSetup};
+use sottovoce_topology::family::{Family, generate};
+use sottovoce_topology::mixing::{Mixing, Weights};
+
+const PEERS: usize = 12;
+
+fn mixing() -> Mixing {
+    let graph = generate(&Family::ErdosRenyi { n: PEERS, p: 0.4 }, 3, true).unwrap();
+    Mixing::new(&graph, Weights::MetropolisPlusOne)
+}
+
+fn course() -> Course {
+    Course { steps: 200, burn_in: 10, sizes: Steps::Constant(0.1), sensitivity: 1.0, noise: 0.5, cap: 12 }
+}
+
+fn setup(mixing: &Mixing, tokens: usize) -> WalkSetup<'_> {
+    let launch = (0..tokens).map(|token| token % PEERS).collect();
+    WalkSetup { mixing, course: course(), launch, budget: f64::INFINITY, start: vec![3.0, -1.0] }
+}
+
+/// Draws a token to the peer's own point.
+fn descend(peer: usize) -> impl FnMut(usize, f64, &mut Vec<f64>) {
+    move |_, gamma, token| token.iter_mut().for_each(|x| *x -= gamma * (*x - peer as f64))
+}
+
+fn run<'a>(mixing: &'a Mixing, tokens: usize, network: Network, faults: Faults) -> WalkRun<'a> {
+    let deadline = Duration::from_secs(100_000);
+    WalkRun {
+        setup: setup(mixing, tokens),
+        network,
+        faults,
+        patience: Patience { attempts: 3 },
+        deadline,
+        seed: 7,
+    }
+}
+
+fn path(setup: WalkSetup<'_>) -> (Vec<(usize, Visit)>, Vec<f64>) {
+    let mut stroll = Stroll::new(setup, 7, descend).unwrap();
+    let mut path = Vec::new();
+    stroll.run(|_, holder, visit| path.push((holder, visit)));
+    (path, stroll.mean())
+}
+
+#[test]
+fn a_stroll_is_what_state_machines_do() {
+    let mixing = mixing();
+    let (path, last) = path(setup(&mixing, 1));
+    let outcome = run(&mixing, 1, Network::perfect(), Faults::default()).run(descend).unwrap();
+    assert_eq!(outcome.path(0), path);
+    assert_eq!(outcome.finals[0].as_ref().unwrap().value, last);
+    assert_eq!((path.len(), outcome.reroutings()), (200, 0));
+    // Burn-in, then contributions up to the cap, then noise only.
+    assert!(path[..10].iter().all(|(_, visit)| *visit == Visit::Relayed));
+    for peer in 0..PEERS {
+        let visits: Vec<Visit> =
+            path[10..].iter().filter(|(holder, _)| *holder == peer).map(|(_, v)| *v).collect();
+        let contributed = visits.iter().filter(|visit| **visit == Visit::Contributed).count();
+        assert_eq!(contributed, visits.len().min(12));
+        assert!(visits.iter().skip(12).all(|visit| *visit == Visit::NoiseOnly));
+    }
+}
+
+#[test]
+fn without_noise_the_token_is_the_algorithm_s() {
+    let mixing = mixing();
+    let mut setup = setup(&mixing, 1);
+    setup.course = Course { noise: 0.0, burn_in: 0, cap: usize::MAX, ..course() };
+    let (path, last) = path(setup);
+    let mut x = 3.0;
+    path.iter().for_each(|(peer, _)| x -= 0.1 * (x - *peer as f64));
+    assert!((x - last[0]).abs() < 1e-12);
+}
+
+/// Random-walk averaging: the token is the mean of what its holders said.
+#[test]
+fn running_steps_give_the_mean_of_the_contributions() {
+    let mixing = mixing();
+    let mut setup = setup(&mixing, 1);
+    setup.course = Course { noise: 0.0, sizes: Steps::Running, cap: usize::MAX, ..course() };
+    let (path, last) = path(setup);
+    let mean = path[10..].iter().map(|(peer, _)| *peer as f64).sum::<f64>() / 190.0;
+    assert!((mean - last[0]).abs() < 1e-12, "{mean} {last:?}");
+}
+
+#[test]
+fn holders_are_visited_equally_often() {
+    let mixing = mixing();
+    let mut setup = setup(&mixing, 1);
+    setup.course.steps = 60_000;
+    let (path, _) = path(setup);
+    let mut counts = [0.0; PEERS];
+    path.iter().for_each(|(peer, _)| counts[*peer] += 1.0);
+    // 5000 each; the walk mixes in a few steps, so that six standard deviations of independent draws times two is ample.
+    assert!(counts.iter().all(|count: &f64| (count - 5000.0).abs() < 850.0), "{counts:?}");
+}
+
+#[test]
+fn a_walk_continued_is_the_walk_uninterrupted() {
+    let mixing = mixing();
+    let mut whole = Stroll::new(setup(&mixing, 3), 7, descend).unwrap();
+    let mut first = Stroll::new(setup(&mixing, 3), 7, descend).unwrap();
+    (0..77).for_each(|_| assert!(first.step(|_, _, _| {})));
+    let state = first.state().clone();
+    let mut second = Stroll::new(setup(&mixing, 3), 7, descend).unwrap();
+    second.resume(state.clone()).unwrap();
+    whole.run(|_, _, _| {});
+    second.run(|_, _, _| {});
+    assert_eq!(whole.state(), second.state());
+    assert_eq!(whole.spent(), second.spent());
+    let mut other = Stroll::new(setup(&mixing, 2), 7, descend).unwrap();
+    assert!(other.resume(state).is_err());
+}
+
+#[test]
+fn a_budget_leaves_noise_only() {
+    let mixing = mixing();
+    // Four per contribution.
+    let mut stroll = Stroll::new(WalkSetup { budget: 9.0, ..setup(&mixing, 1) }, 7, descend).unwrap();
+    let mut contributions = [0; PEERS];
+    stroll.run(|_, holder, visit| contributions[holder] += usize::from(visit == Visit::Contributed));
+    assert!(contributions.iter().all(|&count| count <= 2) && contributions.contains(&2));
+    assert!(stroll.stopped().is_some() && stroll.spent() == 8.0);
+}
+
+#[test]
+fn lost_messages_and_crashed_peers_lose_no_token() {
+    let mixing = mixing();
+    let network =
+        Network { loss: 0.2, duplicate: 0.1, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
+    let faults = Faults { crashes: vec![(5, Duration::from_secs(20))], ..Faults::default() };
+    let run = run(&mixing, 3, network, faults);
+    let outcome = run.run(descend).unwrap();
+    assert!(outcome.finals.iter().all(|token| token.as_ref().is_some_and(|token| token.step == 200)));
+    assert!(outcome.reroutings() > 0 && outcome.lost > 0);
+    assert_eq!(outcome, run.run(descend).unwrap(), "a run is a function of its arguments");
+    // Contributions stay capped, whatever the detours.
+    for peer in 0..PEERS {
+        let contributed = |passage: &&Passage| matches!(passage, Passage::Held { peer: holder, visit: Visit::Contributed, .. } if *holder == peer);
+        assert!(outcome.passages.iter().filter(contributed).count() <= 12);
+    }
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let mixing = mixing();
+    let good = setup(&mixing, 1);
+    let with = |course: Course| WalkSetup { course, ..good.clone() };
+    for (bad, words) in [
+        (WalkSetup { launch: vec![99], ..good.clone() }, "`launch` is 99"),
+        (WalkSetup { launch: vec![], ..good.clone() }, "`launch` is empty"),
+        (with(Course { steps: 10, ..course() }), "`steps` is 10"),
+        (with(Course { sizes: Steps::Constant(-1.0), ..course() }), "`step` is -1"),
+        (WalkSetup { budget: -1.0, ..good.clone() }, "`budget` is -1"),
+        (WalkSetup { budget: 1.0, ..with(Course { noise: 0.0, ..course() }) }, "`sigma` is 0"),
+    ] {
+        let error = bad.check().unwrap_err().to_string();
+        assert!(error.starts_with(words), "{error}");
+    }
+    let network = Network { loss: 0.5, ..Network::perfect() };
+    let error = run(&mixing, 1, network, Faults::default()).run(descend).unwrap_err().to_string();
+    assert!(error.starts_with("`timeout` is none"), "{error}");
+}
