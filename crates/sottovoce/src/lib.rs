@@ -4,12 +4,14 @@
 
 pub mod averaging;
 pub mod cli;
+pub mod learning;
 pub mod plan;
 pub mod quickstart;
 pub mod reproduce;
 pub mod rumor;
 
 pub use sottovoce_audit as audit;
+pub use sottovoce_learning as tasks;
 pub use sottovoce_privacy as privacy;
 pub use sottovoce_protocol as protocol;
 pub use sottovoce_report as report;

@@ -3,6 +3,7 @@
 mod account;
 mod audit;
 mod graph;
+mod learning;
 mod output;
 mod plan;
 mod progress;

@@ -11,7 +11,7 @@ pub(super) const PAGE: &str = "index.html";
 pub(super) const RESULTS: &str = "results.json";
 
 /// Refuses names that are taken.
-pub(super) fn check<'a>(
+pub(crate) fn check<'a>(
     dir: &Path,
     mut names: impl Iterator<Item = &'a str>,
     overwrite: bool,
@@ -29,7 +29,7 @@ pub(super) fn check<'a>(
 }
 
 /// Writes all files into a folder, which is made if it is not there.
-pub(super) fn write(dir: &Path, files: &[(&str, Vec<u8>)], overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn write(dir: &Path, files: &[(&str, Vec<u8>)], overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
     check(dir, files.iter().map(|(name, _)| *name), overwrite)?;
     let refused = || format!("`out` is {}: cannot write there; choose another folder", dir.display());
     fs::create_dir_all(dir).with_context(refused)?;

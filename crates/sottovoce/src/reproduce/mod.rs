@@ -10,7 +10,7 @@
 //! A verdict has two halves, both computed and neither assumed: whether the paper's own formula or experiment gives here what the
 //! paper says it gives (*reproduced*), and whether what it says survives exact accounting, or stays within what is proven (*holds*).
 
-mod files;
+pub(crate) mod files;
 mod item;
 pub mod muffliato;
 pub mod rumor;

@@ -1,10 +1,12 @@
 //! `sottovoce run`: the main jobs, on embedded examples that need no files.
 //!
 //! * `quickstart`: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack confirms it;
+//! * `learning`: peers learn a model together, by gossip, by a walking token, or by averaging to consensus;
 //! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
 //!
-//! Both end in a report.
+//! All end in a report.
 
+mod learning;
 mod quickstart;
 mod rumor;
 
@@ -19,7 +21,9 @@ use super::Global;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run rumor")]
+#[command(
+    after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run learning\n  sottovoce run rumor"
+)]
 pub(crate) struct Run {
     #[command(subcommand)]
     experiment: Experiment,
@@ -29,6 +33,8 @@ pub(crate) struct Run {
 enum Experiment {
     /// Private averaging among 64 peers who speak only to those nearby: simulated, accounted for, attacked, reported.
     Quickstart(quickstart::Quickstart),
+    /// A model learned together from data that stays where it is: calibrated, run, accounted for, reported.
+    Learning(Box<learning::Learning>),
     /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
     Rumor(rumor::Rumor),
 }
@@ -37,6 +43,7 @@ impl Run {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.experiment {
             Experiment::Quickstart(command) => command.run(global),
+            Experiment::Learning(command) => command.run(global),
             Experiment::Rumor(command) => command.run(global),
         }
     }

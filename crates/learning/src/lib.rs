@@ -1,0 +1,37 @@
+//! Learning tasks on dense data, as far as they do not know about peers talking to each other.
+//!
+//! ```text
+//! read, houses ──► Table ──► Shards (split) ──► Shard ──► Model::gradient(clip) ──► (noise and protocols: elsewhere)
+//! ```
+//!
+//! A [`Table`] holds rows and labels, [`Shards`] deals them out to peers, and a [`Model`] is a loss whose gradients are clipped
+//! **before** any noise is added. This crate adds none: it says how far a user's data can move what leaves here
+//! ([`Model::sensitivity`]), and the privacy core says what noise makes of that. It knows no graph, no protocol and no budget.
+//!
+//! ```
+//! use sottovoce_learning::{Clip, Loss, Model, Shards, Table};
+//! let table = Table::new(vec![1.0, 0.5, -0.5, 1.0, 2.0, 0.0, -1.0, -1.0], 2, vec![1.0, -1.0, 1.0, -1.0])?;
+//! let model = Model { loss: Loss::Logistic, width: table.width(), ridge: 0.01 };
+//! model.check(&table)?;
+//! let shards = Shards::even(&table, 2)?;
+//! let mut gradient = vec![0.0; model.parameters()];
+//! model.gradient(&[0.0, 0.0], shards.shard(1), Clip::Example(1.0), &mut gradient);
+//! assert!(gradient.iter().map(|g| g * g).sum::<f64>() <= 1.0);
+//! assert_eq!(model.sensitivity(Clip::Example(1.0), table.radius())?, 2.0);
+//! # Ok::<(), sottovoce_learning::Error>(())
+//! ```
+
+pub mod houses;
+pub mod read;
+pub mod split;
+
+mod error;
+mod linear;
+mod model;
+mod shards;
+mod table;
+
+pub use error::{Error, Result};
+pub use model::{Clip, Loss, Model};
+pub use shards::{Shard, Shards};
+pub use table::Table;

@@ -1,0 +1,99 @@
+//! Tables: what they refuse and how they are prepared.
+
+#![allow(clippy::unwrap_used)]
+
+use sottovoce_learning::{Shards, Table};
+
+fn refused(result: sottovoce_learning::Result<impl std::fmt::Debug>) -> String {
+    result.unwrap_err().to_string()
+}
+
+#[test]
+fn wrong_shapes_and_numbers_are_refused() {
+    assert_eq!(refused(Table::new(vec![], 0, vec![])), "`width` is 0: give rows at least one feature");
+    assert_eq!(
+        refused(Table::new(vec![1.0; 5], 2, vec![1.0; 2])),
+        "`features` is 5 numbers: 2 labels and a width of 2 take 2 times 2 numbers"
+    );
+    assert!(refused(Table::new(vec![], usize::MAX, vec![1.0; 2])).starts_with("`features` is 0 numbers: "));
+    assert_eq!(
+        refused(Table::new(vec![0.0, 1.0, 2.0, f64::NAN], 2, vec![1.0; 2])),
+        "`feature` is NaN in row 1: column 1 needs a finite number; remove or fill in the row"
+    );
+    assert!(refused(Table::new(vec![0.0], 1, vec![f64::INFINITY])).starts_with("`label` is inf in row 0: "));
+}
+
+#[test]
+fn rows_are_found_and_selected() {
+    let table = Table::new(vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, vec![7.0, 8.0, 9.0]).unwrap();
+    assert_eq!((table.rows(), table.width(), table.row(1)), (3, 2, &[3.0, 4.0][..]));
+    let some = table.select(&[2, 0, 2]).unwrap();
+    assert_eq!(some.view().features, [5.0, 6.0, 1.0, 2.0, 5.0, 6.0]);
+    assert_eq!(some.labels(), [9.0, 7.0, 9.0]);
+    assert_eq!(refused(table.select(&[0, 3])), "`rows` is 3: there are 3 rows, counted from 0");
+    assert_eq!(table.select(&[]).unwrap().rows(), 0);
+}
+
+#[test]
+fn columns_are_standardised() {
+    let constant = 0.1;
+    let features = vec![1.0, constant, 1e300, 2.0, constant, -1e300, 6.0, constant, 0.0];
+    let mut table = Table::new(features, 3, vec![0.0; 3]).unwrap();
+    table.standardise();
+    for column in [0, 2] {
+        let values: Vec<f64> = (0..3).map(|row| table.row(row)[column]).collect();
+        let mean = values.iter().sum::<f64>() / 3.0;
+        let variance = values.iter().map(|x| x * x).sum::<f64>() / 3.0;
+        assert!(mean.abs() < 1e-15 && (variance - 1.0).abs() < 1e-15, "{column}: {mean} {variance}");
+    }
+    // (1, 2, 6) has mean 3 and variance 14/3.
+    assert!((table.row(2)[0] - 3.0 / (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
+    assert!((0..3).all(|row| table.row(row)[1] == 0.0));
+    let mut empty = Table::new(vec![], 2, vec![]).unwrap();
+    empty.standardise();
+    assert_eq!(empty.radius(), 0.0);
+}
+
+#[test]
+fn rows_are_normalised_and_get_an_intercept() {
+    let features = vec![3.0, 4.0, 0.0, 0.0, 3e200, -4e200, 3e-200, 4e-200];
+    let mut table = Table::new(features, 2, vec![1.0; 4]).unwrap();
+    assert!((table.radius() / 5e200 - 1.0).abs() < 1e-15);
+    table.normalise_rows();
+    for (row, expected) in [(0, [0.6, 0.8]), (1, [0.0, 0.0]), (2, [0.6, -0.8]), (3, [0.6, 0.8])] {
+        assert!(table.row(row).iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-15), "{row}");
+    }
+    let table = table.with_intercept();
+    assert_eq!((table.width(), table.row(1)), (3, &[0.0, 0.0, 1.0][..]));
+    assert!((table.radius() - 2.0f64.sqrt()).abs() < 1e-15);
+}
+
+#[test]
+fn classes_become_binary() {
+    let table = Table::new(vec![0.0; 3], 1, vec![2.0, 5.0, 2.0]).unwrap();
+    assert_eq!(table.clone().binary("5").unwrap().labels(), [-1.0, 1.0, -1.0]);
+    assert_eq!(refused(table.clone().binary("3")), "`positive` is `3`: give one of: a label in use");
+    assert!(table.binary("x").is_err());
+}
+
+#[test]
+fn shards_are_even_blocks() {
+    let table = Table::new((0..7).map(f64::from).collect(), 1, vec![0.0; 7]).unwrap();
+    let shards = Shards::even(&table, 3).unwrap();
+    assert_eq!((shards.peers(), shards.table().rows()), (3, 6));
+    assert_eq!(shards.shard(2).features, [4.0, 5.0]);
+    assert_eq!(refused(Shards::even(&table, 0)), "`peers` is 0: give at least one peer");
+    assert!(refused(Shards::even(&table, 8)).starts_with("`peers` is 8: there are 7 rows"));
+}
+
+#[test]
+fn shards_follow_lists() {
+    let table = Table::new((0..4).map(f64::from).collect(), 1, vec![5.0, 6.0, 7.0, 8.0]).unwrap();
+    let shards = Shards::by_lists(&table, &[vec![3], vec![0, 2]]).unwrap();
+    assert_eq!((shards.shard(0).labels, shards.shard(1).features), (&[8.0][..], &[0.0, 2.0][..]));
+    let by_lists = |lists: &[Vec<usize>]| refused(Shards::by_lists(&table, lists));
+    assert!(by_lists(&[vec![0], vec![]]).starts_with("`lists` is empty for peer 1: "));
+    assert!(by_lists(&[vec![0], vec![4]]).starts_with("`lists` is row 4 for peer 1: there are 4 rows"));
+    assert!(by_lists(&[vec![0], vec![1, 0]]).starts_with("`lists` is row 0 for peer 1: peer 0 holds it"));
+    assert!(by_lists(&[]).starts_with("`peers` is 0: "));
+}

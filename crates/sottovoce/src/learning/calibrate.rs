@@ -1,0 +1,158 @@
+//! From a target to the noise: the same accountants that judge a run.
+
+use anyhow::ensure;
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::{Gdp, Loss};
+
+/// Whose loss is bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Against {
+    /// Of every peer, towards someone who sees every message.
+    WireTapper,
+    /// Of every peer, towards every other.
+    WorstPeer,
+    /// The mean over all pairs: a summary, and a guarantee for nobody.
+    MeanPeer,
+}
+
+/// How much may be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// A Rényi loss at an order.
+    Renyi {
+        /// The order.
+        order: f64,
+        /// The loss.
+        epsilon: f64,
+    },
+    /// `(epsilon, delta)`.
+    Approximate {
+        /// Epsilon.
+        epsilon: f64,
+        /// Delta.
+        delta: f64,
+    },
+}
+
+/// In which currency a unit loss `m` is paid once the noise is `sigma`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Currency {
+    /// Exactly Gaussian: `mu² = m / sigma²`.
+    Gaussian,
+    /// A Rényi loss of `order m / (2 sigma²)` at every order.
+    Concentrated,
+}
+
+impl Currency {
+    /// The loss that `m` units are at noise `sigma` (in sensitivities).
+    pub fn loss(self, units: f64, sigma: f64) -> anyhow::Result<Loss> {
+        let mu_squared = units / (sigma * sigma);
+        Ok(match self {
+            Self::Gaussian => Loss::Gdp(Gdp::of_square(mu_squared)?),
+            Self::Concentrated => Loss::zcdp(0.5 * mu_squared)?,
+        })
+    }
+}
+
+impl Target {
+    /// Refuses targets that nothing meets.
+    pub fn check(&self) -> anyhow::Result<()> {
+        match *self {
+            Self::Renyi { order, epsilon } => {
+                ensure!(order > 1.0 && order.is_finite(), "`order` is {order}: give a finite number above 1");
+                ensure!(
+                    epsilon > 0.0 && epsilon.is_finite(),
+                    "`epsilon` is {epsilon}: give a positive, finite number"
+                );
+            }
+            Self::Approximate { epsilon, delta } => {
+                ensure!(
+                    epsilon > 0.0 && epsilon.is_finite(),
+                    "`epsilon` is {epsilon}: give a positive, finite number"
+                );
+                ensure!(delta > 0.0 && delta < 1.0, "`delta` is {delta}: give a number between 0 and 1");
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest squared Gaussian loss that meets it.
+    pub fn mu_squared(&self) -> anyhow::Result<f64> {
+        self.largest(Currency::Gaussian)
+    }
+
+    /// The least noise, in sensitivities, under which `units` meet the target.
+    pub fn sigma(&self, units: f64, currency: Currency) -> anyhow::Result<f64> {
+        ensure!(units > 0.0 && units.is_finite(), "nothing is lost ({units} units): no noise is needed");
+        // A little more than needed, so that what was calibrated passes when it is accounted for.
+        Ok((units / self.largest(currency)?).sqrt() * (1.0 + 1e-12))
+    }
+
+    /// The largest `m / sigma²` that meets it.
+    fn largest(&self, currency: Currency) -> anyhow::Result<f64> {
+        self.check()?;
+        match *self {
+            Self::Renyi { order, epsilon } => Ok(2.0 * epsilon / order),
+            Self::Approximate { epsilon, delta } => {
+                let fits = |ratio: f64| -> anyhow::Result<bool> {
+                    // A loss too large to be stated does not fit.
+                    Ok(currency
+                        .loss(ratio, 1.0)
+                        .is_ok_and(|loss| loss.epsilon(delta).is_ok_and(|e| e.upper <= epsilon)))
+                };
+                let (mut low, mut high) = (-60.0_f64, 16.0_f64);
+                ensure!(
+                    fits(low.exp())?,
+                    "`epsilon` is {epsilon}: no noise gives so little at delta {delta}; raise one of them"
+                );
+                while high - low > 1e-13 * low.abs().max(1.0) {
+                    let middle = 0.5 * (low + high);
+                    if fits(middle.exp())? { low = middle } else { high = middle }
+                }
+                Ok(low.exp())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_calibrated_meets_its_target_and_hardly_more() {
+        for currency in [Currency::Gaussian, Currency::Concentrated] {
+            for (epsilon, delta) in [(0.1, 1e-6), (1.0, 1e-5), (8.0, 1e-9)] {
+                let target = Target::Approximate { epsilon, delta };
+                let sigma = target.sigma(7.0, currency).unwrap();
+                let loss = |sigma| currency.loss(7.0, sigma).unwrap().epsilon(delta).unwrap().upper;
+                assert!(
+                    loss(sigma) <= epsilon && loss(sigma * 0.999) > epsilon,
+                    "{currency:?} {epsilon} {delta}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn renyi_targets_have_a_closed_form() {
+        let sigma = Target::Renyi { order: 2.0, epsilon: 0.5 }.sigma(10.0, Currency::Gaussian).unwrap();
+        assert!((sigma * sigma - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn impossible_targets_are_refused() {
+        for target in [
+            Target::Renyi { order: 1.0, epsilon: 1.0 },
+            Target::Renyi { order: 2.0, epsilon: 0.0 },
+            Target::Approximate { epsilon: -1.0, delta: 1e-5 },
+            Target::Approximate { epsilon: 1.0, delta: 0.0 },
+        ] {
+            assert!(target.sigma(1.0, Currency::Gaussian).is_err(), "{target:?}");
+        }
+        assert!(Target::Renyi { order: 2.0, epsilon: 1.0 }.sigma(0.0, Currency::Gaussian).is_err());
+    }
+}

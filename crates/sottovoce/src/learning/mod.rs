@@ -1,0 +1,27 @@
+//! Learning together: a task dealt out to peers, a way to learn it, the noise for a target, and a run that can be stopped and continued.
+//!
+//! ```text
+//! Task (data, model, clipping) ─┐
+//! Method (gossip, butterfly, walk, local, central) ─┼─► UnitLosses ─► sigma (calibrate) ─► Session: step by step, gated by the budget
+//! Mixing (graph) ───────────────┘                                                             │
+//!                                                                            guarantees, with their standing
+//! ```
+//!
+//! * [`task`]: what is learned; [`method`]: how, and in which scheme; [`losses`]: what each way reveals, as published and truly;
+//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints.
+
+pub mod calibrate;
+pub mod losses;
+pub mod method;
+pub mod path;
+pub mod report;
+pub mod run;
+pub mod session;
+pub mod task;
+
+pub use calibrate::{Against, Target};
+pub use losses::{Summary, UnitLosses};
+pub use method::Method;
+pub use run::{Checkpoint, Promise, Run};
+pub use session::{Session, Settings, State};
+pub use task::{Batch, Task};
