@@ -19,6 +19,9 @@ use crate::learning::{Against, Batch, Method, Settings, Target, Task};
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
 const LOOK_ALIKE: u64 = 823;
 
+/// Epsilon where none is given.
+const DEFAULT_EPSILON: f64 = 4.0;
+
 /// Which data, and how gradients are bounded.
 #[derive(Debug, Args)]
 pub(super) struct TaskArgs {
@@ -118,6 +121,35 @@ impl TaskArgs {
     }
 }
 
+/// On which graph.
+#[derive(Debug, Args)]
+pub(super) struct GraphArgs {
+    #[command(flatten)]
+    source: GraphSource,
+}
+
+impl GraphArgs {
+    /// The graph that was named, or a random geometric one of this size.
+    pub(super) fn mixing(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
+        let graph = match self.source.read()? {
+            Some(graph) => graph,
+            None => {
+                let n = peers as f64;
+                // Three times what it takes to be connected, so that few draws are needed.
+                let radius = (3.0 * n.ln().max(1.0) / (std::f64::consts::PI * n)).sqrt().min(1.5);
+                generate(&Family::Geometric { n: peers, radius }, seed, true)?
+            }
+        };
+        if graph.nodes() != peers {
+            bail!(
+                "`graph` has {} peers: give --nodes {0}, so that the data is dealt out to them",
+                graph.nodes()
+            );
+        }
+        self.source.mixing(&graph)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum MethodArg {
     Gossip,
@@ -135,7 +167,7 @@ pub(super) struct MethodArgs {
     #[arg(long, value_enum, default_value_t = MethodArg::Butterfly)]
     method: MethodArg,
     #[command(flatten)]
-    source: GraphSource,
+    graph: GraphArgs,
     /// Contributions of each peer.
     #[arg(long, value_name = "T", default_value = "10", value_parser = count)]
     pub(super) iterations: usize,
@@ -163,26 +195,12 @@ impl MethodArgs {
     /// The graph: the one named, or a random geometric one; none where the method has no use for it.
     pub(super) fn mixing(&self, task: &Task, seed: u64) -> anyhow::Result<Option<Mixing>> {
         if !matches!(self.method, MethodArg::Gossip | MethodArg::Walk) {
-            if self.source.graph.is_some() {
+            if self.graph.source.graph.is_some() {
                 bail!("`graph` is given: only gossip and walk have a use for one; leave it out");
             }
             return Ok(None);
         }
-        self.graph(task.peers(), seed).map(Some)
-    }
-
-    /// The graph of this size.
-    pub(super) fn graph(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
-        let graph = match self.source.read()? {
-            Some(graph) => graph,
-            None => {
-                let n = peers as f64;
-                // Three times what it takes to be connected, so that few draws are needed.
-                let radius = (3.0 * n.ln().max(1.0) / (std::f64::consts::PI * n)).sqrt().min(1.5);
-                generate(&Family::Geometric { n: peers, radius }, seed, true)?
-            }
-        };
-        self.source.mixing(&graph)
+        self.graph.mixing(task.peers(), seed).map(Some)
     }
 
     /// The settings but for the noise.
@@ -236,9 +254,17 @@ pub(super) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// The target, if there is one; the default where one is needed.
-    pub(super) fn promise(&self, needed: bool) -> anyhow::Result<Option<Promise>> {
-        let Some(epsilon) = self.epsilon.or(needed.then_some(4.0)) else { return Ok(None) };
+    /// The target, if there is one.
+    pub(super) fn given(&self) -> anyhow::Result<Option<Promise>> {
+        self.epsilon.map(|epsilon| self.of(epsilon)).transpose()
+    }
+
+    /// The target, or the default.
+    pub(super) fn promise(&self) -> anyhow::Result<Promise> {
+        self.of(self.epsilon.unwrap_or(DEFAULT_EPSILON))
+    }
+
+    fn of(&self, epsilon: f64) -> anyhow::Result<Promise> {
         let target = match self.order {
             Some(order) => Target::Renyi { order, epsilon },
             None => Target::Approximate { epsilon, delta: self.delta },
@@ -249,6 +275,6 @@ impl TargetArgs {
             AgainstArg::WorstPeer => Against::WorstPeer,
             AgainstArg::MeanPeer => Against::MeanPeer,
         };
-        Ok(Some(Promise { target, against }))
+        Ok(Promise { target, against })
     }
 }

@@ -8,12 +8,14 @@
 //! ```
 //!
 //! * [`task`]: what is learned; [`method`]: how, and in which scheme; [`losses`]: what each way reveals, as published and truly;
-//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints.
+//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints;
+//!   [`plan`]: which way is best.
 
 pub mod calibrate;
 pub mod losses;
 pub mod method;
 pub mod path;
+pub mod plan;
 pub mod report;
 pub mod run;
 pub mod session;

@@ -254,8 +254,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What was promised, to whom, and by what right.
-    pub fn guarantees(&self, mixing: Option<&Mixing>) -> anyhow::Result<Vec<Guarantee>> {
+    /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
+    /// peer that learns most.
+    pub fn guarantees(&self, mixing: Option<&Mixing>, delta: f64) -> anyhow::Result<Vec<Guarantee>> {
         let settings = self.session.settings();
         if settings.sigma == 0.0 {
             return Ok(Vec::new());
@@ -282,7 +283,10 @@ impl<'a> Run<'a> {
             };
             let revealed = revealed(self.task, mixing, &done, self.progress().0)?;
             let loss = revealed.currency.loss(revealed.pairs.worst, settings.sigma)?;
-            guarantees.push(guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing));
+            let peer = guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
+            if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {
+                guarantees.push(peer);
+            }
         }
         Ok(guarantees)
     }

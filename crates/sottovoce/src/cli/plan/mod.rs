@@ -1,6 +1,7 @@
 //! `sottovoce plan`: from a target to a protocol and its parameters.
 
 mod averaging;
+mod learning;
 mod rumor;
 
 use clap::{Args, Subcommand};
@@ -11,6 +12,7 @@ use super::Global;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  sottovoce plan averaging --nodes 64 --target-far --epsilon 1\n  \
+                  sottovoce plan learning --nodes 256 --epsilon 2\n  \
                   sottovoce plan rumor --nodes 1000 --curious 100 --delta 0.2")]
 pub(crate) struct Plan {
     #[command(subcommand)]
@@ -21,6 +23,8 @@ pub(crate) struct Plan {
 enum What {
     /// Private averaging: the protocol, noise and steps of least error for a target, with the trade-off table.
     Averaging(Box<averaging::AveragingArgs>),
+    /// Learning together: gossip, butterfly, walk, local and central, each with the noise that the target asks of it.
+    Learning(Box<learning::LearningArgs>),
     /// Rumours with a private source: the muting parameter for a target, with the trade-off table.
     Rumor(rumor::RumorArgs),
 }
@@ -29,6 +33,7 @@ impl Plan {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.what {
             What::Averaging(arguments) => arguments.run(global),
+            What::Learning(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
         }
     }

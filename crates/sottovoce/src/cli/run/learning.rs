@@ -127,16 +127,14 @@ impl Learning {
         seed: u64,
     ) -> anyhow::Result<(Settings, Option<usize>)> {
         let mut settings = self.method.settings(task, mixing, seed)?;
-        let promise = self.target.promise(self.sigma.is_none())?;
         let mut last_step = None;
-        match (self.sigma, promise) {
+        match (self.sigma, self.target.given()?) {
             (Some(sigma), None) => settings.sigma = sigma,
             (Some(sigma), Some(promise)) => {
                 settings.sigma = sigma;
                 last_step = promise.limit(task, mixing, &mut settings)?;
             }
-            (None, Some(promise)) => settings.sigma = promise.sigma(task, mixing, &settings)?,
-            (None, None) => {}
+            (None, _) => settings.sigma = self.target.promise()?.sigma(task, mixing, &settings)?,
         }
         ensure!(
             last_step != Some(0),
@@ -194,7 +192,7 @@ impl Learning {
         let settings = session.settings();
         let model = session.model();
         let statements = run
-            .guarantees(mixing)?
+            .guarantees(mixing, self.target.delta)?
             .iter()
             .map(|one| one.state(self.target.delta))
             .collect::<Result<_, _>>()?;
