@@ -210,6 +210,9 @@ impl MethodArgs {
         mixing: Option<&Mixing>,
         seed: u64,
     ) -> anyhow::Result<Settings> {
+        if self.tokens == 0 {
+            bail!("`tokens` is 0: give at least 1");
+        }
         let method = match self.method {
             MethodArg::Gossip => {
                 let mixing = mixing.context("`graph` is missing: gossip needs one")?;

@@ -13,13 +13,19 @@
 use anyhow::Context;
 use serde::Serialize;
 use sottovoce_privacy::Standing;
+use sottovoce_privacy::noise::simulation::SimulationRng;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::descent::{consensus, linear};
+use sottovoce_views::parallel;
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::walk::PublishedWalk;
 
 use super::calibrate::Currency;
 use super::method::{Method, positions};
 use super::path::{Excursion, Pairs, Path, pairs};
+
+/// The stream of sampled observers; 0 is noise.
+const SAMPLE: u64 = 0x7361_6d70;
 
 /// Losses of all pairs, in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -114,11 +120,15 @@ impl Question<'_> {
         };
         match self.method {
             Method::Gossip { rounds, relay, .. } => {
-                let _ = (rounds, relay);
-                Ok(proven(local, local, Currency::Gaussian))
+                let mixing = self.mixing.context("`graph` is missing: gossip needs one")?;
+                let mut summary = proven(local, local, Currency::Gaussian);
+                if relay == 0.0 {
+                    (summary.mean, summary.mean_standing) = self.gossip_mean(mixing, rounds)?;
+                }
+                Ok(summary)
             }
             Method::Butterfly => {
-                let pairs = butterfly(self.peers, self.iterations, self.seed);
+                let pairs = butterfly(self.peers, self.iterations, self.seed)?;
                 Ok(proven(pairs.mean, pairs.worst, Currency::Gaussian))
             }
             Method::Walk { tokens, burn_in } => {
@@ -136,6 +146,31 @@ impl Question<'_> {
             }
             Method::Local | Method::Central => Ok(proven(local, local, Currency::Gaussian)),
         }
+    }
+
+    /// Mean over sampled observers of the linear views of all iterations.
+    fn gossip_mean(&self, mixing: &Mixing, rounds: usize) -> anyhow::Result<(f64, Standing)> {
+        let observers = self.sampled_peers();
+        let mut sum = 0.0;
+        let mut standing = Standing::Proven;
+        for &observer in &observers {
+            let loss = linear::loss(&[mixing], &[observer], rounds, self.iterations)?;
+            sum += loss
+                .losses
+                .iter()
+                .enumerate()
+                .filter(|(u, _)| *u != observer)
+                .map(|(_, loss)| loss)
+                .sum::<f64>();
+            standing = loss.standing;
+        }
+        Ok((sum / (observers.len() * (self.peers - 1)) as f64, standing))
+    }
+
+    fn sampled_peers(&self) -> Vec<usize> {
+        use rand::seq::index;
+        let mut rng = SimulationRng::new(self.seed, 0, 0).purpose(SAMPLE);
+        index::sample(&mut rng, self.peers, self.sample.clamp(1, self.peers)).into_vec()
     }
 
     /// Over sampled paths: the mean over pairs of what a path reveals, and the worst pair of all.
@@ -157,19 +192,14 @@ impl Question<'_> {
     }
 }
 
-/// Losses of a butterfly over all iterations: `2^-b` each, `b` the highest bit in which the two positions differ (the closed form of the exact
-/// loss where the number of peers is a power of two; elsewhere everyone counts as fully seen).
-pub fn butterfly(peers: usize, iterations: usize, seed: u64) -> Pairs {
-    if !peers.is_power_of_two() {
-        return Pairs::of(peers, |_, _| iterations as f64);
-    }
-    let places: Vec<Vec<usize>> = (0..iterations)
-        .map(|iteration| {
-            let mut place = vec![0; peers];
-            positions(peers, seed, iteration).into_iter().enumerate().for_each(|(at, peer)| place[peer] = at);
-            place
-        })
-        .collect();
-    let part = |place: &Vec<usize>, v: usize, u: usize| 1.0 / (1_u64 << (place[u] ^ place[v]).ilog2()) as f64;
-    Pairs::of(peers, |v, u| places.iter().map(|place| part(place, v, u)).sum())
+/// Losses of all pairs over a butterfly's iterations, each in fresh positions.
+pub fn butterfly(peers: usize, iterations: usize, seed: u64) -> anyhow::Result<Pairs> {
+    let all: Vec<Vec<usize>> = (0..iterations).map(|iteration| positions(peers, seed, iteration)).collect();
+    let to = |observer: usize| -> anyhow::Result<Vec<f64>> {
+        let averaging = |positions: &Vec<usize>| consensus::Averaging::butterfly(positions, &[observer]);
+        let averagings = all.iter().map(averaging).collect::<Result<Vec<_>, _>>()?;
+        Ok(consensus::loss(&averagings, iterations)?.losses)
+    };
+    let losses = parallel::map(peers, to, |_| {}).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    Ok(Pairs::of(peers, |v, u| losses[v][u]))
 }

@@ -78,7 +78,7 @@ pub fn revealed(
     };
     match settings.method {
         Method::Butterfly => {
-            let pairs = butterfly(peers, settings.iterations, settings.seed);
+            let pairs = butterfly(peers, settings.iterations, settings.seed)?;
             Ok(Revealed { pairs, currency: Currency::Gaussian, standing: Standing::Proven })
         }
         Method::Walk { tokens, burn_in } if task.is_nonexpansive(settings.step) => {

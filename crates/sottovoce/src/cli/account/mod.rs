@@ -1,6 +1,7 @@
 //! `sottovoce account`: what is lost, without running anything.
 
 mod averaging;
+mod learning;
 mod mechanism;
 mod rumor;
 mod walk;
@@ -14,6 +15,7 @@ use super::Global;
 #[command(
     after_help = "Examples:\n  sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000\n  \
                   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
+                  sottovoce account learning --graph friends.txt --iterations 10 --observers 0\n  \
                   sottovoce account rumor --nodes 100 --curious 10 --muting 0.1\n  \
                   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6"
 )]
@@ -28,10 +30,12 @@ enum What {
     Mechanism(Box<mechanism::MechanismArgs>),
     /// Gossip averaging: what observers learn about every peer, exactly and as published.
     Averaging(averaging::AveragingArgs),
+    /// Gradient steps with averaging in between: what observers learn over all of them.
+    Learning(Box<learning::LearningArgs>),
     /// Rumours: how well their source is hidden from curious peers.
     Rumor(rumor::RumorArgs),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
-    Walk(walk::WalkArgs),
+    Walk(Box<walk::WalkArgs>),
 }
 
 impl Account {
@@ -39,6 +43,7 @@ impl Account {
         match &self.what {
             What::Mechanism(arguments) => arguments.run(global),
             What::Averaging(arguments) => arguments.run(global),
+            What::Learning(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
             What::Walk(arguments) => arguments.run(global),
         }

@@ -1,0 +1,52 @@
+//! The Houses task, from a user's own copy of the files or from a synthetic look-alike.
+
+use std::path::Path;
+
+use sottovoce_learning::Clip;
+use sottovoce_learning::houses::{self, Houses, Split};
+
+use crate::learning::Task;
+use crate::reproduce::Options;
+
+/// Seed of the look-alike: the same data whatever the run's seed.
+const LOOK_ALIKE: u64 = 823;
+
+/// Houses, or something like it.
+pub(in crate::reproduce) struct Data {
+    houses: Houses,
+    real: bool,
+}
+
+impl Data {
+    /// The real set with this split, where the data folder has it; else the look-alike, which has a split of its own.
+    pub(in crate::reproduce) fn read(options: &Options, split: Split) -> anyhow::Result<Self> {
+        match options.data.as_deref().filter(|folder| holds_houses(folder)) {
+            Some(folder) => Ok(Self { houses: houses::read(folder, split)?, real: true }),
+            None => Ok(Self { houses: houses::look_alike(LOOK_ALIKE), real: false }),
+        }
+    }
+
+    /// Logistic regression, dealt out evenly to so many peers.
+    pub(in crate::reproduce) fn task(&self, peers: usize, clip: Clip) -> anyhow::Result<Task> {
+        let name = if self.real { "Houses" } else { "A look-alike of Houses" };
+        Task::houses(name, &self.houses, peers)?.clipped(clip)
+    }
+
+    /// Where the rows come from, for verdicts.
+    pub(in crate::reproduce) fn source(&self) -> &'static str {
+        if self.real {
+            "on the Houses set"
+        } else {
+            "on a synthetic look-alike of the Houses set (the real one is read from houses/ in the folder given with --data)"
+        }
+    }
+
+    /// Rows to train on and to test on.
+    pub(in crate::reproduce) fn rows(&self) -> (usize, usize) {
+        (self.houses.train.rows(), self.houses.test.rows())
+    }
+}
+
+fn holds_houses(folder: &Path) -> bool {
+    folder.join("houses").is_dir() || folder.join("cal_housing.data").is_file()
+}
