@@ -187,11 +187,14 @@ fn bad_input_is_refused_with_a_remedy() {
         &format!("account learning --graph {graph} --iterations 0 --observers 0"),
         &["`iterations` is 0"],
     );
-    // Walks on rings of even length without laziness never forget where they began: the closed form has no logarithm.
+    // A walk on a ring of even length never forgets where it began: Theorem 2 has no step size for it.
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
-    refused(&format!("account walk --graph {} --steps 10 --matrix", path.display()), &["lazi"]);
+    let walk = "run learning --method walk --no-report --ridge 0.1 --markov-step 5 --nodes";
+    refused(&format!("{walk} 6 --graph {}", path.display()), &["lazi"]);
+    refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--nodes", "--nodes 16"), &["`ridge` is 0"]);
+    refused(&format!("{walk} 16 --step 0.1"), &["--markov-step"]);
 }
 
 #[test]

@@ -12,7 +12,44 @@ pub enum Steps {
     Running,
 }
 
+/// What the step size of Theorem 2 depends on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Markov {
+    /// Steps of the token: `T`.
+    pub steps: usize,
+    /// Strong convexity: `mu`.
+    pub convexity: f64,
+    /// Smoothness: `L`.
+    pub smoothness: f64,
+    /// Steps after which a token is within 1/4 (in total variation) of being anywhere: `tau_mix`.
+    pub mixing_time: f64,
+    /// Bound on a peer's gradient at the optimum: `zeta`.
+    pub gradient: f64,
+    /// Distance of the start from the optimum.
+    pub distance: f64,
+}
+
 impl Steps {
+    /// The constant step size of the paper's Theorem 2, `min(1/L, ln(T mu² d² / (39 L tau zeta²)) / (T mu))`: it balances what is left of the start
+    /// against the noise of the walk. `None` where numbers are not positive, or the walk is too short for its logarithm to be.
+    ///
+    /// The paper prints the constant in two ways; `39 = 3 · 13` is what its proof adds up to, with `L` beside it, as in the stated rate.
+    ///
+    /// ```
+    /// use sottovoce_protocol::walk::{Markov, Steps};
+    /// let long = Markov { steps: 100_000, convexity: 0.1, smoothness: 0.5, mixing_time: 10.0, gradient: 0.4, distance: 10.0 };
+    /// let Some(Steps::Constant(gamma)) = Steps::markov(long) else { panic!("a step") };
+    /// assert!((gamma - (100_000.0_f64 * 0.01 * 100.0 / (39.0 * 0.5 * 10.0 * 0.16)).ln() / 10_000.0).abs() < 1e-15);
+    /// assert_eq!(Steps::markov(Markov { steps: 2, ..long }), None);
+    /// ```
+    pub fn markov(given: Markov) -> Option<Self> {
+        let Markov { steps, convexity, smoothness, mixing_time, gradient, distance } = given;
+        let walk = 39.0 * smoothness * mixing_time * gradient * gradient;
+        let gain = steps as f64 * (convexity * distance).powi(2) / walk;
+        let gamma = (gain.ln() / (steps as f64 * convexity)).min(1.0 / smoothness);
+        (gamma.is_finite() && gamma > 0.0).then_some(Self::Constant(gamma))
+    }
+
     /// `gamma_t`; steps are counted from the end of burn-in.
     pub fn at(self, step: usize) -> f64 {
         match self {

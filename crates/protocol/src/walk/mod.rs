@@ -20,6 +20,6 @@ mod host;
 mod transition;
 mod walker;
 
-pub use host::{Course, Host, Steps, Visit};
+pub use host::{Course, Host, Markov, Steps, Visit};
 pub use transition::Transition;
 pub use walker::{Input, Message, Output, Patience, Token, Walker};

@@ -14,6 +14,7 @@ use sottovoce_topology::spectrum::Spectrum;
 use super::graph::source::GraphSource;
 use super::graph::{count, real};
 use crate::learning::run::Promise;
+use crate::learning::session::markov_step;
 use crate::learning::{Against, Batch, Method, Settings, Target, Task};
 
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
@@ -174,6 +175,9 @@ pub(super) struct MethodArgs {
     /// Step size (default: 4 for steps of all, 0.05 for a token's).
     #[arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
     step: Option<f64>,
+    /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
+    #[arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step")]
+    markov_step: Option<f64>,
     /// Rounds of gossip after each step (default: as the paper has it).
     #[arg(long, value_name = "K", value_parser = count)]
     rounds: Option<usize>,
@@ -228,7 +232,12 @@ impl MethodArgs {
             MethodArg::Central => Method::Central,
         };
         let step = self.step.unwrap_or(if self.method == MethodArg::Walk { 0.05 } else { 4.0 });
-        Ok(Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed })
+        let mut settings =
+            Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed };
+        if let Some(distance) = self.markov_step {
+            settings.step = markov_step(task, mixing, &settings, distance)?;
+        }
+        Ok(settings)
     }
 }
 

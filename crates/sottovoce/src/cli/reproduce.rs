@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Global;
-use crate::reproduce::{Options, Reproduction, Watch, muffliato, rumor};
+use crate::reproduce::{Options, Reproduction, Watch, muffliato, random_walk, rumor};
 
 const EXAMPLES: &str = "Examples:
   sottovoce reproduce
@@ -34,7 +34,7 @@ pub(crate) struct Reproduce {
     /// Replace files that are there already.
     #[arg(long)]
     overwrite: bool,
-    /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP).
+    /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP), Houses from houses/.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Small graphs and few runs, to try things out.
@@ -66,6 +66,7 @@ impl Reproduce {
 enum Job {
     Muffliato(Vec<muffliato::Figure>),
     Rumor(Vec<rumor::Figure>),
+    RandomWalk(Vec<random_walk::Figure>),
 }
 
 impl Job {
@@ -73,6 +74,7 @@ impl Job {
         match self {
             Self::Muffliato(_) => muffliato::NAME,
             Self::Rumor(_) => rumor::NAME,
+            Self::RandomWalk(_) => random_walk::NAME,
         }
     }
 
@@ -81,6 +83,7 @@ impl Job {
         match self {
             Self::Muffliato(figures) => figures.len(),
             Self::Rumor(figures) => rumor::parts(figures, options),
+            Self::RandomWalk(figures) => figures.len(),
         }
     }
 
@@ -88,6 +91,7 @@ impl Job {
         match self {
             Self::Muffliato(figures) => muffliato::run(figures, options, watch),
             Self::Rumor(figures) => rumor::run(figures, options, watch),
+            Self::RandomWalk(figures) => random_walk::run(figures, options, watch),
         }
     }
 }
@@ -100,12 +104,15 @@ impl FromStr for Job {
         match what.split_once('/') {
             None if what == muffliato::NAME => Ok(Self::Muffliato(muffliato::Figure::ALL.to_vec())),
             None if what == rumor::NAME => Ok(Self::Rumor(rumor::Figure::ALL.to_vec())),
+            None if what == random_walk::NAME => Ok(Self::RandomWalk(random_walk::Figure::ALL.to_vec())),
             Some((muffliato::NAME, figure)) => Ok(Self::Muffliato(vec![figure.parse()?])),
             Some((rumor::NAME, figure)) => Ok(Self::Rumor(vec![figure.parse()?])),
+            Some((random_walk::NAME, figure)) => Ok(Self::RandomWalk(vec![figure.parse()?])),
             _ => bail!(
-                "`paper` is {what}: give {0} or {1}, or one figure such as {0}/1a",
+                "`paper` is {what}: give {0}, {1} or {2}, or one figure such as {0}/1a",
                 muffliato::NAME,
-                rumor::NAME
+                rumor::NAME,
+                random_walk::NAME
             ),
         }
     }
@@ -128,6 +135,7 @@ impl Listing {
         let items = muffliato::listing()
             .into_iter()
             .chain(rumor::listing())
+            .chain(random_walk::listing())
             .map(|(name, title)| Listed { name, title });
         Self { items: items.collect() }
     }

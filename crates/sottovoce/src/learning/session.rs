@@ -4,11 +4,12 @@ use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_protocol::walk::{Course, Steps, Visit};
+use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
 use sottovoce_protocol::{Gate, Overspent, Peer, Release};
 use sottovoce_simulator::descent::{Descending, DescentSetup};
 use sottovoce_simulator::walk::{Stroll, StrollState, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 
 use super::{Method, Task};
 
@@ -306,6 +307,39 @@ pub(super) fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
     use rand::RngExt;
     let launch = |token| SimulationRng::new(seed, token as u64, 0).purpose(LAUNCH).random_range(0..peers);
     (0..tokens).map(launch).collect()
+}
+
+/// The step size of Theorem 2 for a walk whose optimum is at this distance from the start.
+pub fn markov_step(
+    task: &Task,
+    mixing: Option<&Mixing>,
+    settings: &Settings,
+    distance: f64,
+) -> anyhow::Result<f64> {
+    let (Method::Walk { tokens, burn_in }, Some(mixing)) = (settings.method, mixing) else {
+        anyhow::bail!("`markov-step` is given: it is for walks; leave it out")
+    };
+    sottovoce_views::walk::require_ergodic(mixing)?;
+    let convexity = task.ridge();
+    ensure!(
+        convexity > 0.0,
+        "`ridge` is {convexity}: Theorem 2 needs strongly convex losses; give a positive one"
+    );
+    let given = Markov {
+        steps: settings.walk_steps(task.peers(), tokens, burn_in),
+        convexity,
+        smoothness: task.smoothness(),
+        mixing_time: mixing_time(&Spectrum::of(mixing)?, task.peers(), 0.25)?.upper,
+        gradient: 0.5 * task.sensitivity(),
+        distance,
+    };
+    match Steps::markov(given) {
+        Some(Steps::Constant(gamma)) => Ok(gamma),
+        _ => anyhow::bail!(
+            "`markov-step` is {distance}: a walk of {} steps is too short for Theorem 2 on this graph; raise the iterations or the distance",
+            given.steps
+        ),
+    }
 }
 
 /// One step of a trusted party: the mean of all clipped gradients, with noise on their sum.

@@ -91,6 +91,11 @@ impl Task {
         self.model.smoothness(self.radius)
     }
 
+    /// Weight of the squared length of the model in the loss.
+    pub fn ridge(&self) -> f64 {
+        self.model.ridge
+    }
+
     /// Whether a step of this size moves no two models apart: convex losses, clipping that keeps them so, and a step of at most 2/smoothness.
     pub fn is_nonexpansive(&self, step: f64) -> bool {
         self.model.clipping_keeps_convex(self.clip) && step <= 2.0 / self.smoothness()
