@@ -174,6 +174,7 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --sigma 0.001 --epsilon 1 --against worst-peer"), &["spent by the first step"]);
     refused(&format!("{run} --sigma 1 --epsilon 1 --against mean-peer"), &["a mean cannot end a run"]);
     refused(&format!("{run} --clip 0"), &["`clip` is 0"]);
+    refused(&format!("{run} --clipped nothing --loss squared"), &["`clip` is none", "unbounded"]);
     refused(&format!("{run} --iterations 0"), &["`iterations` is 0"]);
     refused(&format!("{run} --step 0"), &["`step` is 0"]);
     refused(&format!("{run} --method walk --tokens 0"), &["`tokens` is 0"]);

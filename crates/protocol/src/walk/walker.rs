@@ -173,10 +173,10 @@ impl<V: Value, G: FnMut(usize, f64, &mut V)> Walker<V, G> {
     pub fn handle(&mut self, input: Input<V>, noise: &mut dyn Noise<V>, chance: &mut dyn Chance) {
         match input {
             Input::Launch { id, value } => {
-                self.hold(Token { id, epoch: (0, 0), step: 0, value }, noise, chance)
+                self.hold(Token { id, epoch: (0, 0), step: 0, value }, noise, chance);
             }
             Input::Message { from, message: Message::Token(token) } => {
-                self.receive(from, token, noise, chance)
+                self.receive(from, token, noise, chance);
             }
             Input::Message { from, message: Message::Received { id, epoch, step } } => {
                 let answered = |sent: &Unanswered<V>| {

@@ -1,5 +1,6 @@
 //! What `run learning` and `plan learning` ask alike: the task, the method, the target.
 
+use std::f64::consts::SQRT_2;
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
@@ -44,7 +45,7 @@ pub(super) struct TaskArgs {
     /// Largest norm of a gradient.
     #[arg(long, value_name = "C", default_value = "0.4", value_parser = real, allow_negative_numbers = true)]
     clip: f64,
-    /// What is clipped: each row's gradient, or a peer's mean.
+    /// What is clipped.
     #[arg(long, value_enum, default_value_t = Clipped::Example)]
     clipped: Clipped,
     /// Rows of each gradient, drawn anew (default: all of a peer's rows).
@@ -61,8 +62,12 @@ enum LossArg {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Clipped {
+    /// Each row's.
     Example,
+    /// A peer's mean.
     User,
+    /// Nothing: rows have a bounded length, and the loss a bounded slope.
+    Nothing,
 }
 
 impl TaskArgs {
@@ -81,10 +86,13 @@ impl TaskArgs {
         let clip = match self.clipped {
             Clipped::Example => Clip::Example(self.clip),
             Clipped::User => Clip::User(self.clip),
+            Clipped::Nothing => Clip::None,
         };
         let model = Model { loss, width: train.width(), ridge: self.ridge };
         let shards = Shards::even(&train, self.nodes)?;
-        Task::new(name, shards, test, model, clip, self.batch.map_or(Batch::All, Batch::Rows))
+        // Rows of norm 1 and an intercept.
+        let batch = self.batch.map_or(Batch::All, Batch::Rows);
+        Task::new(name, shards, test, model, Clip::Example(1.0), batch)?.within(SQRT_2)?.clipped(clip)
     }
 
     fn tables(&self) -> anyhow::Result<(String, Table, Table)> {

@@ -1,8 +1,9 @@
 //! What is learned: data of every peer, a model, and how gradients are bounded.
 
 use std::cell::RefCell;
+use std::f64::consts::SQRT_2;
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use rand::RngExt;
 use sottovoce_learning::houses::Houses;
 use sottovoce_learning::{Clip, Loss, Model, Shard, Shards, Table};
@@ -32,7 +33,7 @@ pub struct Task {
     clip: Clip,
     batch: Batch,
     sensitivity: f64,
-    radius: f64,
+    radius: Option<f64>,
 }
 
 impl Task {
@@ -45,30 +46,56 @@ impl Task {
         clip: Clip,
         batch: Batch,
     ) -> anyhow::Result<Self> {
-        model.check(shards.table())?;
-        model.check(&test)?;
-        clip.check()?;
-        ensure!(batch != Batch::Rows(0), "`batch` is 0: give at least one row");
-        let radius = shards.table().radius();
-        let sensitivity = model.sensitivity(clip, radius)?;
-        Ok(Self { name: name.into(), shards, test, model, clip, batch, sensitivity, radius })
+        Self::checked(Self {
+            name: name.into(),
+            shards,
+            test,
+            model,
+            clip,
+            batch,
+            sensitivity: 0.0,
+            radius: None,
+        })
+    }
+
+    /// With the promise that no row is ever longer than `radius`, whoever's data it is: rows that are longer are refused. Only such a promise bounds
+    /// curvature, and gradients that are not clipped; what the data at hand happens to be bounds neither.
+    pub fn within(self, radius: f64) -> anyhow::Result<Self> {
+        Self::checked(Self { radius: Some(radius), ..self })
+    }
+
+    fn checked(mut task: Self) -> anyhow::Result<Self> {
+        task.model.check(task.shards.table())?;
+        task.model.check(&task.test)?;
+        task.clip.check()?;
+        ensure!(task.batch != Batch::Rows(0), "`batch` is 0: give at least one row");
+        if let Some(radius) = task.radius {
+            Model::require_radius(task.shards.table(), radius)?;
+        }
+        task.sensitivity = match (task.clip, task.radius) {
+            (Clip::None, None) => bail!(
+                "`clip` is none: gradients are bounded only if the length of rows is; say how long they may be"
+            ),
+            (clip, radius) => task.model.sensitivity(clip, radius.unwrap_or(1.0))?,
+        };
+        Ok(task)
     }
 
     /// The papers' task: logistic regression on Houses, dealt out evenly; each row's gradient clipped to 0.4.
     pub fn houses(name: impl Into<String>, houses: &Houses, peers: usize) -> anyhow::Result<Self> {
         let model = Model { loss: Loss::Logistic, width: houses.train.width(), ridge: 0.0 };
         let shards = Shards::even(&houses.train, peers)?;
-        Self::new(name, shards, houses.test.clone(), model, Clip::Example(0.4), Batch::All)
+        Self::new(name, shards, houses.test.clone(), model, Clip::Example(0.4), Batch::All)?.within(SQRT_2)
     }
 
     /// The same with another clipping.
     pub fn clipped(self, clip: Clip) -> anyhow::Result<Self> {
-        Self::new(self.name, self.shards, self.test, self.model, clip, self.batch)
+        Self::checked(Self { clip, ..self })
     }
 
     /// The same with other batches.
     pub fn in_batches(self, batch: Batch) -> anyhow::Result<Self> {
-        Self::new(self.name, self.shards, self.test, self.model, self.clip, batch)
+        Self::checked(Self { batch, ..self })
     }
 
     /// Number of peers.
@@ -86,9 +113,9 @@ impl Task {
         self.sensitivity
     }
 
-    /// An upper bound on the curvature of every peer's loss.
+    /// An upper bound on the curvature of every peer's loss, whatever its data; infinite where nothing bounds the rows.
     pub fn smoothness(&self) -> f64 {
-        self.model.smoothness(self.radius)
+        self.radius.map_or(f64::INFINITY, |radius| self.model.smoothness(radius))
     }
 
     /// Weight of the squared length of the model in the loss.
@@ -147,5 +174,58 @@ impl Task {
             their.push(labels[row]);
         }
         self.model.gradient(model, Shard { features: &chosen, labels: &their, width }, self.clip, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(rows: Vec<f64>, labels: Vec<f64>, clip: Clip) -> anyhow::Result<Task> {
+        let table = Table::new(rows, 2, labels).unwrap();
+        let model = Model { loss: Loss::Logistic, width: 2, ridge: 0.0 };
+        Task::new("small", Shards::even(&table, 2)?, table, model, clip, Batch::All)
+    }
+
+    #[test]
+    fn curvature_is_bounded_by_promise_alone() {
+        let rows = || vec![1.0, 0.0, 0.0, 1.0, 0.6, 0.8, -1.0, 0.0];
+        let free = task(rows(), vec![1.0, -1.0, 1.0, -1.0], Clip::Example(0.5)).unwrap();
+        assert!(!free.is_nonexpansive(1e-9) && free.sensitivity() == 1.0);
+        let bounded = free.clone().within(1.0).unwrap();
+        assert!(bounded.is_nonexpansive(8.0) && !bounded.is_nonexpansive(8.1));
+        assert!(!bounded.clone().clipped(Clip::User(0.5)).unwrap().is_nonexpansive(0.1));
+        // Unclipped gradients are as long as rows may be.
+        assert_eq!(bounded.clipped(Clip::None).unwrap().sensitivity(), 2.0);
+        let error = free.clone().within(0.9).unwrap_err().to_string();
+        assert!(error.contains("`norm` is 1 in row 0") && error.contains("normalise"), "{error}");
+        assert!(free.clipped(Clip::None).unwrap_err().to_string().contains("say how long"));
+    }
+
+    #[test]
+    fn labels_and_batches_are_checked() {
+        let rows = || vec![1.0, 0.0, 0.0, 1.0];
+        assert!(
+            task(rows(), vec![1.0, 0.0], Clip::Example(1.0))
+                .unwrap_err()
+                .to_string()
+                .contains("`label` is 0")
+        );
+        let good = task(rows(), vec![1.0, -1.0], Clip::Example(1.0)).unwrap();
+        assert!(good.in_batches(Batch::Rows(0)).is_err());
+    }
+
+    #[test]
+    fn batches_are_a_function_of_seed_peer_and_turn() {
+        let rows: Vec<f64> = (0..40).map(f64::from).collect();
+        let labels = (0..20).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let task = task(rows, labels, Clip::Example(1.0)).unwrap().in_batches(Batch::Rows(2)).unwrap();
+        let step = |seed, peer, turn| {
+            let mut model = vec![0.1, -0.2];
+            task.descend(seed, peer, turn, 1.0, &mut model);
+            model
+        };
+        assert_eq!(step(1, 0, 3), step(1, 0, 3));
+        assert!((0..20).any(|turn| step(1, 0, turn) != step(1, 0, 3)));
     }
 }
