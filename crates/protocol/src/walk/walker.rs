@@ -82,6 +82,8 @@ pub enum Output<V> {
     Visited {
         /// The token.
         id: usize,
+        /// Which copy of it.
+        epoch: (usize, Peer),
         /// The step.
         step: usize,
         /// What was done.
@@ -105,8 +107,12 @@ pub enum Output<V> {
     Rerouted {
         /// The token.
         id: usize,
-        /// The step.
+        /// The step that both copies make next.
         step: usize,
+        /// The copy that was not answered for.
+        epoch: (usize, Peer),
+        /// The copy that takes the detour.
+        detour: (usize, Peer),
         /// Who did not answer.
         silent: Peer,
     },
@@ -248,7 +254,7 @@ impl<V: Value, G: FnMut(usize, f64, &mut V)> Walker<V, G> {
             self.stopped = true;
             self.outputs.push_back(Output::Stopped(overspent));
         }
-        self.outputs.push_back(Output::Visited { id, step, visit });
+        self.outputs.push_back(Output::Visited { id, epoch: token.epoch, step, visit });
     }
 
     fn send(&mut self, token: Token<V>, to: Peer, attempts: usize, silent: Vec<Peer>) {
@@ -273,8 +279,9 @@ impl<V: Value, G: FnMut(usize, f64, &mut V)> Walker<V, G> {
         silent.push(to);
         match self.host.transition().draw_except(self.host.peer, &silent, chance) {
             Some(other) => {
-                self.outputs.push_back(Output::Rerouted { id, step: token.step, silent: to });
-                token.epoch = (token.epoch.0 + 1, self.host.peer);
+                let (epoch, detour) = (token.epoch, (token.epoch.0 + 1, self.host.peer));
+                self.outputs.push_back(Output::Rerouted { id, step: token.step, epoch, detour, silent: to });
+                token.epoch = detour;
                 self.seen.insert(id, (token.epoch, token.step));
                 self.send(token, other, 1, silent);
             }

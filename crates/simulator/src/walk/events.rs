@@ -42,6 +42,8 @@ pub enum Passage {
     Held {
         /// The token.
         token: usize,
+        /// Which copy of it.
+        epoch: (usize, Peer),
         /// The holder.
         peer: Peer,
         /// At which step.
@@ -53,9 +55,11 @@ pub enum Passage {
     Rerouted {
         /// The token.
         token: usize,
-        /// Who sent it.
-        peer: Peer,
-        /// At which step.
+        /// The copy that was not answered for.
+        epoch: (usize, Peer),
+        /// The copy that takes the detour.
+        detour: (usize, Peer),
+        /// The step that both make next.
         step: usize,
     },
 }
@@ -233,11 +237,11 @@ impl<'r, 'a, G: FnMut(usize, f64, &mut Vec<f64>)> Run<'r, 'a, G> {
                     self.queue.push(time, Event::Timeout { peer, token: id, timer });
                 }
             }
-            Output::Visited { id, step, visit } => {
-                self.outcome.passages.push(Passage::Held { token: id, peer, step, visit });
+            Output::Visited { id, epoch, step, visit } => {
+                self.outcome.passages.push(Passage::Held { token: id, epoch, peer, step, visit });
             }
-            Output::Rerouted { id, step, .. } => {
-                self.outcome.passages.push(Passage::Rerouted { token: id, peer, step });
+            Output::Rerouted { id, step, epoch, detour, .. } => {
+                self.outcome.passages.push(Passage::Rerouted { token: id, epoch, detour, step });
             }
             Output::Stranded { .. } => self.outcome.stranded += 1,
             Output::Refused { reason, .. } => self.outcome.swallowed += u64::from(reason == Refusal::Late),

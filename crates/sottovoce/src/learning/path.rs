@@ -2,9 +2,11 @@
 //!
 //! Where tokens go depends on no data: the path can be drawn beforehand, by the very code that learns, with gradients left out.
 
+use std::collections::BTreeMap;
+
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::walk::{Course, Steps, Visit};
-use sottovoce_simulator::walk::{Stroll, WalkSetup};
+use sottovoce_simulator::walk::{Passage, Stroll, WalkOutcome, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{self as walks, Odometer, Trajectory};
@@ -105,6 +107,67 @@ impl Path {
     }
 }
 
+/// What every peer has learnt of every other from a run on a network with faults, if all tokens are shown at its end.
+///
+/// Where a token took a detour there may be two copies. What both can show is covered by showing the token to everyone at the fork
+/// (`docs/theorems/random-walks.md`); each copy is then accounted for on its own.
+pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> anyhow::Result<Vec<Trajectory>> {
+    let mut copies: BTreeMap<(usize, Epoch), Copy> = BTreeMap::new();
+    for passage in &outcome.passages {
+        match *passage {
+            Passage::Held { token, epoch, peer, step, visit } => {
+                copies.entry((token, epoch)).or_default().visits.push((step, peer, visit));
+            }
+            Passage::Rerouted { token, epoch, detour, step } => {
+                copies.entry((token, epoch)).or_default().forks.push((step, detour));
+            }
+        }
+    }
+    let mut all = vec![Odometer::everyone(peers)?.conclude(false)];
+    for token in 0..outcome.finals.len() {
+        follow(&copies, (token, (0, 0)), Odometer::everyone(peers)?, &mut all)?;
+    }
+    let sum = |sum: Vec<Trajectory>, more: Vec<Trajectory>| -> anyhow::Result<Vec<Trajectory>> {
+        sum.into_iter().zip(&more).map(|(sum, more)| Ok(sum.and(more)?)).collect()
+    };
+    let mut all = all.into_iter();
+    let first = all.next().unwrap_or_default();
+    all.try_fold(first, sum)
+}
+
+type Epoch = (usize, Peer);
+
+/// Who held a copy of a token, and where others forked off.
+#[derive(Default)]
+struct Copy {
+    visits: Vec<(usize, Peer, Visit)>,
+    forks: Vec<(usize, Epoch)>,
+}
+
+fn follow(
+    copies: &BTreeMap<(usize, Epoch), Copy>,
+    which: (usize, Epoch),
+    mut odometer: Odometer,
+    all: &mut Vec<Vec<Trajectory>>,
+) -> anyhow::Result<()> {
+    let nobody = Copy::default();
+    let copy = copies.get(&which).unwrap_or(&nobody);
+    let mut forks = copy.forks.clone();
+    forks.sort_unstable();
+    let mut forks = forks.into_iter().peekable();
+    for &(step, holder, visit) in &copy.visits {
+        while let Some((_, detour)) = forks.next_if(|(fork, _)| *fork <= step) {
+            follow(copies, (which.0, detour), odometer.fork(), all)?;
+        }
+        odometer.visit(holder, of_views(visit))?;
+    }
+    for (_, detour) in forks {
+        follow(copies, (which.0, detour), odometer.fork(), all)?;
+    }
+    all.push(odometer.conclude(true));
+    Ok(())
+}
+
 fn of_views(visit: Visit) -> walks::Visit {
     match visit {
         Visit::Contributed => walks::Visit::Contributes,
@@ -156,4 +219,109 @@ impl Pairs {
 /// The losses of convex objectives.
 pub fn pairs(losses: &[Trajectory]) -> Pairs {
     Pairs::of(losses.len(), |v, u| losses[v].convex[u])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sottovoce_protocol::walk::Patience;
+    use sottovoce_simulator::network::{Faults, Network};
+    use sottovoce_simulator::walk::WalkRun;
+    use sottovoce_topology::family::{Family, generate};
+    use sottovoce_topology::mixing::Weights;
+    use sottovoce_views::walk::{ExpectedSetup, Sampling};
+    use std::time::Duration;
+
+    const PEERS: usize = 12;
+
+    fn mixing() -> Mixing {
+        let graph = generate(&Family::ErdosRenyi { n: PEERS, p: 0.4 }, 3, true).unwrap();
+        Mixing::new(&graph, Weights::MetropolisPlusOne)
+    }
+
+    fn excursion(seed: u64) -> Excursion {
+        Excursion { tokens: 1, burn_in: 3, cap: 4, seed }
+    }
+
+    fn run(mixing: &Mixing, network: Network) -> WalkOutcome {
+        let course = excursion(7);
+        let setup = WalkSetup {
+            mixing,
+            course: Course {
+                steps: course.steps(PEERS),
+                burn_in: course.burn_in,
+                sizes: Steps::Constant(0.1),
+                sensitivity: 1.0,
+                noise: 1.0,
+                cap: course.cap,
+            },
+            launch: launches(course.seed, 1, PEERS),
+            budget: f64::INFINITY,
+            start: vec![0.0],
+        };
+        let (patience, deadline) = (Patience { attempts: 2 }, Duration::from_secs(100_000));
+        let run =
+            WalkRun { setup, network, faults: Faults::default(), patience, deadline, seed: course.seed };
+        run.run(|_| |_: usize, _: f64, _: &mut Vec<f64>| {}).unwrap()
+    }
+
+    #[test]
+    fn the_path_drawn_beforehand_is_the_path_of_the_run() {
+        let mixing = mixing();
+        let drawn = Path::draw(&mixing, excursion(7)).unwrap();
+        let outcome = run(&mixing, Network::perfect());
+        assert_eq!(outcome.path(0), drawn.visits);
+        let (before, after) = (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome, PEERS).unwrap());
+        assert_eq!(before, after);
+    }
+
+    #[test]
+    fn detours_are_counted_in_every_copy() {
+        let mixing = mixing();
+        let network = Network { loss: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
+        let outcome = run(&mixing, network);
+        assert!(outcome.reroutings() > 0);
+        let losses = with_detours(&outcome, PEERS).unwrap();
+        // Whoever contributed loses something when the result is shown, and never more than its contributions.
+        for u in 0..PEERS {
+            let count =
+                outcome.path(0).iter().filter(|visit| **visit == (u, Visit::Contributed)).count() as f64;
+            assert!(count <= 4.0);
+            for (v, to) in losses.iter().enumerate().filter(|(v, _)| *v != u) {
+                let loss = to.convex[u];
+                assert!((loss > 0.0) == (count > 0.0) && loss <= count + 1e-12, "{u} {v}: {loss} {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn steps_within_a_budget_keep_it() {
+        let path = Path::draw(&mixing(), excursion(7)).unwrap();
+        let whole = pairs(&path.losses(usize::MAX).unwrap());
+        assert_eq!(path.steps_within(whole.worst).unwrap(), path.steps());
+        let fewer = path.steps_within(0.6 * whole.worst).unwrap();
+        assert!(fewer < path.steps() && pairs(&path.losses(fewer).unwrap()).worst <= 0.6 * whole.worst);
+    }
+
+    /// The accountant of walks to come and the protocol's own code draw paths of the same law.
+    #[test]
+    fn walks_to_come_are_those_that_come() {
+        let mixing = mixing();
+        let (samples, observer) = (4000, 2);
+        let mut means = [0.0; PEERS];
+        for seed in 0..samples {
+            let losses = Path::draw(&mixing, excursion(seed)).unwrap().losses(usize::MAX).unwrap();
+            means
+                .iter_mut()
+                .zip(&losses[observer].convex)
+                .for_each(|(sum, loss)| *sum += loss / samples as f64);
+        }
+        let setup = ExpectedSetup { cap: Some(4), burn_in: 3, ..ExpectedSetup::new(&mixing, 4 * PEERS) };
+        let sampling = Sampling { samples: 20_000, seed: 1, confidence: 0.9 };
+        let expected = setup.expected(&[observer], 4.0, &[2.0], sampling).unwrap().convex.mean;
+        for u in (0..PEERS).filter(|&u| u != observer) {
+            // Losses of a path have a standard deviation below 1: five of those of 4000 and 20,000 samples together.
+            assert!((means[u] - expected[u]).abs() < 5.0 * (1.0_f64 / 4000.0 + 1.0 / 20_000.0).sqrt(), "{u}");
+        }
+    }
 }

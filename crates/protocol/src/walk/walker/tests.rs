@@ -93,7 +93,8 @@ fn an_unanswered_token_is_sent_again_unchanged_and_then_elsewhere() {
     assert_eq!(sent(&wait(&mut walker, 0)), [first.clone()]);
     assert!(wait(&mut walker, 0).is_empty(), "an old timer");
     let outputs = wait(&mut walker, 1);
-    assert!(outputs.contains(&Output::Rerouted { id: 0, step: 6, silent: first.0 }));
+    let (epoch, detour) = ((0, 0), (1, 0));
+    assert!(outputs.contains(&Output::Rerouted { id: 0, step: 6, epoch, detour, silent: first.0 }));
     let (to, detour) = sent(&outputs).remove(0);
     assert!(to != first.0 && to != 0);
     assert_eq!((detour.epoch, &detour.value), ((1, 0), &first.1.value));
