@@ -42,6 +42,14 @@ fn every_method_meets_a_target_against_a_wire_tapper() {
 }
 
 #[test]
+fn data_is_dealt_out_as_asked() {
+    let run = "run learning --nodes 32 --sigma 0 --iterations 5 --no-report";
+    let accuracy = |more: &str| number(&json(&format!("{run} {more}")), "/accuracy");
+    assert!(accuracy("") > 0.9 && accuracy("--split dirichlet:0.3") > 0.9);
+    assert!(accuracy("--rows 4 --batch 2") > 0.6);
+}
+
+#[test]
 fn runs_end_at_their_budget() {
     let run = "run learning --nodes 64 --sigma 2 --iterations 20 --no-report --epsilon 2 --against";
     let found = json(&format!("{run} wire-tapper --method butterfly"));
@@ -176,6 +184,9 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --clip 0"), &["`clip` is 0"]);
     refused(&format!("{run} --clipped nothing --loss squared"), &["`clip` is none", "unbounded"]);
     refused(&format!("{run} --iterations 0"), &["`iterations` is 0"]);
+    refused(&format!("{run} --rows 9999"), &["`rows` is 9999", "from 1 to"]);
+    refused(&format!("{run} --split unfair"), &["dirichlet:"]);
+    refused(&format!("{run} --split similarity:2"), &["`t` is 2"]);
     refused(&format!("{run} --step 0"), &["`step` is 0"]);
     refused(&format!("{run} --method walk --tokens 0"), &["`tokens` is 0"]);
     refused(&format!("{run} --graph {graph}"), &["`graph` is given"]);

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use sottovoce_learning::houses::{self, Split};
+use sottovoce_learning::houses;
 use sottovoce_learning::read::{self, Column, Options};
-use sottovoce_learning::{Clip, Loss, Model, Shards, Table};
+use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
@@ -20,6 +20,8 @@ use crate::learning::{Against, Batch, Method, Settings, Target, Task};
 
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
 const LOOK_ALIKE: u64 = 823;
+/// Seed of dealing it out.
+const DEALING: u64 = 1;
 
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
@@ -27,9 +29,16 @@ const DEFAULT_EPSILON: f64 = 4.0;
 /// Which data, and how gradients are bounded.
 #[derive(Debug, Args)]
 pub(super) struct TaskArgs {
-    /// Number of peers that the data is dealt out to, evenly.
+    /// Number of peers that the data is dealt out to.
     #[arg(long, value_name = "N", default_value = "256", value_parser = count)]
     pub(super) nodes: usize,
+    /// Rows of each peer (default: as many as there are for all).
+    #[arg(long, value_name = "R", value_parser = count)]
+    rows: Option<usize>,
+    /// How rows are dealt out: evenly in their order, by classes whose shares are drawn for each peer (`dirichlet:0.5`), or from apart to alike (`similarity:0`
+    /// to `similarity:1`).
+    #[arg(long, value_name = "SPLIT", default_value = "even", value_parser = split)]
+    split: Split,
     /// Folder with the Houses data (`cal_housing.data`), or a file to learn from: CSV, ARFF or SVMlight.
     #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
@@ -51,6 +60,25 @@ pub(super) struct TaskArgs {
     /// Rows of each gradient, drawn anew (default: all of a peer's rows).
     #[arg(long, value_name = "B", value_parser = count)]
     batch: Option<usize>,
+}
+
+/// How rows are dealt out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Split {
+    Even,
+    Dirichlet(f64),
+    Similarity(f64),
+}
+
+fn split(text: &str) -> Result<Split, String> {
+    let number =
+        |text: &str| text.parse().map_err(|_| format!("`{text}` is no number; give one, such as 0.5"));
+    match text.split_once(':') {
+        None if text == "even" => Ok(Split::Even),
+        Some(("dirichlet", concentration)) => Ok(Split::Dirichlet(number(concentration)?)),
+        Some(("similarity", t)) => Ok(Split::Similarity(number(t)?)),
+        _ => Err("give even, dirichlet:CONCENTRATION or similarity:T".to_owned()),
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,10 +117,31 @@ impl TaskArgs {
             Clipped::Nothing => Clip::None,
         };
         let model = Model { loss, width: train.width(), ridge: self.ridge };
-        let shards = Shards::even(&train, self.nodes)?;
+        let shards = self.deal(&train)?;
         // Rows of norm 1 and an intercept.
         let batch = self.batch.map_or(Batch::All, Batch::Rows);
         Task::new(name, shards, test, model, Clip::Example(1.0), batch)?.within(SQRT_2)?.clipped(clip)
+    }
+
+    fn deal(&self, train: &Table) -> anyhow::Result<Shards> {
+        let wanted = self.rows.map(|rows| rows.saturating_mul(self.nodes));
+        let fewer = match wanted {
+            Some(wanted) if wanted > train.rows() || wanted == 0 => bail!(
+                "`rows` is {}: {} peers share {} rows; give from 1 to {}",
+                wanted / self.nodes.max(1),
+                self.nodes,
+                train.rows(),
+                train.rows() / self.nodes.max(1)
+            ),
+            Some(wanted) => Some(train.select(&(0..wanted).collect::<Vec<_>>())?),
+            None => None,
+        };
+        let table = fewer.as_ref().unwrap_or(train);
+        Ok(match self.split {
+            Split::Even => Shards::even(table, self.nodes)?,
+            Split::Dirichlet(concentration) => deal::dirichlet(table, self.nodes, concentration, DEALING)?,
+            Split::Similarity(t) => deal::similarity(table, self.nodes, t, DEALING)?,
+        })
     }
 
     fn tables(&self) -> anyhow::Result<(String, Table, Table)> {
@@ -101,7 +150,7 @@ impl TaskArgs {
             return Ok(("A look-alike of Houses".into(), houses.train, houses.test));
         };
         if path.is_dir() {
-            let houses = houses::read(path, Split::Eighty)?;
+            let houses = houses::read(path, houses::Split::Eighty)?;
             return Ok(("Houses".into(), houses.train, houses.test));
         }
         let column = match &self.label {
