@@ -12,11 +12,13 @@
 //! `f = 1` is no protection beyond the peer's own noise, and the mean over all peers is `rank / n`.
 //!
 //! * [`exact`]: that number, for fixed weights, for schedules, with relay noise, for any coalition;
+//! * [`descent`]: the same over all steps of a descent with an averaging after each;
 //! * [`published`]: the formulas as they were printed, for comparison; most are refuted by [`exact`];
 //! * [`utility`]: how far the result is from the mean, exactly and as published.
 //!
 
 mod basis;
+pub mod descent;
 mod error;
 pub mod exact;
 pub mod parallel;

@@ -1,0 +1,91 @@
+//! Any linear descent: losses from the coefficients of the messages themselves, as the protocol's own code produced them.
+//!
+//! For relay noise, schedules within an iteration, gradients that are linear maps, and to check [`linear`](super::linear). The
+//! warnings of [`exact::traced`](crate::exact::traced()) hold here too: without relay noise, messages of many rounds become
+//! parallel; where that is so, what was taken for a combination of other messages is reported as doubtful.
+
+use faer::Mat;
+
+use super::bound::largest_shift;
+use super::{DescentLoss, adversary, check_iterations, standing};
+use crate::basis::Basis;
+use crate::error::check_observers;
+use crate::{Error, Result};
+
+/// Remainders down to here leave a clear gap to rounding.
+const CLEAR: f64 = 1e-6;
+
+/// What `observers` learn from messages given by their coefficients over standardised base variables (those beyond the end are 0).
+///
+/// `steps[u]` are the variables of peer `u`'s gradient steps, the noises under which they enter. `own(i)` says whether variable
+/// `i` was drawn by an observer, who knows it.
+pub fn linear_view(
+    messages: &[&[f64]],
+    observers: &[usize],
+    steps: &[Vec<usize>],
+    own: impl Fn(usize) -> bool,
+) -> Result<DescentLoss> {
+    let observers = check_observers(observers, steps.len())?;
+    let iterations = steps.iter().map(Vec::len).max().unwrap_or(0);
+    check_iterations(iterations)?;
+    let basis = span(messages, own)?;
+    let rounding = f64::EPSILON * (16 + basis.rank() + iterations * iterations) as f64;
+    let loss = |u: usize| match observers.binary_search(&u) {
+        Ok(_) => 0.0,
+        Err(_) => largest_shift(&block(&basis, &steps[u]), rounding),
+    };
+    let lost = if basis.shortest < CLEAR { basis.dropped } else { 0 };
+    let doubtful = basis.ambiguous + lost;
+    Ok(DescentLoss {
+        adversary: adversary(&observers),
+        iterations,
+        losses: (0..steps.len()).map(loss).collect(),
+        rank: Some(basis.rank()),
+        doubtful,
+        standing: standing(iterations, doubtful),
+    })
+}
+
+/// The variables of everyone's gradient steps as the state machines draw them: step `t` is draw `t (rounds + 1)` of a peer, after
+/// which come its relay noises, and draw `k` of peer `u` is variable `k nodes + u`.
+pub fn step_variables(nodes: usize, rounds: usize, iterations: usize) -> Vec<Vec<usize>> {
+    let of = |u: usize| (0..iterations).map(|t| t * (rounds + 1) * nodes + u).collect();
+    (0..nodes).map(of).collect()
+}
+
+/// A basis of what the messages tell, beside what observers drew themselves.
+fn span(messages: &[&[f64]], own: impl Fn(usize) -> bool) -> Result<Basis> {
+    let variables = messages.iter().map(|message| message.len()).max().unwrap_or(0);
+    let mut rows = Vec::with_capacity(messages.len() * variables);
+    for message in messages {
+        let start = rows.len();
+        rows.extend(message.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }));
+        rows.resize(start + variables, 0.0);
+        let row = &mut rows[start..];
+        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if !length.is_finite() {
+            return Err(Error::parameter("messages", length, "every coefficient must be a finite number"));
+        }
+        if length > 0.0 {
+            row.iter_mut().for_each(|x| *x /= length);
+        }
+    }
+    // Coefficients are products of weights: of any size.
+    let mut basis = Basis::new(variables).careful(true);
+    let terms = rows.iter().map(|x| x.abs()).collect();
+    basis.extend(rows, || terms);
+    Ok(basis)
+}
+
+/// The projection on the basis, between these variables.
+fn block(basis: &Basis, variables: &[usize]) -> Mat<f64> {
+    let mut block = Mat::zeros(variables.len(), variables.len());
+    for column in (0..basis.rank()).map(|i| basis.column(i)) {
+        // Variables that no message contains are not seen.
+        let entry = |i: usize| column.get(variables[i]).copied().unwrap_or(0.0);
+        for t in 0..variables.len() {
+            (0..variables.len()).for_each(|s| block[(s, t)] += entry(s) * entry(t));
+        }
+    }
+    block
+}
