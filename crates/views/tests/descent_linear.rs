@@ -13,7 +13,7 @@ use sottovoce_simulator::trace::listen;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::descent::traced::{linear_view, step_variables};
-use sottovoce_views::descent::{DescentLoss, linear, wire_tapper};
+use sottovoce_views::descent::{DescentLoss, linear, relay, wire_tapper};
 use sottovoce_views::exact;
 
 /// The machines themselves on coefficients; their gradients are zero, so that nothing but noise enters.
@@ -101,6 +101,8 @@ proptest! {
         let one = loss(&[0], iterations);
         let (longer, both) = (loss(&[0], iterations + 1), loss(&[0, 1], iterations));
         let relayed = by_tracing(vec![gossip(&mixing, rounds, false)], &[0], iterations, 0.3);
+        let structured = relay::loss(&mixing, &[0], rounds, iterations, 0.3).unwrap();
+        prop_assert!(largest_difference(&structured.losses, &relayed.losses) < 1e-7, "{:?} {:?}", structured, relayed);
         for u in 2..n {
             prop_assert!((0.0..=iterations as f64).contains(&one.losses[u]));
             prop_assert!(one.losses[u] <= longer.losses[u] + 1e-9, "{u}: {:?} {:?}", one, longer);

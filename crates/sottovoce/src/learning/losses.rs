@@ -14,8 +14,9 @@ use anyhow::Context;
 use serde::Serialize;
 use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::descent::{consensus, linear};
+use sottovoce_views::descent::{DescentLoss, consensus, linear, relay};
 use sottovoce_views::parallel;
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::walk::PublishedWalk;
@@ -119,12 +120,10 @@ impl Question<'_> {
             mean_standing: Standing::Proven,
         };
         match self.method {
-            Method::Gossip { rounds, relay, .. } => {
+            Method::Gossip { .. } => {
                 let mixing = self.mixing.context("`graph` is missing: gossip needs one")?;
                 let mut summary = proven(local, local, Currency::Gaussian);
-                if relay == 0.0 {
-                    (summary.mean, summary.mean_standing) = self.gossip_mean(mixing, rounds)?;
-                }
+                (summary.mean, summary.mean_standing) = self.gossip_mean(mixing)?;
                 Ok(summary)
             }
             Method::Butterfly => {
@@ -149,22 +148,28 @@ impl Question<'_> {
     }
 
     /// Mean over sampled observers of the linear views of all iterations.
-    fn gossip_mean(&self, mixing: &Mixing, rounds: usize) -> anyhow::Result<(f64, Standing)> {
+    fn gossip_mean(&self, mixing: &Mixing) -> anyhow::Result<(f64, Standing)> {
         let observers = self.sampled_peers();
         let mut sum = 0.0;
         let mut standing = Standing::Proven;
         for &observer in &observers {
-            let loss = linear::loss(&[mixing], &[observer], rounds, self.iterations)?;
-            sum += loss
-                .losses
-                .iter()
-                .enumerate()
-                .filter(|(u, _)| *u != observer)
-                .map(|(_, loss)| loss)
-                .sum::<f64>();
+            let loss = self.gossip(mixing, observer)?;
+            sum += loss.losses.iter().sum::<f64>();
             standing = loss.standing;
         }
-        Ok((sum / (observers.len() * (self.peers - 1)) as f64, standing))
+        Ok((sum / (observers.len() * (self.peers - 1)).max(1) as f64, standing))
+    }
+
+    /// What one observer learns from gossip; its own entry is 0.
+    fn gossip(&self, mixing: &Mixing, observer: usize) -> anyhow::Result<DescentLoss> {
+        let Method::Gossip { rounds, accelerated, relay: tau } = self.method else {
+            anyhow::bail!("`method` is {}: gossip was asked for", self.method.name())
+        };
+        let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds, accelerated };
+        Ok(match scheme.gamma()? {
+            Some(gamma) => linear::accelerated(&[(mixing, gamma)], &[observer], rounds, self.iterations)?,
+            None => relay::loss(mixing, &[observer], rounds, self.iterations, tau)?,
+        })
     }
 
     fn sampled_peers(&self) -> Vec<usize> {

@@ -8,6 +8,7 @@
 //! | [`wire_tapper`] | whoever sees everything | proven |
 //! | [`consensus`] | a peer or a coalition, where every averaging ends in exact consensus | proven |
 //! | [`linear`] | the same for any gossip | conditional: no gradient reacts to what is hidden |
+//! | [`relay`] | the same for plain gossip with fresh noise on every message | conditional |
 //! | [`traced`] | the same from the coefficients of the messages, relay noise included | conditional |
 //! | [`published`] | the formulas as they were printed | refuted |
 //!
@@ -19,6 +20,7 @@ pub mod consensus;
 mod gram;
 pub mod linear;
 pub mod published;
+pub mod relay;
 mod spaces;
 pub mod traced;
 

@@ -78,18 +78,18 @@ pub(super) fn has_tiny_weights(mixing: &Mixing) -> bool {
 }
 
 /// The mixing matrix without the observers' rows and columns.
-pub(super) struct Hidden<'a> {
+pub(crate) struct Hidden<'a> {
     mixing: &'a Mixing,
     observers: &'a [usize],
 }
 
 impl<'a> Hidden<'a> {
-    pub(super) fn new(mixing: &'a Mixing, observers: &'a [usize]) -> Self {
+    pub(crate) fn new(mixing: &'a Mixing, observers: &'a [usize]) -> Self {
         Self { mixing, observers }
     }
 
     /// The peers the observers hear, in increasing order. An edge of weight 0 carries messages too.
-    pub(super) fn heard(&self) -> Vec<usize> {
+    pub(crate) fn heard(&self) -> Vec<usize> {
         let graph = self.mixing.graph();
         let mut heard: Vec<usize> = (self.observers.iter())
             .flat_map(|&v| graph.neighbors(v).iter().map(|&w| w as usize))
@@ -110,7 +110,7 @@ impl<'a> Hidden<'a> {
     }
 
     /// `B x`, for an `x` that is 0 at the observers.
-    pub(super) fn apply(&self, x: &[f64]) -> Vec<f64> {
+    pub(crate) fn apply(&self, x: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; x.len()];
         self.mixing.apply(x, &mut out);
         self.observers.iter().for_each(|&v| out[v] = 0.0);

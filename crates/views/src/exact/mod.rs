@@ -14,8 +14,8 @@
 
 mod by_steps;
 mod coalition;
-mod gossip;
-mod relay;
+pub(crate) mod gossip;
+pub(crate) mod relay;
 mod scheduled;
 mod traced;
 

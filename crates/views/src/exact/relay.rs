@@ -50,7 +50,7 @@ pub fn relay_gossip_all_pairs(
     parallel::map(mixing.nodes(), |v| gram(mixing, vec![v], steps, tau), done).into_iter().collect()
 }
 
-pub(super) fn check_tau(tau: f64) -> Result<()> {
+pub(crate) fn check_tau(tau: f64) -> Result<()> {
     if tau.is_finite() && tau >= 0.0 {
         return Ok(());
     }
@@ -75,15 +75,15 @@ fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Resul
 }
 
 /// `B^t E` for all steps, as columns.
-pub(super) struct Powers {
-    pub(super) nodes: usize,
-    pub(super) steps: usize,
-    pub(super) heard: usize,
-    pub(super) columns: Vec<f64>,
+pub(crate) struct Powers {
+    pub(crate) nodes: usize,
+    pub(crate) steps: usize,
+    pub(crate) heard: usize,
+    pub(crate) columns: Vec<f64>,
 }
 
 impl Powers {
-    pub(super) fn new(hidden: &Hidden, nodes: usize, steps: usize) -> Self {
+    pub(crate) fn new(hidden: &Hidden, nodes: usize, steps: usize) -> Self {
         let heard = hidden.heard();
         let mut columns = vec![0.0; nodes * heard.len()];
         heard.iter().enumerate().for_each(|(i, &w)| columns[i * nodes + w] = 1.0);
@@ -103,7 +103,7 @@ impl Powers {
     }
 
     /// `h_k = E' B^k E`, from the two powers nearest to half of it.
-    pub(super) fn moment(&self, k: usize) -> Mat<f64> {
+    pub(crate) fn moment(&self, k: usize) -> Mat<f64> {
         let mut h = Mat::zeros(self.heard, self.heard);
         let (low, high) = (self.block(k / 2), self.block(k - k / 2));
         matmul(h.as_mut(), Accum::Replace, low.transpose(), high, 1.0, Par::Seq);
@@ -138,19 +138,19 @@ impl Powers {
 }
 
 /// What rounding may have hidden of a loss, relative to it, where a system of this size was solved.
-pub(super) fn relative_rounding(condition: f64, size: usize) -> f64 {
+pub(crate) fn relative_rounding(condition: f64, size: usize) -> f64 {
     condition * f64::EPSILON * (16.0 + size as f64)
 }
 
 /// A Cholesky factor, and what its condition follows from.
-pub(super) struct Factored {
-    pub(super) lower: Mat<f64>,
+pub(crate) struct Factored {
+    pub(crate) lower: Mat<f64>,
     /// Squared lengths of the rows of the factor and of its inverse, summed up to each row.
     lengths: Vec<(f64, f64)>,
 }
 
 impl Factored {
-    pub(super) fn new(gram: &Mat<f64>) -> Option<Self> {
+    pub(crate) fn new(gram: &Mat<f64>) -> Option<Self> {
         let lower = Llt::new(gram.as_ref(), Side::Lower).ok()?.L().to_owned();
         let mut inverse = Mat::<f64>::identity(gram.nrows(), gram.nrows());
         solve_lower_triangular_in_place(lower.as_ref(), inverse.as_mut(), Par::Seq);
@@ -168,7 +168,7 @@ impl Factored {
 
     /// A bound on the condition of the first `size` rows and columns of the matrix: a factor begins like the factor of the
     /// beginning, and so does its inverse.
-    pub(super) fn condition_of(&self, size: usize) -> f64 {
+    pub(crate) fn condition_of(&self, size: usize) -> f64 {
         self.lengths.get(size.wrapping_sub(1)).map_or(1.0, |(rows, inverse)| rows * inverse)
     }
 }
