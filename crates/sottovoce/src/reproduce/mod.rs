@@ -12,7 +12,9 @@
 
 pub(crate) mod files;
 mod item;
+mod learners;
 pub mod muffliato;
+pub mod random_walk;
 pub mod rumor;
 mod statistics;
 

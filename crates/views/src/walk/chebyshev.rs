@@ -13,11 +13,11 @@ pub(super) struct Expansion {
     pub(super) coefficients: Vec<f64>,
 }
 
-/// Terms below this in sum are left out.
-const NEGLIGIBLE: f64 = 1e-13;
+/// Terms below this in sum, for a function of size 1, are left out.
+const NEGLIGIBLE: f64 = 3e-13;
 
 impl Expansion {
-    /// Interpolates on `[from, to]` to about thirteen digits; `None` where that takes more than `most` terms.
+    /// Interpolates on `[from, to]` to about twelve digits; `None` where that takes more than `most` terms.
     pub(super) fn new(from: f64, to: f64, most: usize, f: impl Fn(f64) -> f64) -> Option<Self> {
         let (centre, radius) = (0.5 * (from + to), 0.5 * (to - from));
         let mut points = 32;
@@ -50,9 +50,11 @@ fn needed(coefficients: &[f64], negligible: f64) -> usize {
 fn interpolate(points: usize, f: impl Fn(f64) -> f64) -> Vec<f64> {
     let angle = |j: usize| PI * (j as f64 + 0.5) / points as f64;
     let values: Vec<f64> = (0..points).map(|j| f(angle(j).cos())).collect();
+    // The angles repeat after 4 times the points: a table in whole numbers loses no digits.
+    let period = 4 * points;
+    let cosines: Vec<f64> = (0..period).map(|i| (2.0 * PI * i as f64 / period as f64).cos()).collect();
     let coefficient = |k: usize| {
-        // The angles repeat after 4 times the points: a table in whole numbers loses no digits.
-        let cosine = |j: usize| (PI * ((k * (2 * j + 1)) % (4 * points)) as f64 / (2 * points) as f64).cos();
+        let cosine = |j: usize| cosines[(k * (2 * j + 1)) % period];
         let sum: f64 = values.iter().enumerate().map(|(j, value)| value * cosine(j)).sum();
         sum * if k == 0 { 1.0 } else { 2.0 } / points as f64
     };

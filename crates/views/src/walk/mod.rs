@@ -1,16 +1,44 @@
-//! Tokens that walk: how much a peer learns about another's contribution when it sees the token again.
+//! Tokens that walk: how much a peer learns about another's contributions when it sees the token again.
 //!
 //! A token goes from peer to peer along a random walk with transitions `W`; every holder adds its contribution and fresh noise. Losses
 //! are in units of `alpha / (2 sigma²)` Rényi loss of order `alpha`.
 //!
+//! ```text
+//! a path     ──► gaps between the observer's visits ──► trajectory, odometer     what this run reveals
+//! W, steps   ──► random paths ──► trajectories ──► expected                      what a run will reveal, with a confidence
+//! W, steps   ──► sums over all paths ──► published                               what was printed
+//! ```
+//!
 //! | file | what | standing |
 //! | --- | --- | --- |
-//! | `trajectory` | what one *path* of the token reveals, exactly (linear losses) or as a bound (convex losses) | given its assumptions, proven |
-//! | `sums` | the printed sums over all paths, `Σ_i W^i / i`, and the matrix logarithm that replaces them | refuted in general |
+//! | `trajectory`, `odometer`, `gap` | what one *path* of the token reveals, exactly (linear losses) or as a bound (convex losses) | given its assumptions, proven |
+//! | `expected`, `bounds`, `moments`, `random` | the Rényi loss over random paths, from simulated ones | the same, with a stated confidence |
+//! | `published`, `sums` | the printed sums over all paths, `Σ_i W^i / i`, and the matrix logarithm that replaces them | refuted in general |
+//! | `ergodic` | which walks forget where they began | |
+//!
+//! Statements, proofs and counterexamples: `docs/theorems/random-walks.md`.
 
+mod bounds;
 mod chebyshev;
+mod clenshaw;
+mod ends;
+mod ergodic;
+mod expected;
+mod gap;
+mod kernel;
+mod moments;
+mod odometer;
+mod probe;
+mod published;
+mod random;
 mod sums;
 mod trajectory;
 
+pub use bounds::{AtOrder, Bounds, Expected, Sampling};
+pub use ergodic::require_ergodic;
+pub use expected::{ExpectedSetup, Start};
+pub use gap::Visit;
+pub use odometer::Odometer;
+pub use published::{Pair, PublishedWalk, check_order};
 pub use sums::{negative_log, power_sums};
 pub use trajectory::{Trajectory, trajectory};

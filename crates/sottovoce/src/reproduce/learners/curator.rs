@@ -47,7 +47,10 @@ pub(in crate::reproduce) fn curator_sigma(
 
 impl Curator<'_> {
     /// Learns. Hears of every step: how many are done, and the model.
-    pub(in crate::reproduce) fn learn(&self, mut hear: impl FnMut(usize, &[f64])) -> anyhow::Result<Vec<f64>> {
+    pub(in crate::reproduce) fn learn(
+        &self,
+        mut hear: impl FnMut(usize, &[f64]),
+    ) -> anyhow::Result<Vec<f64>> {
         let law = ContinuousLaw::gaussian(self.step * self.sigma * self.task.sensitivity())?;
         let mut model = self.task.start();
         let (mut before, mut moved) = (model.clone(), model.clone());

@@ -29,9 +29,8 @@ impl fmt::Display for Spread {
 
 /// A curve of means, with a deviation to both sides: `runs[i][k]` is the value of run `i` at place `at[k]`.
 pub(in crate::reproduce) fn band(name: impl Into<String>, at: &[f64], runs: &[Vec<f64>]) -> Curve {
-    let spreads: Vec<Spread> = (0..at.len())
-        .map(|k| Spread::of(&runs.iter().map(|run| run[k]).collect::<Vec<_>>()))
-        .collect();
+    let spreads: Vec<Spread> =
+        (0..at.len()).map(|k| Spread::of(&runs.iter().map(|run| run[k]).collect::<Vec<_>>())).collect();
     Curve::line(Series {
         name: name.into(),
         points: at.iter().zip(&spreads).map(|(&x, spread)| (x, spread.mean)).collect(),

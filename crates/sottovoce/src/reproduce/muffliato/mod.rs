@@ -1,5 +1,5 @@
 //! *Muffliato: Peer-to-Peer Privacy Amplification for Decentralized Optimization and Averaging* (Cyffers, Even, Bellet and
-//! Massoulié, 2022): figures 1a, 1b, 2, 3, 4, 5 and table 1.
+//! Massoulié, 2022): figures 1a, 1b, 1c, 2, 3, 4, 5 and table 1.
 //!
 //! Settings, from the paper and, where it is silent, the authors' code: weights `1/(max(d_u, d_v) + 1)`, Rényi order 2, noise
 //! and sensitivity 1, so that local DP loses 1; `T = ceil(gap^(-1/2) ln((n/sigma²) max(1/4, sigma²)))` steps.
@@ -9,6 +9,7 @@ mod draw;
 mod egos;
 mod euclid;
 mod growth;
+mod learning;
 mod study;
 mod synthetic;
 mod table1;
@@ -16,7 +17,7 @@ mod words;
 
 use std::str::FromStr;
 
-use anyhow::{anyhow, bail};
+use anyhow::anyhow;
 use sottovoce_report::Page;
 
 use super::{Item, Options, Reproduction, Watch};
@@ -32,6 +33,8 @@ pub enum Figure {
     Distance,
     /// Loss on one social graph.
     Ego,
+    /// Learning by gossip.
+    Learning,
     /// Loss on the four graphs, drawn.
     Graphs,
     /// Loss on hypercubes of growing size.
@@ -44,20 +47,25 @@ pub enum Figure {
     Table1,
 }
 
-/// What the paper has that cannot be reproduced yet.
-const LATER: [(&str, &str); 1] =
-    [("1c", "private learning on houses: not there yet, it comes with gossip learning")];
-
 impl Figure {
     /// All of them, in the paper's order.
-    pub const ALL: [Self; 7] =
-        [Self::Distance, Self::Ego, Self::Graphs, Self::Growth, Self::Euclidean, Self::Egos, Self::Table1];
+    pub const ALL: [Self; 8] = [
+        Self::Distance,
+        Self::Ego,
+        Self::Learning,
+        Self::Graphs,
+        Self::Growth,
+        Self::Euclidean,
+        Self::Egos,
+        Self::Table1,
+    ];
 
     /// Its number in the paper.
     pub fn id(self) -> &'static str {
         match self {
             Self::Distance => "1a",
             Self::Ego => "1b",
+            Self::Learning => "1c",
             Self::Graphs => "2",
             Self::Growth => "3",
             Self::Euclidean => "4",
@@ -71,6 +79,7 @@ impl Figure {
         match self {
             Self::Distance => "loss by distance on four graphs",
             Self::Ego => "loss on a social graph (Facebook ego 1912)",
+            Self::Learning => "learning by gossip beside a trusted aggregator, and what it costs",
             Self::Graphs => "the four graphs, coloured by loss",
             Self::Growth => "loss on hypercubes of 16 to 4096 peers",
             Self::Euclidean => "loss against Euclidean distance on a geometric graph",
@@ -80,7 +89,10 @@ impl Figure {
     }
 
     fn item(self) -> Item {
-        Item::new(self.id(), self.title())
+        match self {
+            Self::Learning => Item::experiment(self.id(), self.title()),
+            _ => Item::new(self.id(), self.title()),
+        }
     }
 }
 
@@ -89,21 +101,15 @@ impl FromStr for Figure {
 
     fn from_str(name: &str) -> anyhow::Result<Self> {
         let wanted = name.to_ascii_lowercase();
-        if let Some((id, why)) = LATER.iter().find(|(id, _)| *id == wanted) {
-            bail!("`figure` is {id}: {why}");
-        }
         let known = || Self::ALL.map(Self::id).join(", ");
         let found = Self::ALL.into_iter().find(|figure| figure.id() == wanted);
         found.ok_or_else(|| anyhow!("`figure` is {name}: {NAME} has {}", known()))
     }
 }
 
-/// Everything there is, with what it shows; what is not there yet says so.
+/// Everything there is, with what it shows.
 pub fn listing() -> Vec<(String, String)> {
-    let there = Figure::ALL.map(|figure| (figure.id(), figure.title()));
-    let mut all: Vec<(&str, &str)> = there.into_iter().chain(LATER).collect();
-    all.sort_unstable();
-    all.into_iter().map(|(id, title)| (format!("{NAME}/{id}"), title.into())).collect()
+    Figure::ALL.map(|figure| (format!("{NAME}/{}", figure.id()), figure.title().into())).to_vec()
 }
 
 /// Reproduces figures, in the paper's order.
@@ -121,6 +127,7 @@ pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> anyhow::Resu
             Figure::Distance => synthetic::by_distance(figure.item(), &four)?,
             Figure::Graphs => synthetic::graphs(figure.item(), &four, options)?,
             Figure::Ego => egos::one(figure.item(), options, watch)?,
+            Figure::Learning => learning::figure(figure.item(), options, watch)?,
             Figure::Egos => egos::others(figure.item(), options, watch)?,
             Figure::Growth => growth::hypercubes(figure.item(), options, watch)?,
             Figure::Euclidean => euclid::geometric(figure.item(), options)?,
@@ -168,10 +175,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_are_found_by_their_number_and_later_ones_say_so() {
+    fn figures_are_found_by_their_number() {
         assert_eq!("Table1".parse::<Figure>().unwrap(), Figure::Table1);
         assert!(Figure::ALL.iter().all(|figure| figure.id().parse::<Figure>().unwrap() == *figure));
-        assert!("1c".parse::<Figure>().unwrap_err().to_string().contains("not there yet"));
         assert!("9".parse::<Figure>().unwrap_err().to_string().contains("1a, 1b, 2"));
         assert_eq!(listing().len(), 8);
     }

@@ -22,6 +22,7 @@ pub(super) fn judge(mut item: Item, found: &[Size], data: &Data) -> Item {
             "mean loss, printed",
             "clipped to 1",
             "exact mean",
+            "all iterations together",
             "peers above printed",
         ],
         found.iter().map(row).collect(),
@@ -34,6 +35,9 @@ pub(super) fn judge(mut item: Item, found: &[Size], data: &Data) -> Item {
         number("largest difference along the way", apart(size));
         number("mean loss, printed", size.printed_means().mean);
         number("mean loss, exact", mean_of_others(&size.exact));
+        if let Some(losses) = &size.together {
+            number("mean loss, all iterations together", mean_of_others(losses));
+        }
         number("share above printed", above(size));
         number("rounds", rounds(size).mean);
     }
@@ -88,6 +92,7 @@ fn row(size: &Size) -> Vec<String> {
         size.printed_means().to_string(),
         shown(clipped(size)),
         shown(mean_of_others(&size.exact)),
+        size.together.as_ref().map_or("–".into(), |losses| shown(mean_of_others(losses))),
         format!("{:.1} %", 100.0 * above(size)),
     ]
 }
@@ -100,6 +105,13 @@ fn verdict(found: &[Size], data: &Data) -> Verdict {
         let ratio = size.paper.map_or(1.0, |paper| size.printed_means().mean / paper);
         (1.0 / FACTOR..=FACTOR).contains(&ratio)
     };
+    let together: Vec<String> = found
+        .iter()
+        .filter_map(|size| {
+            let losses = size.together.as_ref()?;
+            Some(format!("{} among {}", shown(mean_of_others(losses)), size.peers))
+        })
+        .collect();
     let falls = means.windows(2).all(|pair| pair[1] < pair[0]) && means.iter().all(|&mean| mean < 1.0);
     Verdict {
         reproduced: found.iter().all(|size| close(size) && near(size)) && falls,
@@ -125,10 +137,12 @@ fn verdict(found: &[Size], data: &Data) -> Verdict {
             each(&|size| format!("{} among {}", shown(size.printed_means().mean), size.peers)),
         ),
         exact: format!(
-            "averaging by averaging, the mean is {}; peers who lose more than printed: {} (over all iterations together nobody loses \
-             less than that, and no bound below local DP is proven where gossip stops short of consensus)",
+            "averaging by averaging, the mean in the first trial is {}; peers who lose more than printed: {}; over all iterations together, if \
+             gradients do not react to what is hidden, the mean is {} (where gossip stops short of consensus, nothing below local DP is proven \
+             without that condition)",
             each(&|size| format!("{} among {}", shown(mean_of_others(&size.exact)), size.peers)),
             each(&|size| format!("{:.1} % among {}", 100.0 * above(size), size.peers)),
+            together.join(", ")
         ),
     }
 }

@@ -5,8 +5,10 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::descent::{Descending, DescentSetup};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
-use sottovoce_topology::spectrum::Spectrum;
+use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
+use sottovoce_views::descent::linear;
 use sottovoce_views::published::{self, Formula};
+use sottovoce_views::{exact, parallel};
 
 use crate::learning::{Method, Session, Settings, Task};
 use crate::reproduce::learners::seed_of;
@@ -20,9 +22,11 @@ pub(super) const SIGMA: f64 = 1.5;
 
 /// The graphs of one trial: one for each iteration, and gossip equally long on each.
 pub(super) struct Graphs {
-    pub(super) mixings: Vec<Mixing>,
+    mixings: Vec<Mixing>,
+    /// Their spectral gaps.
+    gaps: Vec<f64>,
     /// The most rounds that any of the graphs needs.
-    pub(super) rounds: usize,
+    rounds: usize,
 }
 
 impl Graphs {
@@ -34,22 +38,39 @@ impl Graphs {
             Ok(Mixing::new(&graph, Weights::MetropolisPlusOne))
         };
         let mixings: Vec<Mixing> = (0..ITERATIONS).map(draw).collect::<anyhow::Result<_>>()?;
-        let mut rounds = 1;
-        for mixing in &mixings {
-            rounds = rounds.max(Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, peers));
-        }
-        Ok(Self { mixings, rounds })
+        let gap = |mixing: &Mixing| Spectrum::of(mixing).map(|spectrum| spectrum.gap.value.min(1.0));
+        let gaps: Vec<f64> = mixings.iter().map(gap).collect::<Result<_, _>>()?;
+        let rounds = gaps.iter().map(|&gap| Method::gossip_rounds(gap, peers)).max().unwrap_or(1);
+        Ok(Self { mixings, gaps, rounds })
     }
 
     /// Theorem 11 towards peer 0, as a share of local DP over all iterations.
-    pub(super) fn printed(&self) -> anyhow::Result<Vec<f64>> {
+    fn printed(&self) -> anyhow::Result<Vec<f64>> {
         let one = |mixing: &Mixing| published::gossip(Formula::Theorem1, mixing, &[0], self.rounds);
         Ok(mean(&self.mixings.iter().map(one).collect::<Result<Vec<_>, _>>()?))
     }
 }
 
+impl Graphs {
+    /// Exact losses towards peer 0 of every averaging on its own (the premise of Theorem 11), meaned over iterations.
+    pub(super) fn exact(&self) -> anyhow::Result<Vec<f64>> {
+        let one = |i: usize| exact::gossip(&self.mixings[i], &[0], self.rounds);
+        let all = parallel::map(self.mixings.len(), one, |_| ());
+        let all = all.into_iter().map(|found| Ok(found?.losses)).collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(mean(&all))
+    }
+
+    /// Losses towards peer 0 of all iterations together, if gradients do not react to what is hidden from it; as shares of local DP.
+    pub(super) fn together(&self) -> anyhow::Result<Vec<f64>> {
+        let weights = self.gaps.iter().map(|&gap| chebyshev_weight(gap)).collect::<Result<Vec<_>, _>>()?;
+        let gossips: Vec<(&Mixing, f64)> = self.mixings.iter().zip(weights).collect();
+        let losses = linear::accelerated(&gossips, &[0], self.rounds, ITERATIONS)?.losses;
+        Ok(losses.into_iter().map(|loss| loss / ITERATIONS as f64).collect())
+    }
+}
+
 /// The mean over iterations, peer by peer.
-pub(super) fn mean(iterations: &[Vec<f64>]) -> Vec<f64> {
+fn mean(iterations: &[Vec<f64>]) -> Vec<f64> {
     let mut sums = vec![0.0; iterations.first().map_or(0, Vec::len)];
     for losses in iterations {
         sums.iter_mut().zip(losses).for_each(|(sum, loss)| *sum += loss / iterations.len() as f64);

@@ -4,21 +4,20 @@ use sottovoce_report::{Axis, Chart, Curve, Series};
 use sottovoce_views::parallel;
 use sottovoce_views::walk::PublishedWalk;
 
+use super::pairs::{Pairs, QUANTILES};
 use super::places::Places;
 use crate::learning::Task;
-use crate::reproduce::learners::{Token, seed_of};
 use crate::reproduce::Item;
+use crate::reproduce::learners::{Token, seed_of};
 
-/// Parts of all pairs, by Euclidean distance.
-const QUANTILES: usize = 10;
 /// When estimates are compared: steps for each peer.
 pub(super) const TIMES: [usize; 4] = [1, 2, 5, 20];
 const STEP: f64 = 0.05;
 /// Rényi order, and the mean over pairs of the printed loss in the end: little privacy, so that noise does not hide the data.
 const ORDER: f64 = 2.0;
 const MEAN: f64 = 10.0;
-/// What must be left of the first difference in the end.
-pub(super) const LEFT: f64 = 0.5;
+/// Runs whose paths are accounted for: those are much alike.
+const ACCOUNTED: usize = 8;
 
 /// The settings of the walk.
 pub(super) struct Course {
@@ -52,6 +51,8 @@ pub(super) struct Found {
     /// True losses and estimates: of the case by place, and of the shuffled one.
     pub(super) truly: [ByTime; 2],
     pub(super) estimates: [ByTime; 2],
+    /// What the place adds to the mean distance between estimates: by time, and of each run.
+    pub(super) differences: Vec<Vec<f64>>,
 }
 
 pub(super) fn compare(mut item: Item, places: &Places, course: &Course, seed: u64) -> anyhow::Result<Item> {
@@ -78,25 +79,18 @@ impl Found {
         let last = PublishedWalk::new(&places.mixing, TIMES[TIMES.len() - 1] * n)?;
         let units = last.mean() * TIMES[TIMES.len() - 1] as f64;
         let sigma = (ORDER * units / (2.0 * MEAN)).sqrt();
-        let case = |task: &Task| -> anyhow::Result<(ByTime, ByTime)> {
-            let run = |i: usize| one(places, task, &pairs, sigma, seed_of(seed, 1 + i as u64));
-            let runs = parallel::map(course.runs, run, |_| ());
-            let runs = runs.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-            let (truly, estimates): (Vec<ByTime>, Vec<ByTime>) = runs.into_iter().unzip();
-            Ok((mean(&truly), mean(&estimates)))
+        let case = |task: &Task| -> anyhow::Result<(ByTime, Vec<ByTime>)> {
+            let token = |i: usize| token(places, task, sigma, seed_of(seed, 1 + i as u64));
+            let losses = parallel::map(course.runs.min(ACCOUNTED), |i| losses(&token(i), &pairs), |_| ());
+            let estimates = parallel::map(course.runs, |i| estimates(&token(i), &pairs), |_| ());
+            let losses = losses.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+            Ok((mean(&losses), estimates.into_iter().collect::<anyhow::Result<_>>()?))
         };
-        let ((a, b), (c, d)) = (case(&places.by_place)?, case(&places.shuffled)?);
+        let ((a, place), (b, shuffled)) = (case(&places.by_place)?, case(&places.shuffled)?);
         let apart = pairs.means(|u, v| pairs.distance(u, v));
-        Ok(Self { apart, printed, truly: [a, c], estimates: [b, d] })
-    }
-
-    /// Mean over quantiles of the difference that the place makes, at each time.
-    pub(super) fn differences(&self) -> Vec<f64> {
-        let [place, shuffled] = &self.estimates;
-        let at = |(a, b): (&Vec<f64>, &Vec<f64>)| {
-            a.iter().zip(b).map(|(a, b)| a - b).sum::<f64>() / a.len() as f64
-        };
-        place.iter().zip(shuffled).map(at).collect()
+        let differences = differences(&place, &shuffled);
+        let estimates = [mean(&place), mean(&shuffled)];
+        Ok(Self { apart, printed, truly: [a, b], estimates, differences })
     }
 
     fn draw(&self, item: &mut Item) -> anyhow::Result<()> {
@@ -104,7 +98,7 @@ impl Found {
         let curves = |rows: &ByTime| -> Vec<Curve> {
             let line = |(time, row): (&usize, &Vec<f64>)| {
                 let points = row.iter().enumerate().map(|(q, &y)| ((q as f64 + 0.5) / QUANTILES as f64, y));
-                let name = format!("{time} steps per peer");
+                let name = format!("{time} step{} per peer", if *time == 1 { "" } else { "s" });
                 Curve::marked(Series { name, points: points.collect(), band: None })
             };
             TIMES.iter().zip(rows).map(line).collect()
@@ -114,7 +108,8 @@ impl Found {
             let axis = Axis::linear("distance between estimates").range(0.0, 1.05 * most);
             let title = format!("Distance between estimates, {name} labels");
             let chart = Chart::new(title, quantiles(), axis, curves(&self.estimates[i]));
-            let caption = format!("Figure 8, {name} labels: mean distance between the current estimates of two peers.");
+            let caption =
+                format!("Figure 8, {name} labels: mean distance between the current estimates of two peers.");
             item.picture(&format!("estimates-{name}"), &chart.picture(), caption)?;
         }
         let mut losses = curves(&self.printed);
@@ -132,79 +127,48 @@ impl Found {
         let line = |(t, q): (usize, usize)| {
             let [place, shuffled] = &self.estimates;
             let losses = format!("{},{}", self.printed[t][q], self.truly[0][t][q]);
-            format!(
-                "{},{q},{},{losses},{},{}",
-                TIMES[t] * peers,
-                self.apart[q],
-                place[t][q],
-                shuffled[t][q]
-            )
+            format!("{},{q},{},{losses},{},{}", TIMES[t] * peers, self.apart[q], place[t][q], shuffled[t][q])
         };
         (0..TIMES.len()).flat_map(|t| (0..QUANTILES).map(move |q| (t, q))).map(line).collect()
     }
 }
 
-/// Pairs of peers by quantile of distance.
-struct Pairs<'a> {
-    positions: &'a [(f64, f64)],
-    /// Of each quantile; `u < v`.
-    parts: Vec<Vec<(usize, usize)>>,
+/// The token of a run.
+fn token<'a>(places: &'a Places, task: &'a Task, sigma: f64, seed: u64) -> Token<'a> {
+    let cap = TIMES[TIMES.len() - 1];
+    let mixing = &places.mixing;
+    Token { task, mixing, steps: cap * mixing.nodes(), cap, step: STEP, sigma, seed }
 }
 
-impl<'a> Pairs<'a> {
-    fn new(positions: &'a [(f64, f64)]) -> Self {
-        let mut this = Self { positions, parts: Vec::new() };
-        let n = positions.len();
-        let mut all: Vec<(usize, usize)> = (0..n).flat_map(|u| (u + 1..n).map(move |v| (u, v))).collect();
-        all.sort_by(|a, b| this.distance(a.0, a.1).total_cmp(&this.distance(b.0, b.1)));
-        let bound = |q: usize| q * all.len() / QUANTILES;
-        this.parts = (0..QUANTILES).map(|q| all[bound(q)..bound(q + 1)].to_vec()).collect();
-        this
-    }
-
-    fn distance(&self, u: usize, v: usize) -> f64 {
-        let ((a, b), (c, d)) = (self.positions[u], self.positions[v]);
-        (a - c).hypot(b - d)
-    }
-
-    /// The mean of each part, over both directions.
-    fn means(&self, value: impl Fn(usize, usize) -> f64) -> Vec<f64> {
-        let mean = |part: &Vec<(usize, usize)>| {
-            let sum: f64 = part.iter().map(|&(u, v)| value(u, v) + value(v, u)).sum();
-            sum / (2 * part.len()) as f64
-        };
-        self.parts.iter().map(mean).collect()
-    }
-}
-
-/// One run: true losses and distances between estimates, at each time.
-fn one(
-    places: &Places,
-    task: &Task,
-    pairs: &Pairs,
-    sigma: f64,
-    seed: u64,
-) -> anyhow::Result<(ByTime, ByTime)> {
-    let n = places.positions.len();
-    let last = TIMES[TIMES.len() - 1];
-    let token = |time: usize| {
-        let mixing = &places.mixing;
-        Token { task, mixing, steps: time * n, cap: last, step: STEP, sigma, seed }
-    };
-    let mut estimates = vec![task.start(); n];
+/// Distances between estimates, at each time.
+fn estimates(token: &Token, pairs: &Pairs) -> anyhow::Result<ByTime> {
+    let n = token.mixing.nodes();
+    let mut estimates = vec![token.task.start(); n];
     let mut distances = Vec::new();
-    token(last).learn(|done, holder, model| {
+    token.learn(|done, holder, model| {
         estimates[holder].copy_from_slice(model);
         if done.is_multiple_of(n) && TIMES.contains(&(done / n)) {
             distances.push(pairs.means(|u, v| length(&estimates[u], &estimates[v])));
         }
     })?;
-    let mut losses = Vec::new();
-    for time in TIMES {
-        let revealed = token(time).losses()?;
-        losses.push(pairs.means(|v, u| revealed[v].convex[u]));
-    }
-    Ok((losses, distances))
+    Ok(distances)
+}
+
+/// What the path reveals if the token is shown at each time.
+fn losses(token: &Token, pairs: &Pairs) -> anyhow::Result<ByTime> {
+    let at = |time: usize| {
+        let revealed = Token { steps: time * token.mixing.nodes(), ..*token }.losses()?;
+        Ok(pairs.means(|v, u| revealed[v].convex[u]))
+    };
+    TIMES.into_iter().map(at).collect()
+}
+
+/// Means over quantiles of what the place adds: by time, and of each run.
+fn differences(place: &[ByTime], shuffled: &[ByTime]) -> Vec<Vec<f64>> {
+    let whole = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
+    let at =
+        |time: usize| place.iter().zip(shuffled).map(|(a, b)| whole(&a[time]) - whole(&b[time])).collect();
+    (0..TIMES.len()).map(at).collect()
 }
 
 fn length(a: &[f64], b: &[f64]) -> f64 {

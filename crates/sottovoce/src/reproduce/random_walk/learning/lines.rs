@@ -64,15 +64,16 @@ impl Ground {
 
 /// All lines at all epsilons, run by run in parallel.
 pub(super) fn learn(task: &Task, grounds: &[Ground], size: Size, seed: u64) -> anyhow::Result<Vec<Line>> {
+    let curator = |i: usize| curator_sigma(task.peers(), size.steps, EPSILONS[i], DELTA);
+    let curators = parallel::map(EPSILONS.len(), curator, |_| ());
     let mut plans: Vec<(Line, Option<&Ground>)> = Vec::new();
-    for epsilon in EPSILONS {
+    for (epsilon, curator) in EPSILONS.into_iter().zip(curators) {
         let target = Target::Approximate { epsilon, delta: DELTA };
         let line = |name, step, sigma| {
             let accuracy = Spread { mean: f64::NAN, deviation: f64::NAN };
             Line { name, epsilon, step, sigma, runs: Vec::new(), accuracy }
         };
-        let curator = curator_sigma(task.peers(), size.steps, epsilon, DELTA)?;
-        plans.push((line("central", TOKEN_STEP, curator), None));
+        plans.push((line("central", TOKEN_STEP, curator?), None));
         for ground in grounds {
             let sigma = target.sigma(ground.printed, Currency::Concentrated)?;
             plans.push((line(ground.shape.name(), TOKEN_STEP, sigma), Some(ground)));
@@ -141,4 +142,3 @@ impl Line {
         })
     }
 }
-

@@ -7,7 +7,7 @@
 //! | --- | --- |
 //! | `graphs` | the graphs of figure 2 and table 1 |
 //! | `lines`, `objective` | figure 2: a token beside central and local learning |
-//! | `places`, `distances`, `outcome` | figures 7 and 8: data that depends on the place, and the same data shuffled |
+//! | `places`, `pairs`, `distances`, `outcome` | figures 7 and 8: data that depends on the place, and the same data shuffled |
 //! | `table1` | table 1: gossip and token at the same mean loss, as printed and truly |
 
 mod distances;
@@ -15,6 +15,7 @@ mod graphs;
 mod lines;
 mod objective;
 mod outcome;
+mod pairs;
 mod places;
 mod table1;
 

@@ -54,10 +54,8 @@ fn describe(item: &mut Item, data: &Data, size: Size, grounds: &[Ground]) {
          whole data takes (Poisson-subsampled Gaussian, certified, replacing a peer's data). Local: the same token on the complete graph, \
          with the noise that takes if every contribution is seen. On graphs: noise by the mean over pairs of the printed loss, as in the paper.",
     );
-    let means: Vec<String> = grounds
-        .iter()
-        .map(|g| format!("{} {}", g.shape.name(), text::up(g.printed, 3)))
-        .collect();
+    let means: Vec<String> =
+        grounds.iter().map(|g| format!("{} {}", g.shape.name(), text::up(g.printed, 3))).collect();
     item.say(format!(
         "Printed mean losses, in units of alpha/(2 sigma²): {}. The noise they lead to is far below what the theorem itself asks for \
          (sigma² of at least 2 alpha (alpha - 1), so 4 at order 2).",
@@ -66,13 +64,13 @@ fn describe(item: &mut Item, data: &Data, size: Size, grounds: &[Ground]) {
 }
 
 fn draw(item: &mut Item, lines: &[Line], size: Size) -> anyhow::Result<()> {
-    let at: Vec<f64> = (0..=POINTS).map(|point| (point * (size.steps / POINTS)) as f64).collect();
+    let at: Vec<f64> = (0..=POINTS).map(|point| (point * (size.steps / POINTS)) as f64 / 1000.0).collect();
     for epsilon in [EPSILONS[0], EPSILONS[2]] {
         let own = || lines.iter().filter(|line| line.epsilon == epsilon);
         let curves: Vec<_> = own().map(|line| band(line.name, &at, &line.runs)).collect();
         let ends = own().filter(|line| line.name != "local").map(|line| line.end().mean);
         let top = ends.fold(0.9, f64::max).min(4.0) * 1.3;
-        let axes = (Axis::whole("step"), Axis::linear("training loss").range(0.0, top));
+        let axes = (Axis::linear("steps, in thousands"), Axis::linear("training loss").range(0.0, top));
         let chart = Chart::new(format!("Training loss, epsilon {epsilon}"), axes.0, axes.1, curves);
         let caption = format!("Epsilon {epsilon}: mean over trials, and a standard deviation to both sides.");
         item.picture(&format!("epsilon-{epsilon}"), &chart.picture(), caption)?;
@@ -94,7 +92,15 @@ fn tabulate(item: &mut Item, lines: &[Line], grounds: &[Ground]) {
         ]
     };
     item.table(
-        &["epsilon", "", "noise (sensitivities)", "training loss", "accuracy", "true epsilon, mean pair", "worst pair"],
+        &[
+            "epsilon",
+            "",
+            "noise (sensitivities)",
+            "training loss",
+            "accuracy",
+            "true epsilon, mean pair",
+            "worst pair",
+        ],
         lines.iter().map(row).collect(),
     );
     for line in lines {
@@ -132,7 +138,8 @@ fn verdict(lines: &[Line], grounds: &[Ground], data: &Data) -> Verdict {
     };
     let (apart, way) = place(EPSILONS[0]);
     let words = |epsilon: f64| {
-        let parts = grounds.iter().map(|g| format!("{:.3} ({})", end(epsilon, g.shape.name()), g.shape.name()));
+        let parts =
+            grounds.iter().map(|g| format!("{:.3} ({})", end(epsilon, g.shape.name()), g.shape.name()));
         let parts: Vec<String> = parts.collect();
         let (apart, way) = place(epsilon);
         format!(
@@ -145,8 +152,10 @@ fn verdict(lines: &[Line], grounds: &[Ground], data: &Data) -> Verdict {
             text::digits(way, 2)
         )
     };
-    let ratios = grounds.iter().map(|g| format!("{} {}", g.shape.name(), text::up(g.truly.mean / g.printed, 2)));
-    let worst = grounds.iter().map(|g| format!("{} {}", g.shape.name(), text::up(g.truly.worst / g.printed, 2)));
+    let ratios =
+        grounds.iter().map(|g| format!("{} {}", g.shape.name(), text::up(g.truly.mean / g.printed, 2)));
+    let worst =
+        grounds.iter().map(|g| format!("{} {}", g.shape.name(), text::up(g.truly.worst / g.printed, 2)));
     Verdict {
         reproduced: apart <= ALIKE && way <= NEAR,
         holds: grounds.iter().all(|ground| ground.truly.mean <= ground.printed),

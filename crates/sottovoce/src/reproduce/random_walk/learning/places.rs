@@ -37,7 +37,7 @@ pub(super) struct Places {
 pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
     (watch.doing)("7-8");
     let places = Places::draw(options.seed)?;
-    let course = Course::new(if options.quick { 2 } else { 8 });
+    let course = Course::new(if options.quick { 32 } else { 256 });
     item.say(format!(
         "A geometric graph of {} peers, radius 0.2. Every peer has {ROWS} rows: its place with noise, labelled by whether the sum of its \
          coordinates is above 1 (Figure 7, left), or as many of the same rows at random (right). The data and the settings are ours: the \
@@ -59,7 +59,8 @@ impl Places {
         let positions: Vec<(f64, f64)> =
             graph.coordinates().unwrap_or_default().iter().map(|place| (place[0], place[1])).collect();
         let table = rows(&positions, seed)?;
-        let own: Vec<Vec<usize>> = (0..positions.len()).map(|u| (u * ROWS..(u + 1) * ROWS).collect()).collect();
+        let own: Vec<Vec<usize>> =
+            (0..positions.len()).map(|u| (u * ROWS..(u + 1) * ROWS).collect()).collect();
         let mut all: Vec<usize> = (0..table.rows()).collect();
         all.shuffle(&mut SimulationRng::new(seed, 0, 0).purpose(STREAMS[1]));
         let dealt: Vec<Vec<usize>> = all.chunks(ROWS).map(<[usize]>::to_vec).collect();
@@ -85,7 +86,9 @@ impl Places {
         let graph: &Graph = self.mixing.graph();
         GraphPicture {
             title: format!("Labels, {name}"),
-            description: "Each peer coloured by the share of its rows labelled 1, from dark (none) to pale (all).".into(),
+            description:
+                "Each peer coloured by the share of its rows labelled 1, from dark (none) to pale (all)."
+                    .into(),
             positions: self.positions.clone(),
             edges: graph.edges().map(|(u, v)| (u as u32, v as u32)).collect(),
             values: shares.to_vec(),

@@ -9,8 +9,8 @@ use crate::reproduce::learners::{Spread, seed_of};
 
 /// Seeds of tuning begin here: other ones than those of the runs that count.
 const TUNING: u64 = 1000;
-/// Runs for each step size that is tried.
-const TRIES: u64 = 2;
+/// Runs for each step size that is tried, at most.
+const TRIES: usize = 2;
 
 /// One way to learn at one noise.
 #[derive(Clone, Copy)]
@@ -53,7 +53,8 @@ pub(super) fn all(attempts: &[Attempt], runs: usize, seed: u64) -> anyhow::Resul
     let mut trials = Vec::new();
     for (i, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| attempt.steps.len() > 1) {
         for &step in attempt.steps {
-            (0..TRIES).for_each(|k| trials.push((i, step, seed_of(seed, TUNING + k))));
+            let tries = TRIES.min(runs.div_ceil(2)) as u64;
+            (0..tries).for_each(|k| trials.push((i, step, seed_of(seed, TUNING + k))));
         }
     }
     let tried = batch(attempts, &trials)?;
