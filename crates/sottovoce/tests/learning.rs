@@ -43,7 +43,7 @@ fn every_method_meets_a_target_against_a_wire_tapper() {
 
 #[test]
 fn data_is_dealt_out_as_asked() {
-    let run = "run learning --nodes 32 --sigma 0 --iterations 5 --no-report";
+    let run = "run learning --nodes 32 --sigma 0 --iterations 15 --no-report";
     let accuracy = |more: &str| number(&json(&format!("{run} {more}")), "/accuracy");
     assert!(accuracy("") > 0.9 && accuracy("--split dirichlet:0.3") > 0.9);
     assert!(accuracy("--rows 4 --batch 2") > 0.6);

@@ -15,6 +15,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce reproduce
   sottovoce reproduce muffliato --data DIR
   sottovoce reproduce muffliato/1a --out figure-1a --overwrite
+  sottovoce reproduce random-walk --data DIR
   sottovoce reproduce rumor --quick
 
 Each line says whether the paper's formula or experiment gives here what the paper says it gives, and whether that survives
@@ -111,8 +112,8 @@ impl FromStr for Job {
             _ => bail!(
                 "`paper` is {what}: give {0}, {1} or {2}, or one figure such as {0}/1a",
                 muffliato::NAME,
-                rumor::NAME,
-                random_walk::NAME
+                random_walk::NAME,
+                rumor::NAME
             ),
         }
     }

@@ -10,9 +10,13 @@
 //! A verdict has two halves, both computed and neither assumed: whether the paper's own formula or experiment gives here what the
 //! paper says it gives (*reproduced*), and whether what it says survives exact accounting, or stays within what is proven (*holds*).
 
+mod colours;
+mod communities;
 pub(crate) mod files;
+mod graphs;
 mod item;
 mod learners;
+mod map;
 pub mod muffliato;
 pub mod random_walk;
 pub mod rumor;

@@ -1,12 +1,11 @@
-//! The pictures that several figures share: losses by distance, and losses on a graph.
+//! What the pictures of several figures share: losses by distance, and places for the peers of a graph.
 
 use std::f64::consts::TAU;
 
-use sottovoce_report::{Axis, Chart, ColourBar, Curve, GraphPicture, Picture, Series, layout, text};
+use sottovoce_report::{Axis, Chart, Curve, Picture, Series};
 use sottovoce_topology::Graph;
 
-use super::study::Study;
-use crate::reproduce::statistics::{Summary, choose};
+use crate::reproduce::statistics::Summary;
 
 /// Smaller losses are drawn at the axis.
 const FLOOR: f64 = 1e-5;
@@ -14,8 +13,6 @@ const FLOOR: f64 = 1e-5;
 const CEILING: f64 = 50.0;
 /// Peers further away are left out of charts (not of the data).
 pub(super) const REACH: u32 = 20;
-/// More edges than this only blacken a picture.
-const EDGES: usize = 5000;
 
 /// The vertical axis of all losses.
 pub(super) fn losses() -> Axis {
@@ -43,58 +40,6 @@ pub(super) fn distance_chart(title: &str, mut curves: Vec<Curve>) -> Picture {
     let last = ends.fold(1.0, f64::max);
     curves.push(local(1.0, last));
     Chart::new(title, Axis::whole("hops").range(1.0, last.max(2.0)), losses(), curves).picture()
-}
-
-/// A graph whose peers are coloured by a loss, clipped to 1.
-pub(super) struct Map {
-    edges: Vec<(u32, u32)>,
-    positions: Vec<(f64, f64)>,
-}
-
-impl Map {
-    /// Where peers have no place of their own, forces find one.
-    pub(super) fn new(study: &Study, seed: u64) -> Self {
-        let positions = match study.graph.coordinates() {
-            Some(places) => places.iter().map(|p| (p[0], p[1])).collect(),
-            None => layout(study.graph.nodes(), &pairs(study), seed),
-        };
-        Self::at(study, positions, seed)
-    }
-
-    /// The graph at given places; of very many edges a random part is drawn.
-    pub(super) fn at(study: &Study, positions: Vec<(f64, f64)>, seed: u64) -> Self {
-        let all = pairs(study);
-        let keep = |i: &usize| all.len() <= EDGES || choose(seed, *i as u64, all.len()) < EDGES;
-        let edges = (0..all.len()).filter(keep).map(|i| all[i]).collect();
-        Self { edges, positions }
-    }
-
-    pub(super) fn picture(&self, study: &Study, title: &str, losses: &[f64]) -> Picture {
-        let label = |u: usize| {
-            let hops = study.hops[u];
-            format!("peer {}, {hops} hops: {}", study.graph.label(u), text::up(losses[u], 3))
-        };
-        let ticks = [0.0, 0.25, 0.5, 0.75, 1.0].map(|at| (at, text::short(at, 2)));
-        GraphPicture {
-            title: format!("{title}, {}", study.name),
-            description: format!(
-                "Each peer of the {} graph coloured by its loss, from dark (none) to pale (all of local DP or more).",
-                study.name
-            ),
-            positions: self.positions.clone(),
-            edges: self.edges.clone(),
-            values: losses.iter().map(|loss| loss.clamp(0.0, 1.0)).collect(),
-            labels: (0..losses.len()).map(label).collect(),
-            observer: Some(study.peer),
-            bar: ColourBar { title: "loss (local DP = 1), clipped".into(), ticks: ticks.to_vec() },
-            size: (480.0, 520.0),
-        }
-        .picture()
-    }
-}
-
-fn pairs(study: &Study) -> Vec<(u32, u32)> {
-    study.graph.edges().map(|(u, v)| (u as u32, v as u32)).collect()
 }
 
 /// A ring for each distance; around it, peers in the order of the neighbours that lead to them.

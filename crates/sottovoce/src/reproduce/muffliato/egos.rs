@@ -2,28 +2,19 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use sottovoce_report::text;
-use sottovoce_topology::io::{Format, read_file};
 
-use super::communities::communities;
-use super::draw::Map;
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{exactly, loss, percent, repair, test, worst};
+use crate::reproduce::colours::Colours;
+use crate::reproduce::communities::communities;
+use crate::reproduce::graphs::{self, EGOS, NO_EGOS, SMALL_EGOS};
+use crate::reproduce::map::Map;
 use crate::reproduce::statistics::{Summary, choose};
 use crate::reproduce::{Item, Options, Verdict, Watch};
 
 /// The graph of figure 1b.
 const FIRST: u64 = 1912;
-/// Those of figure 5.
-const OTHERS: [u64; 9] = [0, 107, 348, 414, 686, 698, 1684, 3437, 3980];
-/// Those that are small enough to try things out.
-const SMALL: [u64; 2] = [698, 3980];
-/// Where they lie in the data folder.
-const FOLDER: &str = "facebook-ego";
-
-const SKIPPED: &str =
-    "it needs the Facebook graphs; give --data DIR, a folder with facebook-ego/N.edges (SNAP)";
 
 /// The loss is limited to the community if outside it is, on average and clipped as drawn, below this share of inside.
 const LIMITED: f64 = 0.5;
@@ -33,7 +24,7 @@ const TEST: &str = "the mean loss outside the peer's community (by label propaga
 
 /// Figure 1b.
 pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
-    let Some(data) = &options.data else { return Ok(item.skip(SKIPPED)) };
+    let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let study = study(data, FIRST, options, watch)?;
     item.say(format!(
         "Ego {FIRST}: {} peers in the largest component, {} steps; peer {}, chosen at random, has {} neighbours.",
@@ -44,8 +35,11 @@ pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::R
     ));
     draw(&mut item, &study, options.seed)?;
     if let Some(relay) = &study.relay {
-        let picture =
-            Map::new(&study, options.seed).picture(&study, "Exact loss, relay noise", &relay.losses);
+        let picture = Map::new(study.scene(), options.seed).picture(
+            "Exact loss, relay noise",
+            &relay.losses,
+            &Colours::clipped(),
+        );
         item.picture(
             &format!("{FIRST}-relay"),
             &picture,
@@ -75,10 +69,11 @@ pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::R
 
 /// Figure 5.
 pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
-    let Some(data) = &options.data else { return Ok(item.skip(SKIPPED)) };
-    let egos: &[u64] = if options.quick { &SMALL } else { &OTHERS };
+    let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
+    let egos: &[u64] = if options.quick { &SMALL_EGOS } else { &EGOS };
+    let others = egos.iter().filter(|ego| **ego != FIRST);
     let studies: Vec<Study> =
-        egos.iter().map(|&ego| study(data, ego, options, watch)).collect::<anyhow::Result<_>>()?;
+        others.map(|&ego| study(data, ego, options, watch)).collect::<anyhow::Result<_>>()?;
     item.say("Left the printed loss, right the exact one. Peers are chosen at random, with the seed.");
     for study in &studies {
         draw(&mut item, study, options.seed)?;
@@ -119,24 +114,21 @@ pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow
 
 fn study(data: &Path, ego: u64, options: &Options, watch: &Watch) -> anyhow::Result<Study> {
     (watch.doing)(&format!("ego {ego}"));
-    let path = data.join(FOLDER).join(format!("{ego}.edges"));
-    let graph = read_file(&path, Some(Format::Snap))
-        .with_context(|| format!("`data` is {}: {FOLDER}/{ego}.edges cannot be read", data.display()))?;
-    let graph = graph.largest_component()?;
+    let graph = graphs::ego(data, ego)?;
     let peer = choose(options.seed, ego, graph.nodes());
     Study::new(&format!("ego {ego}"), graph, peer, Symmetry::None)
 }
 
 fn draw(item: &mut Item, study: &Study, seed: u64) -> anyhow::Result<()> {
-    let map = Map::new(study, seed);
+    let map = Map::new(study.scene(), seed);
     let part = study.name.trim_start_matches("ego ");
-    let printed = map.picture(study, "Printed loss", &study.published);
+    let printed = map.picture("Printed loss", &study.published, &Colours::clipped());
     item.picture(
         &format!("{part}-published"),
         &printed,
         format!("{}: what the peer loses to each, as printed.", study.name),
     )?;
-    let exact = map.picture(study, "Exact loss", &study.exact.losses);
+    let exact = map.picture("Exact loss", &study.exact.losses, &Colours::clipped());
     item.picture(
         &format!("{part}-exact"),
         &exact,

@@ -4,16 +4,15 @@
 //! Settings, from the paper and, where it is silent, the authors' code: weights `1/(max(d_u, d_v) + 1)`, Rényi order 2, noise
 //! and sensitivity 1, so that local DP loses 1; `T = ceil(gap^(-1/2) ln((n/sigma²) max(1/4, sigma²)))` steps.
 
-mod communities;
 mod draw;
 mod egos;
 mod euclid;
 mod growth;
 mod learning;
-mod study;
+pub(super) mod study;
 mod synthetic;
 mod table1;
-mod words;
+pub(super) mod words;
 
 use std::str::FromStr;
 

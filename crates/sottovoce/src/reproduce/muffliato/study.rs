@@ -13,6 +13,7 @@ use sottovoce_views::exact::{self, Leakage};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::Contraction;
 
+use crate::reproduce::map::Scene;
 use crate::reproduce::statistics::Summary;
 
 /// Variance of the local noise; with order 2 and sensitivity 1 the Rényi loss of local DP is 1, so losses are in its units.
@@ -75,7 +76,7 @@ pub(super) struct Understated {
 }
 
 /// Steps of the paper: from the spectral gap, for noise 1 and values of spread 1/4.
-pub(super) fn stopping_time(mixing: &Mixing) -> anyhow::Result<(f64, usize)> {
+pub(in crate::reproduce) fn stopping_time(mixing: &Mixing) -> anyhow::Result<(f64, usize)> {
     let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
     Ok((gap, accelerated_steps(gap, mixing.nodes(), NOISE, SPREAD)? as usize))
 }
@@ -97,6 +98,11 @@ impl Study {
         let relay = (graph.degree(peer) * steps <= MESSAGES).then(|| Relay::new(&mixing, peer, steps));
         let (name, relay) = (name.into(), relay.transpose()?);
         Ok(Self { name, graph, peer, steps, gap, hops, published, authors, towards, exact, certain, relay })
+    }
+
+    /// What is drawn of it.
+    pub(super) fn scene(&self) -> Scene<'_> {
+        Scene { name: &self.name, graph: &self.graph, peer: self.peer, hops: &self.hops }
     }
 
     /// Everyone else.

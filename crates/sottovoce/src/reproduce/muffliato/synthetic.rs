@@ -5,28 +5,17 @@ use std::fmt::Write as _;
 use sottovoce_report::text;
 use sottovoce_topology::family::{Family, generate};
 
-use super::draw::{Map, by_distance as curve, distance_chart, rings};
+use super::draw::{by_distance as curve, distance_chart, rings};
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{exactly, loss, repair, test};
+use crate::reproduce::colours::Colours;
+use crate::reproduce::graphs::four;
+use crate::reproduce::map::Map;
 use crate::reproduce::statistics::{Summary, rank_correlation};
 use crate::reproduce::{Item, Options, Verdict, Watch};
 
 /// The largest loss on the hypercube in the authors' picture, by their code.
 const AUTHORS_MAX: f64 = 1.26;
-
-/// The four graphs, by the names used here.
-fn families(quick: bool) -> [(&'static str, Family); 4] {
-    let (dimension, side) = if quick { (7, 11) } else { (11, 45) };
-    let n = 1usize << dimension;
-    // The paper's radius, scaled to the same number of neighbours.
-    let radius = 0.07 * (2048.0 / n as f64).sqrt();
-    [
-        ("hypercube", Family::Hypercube { dimension }),
-        ("Erdős–Rényi", Family::ErdosRenyi { n, p: (n as f64).ln() / n as f64 }),
-        ("geometric", Family::Geometric { n, radius }),
-        ("grid", Family::Grid { rows: side, cols: side }),
-    ]
-}
 
 /// Node 0 on each of the four graphs.
 pub(super) fn studies(options: &Options, watch: &Watch) -> anyhow::Result<Vec<Study>> {
@@ -39,7 +28,7 @@ pub(super) fn studies(options: &Options, watch: &Watch) -> anyhow::Result<Vec<St
         };
         Study::new(name, graph, 0, symmetry)
     };
-    families(options.quick).into_iter().map(study).collect()
+    four(options.quick, 1.0).into_iter().map(study).collect()
 }
 
 /// Figure 1a.
@@ -194,17 +183,17 @@ pub(super) fn graphs(mut item: Item, studies: &[Study], options: &Options) -> an
     );
     for (study, part) in studies.iter().zip(["hypercube", "erdos-renyi", "geometric", "grid"]) {
         let map = match part {
-            "grid" => Map::at(study, lattice(study.graph.nodes()), options.seed),
-            "geometric" => Map::new(study, options.seed),
-            _ => Map::at(study, rings(&study.graph, &study.hops), options.seed),
+            "grid" => Map::at(study.scene(), lattice(study.graph.nodes()), options.seed),
+            "geometric" => Map::new(study.scene(), options.seed),
+            _ => Map::at(study.scene(), rings(&study.graph, &study.hops), options.seed),
         };
-        let printed = map.picture(study, "Printed loss", &study.published);
+        let printed = map.picture("Printed loss", &study.published, &Colours::clipped());
         item.picture(
             &format!("{part}-published"),
             &printed,
             format!("{}: what peer 0 loses to each, as printed.", study.name),
         )?;
-        let exact = map.picture(study, "Exact loss", &study.exact.losses);
+        let exact = map.picture("Exact loss", &study.exact.losses, &Colours::clipped());
         item.picture(
             &format!("{part}-exact"),
             &exact,

@@ -5,12 +5,12 @@ use sottovoce_report::text;
 use super::study::Study;
 
 /// A share as a percentage.
-pub(super) fn percent(share: f64) -> String {
+pub(in crate::reproduce) fn percent(share: f64) -> String {
     format!("{} %", text::digits(100.0 * share, 3))
 }
 
 /// A loss that is the truth, or a bound on it.
-pub(super) fn loss(value: f64) -> String {
+pub(in crate::reproduce) fn loss(value: f64) -> String {
     text::up(value, 3)
 }
 

@@ -118,7 +118,7 @@ fn tabulate(item: &mut Item, lines: &[Line], grounds: &[Ground]) {
 
 /// What so many units are at delta.
 fn epsilon_of(units: f64, sigma: f64) -> String {
-    let loss = Currency::Concentrated.loss(units, sigma).map_err(anyhow::Error::from);
+    let loss = Currency::Concentrated.loss(units, sigma);
     let epsilon = loss.and_then(|loss| Ok(loss.epsilon(DELTA)?.upper));
     epsilon.map_or("–".into(), |epsilon| text::up(epsilon, 3))
 }

@@ -140,8 +140,11 @@ fn lines(found: &Found) -> Vec<String> {
     lines
 }
 
+/// One of the conditions under which gossip and token are compared.
+type Condition = fn(&Cell) -> &Pair;
+
 fn draw(item: &mut Item, found: &Found) -> anyhow::Result<()> {
-    let pictures: [(&str, &str, fn(&Cell) -> &Pair); 2] = [
+    let pictures: [(&str, &str, Condition); 2] = [
         ("printed", "At equal printed mean loss, with the published step sizes.", |cell| &cell.printed),
         ("true", "At equal true mean loss, step sizes tuned.", |cell| &cell.truly_tuned),
     ];

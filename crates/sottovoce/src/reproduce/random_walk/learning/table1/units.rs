@@ -14,6 +14,9 @@ use crate::learning::losses::Question;
 /// Paths from which the mean of a token is estimated.
 const PATHS: usize = 4;
 
+/// Independent messages that can be solved for at once.
+const SOLVED: usize = 16_384;
+
 /// The mean losses of one graph.
 #[derive(Debug, Clone)]
 pub(super) struct Units {
@@ -24,7 +27,7 @@ pub(super) struct Units {
     pub(super) asked: usize,
     pub(super) gossip_true: f64,
     /// How the true loss of gossip was found.
-    pub(super) how: &'static str,
+    pub(super) how: String,
     /// Truly, of plain gossip with relay noise; none where that is no gossip, or has too many messages to account for.
     pub(super) relay_true: Option<f64>,
     pub(super) walk_printed: f64,
@@ -94,18 +97,20 @@ fn printed_by_symmetry(mixing: &Mixing, rounds: usize) -> anyhow::Result<f64> {
     Ok(ITERATIONS as f64 * losses[1..].iter().sum::<f64>() / (losses.len() - 1) as f64)
 }
 
-/// The mean over the others of what a peer in the middle learns over all iterations, if gradients do not react to what is hidden from it.
-fn true_gossip(mixing: &Mixing, gap: f64, rounds: usize) -> anyhow::Result<(f64, &'static str)> {
+/// The mean over the others of what a peer in the middle learns over all iterations, if gradients do not react to what is hidden from it. Where
+/// nearly every noisy value can be solved for, local DP is the bound.
+fn true_gossip(mixing: &Mixing, gap: f64, rounds: usize) -> anyhow::Result<(f64, String)> {
     let n = mixing.nodes();
     let observer = n / 2;
-    let one = exact::gossip(mixing, &[observer], rounds)?;
-    if one.rank.is_some_and(|rank| rank + 1 >= n) {
-        return Ok((ITERATIONS as f64, "every noisy value is solved for: local DP"));
-    }
     let gamma = if rounds > 1 { chebyshev_weight(gap)? } else { 1.0 };
+    let rank = exact::gossip(mixing, &[observer], rounds)?.rank.unwrap_or(n);
+    if rank * ITERATIONS > SOLVED {
+        let how = format!("local DP: an averaging reveals {rank} combinations of {} noisy values", n - 1);
+        return Ok((ITERATIONS as f64, how));
+    }
     let losses = linear::accelerated(&[(mixing, gamma)], &[observer], rounds, ITERATIONS)?.losses;
     let mean = losses.iter().sum::<f64>() / (n - 1) as f64;
-    Ok((mean, "linear views of all iterations, if gradients do not react"))
+    Ok((mean, "linear views of all iterations, if gradients do not react".into()))
 }
 
 /// The same with relay noise, where the messages are not too many.
