@@ -4,7 +4,7 @@ use sottovoce_report::text;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::paths;
 
-use super::matrix::Matrix;
+use super::matrix::{Entry, Matrix};
 use super::pairs::{HEADER, Pairs};
 use super::words::condition;
 use crate::reproduce::colours::Colours;
@@ -38,7 +38,7 @@ fn draw(item: &mut Item, pairs: &Pairs, peer: usize, seed: u64) -> anyhow::Resul
     let hops = paths::distances(&pairs.graph, peer)?;
     let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer, hops: &hops }, seed);
     let order: Vec<usize> = (0..pairs.graph.nodes()).collect();
-    let kinds: [(&str, &dyn Fn(usize, usize) -> f64, &str); 2] = [
+    let kinds: [(&str, Entry, &str); 2] = [
         ("published", &|u, v| pairs.printed(v)[u], "as printed"),
         ("paths", &|u, v| pairs.seen(v).mean(u), "mean over random paths"),
     ];

@@ -14,6 +14,9 @@ const SPACING: f64 = 2.4;
 /// What a picture of a graph keeps around it, and below for the scale of colours.
 const AROUND: (f64, f64) = (44.0, 108.0);
 
+/// An entry of a matrix, by row and column.
+pub(super) type Entry<'a> = &'a dyn Fn(usize, usize) -> f64;
+
 /// The means of a matrix over groups of peers, in a given order; its diagonal is left out.
 pub(super) struct Matrix {
     groups: Vec<Vec<usize>>,

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use sottovoce_topology::centrality::communicability;
 use sottovoce_topology::family::{Family, generate};
 
-use super::matrix::Matrix;
+use super::matrix::{Entry, Matrix};
 use super::pairs::{HEADER, Pairs};
 use super::words::{condition, count, number};
 use crate::reproduce::communities::communities;
@@ -83,7 +83,7 @@ fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> anyh
         pairs.walk.steps
     ));
     let name = |u: usize| pairs.graph.label(u);
-    let matrices: [(&str, &str, &dyn Fn(usize, usize) -> f64, &str); 3] = [
+    let matrices: [(&str, &str, Entry, &str); 3] = [
         ("published", "loss (local DP = 1)", &|u, v| pairs.printed(v)[u], "as printed"),
         ("communicability", "communicability", &|u, v| close[u][v], "communicability"),
         ("paths", "loss (local DP = 1)", &|u, v| pairs.seen(v).mean(u), "the mean over random paths"),
@@ -95,7 +95,7 @@ fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> anyh
     }
     let lines = pairs.lines(|u, v| format!(",{:.6e}", close[u][v]));
     item.csv(&format!("{HEADER},communicability"), lines.into_iter());
-    let along = |value: &dyn Fn(usize, usize) -> f64| {
+    let along = |value: Entry| {
         let (x, y): (Vec<f64>, Vec<f64>) = pairs.pairs().map(|(u, v)| (value(u, v), close[u][v])).unzip();
         rank_correlation(&x, &y)
     };
