@@ -74,7 +74,7 @@ fn without_noise_consensus_descent_is_gradient_descent_on_the_mean() {
     let mut expected = [1.0, -2.0];
     for iteration in 0..4 {
         for (i, x) in expected.iter_mut().enumerate() {
-            *x -= 0.3 * (*x - (3.5 + i as f64)) / (1 + iteration) as f64;
+            *x -= 0.3 * (*x - (3.5 + i as f64)) / f64::from(1 + iteration);
         }
     }
     assert!(

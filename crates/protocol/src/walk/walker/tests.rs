@@ -90,7 +90,7 @@ fn an_unanswered_token_is_sent_again_unchanged_and_then_elsewhere() {
         walker.handle(Input::Timeout { id: 0, timer }, &mut Ones, &mut chance);
         std::iter::from_fn(|| walker.poll()).collect()
     };
-    assert_eq!(sent(&wait(&mut walker, 0)), [first.clone()]);
+    assert_eq!(sent(&wait(&mut walker, 0)), std::slice::from_ref(&first));
     assert!(wait(&mut walker, 0).is_empty(), "an old timer");
     let outputs = wait(&mut walker, 1);
     let (epoch, detour) = ((0, 0), (1, 0));
