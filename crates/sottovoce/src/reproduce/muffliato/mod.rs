@@ -177,7 +177,7 @@ mod tests {
     fn figures_are_found_by_their_number() {
         assert_eq!("Table1".parse::<Figure>().unwrap(), Figure::Table1);
         assert!(Figure::ALL.iter().all(|figure| figure.id().parse::<Figure>().unwrap() == *figure));
-        assert!("9".parse::<Figure>().unwrap_err().to_string().contains("1a, 1b, 2"));
+        assert!("9".parse::<Figure>().unwrap_err().to_string().contains("1a, 1b, 1c, 2"));
         assert_eq!(listing().len(), 8);
     }
 }
