@@ -38,7 +38,7 @@ impl Colours {
 
     /// The scale as it is drawn.
     pub(super) fn bar(&self) -> ColourBar {
-        let ticks = self.marks().into_iter().map(|value| (self.place(value), text::short(value, 2)));
+        let ticks = self.marks().into_iter().map(|value| (self.place(value), label(value)));
         ColourBar { title: self.title.clone(), ticks: ticks.collect() }
     }
 
@@ -58,6 +58,13 @@ impl Colours {
     }
 }
 
+/// A mark in few letters: a power of ten where the number would be long.
+fn label(value: f64) -> String {
+    let power = value.log10();
+    let long = value > 0.0 && power.abs() >= 4.0 && (power - power.round()).abs() < 1e-9;
+    if long { format!("10{}", text::superscript(power.round() as i32)) } else { text::short(value, 2) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +78,11 @@ mod tests {
         );
         assert_eq!(colours.marks(), [0.01, 0.1, 1.0, 10.0, 100.0]);
         assert_eq!(Colours::logarithmic("x", [3.0, 3.0].into_iter()).marks().len(), 4);
+    }
+
+    #[test]
+    fn long_numbers_are_powers() {
+        assert_eq!([0.0, 0.5, 100.0, 1e6, 1e-7].map(label), ["0", "0.5", "100", "10⁶", "10⁻⁷"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! and the block of `u` is `A_u' G^-1 A_u`. Rounding is bounded and added; since more noise never reveals more, the loss without relay noise
-//! ([`linear`](super::linear)) is a bound too. Conditional like that.
+//! ([`linear`]) is a bound too. Conditional like that.
 
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Mat, Par};
