@@ -132,7 +132,7 @@ fn verdict(found: &[Size], data: &Data) -> Verdict {
             "reproduced if accuracy after the last iteration is within {CLOSE} of that of a server that averages the same noisy gradients, and the \
              mean printed loss is below {CLEAR} of local DP and falls with the number of peers (adjusted: the server was first one that adds its \
              noise once, which is another noise and not the same parameters, and the mean losses were to be within a factor of 1.5 of those \
-             read off the paper's figure, which its own formula for the rounds does not lead to); holds if nobody loses more in the averagings \
+             read off the paper's figure, of which they are less than half here, for a reason we do not know); holds if nobody loses more in the averagings \
              than printed"
         ),
         ours: format!(

@@ -77,7 +77,8 @@ fn describe(item: &mut Item, found: &Found, data: &Data) {
         "On the complete graph one round of gossip is exact; the formula for the rounds asks for {}, which as printed multiplies the loss. \
          The noise of the walk is below what its theorem asks for (sigma² of at least 4 at order {ORDER}): sigma² is {} at most. Step sizes are \
          tuned on the training loss, from {GOSSIP_STEPS:?} for gossip and butterflies and from {TOKEN_STEPS:?} for the walk, in runs that do not \
-         count; what tuning reveals is not accounted for. True losses of the walk are means over sampled paths of what a path reveals (convex \
+         count; what tuning reveals is not accounted for, and where the largest step is chosen a larger one might be better. True losses of gossip \
+         are those towards one peer, number n/2, which stands for all. True losses of the walk are means over sampled paths of what a path reveals (convex \
          losses, steps of at most 2/smoothness). Relay noise: {} rounds of plain gossip, every message with fresh noise of {} of that on gradients; it \
          is left out on the complete graph, where it does nothing. Butterflies have no use for a graph and have 2^m peers, whatever the row.",
         found.formula_rounds(),
