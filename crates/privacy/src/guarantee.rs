@@ -57,13 +57,14 @@ impl Standing {
 /// A complete statement of privacy.
 ///
 /// ```
-/// use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
+/// use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 /// let guarantee = Guarantee {
 ///     adversary: Adversary::WireTapper,
 ///     unit: Unit::User,
 ///     adjacency: Adjacency::Replace,
 ///     loss: Loss::Gdp(Gdp::of_noise(4.0)?),
 ///     standing: Standing::Proven,
+///     not_covered: limits::of_a_protocol(),
 /// };
 /// let text = guarantee.state(1e-5)?;
 /// assert!(text.starts_with("epsilon <= 0.926342 at delta = 1e-5"), "{text}");
@@ -82,6 +83,8 @@ pub struct Guarantee {
     pub loss: Loss,
     /// By what right.
     pub standing: Standing,
+    /// What it does not speak of (see [`limits`](crate::limits)).
+    pub not_covered: Vec<String>,
 }
 
 impl Guarantee {
@@ -188,6 +191,7 @@ mod tests {
             adjacency: Adjacency::AddRemove,
             loss: Loss::Gdp(Gdp::of_noise(sigma).unwrap()),
             standing,
+            not_covered: Vec::new(),
         }
     }
 

@@ -24,6 +24,7 @@ mod filter;
 mod gdp;
 mod guarantee;
 pub mod kov;
+pub mod limits;
 mod loss;
 mod mechanism;
 pub mod noise;

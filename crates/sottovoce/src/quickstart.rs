@@ -9,7 +9,7 @@ use anyhow::{Context, ensure};
 use serde::Serialize;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, Target};
 use sottovoce_privacy::noise::simulation::SimulationRng;
-use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, round_up};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits, round_up};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Series};
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
@@ -339,6 +339,7 @@ impl Example {
             adjacency: Adjacency::Replace,
             loss: Loss::Gdp(Gdp::new(SENSITIVITY / SIGMA)?),
             standing: Standing::Proven,
+            not_covered: limits::of_a_protocol(),
         };
         let pairs = || (0..PEERS).flat_map(|v| (0..PEERS).map(move |u| (v, u))).filter(|(v, u)| v != u);
         let worst = |least: u32| {

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, limits};
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
@@ -267,6 +267,7 @@ impl<'a> Run<'a> {
             adjacency: Adjacency::Replace,
             loss,
             standing,
+            not_covered: limits::of_a_protocol(),
         };
         let all =
             if settings.method == Method::Central { Adversary::ResultHolder } else { Adversary::WireTapper };

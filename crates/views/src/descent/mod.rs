@@ -25,7 +25,7 @@ mod spaces;
 pub mod traced;
 
 use serde::Serialize;
-use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 
 use crate::{Error, Result};
 
@@ -91,6 +91,7 @@ impl DescentLoss {
             adjacency: Adjacency::Replace,
             loss: Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
             standing: self.standing.clone(),
+            not_covered: limits::of_a_protocol(),
         })
     }
 }

@@ -15,6 +15,7 @@
 mod by_steps;
 mod coalition;
 pub(crate) mod gossip;
+mod happened;
 pub(crate) mod relay;
 mod scheduled;
 mod traced;
@@ -22,13 +23,14 @@ mod traced;
 pub use by_steps::by_steps;
 pub use coalition::{WorstCoalition, worst_coalition};
 pub use gossip::{gossip, gossip_all_pairs};
+pub use happened::{Mixed, Round, happened};
 pub use relay::{relay_gossip, relay_gossip_all_pairs};
 pub(crate) use scheduled::heard;
 pub use scheduled::scheduled;
 pub use traced::traced;
 
 use serde::Serialize;
-use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 
 use crate::Result;
 
@@ -80,6 +82,7 @@ impl Leakage {
                 0 => Standing::Proven,
                 _ => Standing::Conditional(vec![DOUBT.into()]),
             },
+            not_covered: limits::of_a_protocol(),
         })
     }
 }

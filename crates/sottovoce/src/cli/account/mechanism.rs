@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{
     Accountant, Adjacency, Adversary, Guarantee, Interval, Loss, Mechanism, Standing, Unit, calibrate,
-    outward, round_up,
+    limits, outward, round_up,
 };
 
 use crate::cli::Global;
@@ -109,6 +109,7 @@ impl MechanismArgs {
             adjacency: self.adjacency,
             loss: Loss::Pld(accountant),
             standing: Standing::Proven,
+            not_covered: limits::of_a_release(),
         };
         let statement = guarantee.state(self.delta)?;
         global.print(&MechanismAccount {

@@ -1,0 +1,40 @@
+//! What a guarantee does not speak of, in words: each guarantee lists the ones that apply, in text, JSON and on pages.
+//!
+//! A reader of an epsilon takes it for a promise about everything. These sentences say where it ends.
+
+/// Active attackers.
+pub const DEVIATION: &str = "peers who deviate from the protocol";
+/// Clocks and side channels.
+pub const TIMING: &str = "when messages are sent, how long they are, and how long computations take";
+/// Faults that change what is sent.
+pub const LOST_MESSAGES: &str =
+    "runs in which messages are lost or late: what then is sent is something else, and has to be traced";
+/// Outputs that leave the peers who computed them.
+pub const RESULTS: &str = "results that peers publish or hand on, beyond what the adversary is said to see";
+/// Choices made by looking.
+pub const TUNING: &str =
+    "choices made by looking at private data: steps, clipping, noise, or which run to keep";
+/// Public seeds.
+pub const SIMULATION: &str = "this run's own output: the guarantee is the protocol's, and a simulation's noise follows from its public seed";
+/// The low bits of doubles.
+pub const ROUNDING: &str =
+    "the low bits of noise drawn in floating point (deployments draw exact noise on a grid)";
+/// Composition.
+pub const REPETITION: &str = "further releases of the same data, before or after: their losses compose";
+/// Correlations.
+pub const CORRELATION: &str = "what other people's data say about a person";
+
+/// Several of these as a guarantee's list.
+pub fn list(limits: &[&str]) -> Vec<String> {
+    limits.iter().map(|limit| (*limit).to_owned()).collect()
+}
+
+/// What no averaging, walk or descent covers, in a deployment.
+pub fn of_a_protocol() -> Vec<String> {
+    list(&[DEVIATION, TIMING, LOST_MESSAGES, RESULTS, TUNING, ROUNDING, REPETITION, CORRELATION])
+}
+
+/// What no single release covers.
+pub fn of_a_release() -> Vec<String> {
+    list(&[TIMING, TUNING, ROUNDING, REPETITION, CORRELATION])
+}
