@@ -225,6 +225,7 @@ impl Example {
             observers: vec![OBSERVER],
             sigma: SIGMA,
             sensitivity: SENSITIVITY,
+            results: exact::Results::Kept,
             relay_noise: RELAY[CHOSEN.0],
             prior: Prior { mean: 0.5, deviation: 0.5 },
             runs: ATTACKS,

@@ -37,6 +37,27 @@ use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Un
 use crate::Result;
 use crate::span::Space;
 
+/// What becomes of the results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Results {
+    /// Peers keep them to themselves.
+    #[default]
+    Kept,
+    /// Peers publish them, or hand them on: observers know them all.
+    Published,
+}
+
+impl Results {
+    /// Whose results are known, among so many peers.
+    pub fn of(self, nodes: usize) -> Vec<usize> {
+        match self {
+            Self::Kept => Vec::new(),
+            Self::Published => (0..nodes).collect(),
+        }
+    }
+}
+
 /// Room for rounding when a loss becomes a guarantee.
 const ROUNDING: f64 = 1e-9;
 
@@ -87,6 +108,11 @@ impl Leakage {
             Self { observers: observers.to_vec(), losses, rank: Some(until), certified: true, rounding }
         };
         (0..steps).map(&mut after).collect()
+    }
+
+    /// What is true whatever else is shown: every peer but the observers loses everything.
+    pub fn if_all_is_shown(&self) -> Self {
+        Self::local(self.observers.clone(), self.losses.len())
     }
 
     /// Everyone but the observers loses everything.
