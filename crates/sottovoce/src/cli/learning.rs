@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
-use sottovoce_learning::houses;
-use sottovoce_learning::read::{self, Column, Options};
+use sottovoce_learning::houses::{self, Houses};
+use sottovoce_learning::read::Column;
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Mixing;
@@ -14,14 +14,18 @@ use sottovoce_topology::spectrum::Spectrum;
 
 use super::graph::source::GraphSource;
 use super::graph::{count, real};
+use crate::learning::data::{Kind, Labels, stem};
 use crate::learning::run::Promise;
 use crate::learning::session::markov_step;
-use crate::learning::{Against, Batch, Method, Settings, Target, Task};
+use crate::learning::{Against, Batch, Bounds, Data, Method, Settings, Target, Task};
 
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
 const LOOK_ALIKE: u64 = 823;
 /// Seed of dealing it out.
 const DEALING: u64 = 1;
+
+/// What dealing rows out by their labels assumes.
+const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
 
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
@@ -30,13 +34,13 @@ const DEFAULT_EPSILON: f64 = 4.0;
 #[derive(Debug, Args)]
 pub(super) struct TaskArgs {
     /// Number of peers that the data is dealt out to.
-    #[arg(long, value_name = "N", default_value = "256", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "512", value_parser = count)]
     pub(super) nodes: usize,
     /// Rows of each peer (default: as many as there are for all).
     #[arg(long, value_name = "R", value_parser = count)]
     rows: Option<usize>,
     /// How rows are dealt out: evenly in their order, by classes whose shares are drawn for each peer (`dirichlet:0.5`), or from apart to alike (`similarity:0`
-    /// to `similarity:1`).
+    /// to `similarity:1`). The latter two look at all labels: they are for Houses and its look-alike, and every guarantee says so.
     #[arg(long, value_name = "SPLIT", default_value = "even", value_parser = split)]
     split: Split,
     /// Folder with the Houses data (`cal_housing.data`), or a file to learn from: CSV, ARFF or SVMlight.
@@ -45,6 +49,28 @@ pub(super) struct TaskArgs {
     /// Name or number of the label's column in such a file.
     #[arg(long, value_name = "COLUMN", requires = "data")]
     label: Option<String>,
+    /// Public bounds of a feature in such a file, by its name or number; once for each. What lies outside is moved to the nearer end. (Not from the
+    /// file itself: a mean or a maximum of its rows would show them to everyone.)
+    #[arg(long, value_name = "COLUMN=LOW:HIGH", requires = "data", value_parser = range, allow_hyphen_values = true)]
+    range: Vec<(String, (f64, f64))>,
+    /// File of such bounds: JSON (`{"age": [0, 120]}`), or lines `column,low,high`.
+    #[arg(long, value_name = "FILE", requires = "data")]
+    bounds: Option<PathBuf>,
+    /// Instead of ranges: rows are divided by this length, and shortened to it where they are longer.
+    #[arg(long, value_name = "R", requires = "data", conflicts_with_all = ["range", "bounds"], value_parser = real, allow_negative_numbers = true)]
+    norm: Option<f64>,
+    /// The label that counts as +1; all others are -1.
+    #[arg(long, value_name = "LABEL", requires = "data", allow_hyphen_values = true)]
+    positive: Option<String>,
+    /// The number from which labels count as +1 (a public one: not their mean or median).
+    #[arg(long, value_name = "N", requires = "data", conflicts_with = "positive", value_parser = real, allow_negative_numbers = true)]
+    label_threshold: Option<f64>,
+    /// All labels there can be, in order, or the number of classes 0, 1, ...
+    #[arg(long, value_name = "A,B,...|N", requires = "data", conflicts_with_all = ["positive", "label_threshold"], value_delimiter = ',')]
+    classes: Vec<String>,
+    /// Number of features of an SVMlight file.
+    #[arg(long, value_name = "N", requires = "data", value_parser = count)]
+    width: Option<usize>,
     /// What is learned: a class of two (labels -1 and 1), a number, or one of several classes.
     #[arg(long, value_enum, default_value_t = LossArg::Logistic)]
     loss: LossArg,
@@ -81,6 +107,16 @@ fn split(text: &str) -> Result<Split, String> {
     }
 }
 
+/// `COLUMN=LOW:HIGH`; a name may contain both signs.
+fn range(text: &str) -> Result<(String, (f64, f64)), String> {
+    let parse = || {
+        let (rest, high) = text.rsplit_once(':')?;
+        let (column, low) = rest.rsplit_once('=')?;
+        Some((column.trim().to_owned(), (low.trim().parse().ok()?, high.trim().parse().ok()?)))
+    };
+    parse().ok_or_else(|| "give COLUMN=LOW:HIGH, such as age=0:120".to_owned())
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LossArg {
     Logistic,
@@ -101,26 +137,79 @@ enum Clipped {
 impl TaskArgs {
     /// The data, dealt out.
     pub(super) fn read(&self) -> anyhow::Result<Task> {
-        let (name, train, test) = self.tables()?;
-        let classes = || {
-            train.labels().iter().chain(test.labels()).fold(0.0, |most: f64, label| most.max(*label)) as usize
-                + 1
-        };
+        match &self.data {
+            Some(path) if !path.is_dir() => {
+                if self.split != Split::Even {
+                    bail!(
+                        "`split` is by label: who holds which row would depend on everybody's labels, which are private; give --split even, which goes by \
+                         their places in the file"
+                    );
+                }
+                let found = self.file(path.clone())?.read()?;
+                self.task(stem(path), &found.train, found.test, found.loss)
+            }
+            Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?),
+            None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
+        }
+    }
+
+    fn houses(&self, name: &str, houses: &Houses) -> anyhow::Result<Task> {
+        if self.label.is_some() || !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() {
+            bail!(
+                "`data` is a folder: Houses has a label and a scaling of its own; leave out the label and the bounds"
+            );
+        }
         let loss = match self.loss {
             LossArg::Logistic => Loss::Logistic,
             LossArg::Squared => Loss::Squared,
-            LossArg::Softmax => Loss::Softmax { classes: classes() },
+            LossArg::Softmax => {
+                bail!("`loss` is softmax: the labels of Houses are -1 and 1; give --loss logistic")
+            }
         };
+        let task = self.task(name.to_owned(), &houses.train, houses.test.clone(), loss)?.of_houses(houses);
+        Ok(task.assuming((self.split != Split::Even).then_some(DEALT_BY_LABEL)))
+    }
+
+    fn task(&self, name: String, train: &Table, test: Table, loss: Loss) -> anyhow::Result<Task> {
         let clip = match self.clipped {
             Clipped::Example => Clip::Example(self.clip),
             Clipped::User => Clip::User(self.clip),
             Clipped::Nothing => Clip::None,
         };
         let model = Model { loss, width: train.width(), ridge: self.ridge };
-        let shards = self.deal(&train)?;
-        // Rows of norm 1 and an intercept.
+        let shards = self.deal(train)?;
         let batch = self.batch.map_or(Batch::All, Batch::Rows);
+        // Rows of norm at most 1 and an intercept.
         Task::new(name, shards, test, model, Clip::Example(1.0), batch)?.within(SQRT_2)?.clipped(clip)
+    }
+
+    /// What is publicly known of a file.
+    fn file(&self, path: PathBuf) -> anyhow::Result<Data> {
+        let column = |name: &String| name.parse().map_or_else(|_| Column::Name(name.clone()), Column::Index);
+        let labels = match (&self.positive, self.label_threshold, self.classes.as_slice()) {
+            (Some(positive), ..) => Labels::Positive(positive.clone()),
+            (None, Some(threshold), _) => Labels::Threshold(threshold),
+            (None, None, []) => Labels::AsDeclared,
+            (None, None, [count]) => match count.parse() {
+                Ok(count) => Labels::Count(count),
+                Err(_) => {
+                    bail!("`classes` is {count}: give all of them, separated by commas, or their number")
+                }
+            },
+            (None, None, list) => Labels::Classes(list.to_vec()),
+        };
+        Ok(Data {
+            path,
+            label: self.label.as_ref().map_or(Column::Last, column),
+            bounds: Bounds::new(&self.range, self.bounds.as_deref(), self.norm)?,
+            labels,
+            width: self.width,
+            kind: match self.loss {
+                LossArg::Logistic => Kind::Logistic,
+                LossArg::Squared => Kind::Squared,
+                LossArg::Softmax => Kind::Softmax,
+            },
+        })
     }
 
     fn deal(&self, train: &Table) -> anyhow::Result<Shards> {
@@ -142,40 +231,6 @@ impl TaskArgs {
             Split::Dirichlet(concentration) => deal::dirichlet(table, self.nodes, concentration, DEALING)?,
             Split::Similarity(t) => deal::similarity(table, self.nodes, t, DEALING)?,
         })
-    }
-
-    fn tables(&self) -> anyhow::Result<(String, Table, Table)> {
-        let Some(path) = &self.data else {
-            let houses = houses::look_alike(LOOK_ALIKE);
-            return Ok(("A look-alike of Houses".into(), houses.train, houses.test));
-        };
-        if path.is_dir() {
-            let houses = houses::read(path, houses::Split::Eighty)?;
-            return Ok(("Houses".into(), houses.train, houses.test));
-        }
-        let column = match &self.label {
-            Some(name) => name.parse().map_or_else(|_| Column::Name(name.clone()), Column::Index),
-            None => Column::Last,
-        };
-        let table = read::open(path, &Options { label: column, ..Options::default() })?;
-        let name = path.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        self.prepare(name, table)
-    }
-
-    /// As the papers do: standardised, rows of norm 1, an intercept; every fifth row is kept for testing.
-    fn prepare(&self, name: String, mut table: Table) -> anyhow::Result<(String, Table, Table)> {
-        if let (LossArg::Logistic, [_, positive]) = (self.loss, table.classes()) {
-            let positive = positive.clone();
-            table = table.binary(&positive)?;
-        }
-        table.standardise();
-        table.normalise_rows();
-        let table = table.with_intercept();
-        let rows = |test: bool| (0..table.rows()).filter(|row| (row % 5 == 4) == test).collect::<Vec<_>>();
-        if table.rows() < 5 {
-            bail!("`data` has {} rows: give at least 5, of which one is for testing", table.rows());
-        }
-        Ok((name, table.select(&rows(false))?, table.select(&rows(true))?))
     }
 }
 

@@ -16,7 +16,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan learning --nodes 512 --epsilon 1 --order 2 --against mean-peer --json
 
 Every method gets the noise that the target asks of it and is tried on the task (without --data: a synthetic look-alike of Houses); step size and
-contributions are those with the least training loss.";
+contributions are those with the least training loss. That choice is made without noise: on private data it is not covered by what is promised.";
 
 /// Arguments of `plan learning`.
 #[derive(Debug, Args)]
@@ -65,15 +65,16 @@ impl fmt::Display for LearningPlan {
         )?;
         writeln!(
             f,
-            "  {:<14}{:>17}{:>7}{:>8}{:>10}{:>12}  by what right",
-            "method", "accuracy", "times", "step", "noise", "messages"
+            "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
+            "method", "accuracy **", "range **", "times", "step", "noise", "messages"
         )?;
         for (i, row) in self.rows.iter().enumerate() {
             let mark = if i == self.chosen { "*" } else { " " };
-            let accuracy = format!("{:.3} ± {:.3}", row.accuracy, row.spread);
+            let accuracy = format!("{:.3} ± {:.3}", row.accuracy.mean, row.accuracy.deviation);
+            let range = format!("{:.3} to {:.3}", row.accuracy.least, row.accuracy.most);
             writeln!(
                 f,
-                "{mark} {:<14}{accuracy:>17}{:>7}{:>8}{:>10}{:>12}  {}",
+                "{mark} {:<14}{accuracy:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
                 row.method,
                 row.iterations,
                 row.step,
@@ -82,9 +83,20 @@ impl fmt::Display for LearningPlan {
                 row.standing
             )?;
         }
+        let trivial = format!("{:.3}", self.trivial.accuracy);
+        writeln!(f, "  {:<14}{trivial:>9}", "no features")?;
         writeln!(
             f,
-            "\n* the most accurate that needs no server. Noise is in units of a gradient's sensitivity."
-        )
+            "\n*  the most accurate that needs no server. Noise is in units of a gradient's sensitivity.\n\
+             ** computed from the rows without privacy, and so are the choices of step, times and method that rest on it."
+        )?;
+        if !self.public_data {
+            writeln!(
+                f,
+                "   These rows are taken for private: the choice is not paid for, and whoever follows it reveals something of them."
+            )?;
+        }
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
 }
