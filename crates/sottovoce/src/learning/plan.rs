@@ -141,8 +141,17 @@ impl Problem<'_> {
         let steps = if matches!(method, Method::Walk { .. }) { STEPS_OF_TOKEN } else { STEPS_OF_ALL };
         let mut best: Option<(f64, Settings)> = None;
         for &iterations in self.iterations {
+            // What is revealed depends on the step only in whether it keeps distances.
+            let mut known: [Option<f64>; 2] = [None; 2];
             for step in steps {
-                let settings = self.settings(method, iterations, step, self.seed)?;
+                let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
+                let mut settings =
+                    Settings { method, iterations, step, sigma: 0.0, budget: None, seed: self.seed };
+                settings.sigma = match *known {
+                    Some(sigma) => sigma,
+                    None => self.settings(method, iterations, step, self.seed)?.sigma,
+                };
+                *known = Some(settings.sigma);
                 let model = self.learn(&settings)?.model();
                 let objective = self.task.objective(&model);
                 if objective.is_finite() && best.as_ref().is_none_or(|(least, _)| objective < *least) {
