@@ -257,7 +257,8 @@ impl Table {
         Self { features, width: self.width + 1, columns, ..self }
     }
 
-    /// The largest 2-norm of a row; 0 if there is none.
+    /// The largest 2-norm of a row; 0 if there is none. It is a fact about somebody's row: no noise, step size or clipping that a guarantee
+    /// rests on may be made from it.
     pub fn radius(&self) -> f64 {
         self.features.chunks_exact(self.width).map(norm).fold(0.0, f64::max)
     }

@@ -32,16 +32,19 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// With all that one should know of it.
+    pub fn words(&self) -> String {
+        match self.runs {
+            1 => format!("{:.3} (one seed only)", self.mean),
+            runs => format!("{self} over {runs} seeds ({:.3} to {:.3})", self.least, self.most),
+        }
+    }
+}
+
 impl fmt::Display for Spread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.runs {
-            1 => write!(f, "{:.3} (one seed only)", self.mean),
-            runs => write!(
-                f,
-                "{:.3} ± {:.3} over {runs} seeds ({:.3} to {:.3})",
-                self.mean, self.deviation, self.least, self.most
-            ),
-        }
+        write!(f, "{:.3} ± {:.3}", self.mean, self.deviation)
     }
 }
 
@@ -54,7 +57,8 @@ mod tests {
         let found = Spread::of(&[1.0, 2.0, 6.0]);
         assert_eq!((found.mean, found.least, found.most, found.runs), (3.0, 1.0, 6.0, 3));
         assert!((found.deviation - 7f64.sqrt()).abs() < 1e-15);
-        assert_eq!(Spread::of(&[0.5]).deviation, 0.0);
-        assert_eq!(Spread::of(&[0.5, 0.75]).to_string(), "0.625 ± 0.177 over 2 seeds (0.500 to 0.750)");
+        assert_eq!(Spread::of(&[5.0]).to_string(), "5.000 ± 0.000");
+        assert!(Spread::of(&[]).mean.is_nan());
+        assert_eq!(Spread::of(&[0.5, 0.75]).words(), "0.625 ± 0.177 over 2 seeds (0.500 to 0.750)");
     }
 }

@@ -70,7 +70,7 @@ impl fmt::Display for LearningPlan {
         )?;
         for (i, row) in self.rows.iter().enumerate() {
             let mark = if i == self.chosen { "*" } else { " " };
-            let accuracy = format!("{:.3} ± {:.3}", row.accuracy.mean, row.accuracy.deviation);
+            let accuracy = row.accuracy.to_string();
             let range = format!("{:.3} to {:.3}", row.accuracy.least, row.accuracy.most);
             writeln!(
                 f,

@@ -13,7 +13,7 @@ use super::{Place, Printed, promised};
 use crate::cli::Global;
 use crate::cli::graph::{count, real};
 use crate::cli::learning::{MethodArgs, TargetArgs, TaskArgs};
-use crate::learning::report::STARRED;
+use crate::learning::report::{STARRED, Shown};
 use crate::learning::run::{Checkpoint, Point, Run};
 use crate::learning::{Session, Settings, Spread, Task, Trivial};
 use crate::reproduce::files;
@@ -129,13 +129,15 @@ impl Learning {
         }
         let written = match &folder {
             Some(folder) => {
-                let contents = crate::learning::report::files(
-                    &found.title(),
-                    &found.facts(),
-                    &found.statements,
-                    &found.not_covered,
-                    &found.curve,
-                )?;
+                let shown = Shown {
+                    title: &found.title(),
+                    facts: &found.facts(),
+                    statements: &found.statements,
+                    not_covered: &found.not_covered,
+                    curve: &found.curve,
+                    trivial: found.trivial,
+                };
+                let contents = shown.files()?;
                 let data = serde_json::to_vec(&found)?;
                 let [page, svg, png] = contents;
                 let all = [(names[0], page), (names[1], data), (names[2], svg), (names[3], png)];
@@ -218,7 +220,7 @@ impl Learning {
         let more = run.go(self.pause_after.unwrap_or(usize::MAX), |run| {
             bar.set_position(run.progress().0 as u64);
             if let Some(point) = run.curve().last() {
-                bar.set_message(format!("loss {:.3}, mu² spent {:.3}", point.objective, point.spent));
+                bar.set_message(format!("loss {:.3} (not private), mu² {:.3}", point.objective, point.spent));
             }
         })?;
         bar.finish_and_clear();
@@ -304,7 +306,7 @@ impl Learned {
             String::new()
         };
         let mut facts = vec![
-            ("accuracy *".to_owned(), format!("{}{own}", self.accuracy)),
+            ("accuracy *".to_owned(), format!("{}{own}", self.accuracy.words())),
             ("without looking at features *".to_owned(), format!("{:.3}", self.trivial.accuracy)),
             ("without noise *".to_owned(), format!("{:.3}", self.accuracy_without_noise)),
             (
