@@ -208,7 +208,7 @@ impl Table {
             row.iter_mut().zip(ranges).for_each(|(x, &(low, high))| *x = x.max(low).min(high));
         }
         self.rescale(&ranges.iter().map(scale).collect::<Vec<_>>());
-        self.features.iter_mut().for_each(|x| *x = x.max(-1.0).min(1.0));
+        self.features.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0));
         Ok(())
     }
 

@@ -220,6 +220,7 @@ fn descents_are_accounted_for() {
         found["ours"]["losses"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
     assert!(losses.iter().all(|loss| *loss <= 3.0 + 1e-6) && losses[0] == 0.0);
     assert_eq!(found["published"]["standing"], "refuted");
+    assert!(found["not_covered"].to_string().contains("read off the data"), "{found}");
     let butterfly = json("account learning --method butterfly --nodes 16 --iterations 3 --observers 0");
     let mean: f64 = (1..16).map(|u| number(&butterfly, &format!("/ours/losses/{u}"))).sum::<f64>() / 15.0;
     assert!((mean - 3.0 * 4.0 / 15.0).abs() < 1e-9, "{mean}");

@@ -212,6 +212,8 @@ fn what_would_have_to_be_read_off_the_rows_is_refused() {
     refused(&format!("{} --norm 5", written("price.csv")), &["`label` is", "--label-threshold"]);
     refused(&format!("{} --norm 5", written("sparse.svm")), &["`width` is missing"]);
     refused("run learning --no-report --norm 5", &["--data"]);
+    let houses = format!("run learning --no-report --data {}", folder.path().display());
+    refused(&houses, &["cal_housing.data"]);
 }
 
 #[test]

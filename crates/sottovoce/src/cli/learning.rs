@@ -154,9 +154,15 @@ impl TaskArgs {
     }
 
     fn houses(&self, name: &str, houses: &Houses) -> anyhow::Result<Task> {
-        if self.label.is_some() || !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() {
+        let labelled = self.label.is_some()
+            || self.positive.is_some()
+            || self.label_threshold.is_some()
+            || !self.classes.is_empty();
+        let bounded =
+            !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() || self.width.is_some();
+        if labelled || bounded {
             bail!(
-                "`data` is a folder: Houses has a label and a scaling of its own; leave out the label and the bounds"
+                "`data` is a folder: Houses has labels and a scaling of its own; leave out bounds, labels and classes, or give a file"
             );
         }
         let loss = match self.loss {

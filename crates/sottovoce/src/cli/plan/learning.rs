@@ -3,12 +3,12 @@
 use std::fmt;
 
 use clap::Args;
-use sottovoce_privacy::round_up;
+use sottovoce_privacy::{Standing, round_up};
 
 use crate::cli::Global;
 use crate::cli::graph::count;
 use crate::cli::learning::{GraphArgs, TargetArgs, TaskArgs};
-use crate::learning::plan::{LearningPlan, Problem};
+use crate::learning::plan::{LearningPlan, Problem, Row};
 
 const EXAMPLES: &str = "Examples:
   sottovoce plan learning --nodes 256 --epsilon 2 --delta 1e-6
@@ -68,6 +68,7 @@ impl fmt::Display for LearningPlan {
             "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
             "method", "accuracy **", "range **", "times", "step", "noise", "messages"
         )?;
+        let assumptions = assumptions(&self.rows);
         for (i, row) in self.rows.iter().enumerate() {
             let mark = if i == self.chosen { "*" } else { " " };
             let accuracy = row.accuracy.to_string();
@@ -80,7 +81,7 @@ impl fmt::Display for LearningPlan {
                 row.step,
                 round_up(row.sigma),
                 row.messages,
-                row.standing
+                right(&row.standing, &assumptions)
             )?;
         }
         let trivial = format!("{:.3}", self.trivial.accuracy);
@@ -93,10 +94,33 @@ impl fmt::Display for LearningPlan {
         if !self.public_data {
             writeln!(
                 f,
-                "   These rows are taken for private: the choice is not paid for, and whoever follows it reveals something of them."
+                "   These rows are taken for private: the choice is not paid for, and whoever follows it reveals something of them. Plan on public rows of the same kind."
             )?;
+        }
+        for (i, assumption) in assumptions.iter().enumerate() {
+            writeln!(f, "[{}] {assumption}", i + 1)?;
         }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
+}
+
+/// What some of the rows assume, each once.
+fn assumptions(rows: &[Row]) -> Vec<&str> {
+    let mut all = Vec::new();
+    for row in rows {
+        if let Standing::Conditional(list) = &row.standing {
+            let new: Vec<&str> = list.iter().map(String::as_str).filter(|one| !all.contains(one)).collect();
+            all.extend(new);
+        }
+    }
+    all
+}
+
+/// A standing that fits in a table: assumptions by their numbers.
+fn right(standing: &Standing, assumptions: &[&str]) -> String {
+    let Standing::Conditional(list) = standing else { return standing.to_string() };
+    let place = |one: &String| assumptions.iter().position(|known| known == one).map_or(0, |place| place + 1);
+    let places: Vec<String> = list.iter().map(|one| format!("[{}]", place(one))).collect();
+    format!("proven if {}", places.join(" and "))
 }
