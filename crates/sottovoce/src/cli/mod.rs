@@ -11,6 +11,7 @@ mod reproduce;
 mod run;
 mod seed;
 mod shell;
+mod task;
 
 use std::process::ExitCode;
 

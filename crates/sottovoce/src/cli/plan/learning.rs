@@ -7,7 +7,8 @@ use sottovoce_privacy::{Standing, round_up};
 
 use crate::cli::Global;
 use crate::cli::graph::count;
-use crate::cli::learning::{GraphArgs, TargetArgs, TaskArgs};
+use crate::cli::learning::{GraphArgs, TargetArgs};
+use crate::cli::task::TaskArgs;
 use crate::learning::plan::{LearningPlan, Problem, Row};
 
 const EXAMPLES: &str = "Examples:
