@@ -5,7 +5,7 @@
 
 use sottovoce_topology::paths;
 use sottovoce_topology::schedule::{Schedule, Step};
-use sottovoce_views::exact::scheduled_by_steps;
+use sottovoce_views::exact::{Leakage, scheduled_each};
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
@@ -16,6 +16,9 @@ use super::{Losses, Problem, Progress, Protocol, Row, Site};
 
 /// Schedules to draw.
 const SCHEDULES: u64 = 3;
+
+/// Observers of a schedule that are asked at once: what they hear is kept in memory.
+pub(super) const TOGETHER: usize = 32;
 
 /// Exchanges per peer to look at.
 const EXCHANGES: [usize; 10] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
@@ -100,7 +103,7 @@ fn points(
 }
 
 /// What each observer learns up to each cut.
-fn seen(
+pub(super) fn seen(
     problem: &Problem,
     site: &Site,
     observers: &[usize],
@@ -108,17 +111,19 @@ fn seen(
     cuts: &[usize],
     done: impl Fn(usize) + Sync,
 ) -> anyhow::Result<Vec<Vec<Seen>>> {
-    let most = cuts.last().copied().unwrap_or(0);
-    let one = |i: usize| -> anyhow::Result<Vec<Seen>> {
-        let v = observers[i];
-        let hops = paths::distances(site.graph(), v)?;
-        let all = scheduled_by_steps(schedule, &[v], most)?;
-        let seen = |&cut: &usize| {
-            Seen::new(&problem.short_of_consensus(&all[cut - 1]), &hops, problem.target.beyond)
+    let groups: Vec<&[usize]> = observers.chunks(TOGETHER).collect();
+    let group = |i: usize| -> anyhow::Result<Vec<Vec<Seen>>> {
+        let views = scheduled_each(schedule, groups[i], cuts)?;
+        let one = |(views, &v): (Vec<Leakage>, &usize)| {
+            let hops = paths::distances(site.graph(), v)?;
+            let seen = |view| Seen::new(&problem.short_of_consensus(view), &hops, problem.target.beyond);
+            Ok(views.iter().map(seen).collect())
         };
-        Ok(cuts.iter().map(seen).collect())
+        views.into_iter().zip(groups[i]).map(one).collect()
     };
-    parallel::map(observers.len(), one, done).into_iter().collect()
+    let found =
+        parallel::map(groups.len(), group, |finished| done((finished * TOGETHER).min(observers.len())));
+    Ok(found.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat())
 }
 
 /// `|W_(T-1) ... W_0|_F² / n` at each cut: the share of one noise in everybody's result.

@@ -4,7 +4,7 @@ use anyhow::{anyhow, bail};
 use sottovoce_privacy::{Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::paths;
-use sottovoce_views::exact::{self, relay_gossip};
+use sottovoce_views::exact::relay_gossip;
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
@@ -100,15 +100,8 @@ fn scheduled(
 ) -> anyhow::Result<Losses> {
     let mut worst: Option<Losses> = None;
     for schedule in randomised::schedules(problem, site, row.steps)? {
-        let one = |i: usize| -> anyhow::Result<Seen> {
-            let v = observers.all[i];
-            let leakage = exact::scheduled(&schedule, &[v], row.steps)?;
-            let shown = problem.short_of_consensus(&leakage);
-            Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
-        };
         let done = |done| progress("verifying", done, observers.all.len());
-        let seen =
-            parallel::map(observers.all.len(), one, done).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+        let seen = randomised::seen(problem, site, &observers.all, &schedule, &[row.steps], done)?.concat();
         let found = gather(seen.iter(), observers.complete);
         worst = Some(worst.map_or(found, |worst| worst.max(&found)));
     }

@@ -44,7 +44,7 @@ pub fn by_steps(
     let observers = check_observers(observers, mixing.nodes())?;
     let hidden = Hidden::new(mixing, &observers);
     let space = krylov(mixing, &observers, steps);
-    let plain = Leakage::by_steps(space.as_ref(), &observers, mixing.nodes(), steps);
+    let plain = Leakage::until(space.as_ref(), &observers, mixing.nodes(), 1..=steps);
     let gram = taus.iter().any(|&tau| tau > 0.0).then(|| Gram::new(&hidden, mixing.nodes(), steps));
     let relayed = |tau: f64| match &gram {
         Some(gram) if tau > 0.0 => gram.bounded(tau, &plain),

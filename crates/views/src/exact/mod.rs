@@ -27,7 +27,7 @@ pub use gossip::{gossip, gossip_all_pairs, gossip_published};
 pub use happened::{Mixed, Round, happened};
 pub use relay::{relay_gossip, relay_gossip_all_pairs};
 pub(crate) use scheduled::heard;
-pub use scheduled::{scheduled, scheduled_by_steps, scheduled_published};
+pub use scheduled::{scheduled, scheduled_each, scheduled_published};
 pub(crate) use traced::span;
 pub use traced::traced;
 
@@ -88,26 +88,26 @@ impl Leakage {
         }
     }
 
-    /// After 1, 2, ..., `steps` steps.
-    pub(crate) fn by_steps(
+    /// From what was heard within so many steps, for each of these numbers, which never fall.
+    pub(crate) fn until(
         space: Option<&Space>,
         observers: &[usize],
         nodes: usize,
-        steps: usize,
+        cuts: impl Iterator<Item = usize>,
     ) -> Vec<Self> {
-        let Some(space) = space else { return vec![Self::local(observers.to_vec(), nodes); steps] };
         let (mut sums, mut known) = (vec![0.0; nodes], 0);
-        let mut after = |t: usize| {
-            let until = space.rounds.partition_point(|&round| round <= t);
-            for column in (known..until).map(|i| space.column(i)) {
+        let mut one = |steps: usize| {
+            let Some(space) = space else { return Self::local(observers.to_vec(), nodes) };
+            let rank = space.rounds.partition_point(|&round| round < steps);
+            for column in (known..rank).map(|i| space.column(i)) {
                 sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
             }
-            known = until;
+            known = rank;
             let losses = sums.iter().copied().map(at_most_one).collect();
-            let rounding = space.angle;
-            Self { observers: observers.to_vec(), losses, rank: Some(until), certified: true, rounding }
+            let (observers, rounding) = (observers.to_vec(), space.angle);
+            Self { observers, losses, rank: Some(rank), certified: true, rounding }
         };
-        (0..steps).map(&mut after).collect()
+        cuts.map(&mut one).collect()
     }
 
     /// What is true whatever else is shown: every peer but the observers loses everything.

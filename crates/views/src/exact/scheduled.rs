@@ -14,7 +14,7 @@ use sottovoce_topology::schedule::{Schedule, Step};
 use super::Leakage;
 use crate::Result;
 use crate::error::{Error, check_observers, check_published, check_steps};
-use crate::span::{Rounds, Space};
+use crate::span::{Rounds, Space, together};
 
 /// What `observers` together learn in the first `steps` steps of a schedule.
 pub fn scheduled(schedule: &Schedule, observers: &[usize], steps: usize) -> Result<Leakage> {
@@ -33,11 +33,16 @@ pub fn scheduled_published(
     Ok(Leakage::of(space.as_ref(), observers, schedule.nodes()))
 }
 
-/// What `observers` learn in 1, 2, ..., `steps` steps.
-pub fn scheduled_by_steps(schedule: &Schedule, observers: &[usize], steps: usize) -> Result<Vec<Leakage>> {
-    let observers = check_observers(observers, schedule.nodes())?;
-    let space = space(schedule, &observers, steps, &[])?;
-    Ok(Leakage::by_steps(space.as_ref(), &observers, schedule.nodes(), steps))
+/// What each of `observers`, on its own, learns until each of `cuts` (numbers of steps, in increasing order).
+pub fn scheduled_each(schedule: &Schedule, observers: &[usize], cuts: &[usize]) -> Result<Vec<Vec<Leakage>>> {
+    let steps = cuts.iter().copied().max().unwrap_or(0);
+    check(schedule, steps)?;
+    observers.iter().try_for_each(|&v| check_observers(&[v], schedule.nodes()).map(|_| ()))?;
+    let spaces = together(schedule, observers, steps);
+    let each = |(space, &v): (Option<Space>, &usize)| {
+        Leakage::until(space.as_ref(), &[v], schedule.nodes(), cuts.iter().copied())
+    };
+    Ok(spaces.into_iter().zip(observers).map(each).collect())
 }
 
 fn space(
@@ -46,20 +51,23 @@ fn space(
     steps: usize,
     published: &[usize],
 ) -> Result<Option<Space>> {
-    check_steps(steps)?;
-    if let Some(length) = schedule.steps().filter(|&length| length < steps) {
-        return Err(Error::parameter("steps", steps, format!("the schedule has {length}")));
-    }
-    (0..steps).filter_map(|t| schedule.step(t)).try_for_each(|step| check(&step))?;
+    check(schedule, steps)?;
     let published = check_published(published, schedule.nodes())?;
     Ok(Space::of(&Rounds::scheduled(schedule, observers, steps, &published)))
 }
 
-fn check(step: &Step) -> Result<()> {
-    match step {
-        Step::Mixing(mixing) => Ok(mixing.check()?),
-        Step::Pair(..) | Step::Idle => Ok(()),
+fn check(schedule: &Schedule, steps: usize) -> Result<()> {
+    check_steps(steps)?;
+    if let Some(length) = schedule.steps().filter(|&length| length < steps) {
+        return Err(Error::parameter("steps", steps, format!("the schedule has {length}")));
     }
+    // One that repeats need not be looked at twice.
+    for step in (0..steps.min(schedule.period())).filter_map(|t| schedule.step(t)) {
+        if let Step::Mixing(mixing) = step {
+            mixing.check()?;
+        }
+    }
+    Ok(())
 }
 
 /// The observers and whom they hear, in increasing order.

@@ -26,7 +26,6 @@ pub(crate) fn space<S: Source>(source: &S, news: &News) -> Option<Space> {
     if !(source.growth() <= 8.0) {
         return None;
     }
-    let affordable = |words: usize| work(source, news, words) <= MOST_WORK;
     let attempts: [(usize, Attempt<S>); 7] = [
         (2, attempt::<2, S>),
         (4, attempt::<4, S>),
@@ -36,14 +35,15 @@ pub(crate) fn space<S: Source>(source: &S, news: &News) -> Option<Space> {
         (64, attempt::<64, S>),
         (128, attempt::<128, S>),
     ];
-    let within = attempts.iter().take_while(|(words, _)| affordable(*words));
+    let within = attempts.iter().take_while(|(words, _)| affordable(source, news, *words));
     within.into_iter().find_map(|(_, attempt)| attempt(source, news))
 }
 
-fn work(source: &impl Source, news: &News, words: usize) -> f64 {
+/// Whether so many words a number are within reach.
+pub(crate) fn affordable(source: &impl Source, news: &News, words: usize) -> bool {
     let (rank, n) = (news.messages.len() as f64, source.variables() as f64);
     let products = 0.5 * (words * words) as f64 + words as f64;
-    2.0 * rank * rank * n * products
+    (2.0 * rank * rank * n + source.products()) * products <= MOST_WORK
 }
 
 fn attempt<const L: usize, S: Source>(source: &S, news: &News) -> Option<Space> {
@@ -56,10 +56,16 @@ fn attempt<const L: usize, S: Source>(source: &S, news: &News) -> Option<Space> 
             whole
         },
     );
+    if whole { conclude(&basis, source, news) } else { None }
+}
+
+/// The space of a basis of all that is news, if it is known well enough.
+pub(crate) fn conclude<const L: usize>(basis: &Basis<L>, source: &impl Source, news: &News) -> Option<Space> {
+    if basis.directions.len() != news.messages.len() {
+        return None;
+    }
     let (angle, rounded) = basis.angle(source);
-    let found =
-        whole && basis.directions.len() == news.messages.len() && angle <= ANGLE && rounded <= ROUNDED;
-    found.then(|| Space {
+    (angle <= ANGLE && rounded <= ROUNDED).then(|| Space {
         dimension: source.variables(),
         columns: basis.directions.iter().flatten().map(|x| x.to_f64()).collect(),
         rounds: news.messages.iter().map(|(t, _)| *t).collect(),

@@ -32,13 +32,13 @@ impl News {
 
 /// Rows, each with a one where the later ones have zeros.
 #[derive(Default)]
-struct Echelon {
+pub(crate) struct Echelon {
     rows: Vec<(usize, Vec<Residue>)>,
 }
 
 impl Echelon {
     /// Takes a row in, unless it is a combination of those already here.
-    fn add(&mut self, row: &[Residue]) -> bool {
+    pub(crate) fn add(&mut self, row: &[Residue]) -> bool {
         let mut rest = row.to_vec();
         for (pivot, row) in &self.rows {
             let factor = rest[*pivot].negated();
@@ -54,7 +54,7 @@ impl Echelon {
     }
 
     /// Peers whose unit vector is in the span: a random vector orthogonal to the span is 0 there, and nowhere else.
-    fn exposed(&self, nodes: usize) -> Vec<usize> {
+    pub(crate) fn exposed(&self, nodes: usize) -> Vec<usize> {
         let mut draws = Residues::new(nodes as u64);
         let mut z: Vec<Residue> = (0..nodes).map(|_| draws.draw()).collect();
         self.rows.iter().for_each(|(pivot, _)| z[*pivot] = Residue::ZERO);

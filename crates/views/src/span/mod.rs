@@ -18,10 +18,12 @@ mod krylov;
 mod lanczos;
 mod orthonormal;
 mod rows;
+mod together;
 mod weight;
 
 pub(crate) use krylov::{AllPairs, krylov};
 pub(crate) use rows::Rounds;
+pub(crate) use together::together;
 
 /// An orthonormal basis of what was heard, in order of time.
 #[derive(Debug, Clone, PartialEq)]

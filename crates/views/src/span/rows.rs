@@ -74,6 +74,9 @@ pub(crate) trait Source {
     /// By how much a coefficient may be off, in units of the last place of the arithmetic; and relatively, beside that.
     fn error(&self) -> (f64, f64);
 
+    /// Products that it takes to compute all coefficients.
+    fn products(&self) -> f64;
+
     /// Shows `visit` the coefficients of each message that is `wanted` (round, number), in order of time, those of the observers left
     /// out. `visit` says whether the message was news.
     fn each<N: Number>(
@@ -117,6 +120,10 @@ impl Source for Given {
     fn error(&self) -> (f64, f64) {
         let exact = self.rows.iter().flatten().all(|&x| Weight::of(x).halvings == 0);
         (2.0, if exact { 0.0 } else { 64.0 * f64::EPSILON })
+    }
+
+    fn products(&self) -> f64 {
+        0.0
     }
 
     fn each<N: Number>(
@@ -268,6 +275,21 @@ impl Rounds {
         }
     }
 
+    /// A schedule with these senders heard in each round, by observers who know what they know of their own.
+    pub(crate) fn watched(schedule: &Schedule, mut heard: Vec<Vec<usize>>) -> Self {
+        let steps = heard.len();
+        heard.push(Vec::new());
+        let step = |t: usize| Matrix::step(&schedule.step(t).unwrap_or(Step::Idle));
+        Self {
+            nodes: schedule.nodes(),
+            matrices: Arc::new((0..steps).map(step).collect()),
+            which: (0..steps).collect(),
+            heard,
+            powers: false,
+            observers: Vec::new(),
+        }
+    }
+
     /// Rounds as they happened.
     pub(crate) fn happened(nodes: usize, rounds: &[Round], observers: &[usize], published: &[usize]) -> Self {
         let senders = |round: &Round| {
@@ -399,6 +421,13 @@ impl Source for Rounds {
     /// In every round, of every product a unit, and one of its weight.
     fn error(&self) -> (f64, f64) {
         (self.growth() * (self.rounds() as f64 + 1.0) * (2.0 * self.nodes as f64 + 2.0), 0.0)
+    }
+
+    fn products(&self) -> f64 {
+        let width = if self.powers { self.heard[0].len() } else { self.nodes };
+        let size = |matrix: &Matrix| matrix.0.iter().map(|row| row.from.len() + 1).sum::<usize>();
+        let sizes: Vec<usize> = self.matrices.iter().map(size).collect();
+        width as f64 * self.which.iter().map(|&i| sizes[i] as f64).sum::<f64>()
     }
 
     fn each<N: Number>(
