@@ -4,6 +4,7 @@
 
 pub mod averaging;
 pub mod cli;
+pub mod happened;
 pub mod learning;
 pub mod plan;
 pub mod quickstart;

@@ -36,7 +36,7 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
     if steps == 0 { Err(Error::parameter("steps", 0, "give at least one step")) } else { Ok(()) }
 }
 
-/// Refuses observers that do not exist or are nobody, and returns them sorted, each once.
+/// Refuses observers that do not exist, are nobody or are everybody, and returns them sorted, each once.
 pub(crate) fn check_observers(observers: &[usize], nodes: usize) -> Result<Vec<usize>> {
     let mut sorted = observers.to_vec();
     sorted.sort_unstable();
@@ -46,6 +46,11 @@ pub(crate) fn check_observers(observers: &[usize], nodes: usize) -> Result<Vec<u
         Some(&last) if last >= nodes => {
             let remedy = format!("there are {nodes} peers, numbered from 0 to {}", nodes.saturating_sub(1));
             Err(Error::parameter("observers", last, remedy))
+        }
+        Some(_) if sorted.len() == nodes => {
+            let remedy =
+                "they are all there are, and nobody is left whose loss could be stated; leave one out";
+            Err(Error::parameter("observers", format!("all {nodes} peers"), remedy))
         }
         Some(_) => Ok(sorted),
     }

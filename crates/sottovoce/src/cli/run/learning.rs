@@ -70,6 +70,8 @@ struct Learned {
     steps: (usize, usize),
     /// Whether there is more to do: the run was paused.
     paused: bool,
+    /// How often the state was written down on the way. Each time is counted in the guarantees.
+    shown: usize,
     objective: f64,
     accuracy: f64,
     /// The same method without noise.
@@ -98,7 +100,7 @@ impl Learning {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut run = Run::new(&task, mixing.as_ref(), settings.clone(), last_step, threads)?;
         self.take_up(&mut run)?;
-        let more = self.learn(&mut run, global)?;
+        let more = self.learn(&mut run, mixing.as_ref(), global)?;
         let mut found = self.conclude(&task, mixing.as_ref(), &run, more)?;
         found.accuracy_without_noise = without_noise(&task, mixing.as_ref(), &settings, threads)?;
         let written = match &folder {
@@ -164,7 +166,7 @@ impl Learning {
     }
 
     /// Learns, showing loss and budget; whether there is more to do.
-    fn learn(&self, run: &mut Run<'_>, global: &Global) -> anyhow::Result<bool> {
+    fn learn(&self, run: &mut Run<'_>, mixing: Option<&Mixing>, global: &Global) -> anyhow::Result<bool> {
         let (done, all) = run.progress();
         let bar = global.progress(all, "learning");
         bar.set_position(done as u64);
@@ -176,6 +178,11 @@ impl Learning {
         })?;
         bar.finish_and_clear();
         if let Some(path) = &self.checkpoint {
+            let promise =
+                if self.sigma.is_some() { self.target.given()? } else { Some(self.target.promise()?) };
+            if let Some(promise) = promise {
+                run.may_show(mixing, &promise)?;
+            }
             save(path, &run.checkpoint())?;
         }
         Ok(more)
@@ -207,6 +214,7 @@ impl Learning {
             sensitivity: task.sensitivity(),
             steps: run.progress(),
             paused,
+            shown: run.shown(),
             objective: task.objective(&model),
             accuracy: session.accuracy(),
             accuracy_without_noise: f64::NAN,
@@ -257,6 +265,12 @@ impl Learned {
         ];
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
+        }
+        if self.shown > 0 {
+            facts.push((
+                "state written down".to_owned(),
+                format!("{} times, each of them counted", self.shown),
+            ));
         }
         if self.paused {
             facts.push(("paused".to_owned(), "go on with --resume".to_owned()));
