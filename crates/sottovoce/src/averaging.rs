@@ -88,9 +88,9 @@ pub struct Accounted {
     /// Independent things the observers learn (without relay noise).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank: Option<usize>,
-    /// Directions that doubles cannot tell from rounding; they count as seen.
+    /// Whether the exact losses were certified; otherwise they count as 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ambiguous: Option<usize>,
+    pub certified: Option<bool>,
     /// Mean of the exact losses over all peers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean: Option<f64>,
@@ -210,7 +210,7 @@ impl Run {
             published,
             published_corrected,
             rank: leakage.as_ref().and_then(|leakage| leakage.rank),
-            ambiguous: leakage.as_ref().map(|leakage| leakage.ambiguous),
+            certified: leakage.as_ref().map(|leakage| leakage.certified),
             mean: leakage.as_ref().map(Leakage::mean),
             exposed: leakage.as_ref().map(exposed),
             statements,

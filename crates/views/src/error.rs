@@ -55,3 +55,11 @@ pub(crate) fn check_observers(observers: &[usize], nodes: usize) -> Result<Vec<u
         Some(_) => Ok(sorted),
     }
 }
+
+/// Refuses peers that do not exist; returns those whose results are known sorted, each once.
+pub(crate) fn check_published(published: &[usize], nodes: usize) -> Result<Vec<usize>> {
+    match published {
+        [] => Ok(Vec::new()),
+        some => check_observers(some, nodes),
+    }
+}

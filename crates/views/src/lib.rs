@@ -25,6 +25,7 @@ pub mod parallel;
 mod powers;
 pub mod published;
 pub mod rumor;
+mod span;
 pub mod utility;
 pub mod walk;
 

@@ -77,7 +77,7 @@ impl<'a> Judge<'a> {
         let share = SIGNIFICANCE / targets as f64;
         Self {
             question,
-            strict: exact && leakage.ambiguous == 0 && leakage.rank == Some(informed.rank),
+            strict: exact && leakage.certified && leakage.rank == Some(informed.rank),
             exact,
             rounding: 4.0 * informed.rounding,
             alone: limits(0.5 * INTERVAL),

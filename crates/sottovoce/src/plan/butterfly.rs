@@ -45,7 +45,7 @@ pub(super) fn row(
         messages: messages(&scheme) as f64 / peers as f64,
         standing: format!(
             "{}; ignores the graph: everyone must reach the butterfly's partners",
-            observers.standing(&losses)
+            observers.standing()
         ),
     };
     Ok(Row::new(problem, peers, kind, &point))

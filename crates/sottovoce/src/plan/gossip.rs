@@ -75,7 +75,7 @@ pub(super) fn rows(
             protocol,
             graph: Some(site.name.clone()),
             messages: point.steps as f64 * site.mean_degree(),
-            standing: observers.standing(&point.losses),
+            standing: observers.standing(),
         };
         Row::new(problem, site.nodes(), kind, &point)
     };

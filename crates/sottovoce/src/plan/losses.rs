@@ -18,15 +18,12 @@ pub struct Losses {
     pub worst: f64,
     /// The worst pair far apart; none if there is no such pair.
     pub far: Option<f64>,
-    /// Directions in doubt (see `Leakage::ambiguous`).
-    #[serde(skip)]
-    pub ambiguous: usize,
 }
 
 impl Losses {
     /// Everybody sees everything: local DP.
     pub fn local() -> Self {
-        Self { mean: 1.0, worst: 1.0, far: Some(1.0), ambiguous: 0 }
+        Self { mean: 1.0, worst: 1.0, far: Some(1.0) }
     }
 
     /// `mu²` at these noises, a hair upwards.
@@ -46,7 +43,6 @@ impl Losses {
             mean: self.mean.max(other.mean),
             worst: self.worst.max(other.worst),
             far: self.far.into_iter().chain(other.far).reduce(f64::max),
-            ambiguous: self.ambiguous + other.ambiguous,
         }
     }
 }
@@ -57,7 +53,6 @@ pub(crate) struct Seen {
     mean: f64,
     worst: f64,
     far: Option<f64>,
-    ambiguous: usize,
 }
 
 impl Seen {
@@ -71,7 +66,6 @@ impl Seen {
             mean: others().map(|(loss, _)| loss).sum::<f64>() / count,
             worst: largest(1).unwrap_or(0.0),
             far: largest(beyond),
-            ambiguous: leakage.ambiguous,
         }
     }
 }
@@ -87,6 +81,5 @@ pub(crate) fn gather<'a>(seen: impl Iterator<Item = &'a Seen> + Clone, complete:
         mean: outward(mean + unsure),
         worst: outward(seen.clone().map(|seen| seen.worst).fold(0.0, f64::max)),
         far: seen.clone().filter_map(|seen| seen.far).reduce(f64::max).map(outward),
-        ambiguous: seen.map(|seen| seen.ambiguous).sum(),
     }
 }

@@ -1,12 +1,11 @@
 //! Randomised gossip: one pair at a time, by a schedule that is drawn beforehand and public.
 //!
-//! Coefficients of everyone's value are carried along each drawn schedule; what a peer hears are its partners' coefficients.
 //! Losses are the largest over the schedules, the error is their mean: both are statements about *these* schedules. What is
 //! left of the spread is bounded in expectation over all schedules.
 
 use sottovoce_topology::paths;
 use sottovoce_topology::schedule::{Schedule, Step};
-use sottovoce_views::exact::traced;
+use sottovoce_views::exact::scheduled_by_steps;
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
@@ -48,11 +47,7 @@ pub(super) fn row(
             protocol: Protocol::RandomisedGossip,
             graph: Some(site.name.clone()),
             messages: 2.0 * point.steps as f64 * (1.0 - idle) / site.nodes() as f64,
-            standing: format!(
-                "{}, for the schedules of seeds {}",
-                observers.standing(&point.losses),
-                seeds.join(", ")
-            ),
+            standing: format!("{}, for the schedules of seeds {}", observers.standing(), seeds.join(", ")),
         };
         Row::new(problem, site.nodes(), kind, &point)
     }))
@@ -79,14 +74,14 @@ fn points(
     let mut losses: Vec<Option<Losses>> = vec![None; cuts.len()];
     let mut shares = vec![0.0; cuts.len()];
     for (i, schedule) in schedules(problem, site, most)?.iter().enumerate() {
-        let run = Carried::new(schedule, observers, cuts);
+        let noises = shares_at(schedule, cuts);
         let stage = format!("{}: schedule {} of {SCHEDULES}", site.name, i + 1);
         let seen =
-            seen(problem, site, observers, &run, cuts, |done| progress(&stage, done, observers.len()))?;
+            seen(problem, site, observers, schedule, cuts, |done| progress(&stage, done, observers.len()))?;
         for (c, known) in losses.iter_mut().enumerate() {
             let found = gather(seen.iter().map(|one| &one[c]), complete);
             *known = Some(known.map_or(found, |known| known.max(&found)));
-            shares[c] += run.shares[c] / SCHEDULES as f64;
+            shares[c] += noises[c] / SCHEDULES as f64;
         }
     }
     let point = |((&steps, share), losses): ((&usize, &f64), Option<Losses>)| {
@@ -109,61 +104,40 @@ fn seen(
     problem: &Problem,
     site: &Site,
     observers: &[usize],
-    run: &Carried,
+    schedule: &Schedule,
     cuts: &[usize],
     done: impl Fn(usize) + Sync,
 ) -> anyhow::Result<Vec<Vec<Seen>>> {
+    let most = cuts.last().copied().unwrap_or(0);
     let one = |i: usize| -> anyhow::Result<Vec<Seen>> {
         let v = observers[i];
         let hops = paths::distances(site.graph(), v)?;
-        let until = |&cut: &usize| {
-            let early = run.heard[i].iter().filter(|(step, _)| *step < cut);
-            let messages: Vec<&[f64]> = early.map(|(_, row)| &row[..]).collect();
-            let leakage = traced(&messages, &[v], site.nodes(), |variable| variable == v)?;
-            Ok(Seen::new(&leakage, &hops, problem.target.beyond))
-        };
-        cuts.iter().map(until).collect()
+        let all = scheduled_by_steps(schedule, &[v], most)?;
+        Ok(cuts.iter().map(|&cut| Seen::new(&all[cut - 1], &hops, problem.target.beyond)).collect())
     };
     parallel::map(observers.len(), one, done).into_iter().collect()
 }
 
-/// Coefficients carried along a schedule.
-struct Carried {
-    /// For each observer: when it heard something, and what that was made of.
-    heard: Vec<Vec<(usize, Vec<f64>)>>,
-    /// `|W_(T-1) ... W_0|_F² / n` at each cut.
-    shares: Vec<f64>,
-}
-
-impl Carried {
-    fn new(schedule: &Schedule, observers: &[usize], cuts: &[usize]) -> Self {
-        let n = schedule.nodes();
-        let mut rows: Vec<Vec<f64>> = (0..n).map(|u| unit(n, u)).collect();
-        let mut heard = vec![Vec::new(); observers.len()];
-        let place = |v: usize| observers.iter().position(|&observer| observer == v);
-        let places: Vec<Option<usize>> = (0..n).map(place).collect();
-        let mut shares = Vec::with_capacity(cuts.len());
-        for t in 0.. {
-            if cuts.contains(&t) {
-                shares.push(rows.iter().flatten().map(|x| x * x).sum::<f64>() / n as f64);
-            }
-            match schedule.step(t) {
-                Some(Step::Pair(u, v)) => {
-                    for (listener, speaker) in [(u, v), (v, u)] {
-                        if let Some(place) = places[listener] {
-                            heard[place].push((t, rows[speaker].clone()));
-                        }
-                    }
-                    let half: Vec<f64> = rows[u].iter().zip(&rows[v]).map(|(a, b)| (a + b) / 2.0).collect();
-                    rows[u].copy_from_slice(&half);
-                    rows[v] = half;
-                }
-                Some(_) => {}
-                None => break,
-            }
+/// `|W_(T-1) ... W_0|_F² / n` at each cut: the share of one noise in everybody's result.
+fn shares_at(schedule: &Schedule, cuts: &[usize]) -> Vec<f64> {
+    let n = schedule.nodes();
+    let mut rows: Vec<Vec<f64>> = (0..n).map(|u| unit(n, u)).collect();
+    let mut shares = Vec::with_capacity(cuts.len());
+    for t in 0.. {
+        if cuts.contains(&t) {
+            shares.push(rows.iter().flatten().map(|x| x * x).sum::<f64>() / n as f64);
         }
-        Self { heard, shares }
+        match schedule.step(t) {
+            Some(Step::Pair(u, v)) => {
+                let half: Vec<f64> = rows[u].iter().zip(&rows[v]).map(|(a, b)| (a + b) / 2.0).collect();
+                rows[u].copy_from_slice(&half);
+                rows[v] = half;
+            }
+            Some(_) => {}
+            None => break,
+        }
     }
+    shares
 }
 
 fn unit(n: usize, u: usize) -> Vec<f64> {

@@ -3,9 +3,7 @@
 use anyhow::bail;
 
 use super::verify::{statements, verify};
-use super::{
-    ALL_OBSERVERS, Losses, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason,
-};
+use super::{ALL_OBSERVERS, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason};
 
 /// Observers of a sample, where none is asked for.
 const SAMPLE: usize = 64;
@@ -53,13 +51,10 @@ impl Observers {
     }
 
     /// By what right losses found through them are stated.
-    pub fn standing(&self, losses: &Losses) -> String {
-        match (self.complete, losses.ambiguous) {
-            (false, _) => format!("an estimate from {} observers, no guarantee", self.all.len()),
-            (true, 0) => "proven, against any one peer".into(),
-            (true, _) => {
-                "proven against any one peer if messages that agree to 13 digits are the same".into()
-            }
+    pub fn standing(&self) -> String {
+        match self.complete {
+            false => format!("an estimate from {} observers, no guarantee", self.all.len()),
+            true => "proven, against any one peer".into(),
         }
     }
 }

@@ -35,7 +35,7 @@ fn regular() -> Family {
 
 #[test]
 fn sigma_follows_from_the_target_in_closed_form() {
-    let losses = Losses { mean: 0.25, worst: 1.0, far: Some(0.5), ambiguous: 0 };
+    let losses = Losses { mean: 0.25, worst: 1.0, far: Some(0.5) };
     let none = Target::none(2);
     // sigma² = f Delta² / mu², here with Delta = 2.
     assert_eq!(none.with(Bound::Mean, 0.5).variance(&losses, 2.0), 2.0);

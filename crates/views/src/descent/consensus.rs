@@ -9,7 +9,7 @@
 use sottovoce_privacy::Standing;
 use sottovoce_topology::schedule::Schedule;
 
-use super::{DOUBT, DescentLoss, adversary, butterfly, check_iterations, same_size};
+use super::{DescentLoss, adversary, butterfly, check_iterations, same_size};
 use crate::error::{check_observers, check_steps};
 use crate::exact::{self, Leakage};
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ impl Averaging {
     pub fn butterfly(positions: &[usize], observers: &[usize]) -> Result<Self> {
         let observers = check_observers(observers, positions.len())?;
         let (losses, rank) = butterfly::losses(positions, &observers)?;
-        Ok(Self { leakage: Leakage { observers, losses, rank: Some(rank), ambiguous: 0 } })
+        Ok(Self { leakage: Leakage { observers, losses, rank: Some(rank), certified: true } })
     }
 
     /// The first `steps` steps of a schedule, if they average exactly: a complete graph with equal weights in one step, or
@@ -100,18 +100,14 @@ pub fn loss(averagings: &[Averaging], iterations: usize) -> Result<DescentLoss> 
         return Err(Error::parameter("averagings", value, remedy));
     }
     let mut losses = vec![0.0; nodes];
-    let (mut rank, mut doubtful) = (Some(0), 0);
+    let mut rank = Some(0);
     for (i, Averaging { leakage }) in averagings.iter().enumerate() {
         let times = iterations / averagings.len() + usize::from(i < iterations % averagings.len());
         losses.iter_mut().zip(&leakage.losses).for_each(|(sum, loss)| *sum += times as f64 * loss);
         rank = rank.zip(leakage.rank).map(|(sum, rank)| sum + times * rank);
-        doubtful += times * leakage.ambiguous;
     }
-    let standing = match doubtful {
-        0 => Standing::Proven,
-        _ => Standing::Conditional(vec![DOUBT.into()]),
-    };
-    Ok(DescentLoss { adversary: adversary(observers), iterations, losses, rank, doubtful, standing })
+    let standing = Standing::Proven;
+    Ok(DescentLoss { adversary: adversary(observers), iterations, losses, rank, standing })
 }
 
 /// The loss of one peer towards another in one butterfly among `nodes`, if positions are drawn at random: each value with its

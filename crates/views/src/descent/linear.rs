@@ -11,7 +11,7 @@
 use sottovoce_topology::mixing::Mixing;
 
 use super::spaces::{Gossip, Spaces};
-use super::{DescentLoss, adversary, check_iterations, check_rounds, gram, same_size, standing};
+use super::{DescentLoss, adversary, check_iterations, check_rounds, gram, local, same_size, standing};
 use crate::error::check_observers;
 use crate::{Error, Result};
 
@@ -61,7 +61,9 @@ pub fn accelerated(
         }
     }
     let gossips: Vec<Gossip> = gossips.iter().map(|&(mixing, gamma)| Gossip { mixing, gamma }).collect();
-    let spaces = Spaces::new(&gossips, &observers, rounds, iterations);
+    let Some(spaces) = Spaces::new(&gossips, &observers, rounds, iterations) else {
+        return Ok(local(&observers, nodes, iterations));
+    };
     let rank = gram::rank(&spaces);
     if rank > LARGEST {
         let remedy = format!(
@@ -70,13 +72,11 @@ pub fn accelerated(
         );
         return Err(Error::parameter("iterations", iterations, remedy));
     }
-    let doubtful = spaces.doubtful();
     Ok(DescentLoss {
         adversary: adversary(&observers),
         iterations,
         losses: gram::losses(&spaces),
         rank: Some(rank),
-        doubtful,
-        standing: standing(iterations, doubtful),
+        standing: standing(iterations),
     })
 }

@@ -32,9 +32,6 @@ use crate::{Error, Result};
 /// Room for rounding, for each iteration, when a loss becomes a guarantee.
 const ROUNDING: f64 = 1e-9;
 
-/// What a loss rests on where doubles leave a doubt.
-const DOUBT: &str = "messages that agree to 13 digits are the same message";
-
 /// What linear views rest on from the second iteration on.
 const REACTION: &str =
     "no peer's gradient, the protected peer's own included, reacts to states hidden from the observers";
@@ -51,8 +48,6 @@ pub struct DescentLoss {
     pub losses: Vec<f64>,
     /// Number of independent things the observers learn, where it is known.
     pub rank: Option<usize>,
-    /// Directions that doubles cannot tell from rounding. They count as seen wherever that is possible.
-    pub doubtful: usize,
     /// By what right the losses are stated.
     pub standing: Standing,
 }
@@ -112,7 +107,6 @@ pub fn wire_tapper(nodes: usize, iterations: usize) -> Result<DescentLoss> {
         iterations,
         losses: vec![iterations as f64; nodes],
         rank: Some(nodes * iterations),
-        doubtful: 0,
         standing: Standing::Proven,
     })
 }
@@ -126,11 +120,20 @@ fn adversary(observers: &[usize]) -> Adversary {
 }
 
 /// The standing of a linear view. In the first iteration nothing is hidden yet that a gradient could react to.
-fn standing(iterations: usize, doubtful: usize) -> Standing {
-    let reaction = (iterations > 1).then_some(REACTION);
-    let doubt = (doubtful > 0).then_some(DOUBT);
-    let assumptions: Vec<String> = reaction.into_iter().chain(doubt).map(String::from).collect();
-    if assumptions.is_empty() { Standing::Proven } else { Standing::Conditional(assumptions) }
+fn standing(iterations: usize) -> Standing {
+    if iterations > 1 { Standing::Conditional(vec![REACTION.into()]) } else { Standing::Proven }
+}
+
+/// What is true whatever was heard: every release is lost.
+fn local(observers: &[usize], nodes: usize, iterations: usize) -> DescentLoss {
+    let hidden = |u: usize| if observers.binary_search(&u).is_ok() { 0.0 } else { iterations as f64 };
+    DescentLoss {
+        adversary: adversary(observers),
+        iterations,
+        losses: (0..nodes).map(hidden).collect(),
+        rank: None,
+        standing: Standing::Proven,
+    }
 }
 
 fn positive(field: &'static str, value: f64) -> Result<()> {

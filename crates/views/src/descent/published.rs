@@ -119,7 +119,7 @@ fn mean_ratio(trials: usize, p: f64, nodes: usize) -> f64 {
 fn printed(observers: &[usize], iterations: usize, mut losses: Vec<f64>) -> DescentLoss {
     observers.iter().for_each(|&v| losses[v] = 0.0);
     let adversary = adversary(observers);
-    DescentLoss { adversary, iterations, losses, rank: None, doubtful: 0, standing: Standing::Refuted }
+    DescentLoss { adversary, iterations, losses, rank: None, standing: Standing::Refuted }
 }
 
 #[cfg(test)]

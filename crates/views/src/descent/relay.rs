@@ -55,24 +55,17 @@ pub fn loss(
     let powers = Powers::new(&hidden, mixing.nodes(), rounds * iterations);
     let solved =
         Factored::new(&gram(&powers, rounds, tau * tau)).map(|factored| losses(&powers, &factored, rounds));
-    let (losses, doubtful) = match solved {
-        Some((losses, rounding)) if rounding <= LITTLE => (losses, 0),
+    let losses = match solved {
+        Some((losses, rounding)) if rounding <= LITTLE => losses,
         other => {
             let plain = linear::loss(&[mixing], &observers, rounds, iterations)?;
             let smaller =
                 |(u, bound): (usize, f64)| other.as_ref().map_or(bound, |(losses, _)| losses[u].min(bound));
-            (plain.losses.into_iter().enumerate().map(smaller).collect(), plain.doubtful)
+            plain.losses.into_iter().enumerate().map(smaller).collect()
         }
     };
     let adversary = adversary(&observers);
-    Ok(DescentLoss {
-        adversary,
-        iterations,
-        losses,
-        rank: None,
-        doubtful,
-        standing: standing(iterations, doubtful),
-    })
+    Ok(DescentLoss { adversary, iterations, losses, rank: None, standing: standing(iterations) })
 }
 
 /// The covariances of all messages: the lower triangle, by rounds.

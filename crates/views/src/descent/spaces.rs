@@ -2,23 +2,18 @@
 //!
 //! Let `B_t` be the mixing matrix of iteration `t` without the observers, `E_t` the peers they hear, and `F_t = p_K(B_t)` what `K`
 //! rounds do to the hidden state (`p_K(x) = x^K`, or Chebyshev's if accelerated). They hear `Y_t = span(E_t, B_t E_t, ..., B_t^(K-1) E_t)`
-//! of the state `x_t = z_t + F_(t-1) x_(t-1)`, up to what they know. An orthonormal basis `Q_t` of `Y_t` is grown block by block as in
-//! [`exact::gossip`](crate::exact::gossip()), so no direction drowns; over the noises it reads
+//! of the state `x_t = z_t + F_(t-1) x_(t-1)`, up to what they know. Over the noises an orthonormal basis
+//! `Q_t` of `Y_t`, the one of [`exact::gossip`](crate::exact::gossip()), reads
 //!
 //! ```text
 //! z_t: Q_t     z_(t-1): F_(t-1) Q_t     z_(t-2): F_(t-2) F_(t-1) Q_t     ...
 //! ```
 
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_topology::schedule::Step;
 
-use crate::basis::Basis;
-use crate::exact::heard;
 use crate::parallel;
 use crate::powers::apply_columns;
-
-/// Weights below this make entries that a norm does not notice.
-const TINY: f64 = 1e-6;
+use crate::span::krylov;
 
 /// The gossip of one iteration. `gamma` is the weight of accelerated gossip; 1 is plain.
 #[derive(Clone, Copy)]
@@ -51,26 +46,6 @@ impl Gossip<'_> {
         }
         now
     }
-
-    /// `Q`: what is heard of the state at the beginning.
-    fn heard(&self, observers: &[usize], rounds: usize) -> Basis {
-        let senders = heard(&Step::Mixing(self.mixing), observers);
-        let hidden = senders.into_iter().filter(|w| observers.binary_search(w).is_err()).collect();
-        let careful = self.mixing.weights().iter().any(|weight| *weight > 0.0 && *weight < TINY);
-        let mut basis = Basis::new(self.mixing.nodes()).units(hidden).careful(careful);
-        let mut last = 0..basis.rank();
-        for _ in 1..rounds {
-            // Where nothing was new, nothing ever will be.
-            if last.is_empty() {
-                break;
-            }
-            let columns = basis.columns(last).to_vec();
-            let terms = || self.mix(observers, &columns.iter().map(|x| x.abs()).collect::<Vec<_>>());
-            let new = basis.extend(self.mix(observers, &columns), terms);
-            last = basis.rank() - new..basis.rank();
-        }
-        basis
-    }
 }
 
 /// What is heard in all iterations, over all noises.
@@ -84,26 +59,32 @@ pub(super) struct Spaces {
 /// Iterations over the same gossip.
 struct Kind {
     rank: usize,
-    doubtful: usize,
     /// The basis over the noise of its own iteration, of the one before, and so on: columns one after the other.
     carried: Vec<Vec<f64>>,
 }
 
 impl Spaces {
-    pub(super) fn new(gossips: &[Gossip], observers: &[usize], rounds: usize, iterations: usize) -> Self {
+    /// None if what is heard in an iteration cannot be certified.
+    pub(super) fn new(
+        gossips: &[Gossip],
+        observers: &[usize],
+        rounds: usize,
+        iterations: usize,
+    ) -> Option<Self> {
         let nodes = gossips.first().map_or(0, |gossip| gossip.mixing.nodes());
         let kind = |which: usize| {
-            let basis = gossips[which].heard(observers, rounds);
+            let space = krylov(gossips[which].mixing, observers, rounds)?;
             let last = which + (iterations - 1 - which) / gossips.len() * gossips.len();
-            let mut carried = vec![basis.columns(0..basis.rank()).to_vec()];
+            let rank = space.rank();
+            let mut carried = vec![space.columns];
             for s in (0..last).rev() {
                 let later = &carried[carried.len() - 1];
                 carried.push(gossips[s % gossips.len()].all_rounds(observers, rounds, later));
             }
-            Kind { rank: basis.rank(), doubtful: basis.ambiguous, carried }
+            Some(Kind { rank, carried })
         };
         let kinds = parallel::map(gossips.len().min(iterations), kind, |_| ());
-        Self { nodes, iterations, kinds }
+        Some(Self { nodes, iterations, kinds: kinds.into_iter().collect::<Option<_>>()? })
     }
 
     /// After how many iterations the same comes again.
@@ -123,9 +104,5 @@ impl Spaces {
     /// What is heard in iteration `t`, over the noises of iteration `s <= t`: a column for each.
     pub(super) fn over(&self, t: usize, s: usize) -> &[f64] {
         &self.kind(t).carried[t - s]
-    }
-
-    pub(super) fn doubtful(&self) -> usize {
-        (0..self.iterations).map(|t| self.kind(t).doubtful).sum()
     }
 }

@@ -2,18 +2,16 @@
 //!
 //! For relay noise, schedules within an iteration, gradients that are linear maps, and to check [`linear`](super::linear). The
 //! warnings of [`exact::traced`](crate::exact::traced()) hold here too: without relay noise, messages of many rounds become
-//! parallel; where that is so, what was taken for a combination of other messages is reported as doubtful.
+//! parallel, and where doubles cannot certify their directions every release counts as lost.
 
 use faer::Mat;
 
 use super::bound::largest_shift;
-use super::{DescentLoss, adversary, check_iterations, standing};
-use crate::basis::Basis;
+use super::{DescentLoss, adversary, check_iterations, local, standing};
+use crate::Result;
 use crate::error::check_observers;
-use crate::{Error, Result};
-
-/// Remainders down to here leave a clear gap to rounding.
-const CLEAR: f64 = 1e-6;
+use crate::exact::span;
+use crate::span::Space;
 
 /// What `observers` learn from messages given by their coefficients over standardised base variables (those beyond the end are 0).
 ///
@@ -28,21 +26,20 @@ pub fn linear_view(
     let observers = check_observers(observers, steps.len())?;
     let iterations = steps.iter().map(Vec::len).max().unwrap_or(0);
     check_iterations(iterations)?;
-    let basis = span(messages, own)?;
+    let Some(basis) = span(messages, 0, own)? else {
+        return Ok(local(&observers, steps.len(), iterations));
+    };
     let rounding = f64::EPSILON * (16 + basis.rank() + iterations * iterations) as f64;
     let loss = |u: usize| match observers.binary_search(&u) {
         Ok(_) => 0.0,
         Err(_) => largest_shift(&block(&basis, &steps[u]), rounding),
     };
-    let lost = if basis.shortest < CLEAR { basis.dropped } else { 0 };
-    let doubtful = basis.ambiguous + lost;
     Ok(DescentLoss {
         adversary: adversary(&observers),
         iterations,
         losses: (0..steps.len()).map(loss).collect(),
         rank: Some(basis.rank()),
-        doubtful,
-        standing: standing(iterations, doubtful),
+        standing: standing(iterations),
     })
 }
 
@@ -53,32 +50,8 @@ pub fn step_variables(nodes: usize, rounds: usize, iterations: usize) -> Vec<Vec
     (0..nodes).map(of).collect()
 }
 
-/// A basis of what the messages tell, beside what observers drew themselves.
-fn span(messages: &[&[f64]], own: impl Fn(usize) -> bool) -> Result<Basis> {
-    let variables = messages.iter().map(|message| message.len()).max().unwrap_or(0);
-    let mut rows = Vec::with_capacity(messages.len() * variables);
-    for message in messages {
-        let start = rows.len();
-        rows.extend(message.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }));
-        rows.resize(start + variables, 0.0);
-        let row = &mut rows[start..];
-        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if !length.is_finite() {
-            return Err(Error::parameter("messages", length, "every coefficient must be a finite number"));
-        }
-        if length > 0.0 {
-            row.iter_mut().for_each(|x| *x /= length);
-        }
-    }
-    // Coefficients are products of weights: of any size.
-    let mut basis = Basis::new(variables).careful(true);
-    let terms = rows.iter().map(|x| x.abs()).collect();
-    basis.extend(rows, || terms);
-    Ok(basis)
-}
-
 /// The projection on the basis, between these variables.
-fn block(basis: &Basis, variables: &[usize]) -> Mat<f64> {
+fn block(basis: &Space, variables: &[usize]) -> Mat<f64> {
     let mut block = Mat::zeros(variables.len(), variables.len());
     for column in (0..basis.rank()).map(|i| basis.column(i)) {
         // Variables that no message contains are not seen.

@@ -10,10 +10,11 @@ use faer::{Mat, MatRef, Par};
 use sottovoce_topology::mixing::Mixing;
 
 use super::Leakage;
-use super::gossip::{Hidden, grow};
+use super::gossip::Hidden;
 use super::relay::{Factored, Powers, check_tau, relative_rounding};
 use crate::Result;
 use crate::error::{check_observers, check_steps};
+use crate::span::krylov;
 
 /// What `observers` together learn in 1, 2, ..., `steps` steps of gossip, for each of `taus` (relay noise in units of the local
 /// noise; 0 for none): `result[i][t - 1]` belongs to `taus[i]` and `t` steps. Bounds from above, as those of
@@ -42,31 +43,14 @@ pub fn by_steps(
     taus.iter().try_for_each(|&tau| check_tau(tau))?;
     let observers = check_observers(observers, mixing.nodes())?;
     let hidden = Hidden::new(mixing, &observers);
-    let plain = krylov(&hidden, &observers, mixing.nodes(), steps);
+    let space = krylov(mixing, &observers, steps);
+    let plain = Leakage::by_steps(space.as_ref(), &observers, mixing.nodes(), steps);
     let gram = taus.iter().any(|&tau| tau > 0.0).then(|| Gram::new(&hidden, mixing.nodes(), steps));
     let relayed = |tau: f64| match &gram {
         Some(gram) if tau > 0.0 => gram.bounded(tau, &plain),
         _ => plain.clone(),
     };
     Ok(taus.iter().map(|&tau| relayed(tau)).collect())
-}
-
-/// Without relay noise: leverages of a growing basis.
-fn krylov(hidden: &Hidden, observers: &[usize], nodes: usize, steps: usize) -> Vec<Leakage> {
-    let mut losses = vec![0.0; nodes];
-    let mut all = Vec::with_capacity(steps);
-    grow(hidden, nodes, steps, |basis, new| {
-        for i in new {
-            losses.iter_mut().zip(basis.column(i)).for_each(|(loss, x)| *loss += x * x);
-        }
-        all.push(Leakage {
-            observers: observers.to_vec(),
-            losses: losses.iter().map(|loss| loss.min(1.0)).collect(),
-            rank: Some(basis.rank()),
-            ambiguous: basis.ambiguous,
-        });
-    });
-    all
 }
 
 /// The Gram matrix of all messages in its two parts, and the messages' coefficients.
@@ -105,7 +89,7 @@ impl Gram {
             let Some(losses) = solved.get(t) else { return Leakage { rank: None, ..plain.clone() } };
             let smaller = |(&a, &b): (&f64, &f64)| f64::min(a, b);
             let losses = losses.iter().zip(&plain.losses).map(smaller).collect();
-            Leakage { losses, rank: None, ambiguous: 0, observers: plain.observers.clone() }
+            Leakage { losses, rank: None, certified: true, observers: plain.observers.clone() }
         };
         plain.iter().enumerate().map(bound).collect()
     }
@@ -178,7 +162,7 @@ mod tests {
                         .map(|(a, b)| (a - b).abs())
                         .fold(0.0, f64::max);
                     assert!(off < 1e-7, "{family} tau {tau} steps {}: {off:e}", t + 1);
-                    assert_eq!((found.rank, found.ambiguous), (direct.rank, direct.ambiguous));
+                    assert_eq!((found.rank, found.certified), (direct.rank, direct.certified));
                 }
             }
         }

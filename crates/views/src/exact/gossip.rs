@@ -1,18 +1,11 @@
-//! Gossip over one symmetric matrix: the Krylov space of what the observers hear.
-//!
-//! Observers know their own values, so of everyone else's they see the messages of their neighbours `E`, mixed by `B`, the
-//! matrix without the observers' rows and columns: the span of `E, B E, ..., B^(T-1) E`. The powers become parallel
-//! exponentially fast, and orthogonalising them would lose directions, that is, *understate* the loss. Multiplying the last
-//! orthonormal block instead loses none.
-
-use std::ops::Range;
+//! Gossip over one symmetric matrix: the Krylov space of what the observers hear (`span/krylov.rs`).
 
 use sottovoce_topology::mixing::Mixing;
 
 use super::Leakage;
-use crate::basis::Basis;
-use crate::error::{check_observers, check_steps};
+use crate::error::{check_observers, check_published, check_steps};
 use crate::powers::apply_columns;
+use crate::span::{Rounds, Space, krylov};
 use crate::{Result, parallel};
 
 /// What `observers` together learn in `steps` steps of gossip.
@@ -32,49 +25,49 @@ pub fn gossip(mixing: &Mixing, observers: &[usize], steps: usize) -> Result<Leak
     mixing.check()?;
     check_steps(steps)?;
     let observers = check_observers(observers, mixing.nodes())?;
-    Ok(krylov(mixing, observers, steps))
+    Ok(leakage(mixing, observers, steps))
+}
+
+/// The same, where the results of `published` peers are known as well: all there is to know of those who end up with them.
+///
+/// ```
+/// use sottovoce_topology::{family::{Family, generate}, mixing::{Mixing, Weights}};
+/// use sottovoce_views::exact::gossip_published;
+/// // One step on a path: peer 5 hears nothing of peer 0, unless results are shown.
+/// let path = generate(&Family::Path { n: 6 }, 0, true)?;
+/// let mixing = Mixing::new(&path, Weights::MetropolisPlusOne);
+/// assert_eq!(gossip_published(&mixing, &[5], 1, &[])?.losses[0], 0.0);
+/// assert!(gossip_published(&mixing, &[5], 1, &[0, 1, 2, 3, 4])?.losses[0] > 0.999);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn gossip_published(
+    mixing: &Mixing,
+    observers: &[usize],
+    steps: usize,
+    published: &[usize],
+) -> Result<Leakage> {
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(observers, mixing.nodes())?;
+    if published.is_empty() {
+        return Ok(leakage(mixing, observers, steps));
+    }
+    let published = check_published(published, mixing.nodes())?;
+    let space = Space::of(&Rounds::powers(mixing, &observers, steps, &published));
+    Ok(Leakage::of(space.as_ref(), observers, mixing.nodes()))
 }
 
 /// What every peer learns on its own: `losses[v]` are those towards observer `v`. `done` hears how many observers are ready.
 pub fn gossip_all_pairs(mixing: &Mixing, steps: usize, done: impl Fn(usize) + Sync) -> Result<Vec<Leakage>> {
     mixing.check()?;
     check_steps(steps)?;
-    Ok(parallel::map(mixing.nodes(), |v| krylov(mixing, vec![v], steps), done))
+    check_observers(&[0], mixing.nodes())?;
+    Ok(parallel::map(mixing.nodes(), |v| leakage(mixing, vec![v], steps), done))
 }
 
-fn krylov(mixing: &Mixing, observers: Vec<usize>, steps: usize) -> Leakage {
-    let basis = grow(&Hidden::new(mixing, &observers), mixing.nodes(), steps, |_, _| ());
-    Leakage { losses: basis.leverages(), rank: Some(basis.rank()), ambiguous: basis.ambiguous, observers }
-}
-
-/// The space of what is heard, step by step; `each` sees it after every step, and which of its columns are new.
-pub(super) fn grow(
-    hidden: &Hidden,
-    nodes: usize,
-    steps: usize,
-    mut each: impl FnMut(&Basis, Range<usize>),
-) -> Basis {
-    let mut basis = Basis::new(nodes).units(hidden.heard()).careful(has_tiny_weights(hidden.mixing));
-    let mut last = 0..basis.rank();
-    for t in 0..steps {
-        // Where nothing was new, nothing ever will be.
-        if t > 0 && !last.is_empty() {
-            let columns = basis.columns(last).to_vec();
-            let terms = || hidden.apply_columns(&columns.iter().map(|x| x.abs()).collect::<Vec<_>>());
-            let new = basis.extend(hidden.apply_columns(&columns), terms);
-            last = basis.rank() - new..basis.rank();
-        }
-        each(&basis, last.clone());
-    }
-    basis
-}
-
-/// Weights below this make entries that a norm does not notice.
-const TINY: f64 = 1e-6;
-
-/// Whether some neighbours hardly listen to each other. They hear each other all the same.
-pub(super) fn has_tiny_weights(mixing: &Mixing) -> bool {
-    mixing.weights().iter().any(|weight| *weight > 0.0 && *weight < TINY)
+fn leakage(mixing: &Mixing, observers: Vec<usize>, steps: usize) -> Leakage {
+    let space = krylov(mixing, &observers, steps);
+    Leakage::of(space.as_ref(), observers, mixing.nodes())
 }
 
 /// The mixing matrix without the observers' rows and columns.
@@ -101,7 +94,7 @@ impl<'a> Hidden<'a> {
     }
 
     /// `B` times each of the columns, all 0 at the observers.
-    fn apply_columns(&self, columns: &[f64]) -> Vec<f64> {
+    pub(crate) fn apply_columns(&self, columns: &[f64]) -> Vec<f64> {
         let mut out = apply_columns(self.mixing, columns);
         for column in out.chunks_exact_mut(self.mixing.nodes()) {
             self.observers.iter().for_each(|&v| column[v] = 0.0);

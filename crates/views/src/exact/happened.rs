@@ -3,9 +3,13 @@
 //! In round `t` peer `u` tells whom it tells its value, and takes `own * x_u + Σ weight * x_from`. Where a message is missed, the row
 //! that was really used stands here, so that a run is accounted for as what it was.
 
-use super::{Leakage, traced};
-use crate::error::check_observers;
+use super::Leakage;
+use crate::error::{check_observers, check_published};
+use crate::span::{Rounds, Space};
 use crate::{Error, Result};
+
+/// The largest weight there can be.
+const LARGEST: f64 = 1e6;
 
 /// What one peer did with what it heard in a round.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,31 +32,22 @@ pub struct Round {
 /// What `observers` learn about each of `nodes` peers in these rounds, and from the last values of the peers who `published` them.
 pub fn happened(nodes: usize, rounds: &[Round], observers: &[usize], published: &[usize]) -> Result<Leakage> {
     let observers = check_observers(observers, nodes)?;
-    let unit = |u: usize| (0..nodes).map(|v| f64::from(u8::from(u == v))).collect::<Vec<f64>>();
-    let mut values: Vec<Vec<f64>> = (0..nodes).map(unit).collect();
-    let mut messages = Vec::new();
-    for (t, round) in rounds.iter().enumerate() {
-        check(t, round, nodes)?;
-        let watched = round.heard.iter().filter(|(_, to)| observers.binary_search(to).is_ok());
-        messages.extend(watched.map(|&(from, _)| values[from].clone()));
-        let mix = |(u, row): (usize, &Mixed)| {
-            let mut next: Vec<f64> = values[u].iter().map(|x| row.own * x).collect();
-            for &(from, weight) in &row.from {
-                next.iter_mut().zip(&values[from]).for_each(|(next, x)| *next += weight * x);
-            }
-            next
-        };
-        values = round.rows.iter().enumerate().map(mix).collect();
-    }
-    messages.extend(published.iter().filter_map(|&u| values.get(u).cloned()));
-    let messages: Vec<&[f64]> = messages.iter().map(Vec::as_slice).collect();
-    traced(&messages, &observers, nodes, |i| observers.binary_search(&i).is_ok())
+    let published = check_published(published, nodes)?;
+    rounds.iter().enumerate().try_for_each(|(t, round)| check(t, round, nodes))?;
+    let space = Space::of(&Rounds::happened(nodes, rounds, &observers, &published));
+    Ok(Leakage::of(space.as_ref(), observers, nodes))
 }
 
 fn check(t: usize, round: &Round, nodes: usize) -> Result<()> {
     let named = round.heard.iter().flat_map(|&(from, to)| [from, to]);
     let used = round.rows.iter().flat_map(|row| row.from.iter().map(|&(from, _)| from));
     let stranger = named.chain(used).find(|&peer| peer >= nodes);
+    let weights =
+        round.rows.iter().flat_map(|row| row.from.iter().map(|&(_, weight)| weight).chain([row.own]));
+    if let Some(weight) = weights.into_iter().find(|weight| !(weight.abs() <= LARGEST)) {
+        let value = format!("a weight of {weight} in round {t}");
+        return Err(Error::parameter("rounds", value, format!("give numbers from -{LARGEST} to {LARGEST}")));
+    }
     match (round.rows.len() == nodes, stranger) {
         (true, None) => Ok(()),
         (false, _) => {

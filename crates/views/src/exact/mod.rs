@@ -1,12 +1,13 @@
 //! Exact losses: leverages of what was heard.
 //!
-//! Four ways to the same number, each where it is at its best:
+//! Ways to the same number, each where it is at its best:
 //!
 //! | | |
 //! | --- | --- |
 //! | [`gossip`] | a fixed symmetric matrix: block Krylov, one orthonormal block after the other |
 //! | [`relay_gossip`] | the same with fresh noise on every message: the Gram matrix of the messages |
-//! | [`scheduled`] | a matrix per step: the observable subspace, backwards |
+//! | [`scheduled`] | a matrix per step: the coefficients of the messages, in as many digits as it takes |
+//! | [`happened`] | rounds as they happened, lost messages and all |
 //! | [`traced`] | any linear protocol: the coefficients of the messages themselves |
 //!
 //! [`by_steps`] gives the first two after every number of steps at once. Without relay noise acceleration
@@ -23,24 +24,23 @@ mod traced;
 
 pub use by_steps::by_steps;
 pub use coalition::{WorstCoalition, worst_coalition};
-pub use gossip::{gossip, gossip_all_pairs};
+pub use gossip::{gossip, gossip_all_pairs, gossip_published};
 pub use happened::{Mixed, Round, happened};
 pub use local::local;
 pub use relay::{relay_gossip, relay_gossip_all_pairs};
 pub(crate) use scheduled::heard;
-pub use scheduled::scheduled;
+pub use scheduled::{scheduled, scheduled_by_steps, scheduled_published};
+pub(crate) use traced::span;
 pub use traced::traced;
 
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 
 use crate::Result;
+use crate::span::Space;
 
 /// Room for rounding when a loss becomes a guarantee.
 const ROUNDING: f64 = 1e-9;
-
-/// What a loss rests on where doubles leave a doubt.
-const DOUBT: &str = "messages that agree to 13 digits are the same message";
 
 /// What a set of observers learns about every peer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -49,13 +49,51 @@ pub struct Leakage {
     pub observers: Vec<usize>,
     /// For each peer the loss in units of local DP, between 0 and 1; 0 for the observers themselves.
     pub losses: Vec<f64>,
-    /// Number of independent things the observers learn: the sum of all losses.
+    /// Number of independent things the observers learn: the sum of all losses. None with relay noise, or where it is not known.
     pub rank: Option<usize>,
-    /// Directions that doubles cannot tell from rounding. They count as seen wherever that is possible.
-    pub ambiguous: usize,
+    /// Whether the losses were certified. Otherwise they are 1, as without any amplification: true, but not sharp.
+    pub certified: bool,
 }
 
 impl Leakage {
+    /// From an orthonormal basis of what was heard; without one everyone's loss is 1.
+    pub(crate) fn of(space: Option<&Space>, observers: Vec<usize>, nodes: usize) -> Self {
+        match space {
+            Some(space) => {
+                let losses = space.leverages().iter().map(|sum| upwards(*sum, space.angle)).collect();
+                Self { observers, losses, rank: Some(space.rank()), certified: true }
+            }
+            None => Self::local(observers, nodes),
+        }
+    }
+
+    /// After 1, 2, ..., `steps` steps.
+    pub(crate) fn by_steps(
+        space: Option<&Space>,
+        observers: &[usize],
+        nodes: usize,
+        steps: usize,
+    ) -> Vec<Self> {
+        let Some(space) = space else { return vec![Self::local(observers.to_vec(), nodes); steps] };
+        let (mut sums, mut known) = (vec![0.0; nodes], 0);
+        let mut after = |t: usize| {
+            let until = space.rounds.partition_point(|&round| round <= t);
+            for column in (known..until).map(|i| space.column(i)) {
+                sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
+            }
+            known = until;
+            let losses = sums.iter().map(|sum| upwards(*sum, space.angle)).collect();
+            Self { observers: observers.to_vec(), losses, rank: Some(until), certified: true }
+        };
+        (0..steps).map(&mut after).collect()
+    }
+
+    /// Everyone but the observers loses everything.
+    fn local(observers: Vec<usize>, nodes: usize) -> Self {
+        let hidden = |u: usize| if observers.binary_search(&u).is_ok() { 0.0 } else { 1.0 };
+        Self { losses: (0..nodes).map(hidden).collect(), observers, rank: None, certified: false }
+    }
+
     /// Mean over all peers, as the papers define it (observers lose nothing to themselves, and are counted).
     pub fn mean(&self) -> f64 {
         self.losses.iter().sum::<f64>() / self.losses.len() as f64
@@ -68,7 +106,7 @@ impl Leakage {
     }
 
     /// The guarantee of peer `u` towards these observers, for a value of sensitivity `sensitivity` under noise `sigma`: proven,
-    /// and exact but for a hair; conditional where a direction is in doubt.
+    /// and exact but for a hair, or that of local privacy.
     pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
         let loss = (self.losses[u] + ROUNDING).min(1.0);
         let adversary = match self.observers[..] {
@@ -80,11 +118,17 @@ impl Leakage {
             unit: Unit::User,
             adjacency: Adjacency::Replace,
             loss: Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
-            standing: match self.ambiguous {
-                0 => Standing::Proven,
-                _ => Standing::Conditional(vec![DOUBT.into()]),
-            },
+            standing: Standing::Proven,
             not_covered: limits::of_a_protocol(),
         })
+    }
+}
+
+/// The largest loss that a projection may have whose space is off by an angle. What is not in it at all stays so.
+fn upwards(square: f64, angle: f64) -> f64 {
+    match square + angle {
+        _ if square == 0.0 => 0.0,
+        above if above < 1.0 => above,
+        _ => 1.0,
     }
 }

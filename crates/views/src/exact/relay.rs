@@ -65,13 +65,11 @@ fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Resul
     };
     // Observers hear nothing of themselves; what rounding may have hidden is added.
     losses.iter_mut().for_each(|loss| *loss = (*loss * (1.0 + rounding)).min(1.0));
-    let mut ambiguous = 0;
     if rounding > 1e-8 {
         let plain = gossip(mixing, &observers, steps)?;
         losses.iter_mut().zip(&plain.losses).for_each(|(loss, bound)| *loss = loss.min(*bound));
-        ambiguous = plain.ambiguous;
     }
-    Ok(Leakage { observers, losses, rank: None, ambiguous })
+    Ok(Leakage { observers, losses, rank: None, certified: true })
 }
 
 /// `B^t E` for all steps, as columns.

@@ -6,50 +6,53 @@
 //! S_T = nothing        S_t = span{ e_v, e_w : v observes, w is heard at t } + W_t' S_(t+1)
 //! ```
 //!
-//! and `S_0` is the span of all messages. Each `S_t` is kept as an orthonormal basis, so no direction drowns in the others.
+//! and `S_0` is the span of all messages. It is found forwards, from the coefficients of the messages themselves, in as many digits as it
+//! takes (`span/digits.rs`).
 
 use sottovoce_topology::schedule::{Schedule, Step};
 
 use super::Leakage;
-use super::gossip::has_tiny_weights;
 use crate::Result;
-use crate::basis::Basis;
-use crate::error::{Error, check_observers, check_steps};
+use crate::error::{Error, check_observers, check_published, check_steps};
+use crate::span::{Rounds, Space};
 
 /// What `observers` together learn in the first `steps` steps of a schedule.
 pub fn scheduled(schedule: &Schedule, observers: &[usize], steps: usize) -> Result<Leakage> {
-    check_steps(steps)?;
+    scheduled_published(schedule, observers, steps, &[])
+}
+
+/// The same, where the results of `published` peers are known as well.
+pub fn scheduled_published(
+    schedule: &Schedule,
+    observers: &[usize],
+    steps: usize,
+    published: &[usize],
+) -> Result<Leakage> {
     let observers = check_observers(observers, schedule.nodes())?;
+    let space = space(schedule, &observers, steps, published)?;
+    Ok(Leakage::of(space.as_ref(), observers, schedule.nodes()))
+}
+
+/// What `observers` learn in 1, 2, ..., `steps` steps.
+pub fn scheduled_by_steps(schedule: &Schedule, observers: &[usize], steps: usize) -> Result<Vec<Leakage>> {
+    let observers = check_observers(observers, schedule.nodes())?;
+    let space = space(schedule, &observers, steps, &[])?;
+    Ok(Leakage::by_steps(space.as_ref(), &observers, schedule.nodes(), steps))
+}
+
+fn space(
+    schedule: &Schedule,
+    observers: &[usize],
+    steps: usize,
+    published: &[usize],
+) -> Result<Option<Space>> {
+    check_steps(steps)?;
     if let Some(length) = schedule.steps().filter(|&length| length < steps) {
         return Err(Error::parameter("steps", steps, format!("the schedule has {length}")));
     }
-    let n = schedule.nodes();
-    let mut basis = Basis::new(n);
-    let (mut ambiguous, mut careful) = (0, false);
-    for t in (0..steps).rev() {
-        let Some(step) = schedule.step(t) else { continue };
-        check(&step)?;
-        let tiny = matches!(step, Step::Mixing(mixing) if has_tiny_weights(mixing));
-        careful |= tiny;
-        let mut next = Basis::new(n).units(heard(&step, &observers)).careful(careful);
-        // Symmetric, hence its own transpose.
-        let mixed = |sign: fn(f64) -> f64| {
-            let mut mixed = vec![0.0; basis.rank() * n];
-            for (i, out) in mixed.chunks_exact_mut(n).enumerate() {
-                let column: Vec<f64> = basis.column(i).iter().map(|x| sign(*x)).collect();
-                step.apply(&column, out);
-            }
-            mixed
-        };
-        next.extend(mixed(|x| x), || mixed(f64::abs));
-        ambiguous += next.ambiguous;
-        basis = next;
-    }
-    let mut losses = basis.leverages();
-    observers.iter().for_each(|&v| losses[v] = 0.0);
-    // The observers' own variables were counted as seen.
-    let rank = Some(basis.rank() - observers.len());
-    Ok(Leakage { observers, losses, rank, ambiguous })
+    (0..steps).filter_map(|t| schedule.step(t)).try_for_each(|step| check(&step))?;
+    let published = check_published(published, schedule.nodes())?;
+    Ok(Space::of(&Rounds::scheduled(schedule, observers, steps, &published)))
 }
 
 fn check(step: &Step) -> Result<()> {

@@ -1,18 +1,13 @@
 //! Any linear protocol: losses from the coefficients of the messages themselves, as the protocol's own code produced them.
 //!
-//! The messages of a well-mixed protocol become nearly parallel, and doubles cannot tell their directions apart. Directions in
-//! doubt count as seen; but some may be lost for good, and the loss then *understated*. Where remainders fade towards rounding
-//! instead of ending with a clear gap, every message that was taken for a combination of others is reported as ambiguous, and
-//! the guarantee is conditional. With relay noise, or few rounds, nothing is in doubt. For plain gossip and schedules prefer
-//! [`gossip`](super::gossip()) and [`scheduled`](super::scheduled()), which are exact.
+//! The messages of a well-mixed protocol become nearly parallel, and coefficients in doubles cannot tell their directions apart. What can
+//! be certified nevertheless is returned; otherwise everyone's loss counts as 1. With relay noise, or few rounds, nothing is in doubt.
+//! For gossip and schedules use [`gossip`](super::gossip()) and [`scheduled`](super::scheduled()), which know the weights and are exact.
 
 use super::Leakage;
-use crate::basis::Basis;
 use crate::error::check_observers;
+use crate::span::Space;
 use crate::{Error, Result};
-
-/// Remainders down to here leave a clear gap to rounding.
-const CLEAR: f64 = 1e-6;
 
 /// What `observers` learn about each of `nodes` peers from messages, given by their coefficients over standardised base
 /// variables (those beyond the end are 0). Variable `v` is peer `v`'s value and first noise, and
@@ -24,27 +19,23 @@ pub fn traced(
     own: impl Fn(usize) -> bool,
 ) -> Result<Leakage> {
     let observers = check_observers(observers, nodes)?;
-    let variables = messages.iter().map(|message| message.len()).max().unwrap_or(0).max(nodes);
-    let mut block = Vec::with_capacity(messages.len() * variables);
-    for message in messages {
-        let start = block.len();
-        block.extend(message.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }));
-        block.resize(start + variables, 0.0);
-        let row = &mut block[start..];
-        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if !length.is_finite() {
-            return Err(Error::parameter("messages", length, "every coefficient must be a finite number"));
-        }
-        if length > 0.0 {
-            row.iter_mut().for_each(|x| *x /= length);
-        }
+    let mut space = span(messages, nodes, own)?;
+    if let Some(space) = &mut space {
+        // Of further variables nobody asks.
+        space.keep(nodes);
     }
-    // Coefficients are products of weights: of any size.
-    let mut basis = Basis::new(variables).careful(true);
-    let terms = block.iter().map(|x| x.abs()).collect();
-    basis.extend(block, || terms);
-    let mut losses = basis.leverages();
-    losses.truncate(nodes);
-    let lost = if basis.shortest < CLEAR { basis.dropped } else { 0 };
-    Ok(Leakage { observers, losses, rank: Some(basis.rank()), ambiguous: basis.ambiguous + lost })
+    Ok(Leakage::of(space.as_ref(), observers, nodes))
+}
+
+/// What the messages span beside what observers drew themselves; none if that cannot be certified.
+pub(crate) fn span(messages: &[&[f64]], least: usize, own: impl Fn(usize) -> bool) -> Result<Option<Space>> {
+    let variables = messages.iter().map(|message| message.len()).max().unwrap_or(0).max(least);
+    let mut rows = Vec::with_capacity(messages.len());
+    for message in messages {
+        if let Some(x) = message.iter().find(|x| !x.is_finite()) {
+            return Err(Error::parameter("messages", x, "every coefficient must be a finite number"));
+        }
+        rows.push(message.iter().enumerate().map(|(i, &x)| if own(i) { 0.0 } else { x }).collect());
+    }
+    Ok(Space::given(variables, rows))
 }

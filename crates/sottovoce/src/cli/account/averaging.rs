@@ -129,9 +129,9 @@ impl AveragingArgs {
             }
         }
         let mean = leakages.iter().map(Leakage::mean).sum::<f64>() / leakages.len() as f64;
-        let ambiguous = leakages.iter().map(|leakage| leakage.ambiguous).sum();
+        let certified = leakages.iter().all(|leakage| leakage.certified);
         let exact = leakages.into_iter().map(|leakage| leakage.losses).collect();
-        global.print(&AllPairs { relay_noise: self.relay_noise, mean, ambiguous, by_distance, exact })
+        global.print(&AllPairs { relay_noise: self.relay_noise, mean, certified, by_distance, exact })
     }
 
     fn coalition(&self, global: &Global, run: &Run, size: usize) -> anyhow::Result<()> {
@@ -176,7 +176,7 @@ fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
 struct AllPairs {
     relay_noise: f64,
     mean: f64,
-    ambiguous: usize,
+    certified: bool,
     by_distance: BTreeMap<u32, Group>,
     exact: Vec<Vec<f64>>,
 }

@@ -194,7 +194,7 @@ fn numbers(item: &mut Item, study: &Study) {
     note("steps", study.steps as f64);
     note("neighbours", study.graph.degree(study.peer) as f64);
     note("exact mean", study.exact.mean());
-    note("directions in doubt", study.exact.ambiguous as f64);
+    note("certified", f64::from(u8::from(study.exact.certified)));
     if let Some((inside, outside)) = inside_and_outside(study) {
         note("printed mean inside the community, clipped", inside);
         note("printed mean outside the community, clipped", outside);

@@ -63,7 +63,7 @@ fn judge(mut item: Item, study: &Study, far: &[f64]) -> Item {
     item.number("rank correlation, printed", printed);
     item.number("rank correlation, exact", exact);
     item.number("exact mean", study.exact.mean());
-    item.number("directions in doubt", study.exact.ambiguous as f64);
+    item.number("certified", f64::from(u8::from(study.exact.certified)));
     item.number("share understated", study.understated().share);
     item.judge(Verdict {
         reproduced: printed < -EXTREMELY,

@@ -53,7 +53,7 @@ pub(super) struct Study {
     pub(super) towards: Vec<f64>,
     /// The truth of that.
     pub(super) exact: Leakage,
-    /// At most the truth: what is learnt while no direction is in doubt.
+    /// At most the truth: what was certified.
     pub(super) certain: Vec<f64>,
     pub(super) relay: Option<Relay>,
 }
@@ -92,7 +92,7 @@ impl Study {
         let mut authors = printed(&mixing, peer, steps + 1, symmetry)?.0;
         authors.iter_mut().zip(&hops).filter(|(_, hops)| **hops == 1).for_each(|(loss, _)| *loss -= 1.0);
         let mut by_steps = exact::by_steps(&mixing, &[peer], steps, &[0.0])?.swap_remove(0);
-        let sure = by_steps.partition_point(|leakage| leakage.ambiguous == 0);
+        let sure = by_steps.partition_point(|leakage| leakage.certified);
         let certain = sure.checked_sub(1).map_or(vec![0.0; graph.nodes()], |t| by_steps[t].losses.clone());
         let exact = by_steps.swap_remove(steps - 1);
         let relay = (graph.degree(peer) * steps <= MESSAGES).then(|| Relay::new(&mixing, peer, steps));

@@ -50,7 +50,7 @@ pub(super) fn by_distance(mut item: Item, studies: &[Study]) -> anyhow::Result<I
             "largest",
             "authors' largest",
             "exact mean",
-            "in doubt",
+            "certified",
             "relay mean",
         ],
         studies.iter().map(row).collect(),
@@ -107,7 +107,7 @@ fn row(study: &Study) -> Vec<String> {
         text::digits(of(&study.published).high, 3),
         text::digits(of(&study.authors).high, 3),
         loss(of(&study.exact.losses).mean),
-        study.exact.ambiguous.to_string(),
+        if study.exact.certified { "yes" } else { "no" }.into(),
         relay,
     ]
 }
@@ -122,7 +122,7 @@ fn numbers(item: &mut Item, studies: &[Study]) {
         note("steps", study.steps as f64);
         note("gap", study.gap);
         note("exact mean", study.exact.mean());
-        note("directions in doubt", study.exact.ambiguous as f64);
+        note("certified", f64::from(u8::from(study.exact.certified)));
         note("share understated", found.share);
         note("share understated at 3 hops or more", found.far.unwrap_or(0.0));
         note("largest understatement, printed", found.worst.1);

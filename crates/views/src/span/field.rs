@@ -1,0 +1,138 @@
+//! Numbers modulo the prime `2^61 - 1`: exact arithmetic that never grows.
+//!
+//! Whether a rational number is zero is decided by its residue: a zero has residue 0 always, anything else only if the prime divides its
+//! numerator, which happens to about one number in `2^61`.
+
+use super::weight::Weight;
+
+const P: u64 = (1 << 61) - 1;
+
+/// A residue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Residue(u64);
+
+impl Residue {
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const ONE: Self = Self(1);
+
+    /// The residue of a whole number.
+    pub(crate) fn new(x: u64) -> Self {
+        Self(x % P)
+    }
+
+    #[inline(always)]
+    fn reduced(wide: u128) -> Self {
+        // 2^61 = 1: fold the high bits onto the low ones, twice.
+        let folded = (wide & u128::from(P)) as u64 as u128 + (wide >> 61);
+        let folded = (folded as u64 & P) + (folded >> 61) as u64;
+        Self(if folded >= P { folded - P } else { folded })
+    }
+
+    #[inline(always)]
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let sum = self.0 + other.0;
+        Self(if sum >= P { sum - P } else { sum })
+    }
+
+    #[inline(always)]
+    pub(crate) fn minus(self, other: Self) -> Self {
+        Self(if self.0 >= other.0 { self.0 - other.0 } else { self.0 + P - other.0 })
+    }
+
+    #[inline(always)]
+    pub(crate) fn times(self, other: Self) -> Self {
+        Self::reduced(u128::from(self.0) * u128::from(other.0))
+    }
+
+    /// `self + factor * other`.
+    #[inline(always)]
+    pub(crate) fn plus_times(self, factor: Self, other: Self) -> Self {
+        Self::reduced(u128::from(self.0) + u128::from(factor.0) * u128::from(other.0))
+    }
+
+    fn power(self, mut exponent: u64) -> Self {
+        let (mut base, mut product) = (self, Self::ONE);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                product = product.times(base);
+            }
+            base = base.times(base);
+            exponent >>= 1;
+        }
+        product
+    }
+
+    /// `1 / self`; 0 has none, and gives 0.
+    pub(crate) fn inverse(self) -> Self {
+        self.power(P - 2)
+    }
+
+    pub(crate) fn negated(self) -> Self {
+        Self::ZERO.minus(self)
+    }
+}
+
+impl From<Weight> for Residue {
+    fn from(weight: Weight) -> Self {
+        let size = Self::new(weight.numerator).times(Self::new(weight.denominator).inverse());
+        let halved = size.times(Self::new(2).inverse().power(u64::from(weight.halvings)));
+        if weight.negative { halved.negated() } else { halved }
+    }
+}
+
+/// Residues that depend on nothing but a number: for sketches that may be anything, as long as they were chosen beforehand.
+pub(crate) struct Residues(u64);
+
+impl Residues {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next one (SplitMix64).
+    pub(crate) fn draw(&mut self) -> Residue {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Residue::new((z ^ (z >> 31)) >> 3)
+    }
+
+    /// Whether the next one is odd.
+    pub(crate) fn odd(&mut self) -> bool {
+        self.draw().0 & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn it_is_a_field(a in 0..P, b in 0..P, c in 0..P) {
+            let (x, y, z) = (Residue::new(a), Residue::new(b), Residue::new(c));
+            prop_assert_eq!(u128::from(x.times(y).0), u128::from(a) * u128::from(b) % u128::from(P));
+            prop_assert_eq!(x.plus(y).times(z), x.times(z).plus(y.times(z)));
+            prop_assert_eq!(x.minus(y).plus(y), x);
+            prop_assert_eq!(z.plus_times(x, y), z.plus(x.times(y)));
+            if a > 0 {
+                prop_assert_eq!(x.times(x.inverse()), Residue::ONE);
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_are_what_they_stand_for() {
+        let third = Residue::from(Weight::of(1.0 / 3.0));
+        assert_eq!(third.plus(third).plus(third), Residue::ONE);
+        let tenth = Residue::from(Weight::of(-0.1));
+        assert_eq!(tenth.times(Residue::new(10)), Residue::ONE.negated());
+        // Not a simple fraction: the double itself.
+        let odd = 0.123_456_789_012_345_67;
+        assert_eq!(
+            Residue::from(Weight::of(odd)).times(Residue::new(1 << 60)),
+            Residue::new((odd * (1_u64 << 60) as f64) as u64)
+        );
+    }
+}

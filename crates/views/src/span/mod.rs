@@ -1,0 +1,90 @@
+//! The space that messages span, exactly: which of them are news is decided in exact arithmetic, where they point in as many digits as
+//! it takes, and what cannot be certified is not returned.
+//!
+//! ```text
+//! rounds (weights as fractions) ──► residues modulo a prime: which messages are news, who is exposed      echelon.rs
+//!                              └──► digits: directions of these messages, with a bound on their error     digits.rs
+//! ```
+//!
+//! The mixing matrix of a fixed graph has a faster way, in doubles ([`krylov`]), which is checked against the first and falls back to the
+//! second.
+
+mod digits;
+mod echelon;
+mod field;
+mod fixed;
+mod krylov;
+mod rows;
+mod weight;
+
+pub(crate) use krylov::krylov;
+pub(crate) use rows::Rounds;
+
+/// An orthonormal basis of what was heard, in order of time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Space {
+    pub(crate) dimension: usize,
+    /// Columns one after the other.
+    pub(crate) columns: Vec<f64>,
+    /// The round in which each direction was first heard, never falling.
+    pub(crate) rounds: Vec<usize>,
+    /// The angle to the true space is at most this.
+    pub(crate) angle: f64,
+}
+
+impl Space {
+    /// What the observers of these rounds learn; none if it cannot be certified.
+    pub(crate) fn of(rounds: &Rounds) -> Option<Self> {
+        let news = echelon::News::of(rounds);
+        digits::space(rounds, &news).filter(|space| space.is_certified(&news))
+    }
+
+    /// What messages span that are given by their coefficients; none if it cannot be certified.
+    pub(crate) fn given(variables: usize, rows: Vec<Vec<f64>>) -> Option<Self> {
+        let given = rows::Given::new(variables, rows);
+        let news = echelon::News::of(&given);
+        digits::space(&given, &news).filter(|space| space.is_certified(&news))
+    }
+
+    /// Forgets all but the first variables.
+    pub(crate) fn keep(&mut self, variables: usize) {
+        let kept = self.columns.chunks_exact(self.dimension.max(1)).flat_map(|column| &column[..variables]);
+        self.columns = kept.copied().collect();
+        self.dimension = variables;
+    }
+
+    /// Number of columns.
+    pub(crate) fn rank(&self) -> usize {
+        self.rounds.len()
+    }
+
+    pub(crate) fn column(&self, i: usize) -> &[f64] {
+        &self.columns[i * self.dimension..(i + 1) * self.dimension]
+    }
+
+    /// The squared length of the projection of each unit vector: how much of each variable is seen.
+    pub(crate) fn leverages(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.dimension];
+        for column in self.columns.chunks_exact(self.dimension.max(1)) {
+            sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
+        }
+        sums
+    }
+
+    /// What must hold of a true answer: losses are at most 1, sum to the rank, and are 1 for those who are exposed.
+    fn is_certified(&self, news: &echelon::News) -> bool {
+        const TOLERANCE: f64 = 1e-9;
+        let losses = self.leverages();
+        let sum: f64 = losses.iter().sum();
+        let rank = news.messages.len();
+        self.rank() == rank
+            && (sum - rank as f64).abs() <= TOLERANCE * (1.0 + rank as f64)
+            && losses.iter().all(|loss| *loss <= 1.0 + TOLERANCE)
+            && news.exposed.iter().all(|&u| losses[u] >= 1.0 - TOLERANCE)
+    }
+}
+
+/// The larger; a NaN is larger than all.
+fn larger(a: f64, b: f64) -> f64 {
+    if b.is_nan() || b > a { b } else { a }
+}
