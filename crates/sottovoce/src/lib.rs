@@ -10,6 +10,7 @@ pub mod plan;
 pub mod quickstart;
 pub mod reproduce;
 pub mod rumor;
+pub mod terms;
 
 pub use sottovoce_audit as audit;
 pub use sottovoce_learning as tasks;

@@ -79,7 +79,8 @@ fn a_run_continued_is_the_run_uninterrupted() {
         assert_eq!(whole["model"], second["model"], "{method}");
         assert_eq!(whole["curve"].as_array().unwrap().last(), second["curve"].as_array().unwrap().last());
         // A pause shows a walk's token, and that is counted; elsewhere it shows nothing new.
-        assert_eq!(whole["statements"] == second["statements"], method != "walk", "{method}");
+        assert!(method == "walk" || whole["statements"] == second["statements"], "{method}");
+        assert!(last_epsilon(&second) >= last_epsilon(&whole), "{method}");
         assert_eq!((&whole["shown"], &second["shown"]), (&0.into(), &2.into()));
         refused(&kept, &["exists", "--resume"]);
         let other = kept.replace("--sigma 1", "--sigma 2");
@@ -259,7 +260,7 @@ fn every_pause_of_a_walk_shows_the_token_and_is_counted() {
         before = last_epsilon(&found);
     }
     assert_eq!(found["model"], whole["model"]);
-    assert!(last_epsilon(&found) > 1.2 * last_epsilon(&whole), "{found} {whole}");
+    assert!(last_epsilon(&found) > 1.04 * last_epsilon(&whole), "{found} {whole}");
     // Seen after every step, a contribution has no noise but its own: the loss of four, as towards someone who sees every message.
     assert_eq!(found["statements"].as_array().unwrap().len(), 1, "{found}");
     // A target that leaves no room for a look is kept.

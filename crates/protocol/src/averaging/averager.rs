@@ -12,6 +12,9 @@ const AHEAD: usize = 64;
 /// Rows may miss 1 by 1e-12, and sums are rounded: over a hundred thousand rounds honest values leave their range by less than this share.
 const SLACK: f64 = 1e-6;
 
+/// Relay noise is cut at so many standard deviations where there is a range: it is never drawn so far out.
+const FAR: f64 = 40.0;
+
 /// The noises of an averaging run, and what they protect.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noising {
@@ -126,7 +129,8 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         Self { rounds: Rounds::Lenient, ..self }
     }
 
-    /// The same peer, with a public range for all values: what it enters with, and relay noise, is cut to it, and what is beyond it is refused.
+    /// The same peer, with a public range for all values: what it enters with is cut to it, and what is beyond it (and beyond what relay noise may
+    /// add) is refused.
     ///
     /// Honest messages then never are: rows must be convex and not accelerated, else `None` comes back. A refusal therefore depends on nothing
     /// but what its sender chose to send, and no sum grows so large that rounding it would tell of its parts
@@ -214,11 +218,12 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         let row = self.plan.row(self.round);
         if self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty()) {
             let draw = self.round / rounds * (rounds + 1) + self.round % rounds + 1;
-            let xi = noise.draw(draw, self.noising.relay, &self.value);
-            message.add(1.0, &xi);
-            if let Some(range) = self.range {
-                message.clamp(range);
+            let mut xi = noise.draw(draw, self.noising.relay, &self.value);
+            if self.range.is_some() {
+                // The noise, not the message: whoever moved the value could else choose which messages are cut.
+                xi.clamp(FAR * self.noising.relay);
             }
+            message.add(1.0, &xi);
         }
         for &to in &row.to {
             let message = Message { round: self.round, value: message.clone() };
@@ -294,6 +299,11 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         }
     }
 
+    /// The range of what honest peers say in a round: relay noise widens it, and rounding.
+    fn widened(&self, range: f64, round: usize) -> f64 {
+        (range + FAR * self.noising.relay * (round + 1) as f64) * (1.0 + SLACK)
+    }
+
     fn check(&self, from: Peer, message: &Message<V>) -> Result<(), Refusal> {
         let round = message.round;
         if self.phase == Phase::Over || round < self.round {
@@ -308,7 +318,7 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         if !message.value.is_finite() {
             return Err(Refusal::NotFinite);
         }
-        if self.range.is_some_and(|range| !message.value.is_within(range * (1.0 + SLACK))) {
+        if self.range.is_some_and(|range| !message.value.is_within(self.widened(range, round))) {
             return Err(Refusal::Range);
         }
         let repeated = self.inbox.get(&round).is_some_and(|heard| heard.contains_key(&from));

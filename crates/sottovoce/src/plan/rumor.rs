@@ -69,7 +69,7 @@ pub struct RumorPlan {
 /// The largest muting parameter that keeps `(0, delta)`, and the trade-off around it.
 ///
 /// ```
-/// let plan = sottovoce::plan::rumor(1000, 100, 0.2)?;
+/// let plan = sottovoce::plan::rumor(100, 10, 0.2)?;
 /// assert!((plan.muting - 5.0 / 9.0).abs() < 1e-12 && plan.sharp_muting > plan.improved_muting);
 /// assert!(plan.rows[plan.chosen].delta <= 0.2);
 /// # Ok::<(), anyhow::Error>(())
@@ -126,8 +126,8 @@ fn reason(row: &RumorRow, target: f64, improved: f64, sharp: f64) -> String {
         1.0 => "nobody is curious: push, the quickest".into(),
         0.0 => format!("s = 0: the rumour must walk, as delta <= {target} leaves no room above f/n"),
         s => format!(
-            "s = {}: the quickest with delta <= {target} by Theorem 7, in rounds as well. For one telling at a time our bounds would allow \
-             s = {} in closed form, and s = {}",
+            "s = {}: the largest s with delta <= {target} by Theorem 7 that keeps it in rounds as well, hence the quickest. For one telling at \
+             a time our bounds would allow s = {} in closed form, and s = {}",
             shown(s),
             shown(improved),
             shown(sharp)
