@@ -9,6 +9,7 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
+use sottovoce_views::exact::Results;
 
 fn gossip(family: &Family, lazy: f64, rounds: usize, accelerated: bool) -> Scheme {
     let graph = generate(family, 3, true).unwrap();
@@ -27,6 +28,7 @@ fn question(scheme: Scheme, observers: &[usize], relay_noise: f64) -> Question {
         sigma: 1.5,
         sensitivity: 2.0,
         relay_noise,
+        results: Results::Kept,
         prior: Prior { mean: 3.0, deviation: 1.0 },
         runs: 2000,
         seed: 11,
@@ -241,4 +243,50 @@ fn bad_questions_are_refused() {
     let mut large = question(gossip(&Family::Complete { n: 400 }, 0.0, 400, false), &[0], 0.1);
     large.runs = 20;
     assert!(large.reconstruct(&Claim::Exact, |_| ()).unwrap_err().to_string().contains("`steps` is 400"));
+}
+
+/// In long runs most of what is lost only shows beyond doubles. The account counts it; the attack neither confirms nor refutes it, with
+/// and without acceleration.
+#[test]
+fn what_doubles_cannot_see_is_not_tested() {
+    let grid = generate(&Family::Grid { rows: 10, cols: 10 }, 0, true).unwrap();
+    let mixing = Mixing::new(&grid, Weights::MetropolisPlusOne).lazy(0.5).unwrap();
+    for accelerated in [false, true] {
+        let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds: 100, accelerated };
+        let findings =
+            Question { runs: 200, ..question(scheme, &[0], 0.0) }.reconstruct(&Claim::Exact, |_| ()).unwrap();
+        assert_eq!(findings.rank, Some(99));
+        assert!(findings.passed(), "{:?} {:?}", findings.verdict, findings.failed());
+        assert_eq!(findings.verdict, Judgement::NotTested);
+        let open = findings.not_tested();
+        assert!(!open.is_empty() && open == findings.beyond_doubles(), "{open:?}");
+        // A neighbour's value is plain to see, and was.
+        assert!(!open.contains(&1) && findings.exposed().len() == 99);
+    }
+}
+
+/// Published results are part of the view: on a path the far end is hidden from who keeps to its messages, and computed from all results.
+#[test]
+fn published_results_are_attacked_too() {
+    let path = generate(&Family::Path { n: 6 }, 0, true).unwrap();
+    let mixing = Mixing::new(&path, Weights::MetropolisPlusOne);
+    let scheme = Scheme::Gossip { mixing, rounds: 2, accelerated: false };
+    let kept = question(scheme.clone(), &[0], 0.0).reconstruct(&Claim::Exact, |_| ()).unwrap();
+    assert_eq!((kept.targets[4].loss, kept.targets[4].proven_loss), (0.0, 0.0));
+    for relay_noise in [0.0, 0.3] {
+        let shown = Question { results: Results::Published, ..question(scheme.clone(), &[0], relay_noise) };
+        let found = shown.reconstruct(&Claim::Exact, |_| ()).unwrap();
+        assert!(found.passed(), "{:?}", found.failed());
+        assert!(found.targets[4].proven_loss > 0.3, "{:?}", found.targets[4]);
+        // Whoever claims what holds for kept results is caught.
+        let claim = Claim::Given(kept.targets.iter().fold(vec![0.0], |mut all, target| {
+            all.push(target.loss);
+            all
+        }));
+        assert_eq!(shown.reconstruct(&claim, |_| ()).unwrap().verdict, Judgement::Understated);
+    }
+    // After a butterfly everyone has the same mean, and showing it to a peer adds nothing.
+    let butterfly = question(Scheme::Butterfly { positions: (0..8).collect() }, &[0], 0.0);
+    let shown = Question { results: Results::Published, ..butterfly.clone() };
+    assert_eq!(butterfly.exact().unwrap().losses, shown.exact().unwrap().losses);
 }

@@ -17,7 +17,9 @@
 //! let mut gradient = vec![0.0; model.parameters()];
 //! model.gradient(&[0.0, 0.0], shards.shard(1), Clip::Example(1.0), &mut gradient);
 //! assert!(gradient.iter().map(|g| g * g).sum::<f64>() <= 1.0);
-//! assert_eq!(model.sensitivity(Clip::Example(1.0), table.radius())?, 2.0);
+//! // That rows are at most 3 long is promised, and not read off them.
+//! Model::require_radius(&table, 3.0)?;
+//! assert_eq!(model.sensitivity(Clip::Example(1.0), 3.0)?, 2.0);
 //! # Ok::<(), sottovoce_learning::Error>(())
 //! ```
 

@@ -1,6 +1,7 @@
-//! Rows of numbers with a label each, and the usual preparations of them.
+//! Rows of numbers with a label each, and preparations of them.
 //!
-//! Every number is finite: a table that exists can be learned from without checking again.
+//! Every number is finite: a table that exists can be learned from without checking again. Every preparation changes a row by itself,
+//! from public numbers: none looks at the other rows, which belong to other people (`docs/theorems/preparing-data.md`).
 
 use crate::linear::norm;
 use crate::{Error, Result, Shard};
@@ -13,6 +14,10 @@ pub struct Table {
     labels: Vec<f64>,
     /// What the labels 0, 1, ... were called where they came from; empty if they were numbers there.
     classes: Vec<String>,
+    /// Whether the classes were declared beforehand, and not collected from the rows.
+    declared: bool,
+    /// What the columns are called; empty where they have no names.
+    columns: Vec<String>,
 }
 
 impl Table {
@@ -38,13 +43,17 @@ impl Table {
 
     /// [`Table::new`] for what is known to fit.
     pub(crate) fn of_finite(features: Vec<f64>, width: usize, labels: Vec<f64>) -> Self {
-        Self { features, width, labels, classes: Vec::new() }
+        Self { features, width, labels, classes: Vec::new(), declared: false, columns: Vec::new() }
     }
 
-    /// Names for the classes 0, 1, ...
-    pub(crate) fn with_classes(mut self, classes: Vec<String>) -> Self {
-        self.classes = classes;
-        self
+    /// Names for the classes 0, 1, ..., declared beforehand or collected from the rows.
+    pub(crate) fn with_classes(self, classes: Vec<String>, declared: bool) -> Self {
+        Self { classes, declared, ..self }
+    }
+
+    /// Names for the columns.
+    pub(crate) fn with_columns(self, columns: Vec<String>) -> Self {
+        Self { columns, ..self }
     }
 
     /// The number of rows.
@@ -76,6 +85,17 @@ impl Table {
         &self.classes
     }
 
+    /// The classes that a file declares in its header. Those that were merely collected from its rows are not public: nobody may be
+    /// told that somebody has a rare one.
+    pub fn declared_classes(&self) -> Option<&[String]> {
+        (self.declared && !self.classes.is_empty()).then_some(&self.classes)
+    }
+
+    /// What a column is called in the file; its number from 0, where it has no name.
+    pub fn column(&self, column: usize) -> String {
+        self.columns.get(column).cloned().unwrap_or_else(|| column.to_string())
+    }
+
     /// All of it.
     pub fn view(&self) -> Shard<'_> {
         self.range(0, self.rows())
@@ -101,56 +121,127 @@ impl Table {
         let mut features = Vec::with_capacity(rows.len() * self.width);
         rows.iter().for_each(|&row| features.extend_from_slice(self.row(row)));
         let labels = rows.iter().map(|&row| self.labels[row]).collect();
-        Self { features, width: self.width, labels, classes: self.classes.clone() }
+        let (classes, columns) = (self.classes.clone(), self.columns.clone());
+        Self { features, width: self.width, labels, classes, declared: self.declared, columns }
     }
 
     /// Labels +1 for one class and -1 for all others. The class is given by its name, or by its number where classes have no names.
-    pub fn binary(mut self, positive: &str) -> Result<Self> {
-        let named = self.classes.iter().position(|name| name == positive).map(|class| class as f64);
-        let number = positive.trim().parse().ok().filter(|_| self.classes.is_empty());
-        let class: Option<f64> = named.or(number);
-        let Some(class) = class.filter(|class| self.labels.contains(class)) else {
-            let known =
-                if self.classes.is_empty() { "a label in use".into() } else { self.classes.join(", ") };
-            return Err(Error::parameter(
-                "positive",
-                format!("`{positive}`"),
-                format!("give one of: {known}"),
-            ));
-        };
-        self.labels.iter_mut().for_each(|label| *label = if *label == class { 1.0 } else { -1.0 });
-        self.classes.clear();
-        Ok(self)
-    }
-
-    /// Gives every column mean 0 and standard deviation 1 (of the population). Constant columns become 0.
-    pub fn standardise(&mut self) {
-        (0..self.width).for_each(|column| self.standardise_column(column));
-    }
-
-    fn standardise_column(&mut self, column: usize) {
-        let values = || self.features.iter().skip(column).step_by(self.width).copied();
-        let (least, largest) =
-            values().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-        // Relative to the largest, so that no square overflows.
-        let (scale, rows) = (least.abs().max(largest.abs()), self.rows() as f64);
-        let mean = values().map(|x| x / scale).sum::<f64>() / rows;
-        let variance = values().map(|x| (x / scale - mean) * (x / scale - mean)).sum::<f64>() / rows;
-        let deviation = variance.sqrt();
-        for x in self.features.iter_mut().skip(column).step_by(self.width) {
-            *x = if least == largest || deviation == 0.0 { 0.0 } else { (*x / scale - mean) / deviation };
+    ///
+    /// Whether some row has that class is not asked: the answer would be about somebody's data.
+    pub fn binary(self, positive: &str) -> Result<Self> {
+        let refuse = |remedy: String| Error::parameter("positive", format!("`{positive}`"), remedy);
+        if let Some(known) = self.declared_classes().filter(|known| !known.iter().any(|c| c == positive)) {
+            return Err(refuse(format!("give one of: {}", known.join(", "))));
         }
+        let class = match self.classes.is_empty() {
+            true => positive.trim().parse().map_err(|_| refuse("labels are numbers; give one".into()))?,
+            // No row has a class that has no place among the names.
+            false => self.classes.iter().position(|name| name == positive).map_or(-1.0, |class| class as f64),
+        };
+        Ok(self.relabel(|label| if label == class { 1.0 } else { -1.0 }))
+    }
+
+    /// Labels +1 from a public number on, and -1 below it.
+    pub fn above(self, threshold: f64) -> Result<Self> {
+        if !threshold.is_finite() {
+            return Err(Error::parameter("label-threshold", threshold, "give a finite number"));
+        }
+        if !self.classes.is_empty() {
+            let remedy = "labels are names, which have no order; give the positive one instead";
+            return Err(Error::parameter("label-threshold", threshold, remedy));
+        }
+        Ok(self.relabel(|label| if label >= threshold { 1.0 } else { -1.0 }))
+    }
+
+    /// Labels 0, 1, ... by their place in a public list of names, or of numbers where labels have no names.
+    pub fn classified(self, list: &[String]) -> Result<Self> {
+        let place = |label: f64| match self.classes.get(label as usize) {
+            Some(name) => list.iter().position(|class| class == name),
+            None => list.iter().position(|class| class.trim().parse() == Ok(label)),
+        };
+        let places: Vec<Option<usize>> = self.labels.iter().map(|&label| place(label)).collect();
+        if let Some(row) = places.iter().position(Option::is_none) {
+            let label = self.labels[row];
+            let name = self.classes.get(label as usize).cloned().unwrap_or_else(|| label.to_string());
+            let remedy =
+                format!("the classes are {}; name all there can be, or correct the row", list.join(", "));
+            return Err(Error::row("label", name, row, remedy));
+        }
+        let labels = places.into_iter().flatten().map(|place| place as f64).collect();
+        Ok(Self { labels, classes: list.to_vec(), declared: true, ..self })
+    }
+
+    fn relabel(mut self, label: impl Fn(f64) -> f64) -> Self {
+        self.labels.iter_mut().for_each(|value| *value = label(*value));
+        Self { classes: Vec::new(), declared: false, ..self }
+    }
+
+    /// Subtracts each column's centre and divides by its unit, both of them public.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many pairs as columns.
+    pub(crate) fn rescale(&mut self, columns: &[(f64, f64)]) {
+        assert_eq!(columns.len(), self.width, "each column has a centre and a unit");
+        for row in self.features.chunks_exact_mut(self.width) {
+            row.iter_mut().zip(columns).for_each(|(x, (centre, unit))| *x = (*x - centre) / unit);
+        }
+    }
+
+    /// Maps each column's public range to -1 to 1. What lies outside is moved to the nearer end.
+    pub fn scale_to_ranges(&mut self, ranges: &[(f64, f64)]) -> Result<()> {
+        if ranges.len() != self.width {
+            let remedy = format!("there are {} columns; give each a range", self.width);
+            return Err(Error::parameter("ranges", ranges.len(), remedy));
+        }
+        // Halves first, so that no difference overflows.
+        let scale = |&(low, high): &(f64, f64)| (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low);
+        if let Some(column) = ranges.iter().position(|range| {
+            let (centre, unit) = scale(range);
+            !(centre.is_finite() && unit.is_finite() && unit > 0.0)
+        }) {
+            let (low, high) = ranges[column];
+            let value = format!("{}={low}:{high}", self.column(column));
+            return Err(Error::parameter("range", value, "give two finite numbers, the lower one first"));
+        }
+        for row in self.features.chunks_exact_mut(self.width) {
+            row.iter_mut().zip(ranges).for_each(|(x, &(low, high))| *x = x.max(low).min(high));
+        }
+        self.rescale(&ranges.iter().map(scale).collect::<Vec<_>>());
+        self.features.iter_mut().for_each(|x| *x = x.clamp(-1.0, 1.0));
+        Ok(())
+    }
+
+    /// Divides every row by a public length; rows that were longer are shortened to norm 1, each by itself.
+    pub fn shorten_rows(&mut self, radius: f64) -> Result<()> {
+        if !(radius.is_finite() && radius > 0.0) {
+            return Err(Error::parameter(
+                "norm",
+                radius,
+                "give a positive number that rows should not exceed",
+            ));
+        }
+        for row in self.features.chunks_exact_mut(self.width) {
+            let (largest, unit) = direction(row);
+            let length = largest * norm(&unit);
+            match length <= radius {
+                true => row.iter_mut().for_each(|x| *x /= radius),
+                false => {
+                    let length = norm(&unit);
+                    row.iter_mut().zip(unit).for_each(|(x, u)| *x = u / length);
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Divides every row by its 2-norm. Rows of zeros stay.
     pub fn normalise_rows(&mut self) {
         for row in self.features.chunks_exact_mut(self.width) {
-            // By the largest first, so that no square overflows.
-            let largest = row.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+            let (largest, unit) = direction(row);
             if largest > 0.0 {
-                row.iter_mut().for_each(|x| *x /= largest);
-                let length = norm(row);
-                row.iter_mut().for_each(|x| *x /= length);
+                let length = norm(&unit);
+                row.iter_mut().zip(unit).for_each(|(x, u)| *x = u / length);
             }
         }
     }
@@ -159,11 +250,23 @@ impl Table {
     pub fn with_intercept(self) -> Self {
         let rows = self.features.chunks_exact(self.width);
         let features = rows.flat_map(|row| row.iter().copied().chain([1.0])).collect();
-        Self { features, width: self.width + 1, ..self }
+        let mut columns = self.columns;
+        if !columns.is_empty() {
+            columns.push("intercept".into());
+        }
+        Self { features, width: self.width + 1, columns, ..self }
     }
 
-    /// The largest 2-norm of a row; 0 if there is none.
+    /// The largest 2-norm of a row; 0 if there is none. It is a fact about somebody's row: no noise, step size or clipping that a guarantee
+    /// rests on may be made from it.
     pub fn radius(&self) -> f64 {
         self.features.chunks_exact(self.width).map(norm).fold(0.0, f64::max)
     }
+}
+
+/// The largest size of a row's numbers, and the row divided by it, so that no square overflows. Zeros stay.
+fn direction(row: &[f64]) -> (f64, Vec<f64>) {
+    let largest = row.iter().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    let scale = if largest > 0.0 { largest } else { 1.0 };
+    (largest, row.iter().map(|x| x / scale).collect())
 }

@@ -96,6 +96,34 @@ fn the_look_alike_resembles_them() {
     assert_ne!(look_alike(1), look_alike(2));
 }
 
+/// Labels and scaling are made from constants: a row replaced by something wild moves no other. (Means over all rows would.)
+#[test]
+fn a_row_moves_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |i: u64| -> String {
+        let numbers = (1..=9u64).map(|k| (((i + 7) * (2 * k + 1) * 7919) % 9973).to_string());
+        numbers.collect::<Vec<_>>().join(",") + "\n"
+    };
+    let read_with = |wild: Option<&str>| {
+        let rows =
+            (0..20_640).map(|i| if i == 5 { wild.map_or_else(|| row(i), String::from) } else { row(i) });
+        std::fs::write(folder.path().join("cal_housing.data"), rows.collect::<String>()).unwrap();
+        read(folder.path(), Split::Eighty).unwrap()
+    };
+    let before = read_with(None);
+    let after = read_with(Some("-1e12,1e12,1e9,1e9,1e9,1e9,1e9,1e9,1e15\n"));
+    let rows = |houses: &Houses| -> Vec<(Vec<u64>, f64)> {
+        let of = |table: &Table| -> Vec<(Vec<u64>, f64)> {
+            let bits = |i| table.row(i).iter().map(|x| x.to_bits()).collect();
+            (0..table.rows()).map(|i| (bits(i), table.labels()[i])).collect()
+        };
+        [of(&houses.train), of(&houses.test)].concat()
+    };
+    let changed = rows(&before).iter().zip(&rows(&after)).filter(|(a, b)| a != b).count();
+    assert_eq!(changed, 1);
+    assert!(before.assumes.unwrap().contains("public") && look_alike(1).assumes.is_none());
+}
+
 #[test]
 fn missing_and_malformed_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -35,23 +35,26 @@ fn rows_are_found_and_selected() {
 }
 
 #[test]
-fn columns_are_standardised() {
-    let constant = 0.1;
-    let features = vec![1.0, constant, 1e300, 2.0, constant, -1e300, 6.0, constant, 0.0];
-    let mut table = Table::new(features, 3, vec![0.0; 3]).unwrap();
-    table.standardise();
-    for column in [0, 2] {
-        let values: Vec<f64> = (0..3).map(|row| table.row(row)[column]).collect();
-        let mean = values.iter().sum::<f64>() / 3.0;
-        let variance = values.iter().map(|x| x * x).sum::<f64>() / 3.0;
-        assert!(mean.abs() < 1e-15 && (variance - 1.0).abs() < 1e-15, "{column}: {mean} {variance}");
+fn public_ranges_and_norms_scale_each_row_by_itself() {
+    let features = vec![0.0, 5.0, 10.0, -1e308, 30.0, 1e300, 5.0, 10.0];
+    let mut table = Table::new(features, 2, vec![0.0; 4]).unwrap();
+    let mut other = table.clone();
+    table.scale_to_ranges(&[(0.0, 10.0), (-1e308, 1e308)]).unwrap();
+    // In the middle, at the ends, and outside.
+    assert_eq!((table.row(0), table.row(1)), (&[-1.0, 5e-308][..], &[1.0, -1.0][..]));
+    assert_eq!((table.row(2)[0], table.row(3)[0]), (1.0, 0.0));
+    let refuse = |ranges: &[(f64, f64)]| refused(other.clone().scale_to_ranges(ranges));
+    assert!(refuse(&[(0.0, 1.0)]).starts_with("`ranges` is 1: there are 2 columns"));
+    for bad in [(1.0, 1.0), (2.0, 1.0), (0.0, f64::INFINITY), (f64::NAN, 1.0)] {
+        assert!(refuse(&[(0.0, 1.0), bad]).contains("`range` is 1="), "{bad:?}");
     }
-    // (1, 2, 6) has mean 3 and variance 14/3.
-    assert!((table.row(2)[0] - 3.0 / (14.0f64 / 3.0).sqrt()).abs() < 1e-15);
-    assert!((0..3).all(|row| table.row(row)[1] == 0.0));
-    let mut empty = Table::new(vec![], 2, vec![]).unwrap();
-    empty.standardise();
-    assert_eq!(empty.radius(), 0.0);
+    other.shorten_rows(50.0).unwrap();
+    assert_eq!(other.row(0), [0.0, 0.1]);
+    assert!((0..4).all(|row| other.row(row).iter().map(|x| x * x).sum::<f64>() <= 1.0 + 1e-15));
+    assert_eq!(other.row(1), [1e-307, -1.0]);
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(refused(other.clone().shorten_rows(bad)).starts_with("`norm` is "), "{bad}");
+    }
 }
 
 #[test]
@@ -72,8 +75,21 @@ fn rows_are_normalised_and_get_an_intercept() {
 fn classes_become_binary() {
     let table = Table::new(vec![0.0; 3], 1, vec![2.0, 5.0, 2.0]).unwrap();
     assert_eq!(table.clone().binary("5").unwrap().labels(), [-1.0, 1.0, -1.0]);
-    assert_eq!(refused(table.clone().binary("3")), "`positive` is `3`: give one of: a label in use");
-    assert!(table.binary("x").is_err());
+    // That nobody has this class is nobody's business.
+    assert_eq!(table.clone().binary("3").unwrap().labels(), [-1.0; 3]);
+    assert_eq!(refused(table.clone().binary("x")), "`positive` is `x`: labels are numbers; give one");
+    assert_eq!(table.clone().above(5.0).unwrap().labels(), [-1.0, 1.0, -1.0]);
+    assert!(refused(table.above(f64::NAN)).starts_with("`label-threshold` is NaN: "));
+}
+
+#[test]
+fn classes_follow_a_public_list() {
+    let list = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let table = Table::new(vec![0.0; 3], 1, vec![2.0, 5.0, 2.0]).unwrap();
+    let found = table.clone().classified(&list(&["5", "7", "2"])).unwrap();
+    assert_eq!((found.labels(), found.declared_classes().unwrap().len()), (&[2.0, 0.0, 2.0][..], 3));
+    let error = refused(table.classified(&list(&["2", "3"])));
+    assert!(error.starts_with("`label` is 5 in row 1: the classes are 2, 3; "), "{error}");
 }
 
 #[test]

@@ -52,6 +52,17 @@ impl Standing {
     pub fn is_reliable(&self) -> bool {
         matches!(self, Self::Proven | Self::Conditional(_))
     }
+
+    /// The same under further assumptions: what was proven is conditional on them. Nothing is added to what nobody may rely on.
+    pub fn given(self, assumptions: &[String]) -> Self {
+        let mut all = match self {
+            Self::Proven => Vec::new(),
+            Self::Conditional(known) => known,
+            other => return other,
+        };
+        all.extend_from_slice(assumptions);
+        if all.is_empty() { Self::Proven } else { Self::Conditional(all) }
+    }
 }
 
 /// A complete statement of privacy.
@@ -206,6 +217,17 @@ mod tests {
         assert_eq!(Guarantee::best(&all, 1e-5).unwrap(), Some(&all[3]));
         assert_eq!(Guarantee::best(&all[..2], 1e-5).unwrap(), None);
         assert!(all[3].state(1e-5).unwrap().ends_with("proven if peers are honest"));
+    }
+
+    #[test]
+    fn assumptions_add_up() {
+        let (one, two) = (vec!["a".to_owned()], vec!["b".to_owned()]);
+        assert_eq!(Standing::Proven.given(&[]), Standing::Proven);
+        assert_eq!(
+            Standing::Proven.given(&one).given(&two),
+            Standing::Conditional(vec!["a".into(), "b".into()])
+        );
+        assert_eq!(Standing::Refuted.given(&one), Standing::Refuted);
     }
 
     proptest! {

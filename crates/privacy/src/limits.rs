@@ -23,6 +23,15 @@ pub const ROUNDING: &str =
 pub const REPETITION: &str = "further releases of the same data, before or after: their losses compose";
 /// Correlations.
 pub const CORRELATION: &str = "what other people's data say about a person";
+/// Public numbers that are not.
+pub const BOUNDS: &str =
+    "ranges, norms, thresholds and classes that were read off the data: they are taken for public";
+/// What replacing somebody's data keeps.
+pub const COUNTS: &str =
+    "how many rows a user has and which peer holds them: replacing a user's data keeps both";
+/// Numbers that no noise protects.
+pub const MEASURED: &str =
+    "losses, accuracies and curves measured on the data: they are computed without privacy";
 
 /// Several of these as a guarantee's list.
 pub fn list(limits: &[&str]) -> Vec<String> {

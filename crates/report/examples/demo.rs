@@ -171,6 +171,7 @@ fn guarantees() -> Vec<GuaranteeLine> {
         adjacency: "replace one value".into(),
         loss: loss.into(),
         standing: standing.into(),
+        not_covered: vec!["peers who deviate from the protocol".into()],
     };
     vec![
         line("No peer at two hops or more learns more than this of another.", "μ = 0.31", "Proven"),

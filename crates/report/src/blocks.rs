@@ -20,6 +20,8 @@ pub struct GuaranteeLine {
     pub loss: String,
     /// Proven, conditional, published or refuted.
     pub standing: String,
+    /// What it does not speak of.
+    pub not_covered: Vec<String>,
 }
 
 /// What every report has around its own sections.
@@ -70,8 +72,23 @@ fn guarantees(lines: &[GuaranteeLine]) -> String {
     }
     let items: String = lines.iter().map(guarantee).collect();
     format!(
-        "<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n<ul class=\"guarantees\">\n{items}</ul>\n</section>\n"
+        "<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n<ul class=\"guarantees\">\n{items}</ul>\n{}</section>\n",
+        not_covered(lines)
     )
+}
+
+/// What some of the guarantees do not speak of, each said once.
+fn not_covered(lines: &[GuaranteeLine]) -> String {
+    let mut all: Vec<String> = Vec::new();
+    for limit in lines.iter().flat_map(|line| &line.not_covered) {
+        if !all.contains(limit) {
+            all.push(limit.clone());
+        }
+    }
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("<h3>Not covered</h3>\n{}", shell::list(&all)),
+    }
 }
 
 fn guarantee(line: &GuaranteeLine) -> String {
@@ -91,22 +108,47 @@ fn guarantee(line: &GuaranteeLine) -> String {
 }
 
 fn notes(notes: &[String]) -> String {
-    if notes.is_empty() {
-        return String::new();
+    match notes.is_empty() {
+        true => String::new(),
+        false => format!("<section id=\"notes\">\n<h2>Notes</h2>\n{}</section>\n", shell::list(notes)),
     }
-    let items: String = notes.iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
-    format!("<section id=\"notes\">\n<h2>Notes</h2>\n<ul>\n{items}</ul>\n</section>\n")
 }
 
 fn fact(label: &str, value: &str) -> String {
     format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(label), escape(value))
 }
 
-/// Only what is proven is shown as good, and only what is refuted as bad.
+/// Only what is proven without an "if" is shown as good, and only what is refuted as bad.
 fn mood(standing: &str) -> &'static str {
     match standing.to_ascii_lowercase().as_str() {
-        s if s.starts_with("proven") => "good",
+        "proven" => "good",
         s if s.contains("refuted") => "bad",
         _ => "plain",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_proven_is_shown_as_good() {
+        for (standing, shown) in
+            [("Proven", "good"), ("proven if labels are public", "plain"), ("published and refuted", "bad")]
+        {
+            assert_eq!(mood(standing), shown, "{standing}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_covered_is_said_once() {
+        let line = |limits: &[&str]| GuaranteeLine {
+            not_covered: limits.iter().map(|limit| limit.to_string()).collect(),
+            ..GuaranteeLine::default()
+        };
+        let page = guarantees(&[line(&["<timing>", "tuning"]), line(&["tuning"])]);
+        assert!(page.contains("Not covered") && page.contains("<li>&lt;timing&gt;</li>"), "{page}");
+        assert_eq!(page.matches("tuning").count(), 1);
+        assert!(!guarantees(&[line(&[])]).contains("Not covered"));
     }
 }

@@ -23,6 +23,8 @@ pub struct Section {
     pub title: String,
     /// Paragraphs.
     pub text: Vec<String>,
+    /// A list below them.
+    pub list: Vec<String>,
     /// Figures, side by side where there is room.
     pub figures: Vec<Figure>,
     /// A table below the figures.
@@ -90,7 +92,8 @@ impl Section {
             format!("<p class=\"verdict {}\"><strong>{mark}</strong> {}</p>\n", mood(*held), escape(text))
         });
         let (title, text) = (escape(&self.title), shell::paragraphs(&self.text));
-        format!("<section>\n<h2>{title}</h2>\n{text}{verdict}{figures}{table}</section>\n")
+        let list = shell::list(&self.list);
+        format!("<section>\n<h2>{title}</h2>\n{text}{list}{verdict}{figures}{table}</section>\n")
     }
 }
 
@@ -109,6 +112,7 @@ mod tests {
         let section = Section {
             title: "One <i>".into(),
             text: vec!["a & b".into()],
+            list: vec!["<item>".into()],
             figures: vec![Figure { svg: chart.picture().embedded("f1"), caption: "<caption>".into() }],
             table: Some(Table { columns: vec!["<c>".into()], rows: vec![vec!["<v>".into()]] }),
             verdict: Some((true, "<held>".into())),
@@ -116,9 +120,15 @@ mod tests {
         let other = Section { verdict: Some((false, String::new())), ..Section::default() };
         let page =
             Page { title: "T".into(), intro: vec!["<intro>".into()], sections: vec![section, other] }.html();
-        for escaped in
-            ["One &lt;i&gt;", "a &amp; b", "&lt;caption&gt;", "&lt;v&gt;", "&lt;held&gt;", "&lt;intro&gt;"]
-        {
+        for escaped in [
+            "One &lt;i&gt;",
+            "a &amp; b",
+            "&lt;caption&gt;",
+            "&lt;v&gt;",
+            "&lt;held&gt;",
+            "&lt;intro&gt;",
+            "<li>&lt;item&gt;",
+        ] {
             assert!(page.contains(escaped), "{escaped}");
         }
         assert!(

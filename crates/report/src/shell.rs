@@ -48,6 +48,15 @@ pub(crate) fn paragraphs(texts: &[String]) -> String {
     texts.iter().map(|t| format!("<p>{}</p>\n", escape(t))).collect()
 }
 
+/// A list of texts; nothing where there are none.
+pub(crate) fn list(texts: &[String]) -> String {
+    if texts.is_empty() {
+        return String::new();
+    }
+    let items: String = texts.iter().map(|t| format!("<li>{}</li>\n", escape(t))).collect();
+    format!("<ul>\n{items}</ul>\n")
+}
+
 /// A figure: `picture` is markup written by this crate, `caption` is text.
 pub(crate) fn figure(picture: &str, caption: &str) -> String {
     let caption = if caption.is_empty() {

@@ -3,13 +3,13 @@
 
 use anyhow::bail;
 use serde::Serialize;
+use sottovoce_audit::reconstruct::exact_loss;
 use sottovoce_privacy::Gdp;
-use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::trace::trace;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::Schedule;
-use sottovoce_views::exact::{self, Leakage};
+use sottovoce_views::exact::{self, Leakage, Results};
+use sottovoce_views::parallel;
 use sottovoce_views::published::{self, Formula};
 
 use crate::terms::Terms;
@@ -35,6 +35,8 @@ pub struct Question {
     pub observers: Vec<usize>,
     /// Relay noise as a share of the local noise.
     pub relay_noise: f64,
+    /// Whether observers know everybody's result as well.
+    pub results: Results,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// How far one person can move a peer's value.
@@ -76,6 +78,8 @@ pub struct Accounted {
     pub observers: Vec<usize>,
     /// Relay noise as a share of the local noise.
     pub relay_noise: f64,
+    /// Whether observers know everybody's result as well.
+    pub results: Results,
     /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
     pub local_mu: f64,
     /// Exact losses (proven).
@@ -130,21 +134,32 @@ impl Run {
 
     /// The exact leakage towards the observers of a question.
     pub fn exact(&self, question: &Question) -> anyhow::Result<Leakage> {
-        let (observers, tau) = (&question.observers, question.relay_noise);
-        Ok(match &self.who {
-            Who::Gossip(mixing) => exact::relay_gossip(mixing, observers, self.steps, tau)?,
-            Who::Scheduled(schedule) if tau == 0.0 => exact::scheduled(schedule, observers, self.steps)?,
-            Who::Scheduled(schedule) => self.traced(schedule, observers, tau)?,
-        })
+        let Question { observers, relay_noise, results, .. } = question;
+        Ok(exact_loss(&self.scheme(), observers, *relay_noise, *results)?)
+    }
+
+    fn scheme(&self) -> Scheme {
+        match &self.who {
+            Who::Gossip(mixing) => {
+                Scheme::Gossip { mixing: (**mixing).clone(), rounds: self.steps, accelerated: false }
+            }
+            Who::Scheduled(schedule) => Scheme::Scheduled { schedule: schedule.clone(), rounds: self.steps },
+        }
     }
 
     /// The exact leakage towards every single peer (fixed graphs).
     pub fn exact_all_pairs(
         &self,
         relay_noise: f64,
+        results: Results,
         done: impl Fn(usize) + Sync,
     ) -> anyhow::Result<Vec<Leakage>> {
         match &self.who {
+            Who::Gossip(_) if results == Results::Published => {
+                let scheme = self.scheme();
+                let one = |v: usize| exact_loss(&scheme, &[v], relay_noise, results);
+                Ok(parallel::map(self.nodes(), one, done).into_iter().collect::<Result<_, _>>()?)
+            }
             Who::Gossip(mixing) => Ok(exact::relay_gossip_all_pairs(mixing, self.steps, relay_noise, done)?),
             Who::Scheduled(_) => bail!("`all-pairs` needs a fixed graph: name --observers for a schedule"),
         }
@@ -162,15 +177,6 @@ impl Run {
                 bail!("`worst-coalition` needs a fixed graph: name --observers for a schedule")
             }
         }
-    }
-
-    /// What the protocol's own code says the messages are made of.
-    fn traced(&self, schedule: &Schedule, observers: &[usize], tau: f64) -> anyhow::Result<Leakage> {
-        let scheme = Scheme::Scheduled { schedule: schedule.clone(), rounds: self.steps };
-        let heard = trace(&scheme, Noising { sensitivity: 1.0, local: 1.0, relay: tau }, observers)?;
-        let messages: Vec<&[f64]> = heard.heard.iter().map(|message| &message.coefficients.0[..]).collect();
-        let nodes = schedule.nodes();
-        Ok(exact::traced(&messages, observers, nodes, |i| observers.contains(&(i % nodes)))?)
     }
 
     fn published(&self, formula: Formula, question: &Question) -> anyhow::Result<Vec<f64>> {
@@ -212,6 +218,7 @@ impl Run {
             steps: self.steps,
             observers,
             relay_noise: question.relay_noise,
+            results: question.results,
             local_mu: question.sensitivity / question.sigma,
             published,
             published_corrected,

@@ -10,12 +10,12 @@
 //! (`docs/theorems/linear-views.md`).
 
 use serde::Serialize;
+use sottovoce_audit::reconstruct::exact_loss;
 use sottovoce_privacy::{Guarantee, limits};
-use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+use sottovoce_simulator::averaging::AveragingSetup;
 use sottovoce_simulator::happened::{Arrivals, Happened, happened};
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_simulator::trace::trace;
-use sottovoce_views::exact::{self, Leakage, Mixed, Round};
+use sottovoce_views::exact::{self, Leakage, Mixed, Results, Round};
 
 /// Coefficients that a trace may hold: 400 MB of them.
 const LARGEST: usize = 50_000_000;
@@ -50,15 +50,18 @@ impl RunLosses {
     }
 }
 
-/// What `observers` learnt about everyone from a run of `setup`, whose messages `arrived`.
+/// What `observers` learnt about everyone from a run of `setup`, whose messages `arrived`, and from the results if these are published.
 pub fn losses<V>(
     setup: &AveragingSetup,
     outcome: &Outcome<V>,
     arrived: &Arrivals,
     observers: &[usize],
+    results: Results,
 ) -> anyhow::Result<RunLosses> {
     if outcome.misses.is_empty() {
-        return Ok(RunLosses { leakage: planned(setup, observers)?, source: Source::Planned });
+        let tau = setup.noising.relay / setup.noising.local;
+        let leakage = exact_loss(&setup.scheme, observers, tau, results)?;
+        return Ok(RunLosses { leakage, source: Source::Planned });
     }
     let nodes = setup.scheme.peers();
     let watched = arrived.0.iter().filter(|(_, _, to)| observers.contains(to)).count();
@@ -67,28 +70,10 @@ pub fn losses<V>(
         return Ok(RunLosses { leakage: exact::local(nodes, observers)?, source: Source::Local });
     }
     let rounds: Vec<Round> = happened(&setup.scheme, outcome, arrived)?.into_iter().map(of_views).collect();
-    let leakage = exact::happened(nodes, &rounds, observers, &[])?;
+    let finished = |peer: &usize| outcome.finals.get(*peer).is_some_and(Option::is_some);
+    let published: Vec<usize> = results.of(nodes).into_iter().filter(finished).collect();
+    let leakage = exact::happened(nodes, &rounds, observers, &published)?;
     Ok(RunLosses { leakage, source: Source::Traced })
-}
-
-/// The losses of a run in which everything arrives.
-fn planned(setup: &AveragingSetup, observers: &[usize]) -> anyhow::Result<Leakage> {
-    let tau = setup.noising.relay / setup.noising.local;
-    match &setup.scheme {
-        Scheme::Gossip { mixing, rounds, accelerated } if !accelerated || tau == 0.0 => {
-            Ok(exact::relay_gossip(mixing, observers, *rounds, tau)?)
-        }
-        Scheme::Scheduled { schedule, rounds } if tau == 0.0 => {
-            Ok(exact::scheduled(schedule, observers, *rounds)?)
-        }
-        scheme => {
-            let nodes = scheme.peers();
-            let noising = sottovoce_protocol::averaging::Noising { local: 1.0, relay: tau, ..setup.noising };
-            let trace = trace(scheme, noising, observers)?;
-            let messages: Vec<&[f64]> = trace.heard.iter().map(|heard| &heard.coefficients.0[..]).collect();
-            Ok(exact::traced(&messages, observers, nodes, |i| observers.contains(&(i % nodes)))?)
-        }
-    }
 }
 
 fn of_views(round: Happened) -> Round {
@@ -100,7 +85,7 @@ fn of_views(round: Happened) -> Round {
 mod tests {
     use super::*;
     use sottovoce_protocol::averaging::Noising;
-    use sottovoce_simulator::averaging::AveragingPeer;
+    use sottovoce_simulator::averaging::{AveragingPeer, Scheme};
     use sottovoce_simulator::events::Simulation;
     use sottovoce_simulator::network::Network;
     use sottovoce_simulator::noise::PeerNoise;
@@ -133,13 +118,13 @@ mod tests {
 
     fn of_run(setup: &AveragingSetup, strict: bool, seed: u64, observer: usize) -> RunLosses {
         let (outcome, arrived) = run(setup, strict, seed);
-        losses(setup, &outcome, &arrived, &[observer]).unwrap()
+        losses(setup, &outcome, &arrived, &[observer], Results::Kept).unwrap()
     }
 
     #[test]
     fn one_message_in_twenty_lost_exposes_the_leaves_of_a_star() {
         let setup = star(false, 0.0);
-        let planned = planned(&setup, &[1]).unwrap();
+        let planned = exact_loss(&setup.scheme, &[1], 0.0, Results::Kept).unwrap();
         assert!((planned.losses[7] - 0.1).abs() < 1e-9, "{:?}", planned.losses);
         let lenient = of_run(&setup, false, 1, 1);
         assert_eq!(lenient.source, Source::Traced);
@@ -154,10 +139,10 @@ mod tests {
     fn far_pairs_of_a_butterfly_lose_twenty_times_as_much() {
         let setup = setup(Scheme::Butterfly { positions: (0..256).collect() }, 0.0);
         let far = |leakage: &Leakage| leakage.losses[128..].iter().fold(0.0_f64, |most, x| most.max(*x));
-        let planned = planned(&setup, &[0]).unwrap();
+        let planned = exact_loss(&setup.scheme, &[0], 0.0, Results::Kept).unwrap();
         assert!((far(&planned) - 2.0 / 256.0).abs() < 1e-9);
         let (outcome, arrived) = run(&setup, false, 1);
-        let loss = |v: usize| losses(&setup, &outcome, &arrived, &[v]).unwrap().leakage;
+        let loss = |v: usize| losses(&setup, &outcome, &arrived, &[v], Results::Kept).unwrap().leakage;
         let towards = |v: usize| {
             let leakage = loss(v);
             (0..256).filter(|u| u ^ v >= 128).map(|u| leakage.losses[u]).fold(0.0, f64::max)

@@ -20,3 +20,7 @@ pub use sottovoce_report as report;
 pub use sottovoce_simulator as simulator;
 pub use sottovoce_topology as topology;
 pub use sottovoce_views as views;
+
+/// Said beside every guarantee that comes with a simulated run.
+pub const SIMULATED: &str = "These guarantees are the protocol's. This run is a simulation: its noise follows from its seed, which is public, so its own output \
+                             hides nothing.";

@@ -46,13 +46,18 @@ const OBSERVER: usize = 0;
 /// The stream of the private values; 0 is noise.
 const VALUES: u64 = 0x7661_6c73;
 
-const NOTES: [&str; 3] = [
+const NOTES: [&str; 4] = [
     "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
      (docs/theorems/linear-views.md) and assume that peers follow the protocol and are merely curious.",
     "The published formula (Muffliato, Theorem 1) adds up losses of messages that share their noise. It is refuted: without relay \
      noise a peer's true loss can be 1 where the formula says next to nothing (docs/theorems/muffliato-refuted.md).",
     "The mean over pairs is a summary, and a guarantee for nobody.",
+    STARRED,
 ];
+
+/// What the star behind a fact means.
+pub const STARRED: &str =
+    "* computed from the private values without privacy: whoever publishes it reveals more than is promised.";
 
 /// What came of it.
 #[derive(Debug, Serialize)]
@@ -97,6 +102,10 @@ pub struct Quickstart {
     pub violations: Vec<String>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
+    /// Which of these numbers no noise protects.
+    pub computed_without_privacy: [&'static str; 2],
     /// Verdict of the attack.
     pub attack: String,
     /// Everything the report shows.
@@ -226,6 +235,7 @@ impl Example {
             observers: vec![OBSERVER],
             sigma: SIGMA,
             sensitivity: SENSITIVITY,
+            results: exact::Results::Kept,
             relay_noise: RELAY[CHOSEN.0],
             prior: Prior { mean: 0.5, deviation: 0.5 },
             runs: ATTACKS,
@@ -279,6 +289,8 @@ impl Example {
             virtual_seconds: outcome.duration.as_secs_f64(),
             violations: outcome.violations.iter().map(ToString::to_string).collect(),
             statements,
+            not_covered: simulated(limits::of_a_protocol()),
+            computed_without_privacy: ["mean", "measured_error"],
             attack: attack.text.clone(),
             report: AveragingReport::default(),
         };
@@ -300,7 +312,7 @@ impl Example {
             errors: self.errors(measured)?,
             attack,
             guarantees: lines,
-            notes: NOTES.map(String::from).to_vec(),
+            notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
             cells: grid.iter().map(cell).collect(),
         };
         report.check()?;
@@ -370,6 +382,12 @@ impl Example {
     }
 }
 
+/// A simulation's own output is covered by nothing.
+fn simulated(mut not_covered: Vec<String>) -> Vec<String> {
+    not_covered.push(limits::SIMULATION.to_owned());
+    not_covered
+}
+
 fn verdict(findings: &Findings) -> String {
     let outcome = if findings.passed() {
         "the measured errors agree with the accountant for every peer"
@@ -410,6 +428,7 @@ fn line(text: &str, guarantee: &Guarantee) -> anyhow::Result<GuaranteeLine> {
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {} at delta = {DELTA:e}", round_up(epsilon.upper)),
         standing: guarantee.standing.to_string(),
+        not_covered: simulated(guarantee.not_covered.clone()),
     })
 }
 
@@ -439,10 +458,10 @@ fn summary(found: &Quickstart) -> Vec<(String, String)> {
             ),
         ),
         ("gossip steps", found.steps.to_string()),
-        ("mean of the private values", format!("{:.4}", found.mean)),
+        ("mean of the private values *", format!("{:.4}", found.mean)),
         ("mean of the peers' results", format!("{:.4}", found.estimate)),
         (
-            "mean squared error of a peer's result",
+            "mean squared error of a peer's result *",
             format!("{:.5} predicted, {:.5} measured", found.predicted_error, found.measured_error),
         ),
         (

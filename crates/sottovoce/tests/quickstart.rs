@@ -25,12 +25,25 @@ fn it_needs_nothing_and_writes_a_new_report_each_time() {
         "{text}"
     );
     assert!(!text.contains("BROKEN"), "{text}");
+    assert!(text.contains("not covered:\n  * peers who deviate") && text.contains("hides nothing"), "{text}");
+    assert!(
+        text.contains("mean of the private values *") && text.contains("* computed from the private values")
+    );
     let names = ["report.html", "report.json", "losses.csv", "graph.svg", "graph.png", "error-by-step.svg"];
     for name in names {
         assert!(folder.path().join("sottovoce-report").join(name).is_file(), "{name}");
     }
     let first = std::fs::read(folder.path().join("sottovoce-report/report.html")).unwrap();
     assert!(output(folder.path(), "").contains("sottovoce-report-2"));
+    let page = String::from_utf8_lossy(&first);
+    for said in [
+        "hides nothing",
+        "<h3>Not covered</h3>",
+        "public seed",
+        "computed from the private values without privacy",
+    ] {
+        assert!(page.contains(said), "{said}");
+    }
     // The same seed gives the same page, bit for bit.
     assert_eq!(first, std::fs::read(folder.path().join("sottovoce-report-2/report.html")).unwrap());
 }
@@ -47,6 +60,8 @@ fn numbers_agree_with_each_other() {
     assert!((predicted / measured - 1.0).abs() < 0.2, "{predicted} {measured}");
     assert!(number("mean_loss") < number("mean_loss_without_relay"));
     assert!(number("worst_far") < number("worst_far_without_relay"));
+    assert!(found["not_covered"].to_string().contains("public seed"), "{found}");
+    assert_eq!(found["computed_without_privacy"][0], "mean");
     assert!(found["attack"].as_str().unwrap().contains("agree with the accountant"));
     let other = output(folder.path(), "--no-report --json --seed 8");
     assert_ne!(other, found.to_string());

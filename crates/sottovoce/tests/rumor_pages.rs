@@ -42,6 +42,11 @@ fn a_run_needs_nothing_and_writes_a_new_report_each_time() {
     for words in ["stays within what is proven", "delta <= 0.125", "proven", "Report: sottovoce-report"] {
         assert!(said.contains(words), "{words}: {said}");
     }
+    let page = fs::read_to_string(folder.path().join("sottovoce-report/report.html")).unwrap();
+    for words in ["hides nothing", "public seed", "graphs that are not complete"] {
+        assert!(said.contains(words) && page.contains(words), "{words}: {said}");
+    }
+    assert!(said.contains("not covered:") && page.contains("<h3>Not covered</h3>"));
     let names =
         ["report.html", "report.json", "course.csv", "spread.svg", "spread.png", "attack.png", "course.svg"];
     for name in names {

@@ -6,6 +6,9 @@ use faer::{Accum, MatMut, MatRef, Par};
 /// Less than this, of a vector of length one, is too little to know its direction.
 const LITTLE: f64 = 1e-10;
 
+/// Components of a vector of length at most one that are rounding.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// Where less than this is left of a vector of length one, it is projected again.
 const AGAIN: f64 = 0.1;
 
@@ -18,8 +21,9 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    pub(crate) fn new(dimension: usize) -> Self {
-        Self { dimension, columns: Vec::new(), units: Vec::new() }
+    /// With room for so many columns.
+    pub(crate) fn new(dimension: usize, room: usize) -> Self {
+        Self { dimension, columns: Vec::with_capacity(dimension * room), units: Vec::new() }
     }
 
     /// Number of columns.
@@ -37,29 +41,34 @@ impl Basis {
     }
 
     /// Begins with these unit vectors, all different.
-    pub(crate) fn units(self, units: Vec<usize>) -> Self {
-        let mut columns = vec![0.0; units.len() * self.dimension];
-        units.iter().enumerate().for_each(|(i, &unit)| columns[i * self.dimension + unit] = 1.0);
-        Self { columns, units, ..self }
+    pub(crate) fn units(mut self, units: &[usize]) -> Self {
+        self.columns.resize(units.len() * self.dimension, 0.0);
+        units.iter().enumerate().for_each(|(i, &unit)| self.columns[i * self.dimension + unit] = 1.0);
+        Self { units: units.to_vec(), ..self }
     }
 
-    /// Extends the basis by the `count` directions that the given columns (each of length at most about one) have beside it; none if
-    /// too little is left of one of them. All but rounding of the columns is along the last `recent` columns of the basis, or new.
-    pub(crate) fn extend(&mut self, mut block: Vec<f64>, count: usize, recent: usize) -> Option<()> {
+    /// Extends the basis by the `count` directions that the given columns (each of length at most about one) have beside it, and
+    /// returns the length of the shortest remainder; none if that is too little. All but rounding of the columns is along the last
+    /// `recent` columns of the basis, or new.
+    pub(crate) fn extend(&mut self, mut block: Vec<f64>, count: usize, recent: usize) -> Option<f64> {
         let (n, arch) = (self.dimension, pulp::Arch::new());
-        self.project(&mut block, self.rank().saturating_sub(recent));
-        self.project(&mut block, 0);
+        self.project(&mut block, self.rank().saturating_sub(recent), 0.0);
+        self.project(&mut block, 0, ROUNDING);
         let mut lengths = arch.dispatch(Lengths { block: &block, n });
         let mut left: Vec<usize> = (0..lengths.len()).collect();
+        let mut shortest = 1.0;
         // The longest remainder first, so that what is dropped is smaller than all that is kept.
         for _ in 0..count {
             let position = longest(&lengths, &left).filter(|i| lengths[left[*i]] >= LITTLE)?;
             let index = left.swap_remove(position);
+            if lengths[index] < shortest {
+                shortest = lengths[index];
+            }
             let direction = self.push(&mut block[index * n..(index + 1) * n], lengths[index])?;
             let direction = &self.columns[direction..];
             arch.dispatch(Remove { direction, block: &mut block, left: &left, lengths: &mut lengths });
         }
-        Some(())
+        Some(shortest)
     }
 
     /// Adds a remainder of this length as a unit vector; returns where it begins.
@@ -67,7 +76,7 @@ impl Basis {
         column.iter_mut().for_each(|x| *x /= length);
         // A short remainder carries along old directions: take them out again.
         if length < AGAIN {
-            self.project(column, 0);
+            self.project(column, 0, 0.0);
             let length = norm(column);
             if !(length > 0.5) {
                 return None;
@@ -79,8 +88,8 @@ impl Basis {
         Some(start)
     }
 
-    /// Takes the components along the basis, from column `from` on, out of the columns of `block`.
-    fn project(&self, block: &mut [f64], from: usize) {
+    /// Takes the components along the basis, from column `from` on, out of the columns of `block`, unless all are `negligible`.
+    fn project(&self, block: &mut [f64], from: usize, negligible: f64) {
         let (n, from) = (self.dimension, from.max(self.units.len()));
         for column in block.chunks_exact_mut(n.max(1)) {
             self.units.iter().for_each(|&unit| column[unit] = 0.0);
@@ -92,10 +101,14 @@ impl Basis {
         let width = block.len() / n;
         let basis = MatRef::from_column_major_slice(&self.columns[from * n..], n, rank);
         let mut along = vec![0.0; rank * width];
-        let mut along: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, width, rank);
+        let mut matrix: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, width, rank);
         let block: MatMut<f64> = MatMut::from_column_major_slice_mut(block, n, width);
-        matmul(along.as_mut(), Accum::Replace, block.as_ref().transpose(), basis, 1.0, Par::Seq);
-        matmul(block, Accum::Add, basis, along.as_ref().transpose(), -1.0, Par::Seq);
+        matmul(matrix.as_mut(), Accum::Replace, block.as_ref().transpose(), basis, 1.0, Par::Seq);
+        if along.iter().all(|x| x.abs() <= negligible) {
+            return;
+        }
+        let along: MatRef<f64> = MatRef::from_column_major_slice(&along, width, rank);
+        matmul(block, Accum::Add, basis, along.transpose(), -1.0, Par::Seq);
     }
 }
 

@@ -291,7 +291,6 @@ fn ranks_are_right_where_messages_agree_to_all_digits() {
         let graph = generate(&family, 0, true).unwrap();
         let found = linear::loss(&[&mixing(&family)], &[observer], rounds, iterations).unwrap();
         let (rank, exact) = (found.rank.unwrap(), rank_modulo(&graph, observer, rounds, iterations));
-        // What is in doubt counts as seen, and what is made of it too.
         assert!(rank == exact, "{family}: {rank} {exact} {found:?}");
     }
 }

@@ -6,7 +6,7 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::trace;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{UNREACHABLE, distances};
-use sottovoce_views::exact::{self, Leakage};
+use sottovoce_views::exact::{self, Leakage, Results};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::Contraction;
 
@@ -21,22 +21,33 @@ pub(super) fn standardised(relay_noise: f64) -> Noising {
 ///
 /// Acceleration costs nothing without relay noise, since it spans the same space; with relay noise it does (each message also
 /// carries the value before last, whose relay noise was never added), and only tracing is exact.
-pub fn exact_loss(scheme: &Scheme, observers: &[Peer], relay_noise: f64) -> Result<Leakage> {
+pub fn exact_loss(
+    scheme: &Scheme,
+    observers: &[Peer],
+    relay_noise: f64,
+    results: Results,
+) -> Result<Leakage> {
+    let published = results.of(scheme.peers());
     match scheme {
-        Scheme::Gossip { mixing, rounds, accelerated } if relay_noise == 0.0 || !accelerated => {
+        Scheme::Gossip { mixing, rounds, .. } if relay_noise == 0.0 => {
+            Ok(exact::gossip_published(mixing, observers, *rounds, &published)?)
+        }
+        Scheme::Gossip { mixing, rounds, accelerated: false } if results == Results::Kept => {
             Ok(exact::relay_gossip(mixing, observers, *rounds, relay_noise)?)
         }
         Scheme::Scheduled { schedule, rounds } if relay_noise == 0.0 => {
-            Ok(exact::scheduled(schedule, observers, *rounds)?)
+            Ok(exact::scheduled_published(schedule, observers, *rounds, &published)?)
         }
-        _ => traced(scheme, observers, relay_noise),
+        _ => traced(scheme, observers, relay_noise, results),
     }
 }
 
-fn traced(scheme: &Scheme, observers: &[Peer], relay_noise: f64) -> Result<Leakage> {
+fn traced(scheme: &Scheme, observers: &[Peer], relay_noise: f64, results: Results) -> Result<Leakage> {
     let peers = scheme.peers();
     let trace = trace(scheme, standardised(relay_noise), observers)?;
-    let messages: Vec<&[f64]> = trace.heard.iter().map(|message| &message.coefficients.0[..]).collect();
+    let heard = trace.heard.iter().map(|message| &message.coefficients.0[..]);
+    let known = trace.finals.iter().map(|last| &last.0[..]).filter(|_| results == Results::Published);
+    let messages: Vec<&[f64]> = heard.chain(known).collect();
     Ok(exact::traced(&messages, observers, peers, |i| observers.contains(&(i % peers)))?)
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sottovoce_privacy::Interval;
 use sottovoce_protocol::Peer;
-use sottovoce_views::exact::Leakage;
+use sottovoce_views::exact::{Leakage, Results};
 
 use super::judge::Judgement;
 use super::solve::TOLERANCE;
@@ -85,6 +85,8 @@ pub struct Findings {
     pub sigma: f64,
     /// Relay noise as a share of the local noise.
     pub relay_noise: f64,
+    /// Whether observers know everybody's result as well.
+    pub results: Results,
     /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
     pub local_mu: f64,
     /// How private values were drawn.
@@ -122,6 +124,7 @@ impl Findings {
             observers: leakage.observers.clone(),
             sigma: question.sigma,
             relay_noise: question.relay_noise,
+            results: question.results,
             local_mu: question.sensitivity / question.sigma,
             prior: question.prior,
             runs: question.runs,
@@ -139,9 +142,14 @@ impl Findings {
         }
     }
 
-    /// Whether the claim stands.
+    /// Whether the claim stands, as far as it was tested.
     pub fn passed(&self) -> bool {
-        self.verdict == Judgement::Agrees
+        self.verdict <= Judgement::NotTested
+    }
+
+    /// Peers whose loss could not be put to the test in double precision.
+    pub fn not_tested(&self) -> Vec<Peer> {
+        self.those(|target| target.judgement == Judgement::NotTested)
     }
 
     /// Peers whose noisy value the observers can compute.
@@ -156,7 +164,7 @@ impl Findings {
 
     /// Peers whose claim does not stand.
     pub fn failed(&self) -> Vec<Peer> {
-        self.those(|target| target.judgement != Judgement::Agrees)
+        self.those(|target| target.judgement > Judgement::NotTested)
     }
 
     /// The peer whose claim is furthest below what was proven.

@@ -31,6 +31,8 @@ const SOLVED: f64 = 1e-3;
 pub enum Judgement {
     /// The measurement is what the claim says it is.
     Agrees,
+    /// The loss only shows beyond double precision: nothing was measured that could speak against the claim, or for it.
+    NotTested,
     /// It is not, and the error is larger than it should be.
     Disagrees,
     /// The attack's own algebra sees more than claimed, by too little to be measured.
@@ -159,8 +161,11 @@ impl<'a> Judge<'a> {
                 return Ok(Judgement::Disagrees);
             }
         }
-        let unexplained = self.strict && self.beyond(sight.claimed, sight.visible);
-        Ok(if unexplained { Judgement::Disagrees } else { Judgement::Agrees })
+        Ok(match self.exact && self.beyond(sight.claimed, sight.visible) {
+            true if self.strict => Judgement::Disagrees,
+            true => Judgement::NotTested,
+            false => Judgement::Agrees,
+        })
     }
 
     /// Whether a loss is above the visible one by more than rounding.

@@ -103,12 +103,17 @@ impl Experiment<'_> {
     fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Result<Mat<f64>> {
         let view = self.view;
         let mut heard = Mat::zeros(view.rows.len(), runs);
-        self.stage.perform(seed, values, |from, to, message| {
-            let overheard = view.targets.binary_search(&to).is_err();
-            if let Some(&row) = view.rows.get(&(message.round, from)).filter(|_| overheard) {
-                (0..runs).for_each(|run| heard[(row, run)] = message.value[run] / self.sigma);
+        let mut write = |round: usize, from: usize, value: &[f64]| {
+            if let Some(&row) = view.rows.get(&(round, from)) {
+                (0..runs).for_each(|run| heard[(row, run)] = value[run] / self.sigma);
+            }
+        };
+        let results = self.stage.perform(seed, values, |from, to, message| {
+            if view.targets.binary_search(&to).is_err() {
+                write(message.round, from, &message.value);
             }
         })?;
+        results.iter().enumerate().for_each(|(peer, last)| write(self.stage.rounds(), peer, last));
         let mut own = Mat::zeros(view.own.len(), runs);
         for (i, &variable) in view.own.iter().enumerate() {
             let (draw, peer) = (variable / view.peers, variable % view.peers);
@@ -160,7 +165,7 @@ mod tests {
     #[test]
     fn blocks_on_many_threads_are_blocks_one_after_the_other() {
         let scheme = Scheme::Butterfly { positions: (0..6).collect() };
-        let view = View::new(&scheme, &[1], 0.2).unwrap();
+        let view = View::new(&scheme, &[1], 0.2, sottovoce_views::exact::Results::Kept).unwrap();
         let attackers = Attackers::new(&view, 0.5).unwrap();
         let noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.4 };
         let stage = Stage::new(&scheme, noising).unwrap();

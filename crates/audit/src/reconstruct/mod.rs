@@ -34,7 +34,7 @@ use serde::Serialize;
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_views::exact::Leakage;
+use sottovoce_views::exact::{Leakage, Results};
 
 use attack::Attackers;
 use judge::Judge;
@@ -73,12 +73,14 @@ pub enum Claim {
 /// ```
 /// use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 /// use sottovoce_simulator::averaging::Scheme;
+/// use sottovoce_views::exact::Results;
 /// let question = Question {
 ///     scheme: Scheme::Butterfly { positions: (0..8).collect() },
 ///     observers: vec![0],
 ///     sigma: 2.0,
 ///     sensitivity: 1.0,
 ///     relay_noise: 0.0,
+///     results: Results::Kept,
 ///     prior: Prior { mean: 0.0, deviation: 0.5 },
 ///     runs: 500,
 ///     seed: 1,
@@ -100,6 +102,8 @@ pub struct Question {
     pub sensitivity: f64,
     /// Relay noise as a share of the local noise.
     pub relay_noise: f64,
+    /// Whether observers know everybody's result as well.
+    pub results: Results,
     /// How private values are drawn.
     pub prior: Prior,
     /// Number of runs.
@@ -114,7 +118,7 @@ impl Question {
         self.check()?;
         let leakage = self.exact()?;
         let claimed = self.claimed(claim, &leakage)?;
-        let view = View::new(&self.scheme, &leakage.observers, self.relay_noise)?;
+        let view = View::new(&self.scheme, &leakage.observers, self.relay_noise, self.results)?;
         let attackers = Attackers::new(&view, self.prior.deviation / self.sigma)?;
         let stage = Stage::new(&self.scheme, self.noising())?;
         let experiment = Experiment {
@@ -139,7 +143,7 @@ impl Question {
 
     /// What the accountant says.
     pub fn exact(&self) -> Result<Leakage> {
-        exact_loss(&self.scheme, &self.observers, self.relay_noise)
+        exact_loss(&self.scheme, &self.observers, self.relay_noise, self.results)
     }
 
     fn claimed(&self, claim: &Claim, leakage: &Leakage) -> Result<Vec<f64>> {
@@ -189,6 +193,6 @@ impl Question {
             return Err(Error::parameter("observers", "everybody", remedy));
         }
         self.scheme.check()?;
-        view::check_size(&self.scheme, &observers, self.relay_noise)
+        view::check_size(&self.scheme, &observers, self.relay_noise, self.results)
     }
 }

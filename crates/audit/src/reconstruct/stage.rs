@@ -1,6 +1,6 @@
 //! The very same peers on numbers, over a perfect network, with somebody listening.
 
-use sottovoce_protocol::averaging::{Averager, Noising};
+use sottovoce_protocol::averaging::{Averager, Noising, Plan};
 use sottovoce_protocol::{Gate, Message, Peer};
 use sottovoce_simulator::averaging::{AveragingPeer, Part, Scheme};
 use sottovoce_simulator::noise::PeerNoise;
@@ -22,7 +22,12 @@ impl Stage {
         Ok(Self { parts: scheme.parts()?, gamma: scheme.gamma()?, noising })
     }
 
-    /// Runs all peers on these values and shows every message (sender, receiver, message) to `hear`.
+    /// Number of rounds.
+    pub(super) fn rounds(&self) -> usize {
+        self.parts.first().map_or(0, Plan::rounds)
+    }
+
+    /// Runs all peers on these values and shows every message (sender, receiver, message) to `hear`; returns the results.
     ///
     /// Coordinates have independent noises: a vector of them is as many independent runs on numbers.
     pub(super) fn perform(
@@ -30,13 +35,12 @@ impl Stage {
         seed: u64,
         values: &[Numbers],
         hear: impl FnMut(Peer, Peer, &Message<Numbers>),
-    ) -> Result<()> {
+    ) -> Result<Vec<Numbers>> {
         let machine = |(part, value): (&Part, &Numbers)| {
             Averager::new(value.clone(), part.clone(), self.noising, self.gamma, Gate::new(f64::INFINITY))
         };
         let mut peers: Vec<AveragingPeer<Numbers>> = self.parts.iter().zip(values).map(machine).collect();
         let mut noises = PeerNoise::all(seed, peers.len());
-        listen(&mut peers, &mut noises, hear)?;
-        Ok(())
+        Ok(listen(&mut peers, &mut noises, hear)?)
     }
 }

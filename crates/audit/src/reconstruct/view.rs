@@ -10,6 +10,7 @@ use faer::Mat;
 use sottovoce_protocol::{Coefficients, Peer};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::trace;
+use sottovoce_views::exact::Results;
 
 use super::account::standardised;
 use super::{Error, Result};
@@ -36,13 +37,23 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(scheme: &Scheme, observers: &[Peer], relay_noise: f64) -> Result<Self> {
+    pub(super) fn new(
+        scheme: &Scheme,
+        observers: &[Peer],
+        relay_noise: f64,
+        results: Results,
+    ) -> Result<Self> {
         let peers = scheme.peers();
         let trace = trace(scheme, standardised(relay_noise), observers)?;
         let watching = |peer: Peer| observers.binary_search(&peer).is_ok();
         let mut messages: BTreeMap<(usize, Peer), Coefficients> = BTreeMap::new();
         for heard in trace.heard.into_iter().filter(|heard| !watching(heard.from)) {
             messages.insert((heard.round, heard.from), heard.coefficients);
+        }
+        // Results are known as if they were told in a round of their own.
+        if results == Results::Published {
+            let hidden = trace.finals.into_iter().enumerate().filter(|(peer, _)| !watching(*peer));
+            messages.extend(hidden.map(|(peer, last)| ((scheme.rounds(), peer), last)));
         }
         let used = |i: &usize| messages.values().any(|message| message.0.get(*i).is_some_and(|&x| x != 0.0));
         let targets: Vec<Peer> = (0..peers).filter(|&peer| !watching(peer)).collect();
@@ -62,7 +73,12 @@ impl View {
 }
 
 /// Refuses what would take hours or all memory, before the accountant tries. Rows are counted from above.
-pub(super) fn check_size(scheme: &Scheme, observers: &[Peer], relay_noise: f64) -> Result<()> {
+pub(super) fn check_size(
+    scheme: &Scheme,
+    observers: &[Peer],
+    relay_noise: f64,
+    results: Results,
+) -> Result<()> {
     let (peers, rounds) = (scheme.peers(), scheme.rounds());
     let senders = match scheme {
         Scheme::Gossip { mixing, .. } => {
@@ -72,7 +88,7 @@ pub(super) fn check_size(scheme: &Scheme, observers: &[Peer], relay_noise: f64) 
         Scheme::Scheduled { .. } => peers,
         Scheme::Butterfly { .. } => observers.len(),
     };
-    let rows = senders.saturating_mul(rounds);
+    let rows = senders.saturating_mul(rounds).saturating_add(results.of(peers).len());
     let columns = if relay_noise > 0.0 { peers.saturating_mul(rounds + 1) } else { peers };
     let (small, large) = (rows.min(columns) as f64, rows.max(columns) as f64);
     if rows.saturating_mul(columns) <= MOST_NUMBERS && small * small * large <= MOST_WORK {

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Block, Houses, ROWS, Split, prepare};
+use super::{Block, Houses, PUBLIC, REAL, ROWS, Split, prepare};
 use crate::{Error, Result};
 
 const DATA: &str = "cal_housing.data";
@@ -20,12 +20,12 @@ const SHUFFLE_SEED: u64 = 823;
 /// in the same way, and split in the same sizes.
 pub fn read(folder: &Path, split: Split) -> Result<Houses> {
     let folder = find(folder)?;
-    let table = prepare(&blocks(&folder.join(DATA))?);
+    let table = prepare(&blocks(&folder.join(DATA))?, &REAL);
     let (train, test) = match index_files(&folder, split)? {
         Some(lists) => lists,
         None => shuffled(split),
     };
-    Ok(Houses { train: table.select(&train)?, test: table.select(&test)? })
+    Ok(Houses { train: table.select(&train)?, test: table.select(&test)?, assumes: Some(PUBLIC) })
 }
 
 fn find(folder: &Path) -> Result<PathBuf> {

@@ -17,7 +17,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Block, Houses, ROWS, Split, prepare};
+use super::{Block, Constants, Houses, ROWS, Split, prepare};
 
 /// Blocks in the south, and in the south or between.
 const SOUTH: f64 = 0.545;
@@ -27,14 +27,30 @@ const CENTRE: (f64, f64) = (-119.57, 35.63);
 /// The value at which the original is cut off.
 const MOST_VALUE: f64 = 500_001.0;
 
+/// Mean longitude, and means and deviations of the columns, of the law that blocks are drawn from (to three digits or more): the same
+/// whatever is drawn.
+const DRAWN: Constants = Constants {
+    longitude: -119.516,
+    columns: [
+        (202_200.0, 108_700.0),
+        (3.865, 1.921),
+        (28.51, 12.02),
+        (2_799.0, 2_412.0),
+        (559.8, 466.8),
+        (1_507.0, 1_278.0),
+        (527.3, 439.9),
+        (35.567, 2.028),
+    ],
+};
+
 /// Draws the synthetic set.
 pub fn look_alike(seed: u64) -> Houses {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let blocks: Vec<Block> = (0..ROWS).map(|_| block(&mut rng)).collect();
-    let table = prepare(&blocks);
+    let table = prepare(&blocks, &DRAWN);
     let cut = Split::Eighty.train_rows();
     let part = |rows: std::ops::Range<usize>| table.gather(&rows.collect::<Vec<_>>());
-    Houses { train: part(0..cut), test: part(cut..ROWS) }
+    Houses { train: part(0..cut), test: part(cut..ROWS), assumes: None }
 }
 
 fn normal(rng: &mut ChaCha8Rng) -> f64 {

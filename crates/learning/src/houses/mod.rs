@@ -9,8 +9,12 @@
 //! value, income, age, rooms, bedrooms, population, households, latitude, and 1 (the intercept)
 //! ```
 //!
-//! They are standardised over all rows, each row is divided by its 2-norm, and the intercept is appended: nine parameters, rows of
-//! norm `sqrt(2)`. [`read`] does that to a user's copy of the data, and [`look_alike`] makes a synthetic set of the same shape.
+//! They are standardised, each row is divided by its 2-norm, and the intercept is appended: nine parameters, rows of norm `sqrt(2)`.
+//! [`read`] does that to a user's copy of the data, and [`look_alike`] makes a synthetic set of the same shape.
+//!
+//! The mean longitude, and the means and deviations by which columns are standardised, are constants of this file and not computed
+//! from the rows at hand: whoever replaces one row changes no other. Those of the real set were computed from it once, long after it was
+//! published; that they are public is an assumption of whoever speaks of its rows as private, and [`Houses::assumes`] says so.
 
 mod files;
 mod look_alike;
@@ -57,7 +61,12 @@ pub struct Houses {
     pub train: Table,
     /// Rows to test on.
     pub test: Table,
+    /// What has to be public for its rows to be private; nothing, for synthetic ones.
+    pub assumes: Option<&'static str>,
 }
+
+/// What the label and the scaling of the real set assume.
+const PUBLIC: &str = "the means and deviations of the published Houses set, from which labels and scaling are made, are public";
 
 /// A row of the file, of finite numbers.
 #[derive(Debug, Clone, Copy)]
@@ -73,15 +82,37 @@ struct Block {
     value: f64,
 }
 
+/// The numbers that labels and scaling are made from.
+struct Constants {
+    /// Below it labels are +1.
+    longitude: f64,
+    /// Centre and unit of each feature, in their order.
+    columns: [(f64, f64); 8],
+}
+
+/// Means and standard deviations (of the population) of the 20,640 rows of StatLib's file.
+const REAL: Constants = Constants {
+    longitude: -119.569_704_457_364_34,
+    columns: [
+        (206_855.816_908_914_74, 115_392.820_404_122_53),
+        (3.870_671_002_906_976_6, 1.899_775_694_574_873_6),
+        (28.639_486_434_108_527, 12.585_252_725_724_605),
+        (2_635.763_081_395_348_8, 2_181.562_401_735_972_3),
+        (537.898_013_565_891_5, 421.237_701_170_641_8),
+        (1_425.476_744_186_046_5, 1_132.434_687_757_615),
+        (499.539_680_232_558_1, 382.320_490_855_257_1),
+        (35.631_861_434_108_53, 2.135_900_653_797_483),
+    ],
+};
+
 /// The label and the features of the papers, prepared as they do.
-fn prepare(blocks: &[Block]) -> Table {
-    let mean = blocks.iter().map(|block| block.longitude).sum::<f64>() / blocks.len() as f64;
-    let labels = blocks.iter().map(|block| if block.longitude < mean { 1.0 } else { -1.0 }).collect();
+fn prepare(blocks: &[Block], constants: &Constants) -> Table {
+    let label = |block: &Block| if block.longitude < constants.longitude { 1.0 } else { -1.0 };
     let features = blocks.iter().flat_map(|b| {
         [b.value, b.income, b.age, b.rooms, b.bedrooms, b.population, b.households, b.latitude]
     });
-    let mut table = Table::of_finite(features.collect(), 8, labels);
-    table.standardise();
+    let mut table = Table::of_finite(features.collect(), 8, blocks.iter().map(label).collect());
+    table.rescale(&constants.columns);
     table.normalise_rows();
     table.with_intercept()
 }

@@ -59,7 +59,9 @@ pub fn arff(reader: impl Read, label: &Column) -> Result<Table> {
         Kind::Nominal(values) => values.clone(),
         _ => Vec::new(),
     };
-    Ok(Table::new(features, attributes.len() - 1, labels)?.with_classes(classes))
+    let mut columns = names;
+    columns.remove(label);
+    Ok(Table::new(features, attributes.len() - 1, labels)?.with_classes(classes, true).with_columns(columns))
 }
 
 /// Reads up to `@data`.

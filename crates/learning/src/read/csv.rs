@@ -26,7 +26,15 @@ pub fn csv(reader: impl Read, options: &Options) -> Result<Table> {
     if labels.is_empty() {
         return Err(Error::Format("no rows follow the header; give at least one".into()));
     }
-    Ok(Table::new(body.features, body.width - 1, labels)?.with_classes(classes))
+    let columns = columns(body.names, body.width, body.label);
+    Ok(Table::new(body.features, body.width - 1, labels)?.with_classes(classes, false).with_columns(columns))
+}
+
+/// What the features are called: by the header, or by their places in the file.
+fn columns(names: Option<Vec<String>>, width: usize, label: usize) -> Vec<String> {
+    let mut columns = names.unwrap_or_else(|| (0..width).map(|column| column.to_string()).collect());
+    columns.remove(label);
+    columns
 }
 
 impl Separator {

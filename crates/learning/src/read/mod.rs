@@ -8,7 +8,8 @@
 //! | [`idx`] | `...images-idx3-ubyte`, with its `...labels-idx1-ubyte` beside it | a class for each image |
 //!
 //! Names of labels become classes 0, 1, ...: in the order of their declaration in ARFF, sorted otherwise. What they were called is in
-//! [`Table::classes`], and [`Table::binary`] makes -1 and +1 of them. What cannot be read is refused with its line, and
+//! [`Table::classes`], and [`Table::binary`] makes -1 and +1 of them. Classes collected from rows depend on everybody's rows:
+//! [`Table::binary`] and [`Table::classified`] do not mind, whoever uses the numbers as they are must. What cannot be read is refused with its line, and
 //! nothing is allocated because a header says so: memory grows with what has been read.
 
 mod arff;
@@ -82,23 +83,49 @@ pub struct Options {
     pub width: Option<usize>,
 }
 
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values.
+    Csv,
+    /// ARFF, which declares its columns and classes.
+    Arff,
+    /// svmlight, which declares nothing.
+    Svmlight,
+    /// Images, whose pixels are bytes.
+    Idx,
+}
+
+impl Format {
+    /// The format that a file's name says; `.gz` may follow.
+    pub fn of(path: &Path) -> Result<Self> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        if name.ends_with("idx3-ubyte") {
+            return Ok(Self::Idx);
+        }
+        match name.rsplit('.').next().unwrap_or_default() {
+            "csv" | "tsv" | "data" | "txt" => Ok(Self::Csv),
+            "arff" => Ok(Self::Arff),
+            "svm" | "svmlight" | "libsvm" => Ok(Self::Svmlight),
+            _ => {
+                let known = ".csv, .tsv, .data, .txt, .arff, .svm, .svmlight, .libsvm or -idx3-ubyte";
+                let problem = format!("the name does not say the format; it must end in {known}");
+                Err(Error::Format(problem).in_file(path))
+            }
+        }
+    }
+}
+
 /// Reads a file in the format that its name says; `.gz` may follow.
 pub fn open(path: &Path, options: &Options) -> Result<Table> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").unwrap_or(&name);
-    if name.ends_with("idx3-ubyte") {
-        return open_idx(path);
-    }
-    let read = || match name.rsplit('.').next().unwrap_or_default() {
-        "csv" | "tsv" | "data" | "txt" => csv(file(path)?, options),
-        "arff" => arff(file(path)?, &options.label),
-        "svm" | "svmlight" | "libsvm" => svmlight(file(path)?, options.width),
-        _ => {
-            let known = ".csv, .tsv, .data, .txt, .arff, .svm, .svmlight, .libsvm or -idx3-ubyte";
-            Err(Error::Format(format!("the name does not say the format; it must end in {known}")))
-        }
+    let table = match Format::of(path)? {
+        Format::Idx => return open_idx(path),
+        Format::Csv => file(path).and_then(|file| csv(file, options)),
+        Format::Arff => file(path).and_then(|file| arff(file, &options.label)),
+        Format::Svmlight => file(path).and_then(|file| svmlight(file, options.width)),
     };
-    read().map_err(|error| error.in_file(path))
+    table.map_err(|error| error.in_file(path))
 }
 
 /// Reads images and the labels beside them.

@@ -77,7 +77,8 @@ impl Sparse {
             self.entries[from..to].iter().for_each(|&(column, value)| features[row * width + column] = value);
             from = to;
         }
-        Table::new(features, width, self.labels)
+        let columns = (1..=width).map(|index| index.to_string()).collect();
+        Ok(Table::new(features, width, self.labels)?.with_columns(columns))
     }
 }
 

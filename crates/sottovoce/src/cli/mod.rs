@@ -9,11 +9,13 @@ mod plan;
 mod progress;
 mod reproduce;
 mod run;
+mod seed;
 mod shell;
+mod task;
 
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use output::Report;
 
@@ -37,8 +39,8 @@ pub(crate) struct Global {
     /// Print one JSON document and nothing else on standard output.
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Seed of everything random; the same seed gives the same bits.
-    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    /// Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed).
+    #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed)]
     pub(crate) seed: u64,
     /// Print nothing but the result.
     #[arg(long, short, global = true)]
@@ -67,7 +69,11 @@ enum Command {
 
 /// Parses the arguments, runs the command, prints its result or its error.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    if !cli.global.quiet && seed::was_drawn(&matches) {
+        eprintln!("{}", seed::drawn(cli.global.seed));
+    }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),

@@ -7,11 +7,15 @@
 //!                                                                            guarantees, with their standing
 //! ```
 //!
-//! * [`task`]: what is learned; [`method`]: how, and in which scheme; [`losses`]: what each way reveals, as published and truly;
+//! * [`data`]: rows prepared one by one from public [`bounds`]; [`task`]: what is learned; [`method`]: how, and in which scheme; [`losses`]: what each way reveals, as published and truly;
 //! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints;
-//!   [`plan`]: which way is best.
+//!   [`plan`]: which way is best; [`trivial`] and [`spread`]: what an accuracy is to be held against, and how it varies.
+//!
+//! Guarantees speak of replacing one user's data (`docs/theorems/preparing-data.md`): how many rows there are and who holds them is public.
 
+pub mod bounds;
 pub mod calibrate;
+pub mod data;
 pub mod losses;
 pub mod method;
 pub mod path;
@@ -19,11 +23,17 @@ pub mod plan;
 pub mod report;
 pub mod run;
 pub mod session;
+pub mod spread;
 pub mod task;
+pub mod trivial;
 
+pub use bounds::Bounds;
 pub use calibrate::{Against, Target};
+pub use data::Data;
 pub use losses::{Summary, UnitLosses};
 pub use method::Method;
 pub use run::{Checkpoint, Promise, Run};
 pub use session::{Session, Settings, State};
-pub use task::{Batch, Task};
+pub use spread::Spread;
+pub use task::{Batch, Origin, Task};
+pub use trivial::Trivial;

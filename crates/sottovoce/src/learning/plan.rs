@@ -1,7 +1,8 @@
 //! Which way to learn: every method with the noise that the target asks of it, tried on the task.
 //!
-//! Step sizes and numbers of contributions are chosen by the training loss over a small grid. On data that is itself private this
-//! choice is not accounted for: plan on data of the same kind that is not.
+//! Step sizes and numbers of contributions are chosen by the training loss over a small grid. That choice is not paid for: it is made by
+//! looking at the rows without noise. On rows that are private, all that is planned is therefore conditional: the same may be claimed only
+//! if they are public after all, or if the choice is made again on rows that are.
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -10,12 +11,18 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
 use super::run::{Promise, revealed};
-use super::{Against, Method, Session, Settings, Task};
+use super::{Against, Method, Origin, Session, Settings, Spread, Task, Trivial};
 
 /// Step sizes of methods in which all step at once.
 const STEPS_OF_ALL: [f64; 4] = [0.7, 2.0, 4.0, 8.0];
 /// Step sizes of a token.
 const STEPS_OF_TOKEN: [f64; 4] = [0.01, 0.034, 0.1, 0.3];
+
+/// What a choice by trial assumes.
+const CHOSEN: &str =
+    "the rows on which method, step size and contributions were tried are public, or that choice is paid for";
+/// Which numbers of a plan no noise protects.
+const WITHOUT_PRIVACY: [&str; 5] = ["rows/accuracy", "rows/step", "rows/iterations", "chosen", "trivial"];
 
 /// What is to be planned.
 #[derive(Debug, Clone, Copy)]
@@ -47,10 +54,8 @@ pub struct Row {
     pub step: f64,
     /// Noise on a gradient, in sensitivities (of the first run: a walk's noise depends on its path).
     pub sigma: f64,
-    /// Mean accuracy over the runs.
-    pub accuracy: f64,
-    /// Its standard deviation.
-    pub spread: f64,
+    /// Accuracy over the runs.
+    pub accuracy: Spread,
     /// Messages of the whole run.
     pub messages: u64,
     /// By what right the target is met.
@@ -76,6 +81,14 @@ pub struct LearningPlan {
     pub rows: Vec<Row>,
     /// Which of them is chosen: the most accurate without a server.
     pub chosen: usize,
+    /// Whether all data are drawn or published: if not, the choice itself reveals something of them.
+    pub public_data: bool,
+    /// What a model is worth that looks at no feature.
+    pub trivial: Trivial,
+    /// What was computed from the rows without any noise.
+    pub computed_without_privacy: Vec<&'static str>,
+    /// What no guarantee of a run so planned covers.
+    pub not_covered: Vec<String>,
 }
 
 impl Problem<'_> {
@@ -106,7 +119,7 @@ impl Problem<'_> {
             .into_iter()
             .map(|method| self.best(method, &done))
             .collect::<Result<Vec<_>, _>>()?;
-        rows.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
+        rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
         Ok(LearningPlan {
             task: self.task.name.clone(),
@@ -116,6 +129,10 @@ impl Problem<'_> {
             promise: self.promise,
             rows,
             chosen,
+            public_data: self.task.origin() != Origin::Private,
+            trivial: self.task.trivial(),
+            computed_without_privacy: WITHOUT_PRIVACY.to_vec(),
+            not_covered: self.task.not_covered(),
         })
     }
 
@@ -124,8 +141,17 @@ impl Problem<'_> {
         let steps = if matches!(method, Method::Walk { .. }) { STEPS_OF_TOKEN } else { STEPS_OF_ALL };
         let mut best: Option<(f64, Settings)> = None;
         for &iterations in self.iterations {
+            // What is revealed depends on the step only in whether it keeps distances.
+            let mut known: [Option<f64>; 2] = [None; 2];
             for step in steps {
-                let settings = self.settings(method, iterations, step, self.seed)?;
+                let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
+                let mut settings =
+                    Settings { method, iterations, step, sigma: 0.0, budget: None, seed: self.seed };
+                settings.sigma = match *known {
+                    Some(sigma) => sigma,
+                    None => self.settings(method, iterations, step, self.seed)?.sigma,
+                };
+                *known = Some(settings.sigma);
                 let model = self.learn(&settings)?.model();
                 let objective = self.task.objective(&model);
                 if objective.is_finite() && best.as_ref().is_none_or(|(least, _)| objective < *least) {
@@ -148,10 +174,6 @@ impl Problem<'_> {
     }
 
     fn row(&self, best: &Settings, accuracies: &[f64]) -> anyhow::Result<Row> {
-        let count = accuracies.len() as f64;
-        let accuracy = accuracies.iter().sum::<f64>() / count;
-        let variance =
-            accuracies.iter().map(|a| (a - accuracy).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
         let standing = match self.promise.against {
             Against::WireTapper => Standing::Proven,
             _ => revealed(self.task, Some(self.mixing), best, usize::MAX)?.standing,
@@ -161,12 +183,16 @@ impl Problem<'_> {
             iterations: best.iterations,
             step: best.step,
             sigma: best.sigma,
-            accuracy,
-            spread: variance.sqrt(),
+            accuracy: Spread::of(accuracies),
             messages: self.messages(best),
-            standing,
+            standing: standing.given(self.task.assumptions()).given(&self.choice()),
             serverless: best.method != Method::Central,
         })
+    }
+
+    /// What choosing on these rows assumes: nothing, where they are nobody's or everyone's.
+    fn choice(&self) -> Vec<String> {
+        (self.task.origin() == Origin::Private).then(|| CHOSEN.to_owned()).into_iter().collect()
     }
 
     fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> anyhow::Result<Settings> {

@@ -1,61 +1,121 @@
-//! The page of a learning run: its curve, its promises.
+//! The page of a learning run: its promises and where they end, its curve, and which of its numbers no noise protects.
 
 use sottovoce_report::{Axis, Chart, Curve, Figure, Page, Section, Series, Table};
 
+use super::Trivial;
 use super::run::Point;
+use crate::SIMULATED;
+
+/// What the star behind a fact means.
+pub const STARRED: &str =
+    "* computed from the rows without privacy: whoever publishes it reveals more than is promised.";
+
+/// The same of curves.
+const CURVES: &str = "Accuracy and training loss are computed from the rows without privacy: whoever publishes these curves reveals more than is \
+                      promised.";
 
 /// Pixels for each unit of a picture.
 const ZOOM: f64 = 2.0;
 
-/// The page, and its chart as a vector file and as a bitmap.
-pub fn files(
-    title: &str,
-    facts: &[(String, String)],
-    statements: &[String],
-    curve: &[Point],
-) -> anyhow::Result<[Vec<u8>; 3]> {
-    let accuracy = chart("Accuracy", "share of test rows classified right", curve, |point| point.accuracy);
-    let objective = chart("Training loss", "mean loss on the training rows", curve, |point| point.objective);
-    let spent = chart("Budget", "squared Gaussian loss to a wire-tapper", curve, |point| point.spent);
-    let figure = |chart: &Chart, id: &str, caption: &str| Figure {
-        svg: chart.picture().embedded(id),
-        caption: caption.to_owned(),
-    };
-    let rows = facts.iter().map(|(label, value)| vec![label.clone(), value.clone()]).collect();
-    let page = Page {
-        title: title.to_owned(),
-        intro: statements.to_vec(),
-        sections: vec![
-            Section {
-                title: "The run".into(),
-                table: Some(Table { columns: vec!["".into(), "".into()], rows }),
-                ..Section::default()
-            },
-            Section {
-                title: "Learning curve".into(),
-                figures: vec![
-                    figure(
-                        &accuracy,
-                        "accuracy",
-                        "How often the model is right on rows that nobody trained on.",
-                    ),
-                    figure(&objective, "objective", "What training lowers."),
-                    figure(
-                        &spent,
-                        "spent",
-                        "What the peer that lost most has lost to someone who sees every message.",
-                    ),
-                ],
-                ..Section::default()
-            },
-        ],
-    };
-    let picture = accuracy.picture();
-    Ok([page.html().into_bytes(), picture.svg().into_bytes(), picture.png(ZOOM)?])
+/// What a page shows.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// Labels and values; a star marks those that are computed without privacy.
+    pub facts: &'a [(String, String)],
+    /// Guarantees in words.
+    pub statements: &'a [String],
+    /// What they do not speak of.
+    pub not_covered: &'a [String],
+    /// The learning curve.
+    pub curve: &'a [Point],
+    /// What it is to be held against.
+    pub trivial: Trivial,
 }
 
-fn chart(title: &str, axis: &str, curve: &[Point], value: impl Fn(&Point) -> f64) -> Chart {
-    let points = curve.iter().map(|point| (point.step as f64, value(point))).collect();
-    let series = Series { name: title.to_lowercase(), points, band: None };
-    Chart::new(title, Axis::whole("step"), Axis::linear(axis), vec![Curve::line(series)])
+impl Shown<'_> {
+    /// The page, and its chart as a vector file and as a bitmap.
+    pub fn files(&self) -> anyhow::Result<[Vec<u8>; 3]> {
+        let intro = if self.statements.is_empty() { Vec::new() } else { vec![SIMULATED.to_owned()] };
+        let mut sections = vec![self.promised(), self.run(), self.curves()];
+        if !self.statements.is_empty() {
+            let (title, list) = ("Not covered".into(), self.not_covered.to_vec());
+            sections.push(Section { title, list, ..Section::default() });
+        }
+        let page = Page { title: self.title.to_owned(), intro, sections };
+        let picture = self.accuracy().picture();
+        Ok([page.html().into_bytes(), picture.svg().into_bytes(), picture.png(ZOOM)?])
+    }
+
+    fn promised(&self) -> Section {
+        let nothing = self.statements.is_empty().then(|| "Nothing: there was no noise.".to_owned());
+        Section {
+            title: "What is promised".into(),
+            text: nothing.into_iter().collect(),
+            list: self.statements.to_vec(),
+            ..Section::default()
+        }
+    }
+
+    fn run(&self) -> Section {
+        let rows = self.facts.iter().map(|(label, value)| vec![label.clone(), value.clone()]).collect();
+        Section {
+            title: "The run".into(),
+            text: vec![STARRED.to_owned()],
+            table: Some(Table { columns: vec!["".into(), "".into()], rows }),
+            ..Section::default()
+        }
+    }
+
+    fn curves(&self) -> Section {
+        let figure = |chart: Chart, id: &str, caption: &str| Figure {
+            svg: chart.picture().embedded(id),
+            caption: caption.to_owned(),
+        };
+        let right = "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature.";
+        let spent = "What the peer that lost most has lost to someone who sees every message.";
+        let objective = self.chart(
+            "Training loss (without privacy)",
+            "mean loss on the training rows",
+            |point| point.objective,
+            Some(self.trivial.objective),
+        );
+        let budget =
+            self.chart("Budget", "squared Gaussian loss to a wire-tapper", |point| point.spent, None);
+        Section {
+            title: "Learning curve".into(),
+            text: vec![CURVES.to_owned()],
+            figures: vec![
+                figure(self.accuracy(), "accuracy", right),
+                figure(objective, "objective", "What training lowers."),
+                figure(budget, "spent", spent),
+            ],
+            ..Section::default()
+        }
+    }
+
+    fn accuracy(&self) -> Chart {
+        let title = "Accuracy (without privacy)";
+        self.chart(
+            title,
+            "share of test rows classified right",
+            |point| point.accuracy,
+            Some(self.trivial.accuracy),
+        )
+    }
+
+    /// A curve, and a level to hold it against.
+    fn chart(&self, title: &str, axis: &str, value: impl Fn(&Point) -> f64, level: Option<f64>) -> Chart {
+        let line = |name: &str, points: Vec<(f64, f64)>| {
+            Curve::line(Series { name: name.to_owned(), points, band: None })
+        };
+        let step = |point: &Point| point.step as f64;
+        let points = self.curve.iter().map(|point| (step(point), value(point))).collect();
+        let mut curves = vec![line(&title.to_lowercase(), points)];
+        if let (Some(level), [first, .., last]) = (level, self.curve) {
+            curves.push(line("without looking at features", vec![(step(first), level), (step(last), level)]));
+        }
+        Chart::new(title, Axis::whole("step"), Axis::linear(axis), curves)
+    }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, limits};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit};
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
@@ -320,8 +320,8 @@ impl<'a> Run<'a> {
             unit: Unit::User,
             adjacency: Adjacency::Replace,
             loss,
-            standing,
-            not_covered: limits::of_a_protocol(),
+            standing: Standing::given(standing, self.task.assumptions()),
+            not_covered: self.task.not_covered(),
         };
         let all =
             if settings.method == Method::Central { Adversary::ResultHolder } else { Adversary::WireTapper };

@@ -7,8 +7,11 @@ use anyhow::{bail, ensure};
 use rand::RngExt;
 use sottovoce_learning::houses::Houses;
 use sottovoce_learning::{Clip, Loss, Model, Shard, Shards, Table};
+use sottovoce_privacy::limits;
 use sottovoce_privacy::noise::simulation::SimulationRng;
 use sottovoce_protocol::Peer;
+
+use super::trivial::Trivial;
 
 /// The stream of batches; 0 is noise.
 const BATCH: u64 = 0x6261_7463;
@@ -20,6 +23,17 @@ pub enum Batch {
     All,
     /// So many, drawn anew with replacement each time (stochastic gradient descent).
     Rows(usize),
+}
+
+/// Whose rows they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody's: they were drawn.
+    Synthetic,
+    /// A data set that everyone can download, taken for private to show what would happen if it were.
+    Published,
+    /// Somebody's.
+    Private,
 }
 
 /// A task dealt out to peers.
@@ -34,6 +48,8 @@ pub struct Task {
     batch: Batch,
     sensitivity: f64,
     radius: Option<f64>,
+    origin: Origin,
+    assumptions: Vec<String>,
 }
 
 impl Task {
@@ -55,6 +71,8 @@ impl Task {
             batch,
             sensitivity: 0.0,
             radius: None,
+            origin: Origin::Private,
+            assumptions: Vec::new(),
         })
     }
 
@@ -85,7 +103,54 @@ impl Task {
     pub fn houses(name: impl Into<String>, houses: &Houses, peers: usize) -> anyhow::Result<Self> {
         let model = Model { loss: Loss::Logistic, width: houses.train.width(), ridge: 0.0 };
         let shards = Shards::even(&houses.train, peers)?;
-        Self::new(name, shards, houses.test.clone(), model, Clip::Example(0.4), Batch::All)?.within(SQRT_2)
+        let task = Self::new(name, shards, houses.test.clone(), model, Clip::Example(0.4), Batch::All)?;
+        task.of_houses(houses).within(SQRT_2)
+    }
+
+    /// The same, said to be made of Houses or its look-alike.
+    pub fn of_houses(self, houses: &Houses) -> Self {
+        let origin = if houses.assumes.is_some() { Origin::Published } else { Origin::Synthetic };
+        Self { origin, ..self }.assuming(houses.assumes)
+    }
+
+    /// The same under assumptions that every guarantee names.
+    pub fn assuming(mut self, assumptions: impl IntoIterator<Item = &'static str>) -> Self {
+        self.assumptions.extend(assumptions.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// What must be public, beyond what a proof says, for a guarantee to hold of these rows.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
+    }
+
+    /// Whose rows they are.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// What no guarantee of a simulated run on these rows covers.
+    pub fn not_covered(&self) -> Vec<String> {
+        let mut all = limits::of_a_protocol();
+        all.extend(limits::list(&[limits::COUNTS, limits::MEASURED, limits::SIMULATION]));
+        if self.origin == Origin::Private {
+            all.push(limits::BOUNDS.to_owned());
+        }
+        all
+    }
+
+    /// A peer's rows.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub fn shard(&self, peer: Peer) -> Shard<'_> {
+        self.shards.shard(peer)
+    }
+
+    /// What a model is worth that looks at no feature.
+    pub fn trivial(&self) -> Trivial {
+        Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels())
     }
 
     /// The same with another clipping.

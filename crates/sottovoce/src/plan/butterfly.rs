@@ -7,7 +7,7 @@ use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::{Trace, trace};
 use sottovoce_topology::{Graph, paths};
-use sottovoce_views::exact::traced;
+use sottovoce_views::exact::{Results, traced};
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
@@ -75,9 +75,10 @@ pub(super) fn losses(
 }
 
 /// What an observer of a traced run without relay noise learns.
-pub(super) fn of_observer(problem: &Problem, run: &Trace, graph: &Graph, v: usize) -> anyhow::Result<Seen> {
-    let own = run.heard.iter().filter(|message| message.to == v);
-    let messages: Vec<&[f64]> = own.map(|message| &message.coefficients.0[..]).collect();
+fn of_observer(problem: &Problem, run: &Trace, graph: &Graph, v: usize) -> anyhow::Result<Seen> {
+    let own = run.heard.iter().filter(|message| message.to == v).map(|message| &message.coefficients.0[..]);
+    let known = run.finals.iter().map(|last| &last.0[..]).filter(|_| problem.results == Results::Published);
+    let messages: Vec<&[f64]> = own.chain(known).collect();
     let leakage = traced(&messages, &[v], graph.nodes(), |variable| variable == v)?;
     Ok(Seen::new(&leakage, &paths::distances(graph, v)?, problem.target.beyond))
 }

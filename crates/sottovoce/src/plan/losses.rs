@@ -59,11 +59,15 @@ impl Seen {
     /// Of a single observer's view, with the hops from it to everybody.
     pub(crate) fn new(leakage: &Leakage, hops: &[u32], beyond: u32) -> Self {
         let others = || leakage.losses.iter().zip(hops).filter(|(_, hops)| **hops > 0);
-        let largest =
-            |far: u32| others().filter(|(_, hops)| **hops >= far).map(|(loss, _)| *loss).reduce(f64::max);
+        let largest = |far: u32| {
+            others()
+                .filter(|(_, hops)| **hops >= far)
+                .map(|(loss, _)| *loss + leakage.rounding)
+                .reduce(f64::max)
+        };
         let count = others().count().max(1) as f64;
         Self {
-            mean: others().map(|(loss, _)| loss).sum::<f64>() / count,
+            mean: others().map(|(loss, _)| loss).sum::<f64>() / count + leakage.rounding,
             worst: largest(1).unwrap_or(0.0),
             far: largest(beyond),
         }

@@ -30,7 +30,10 @@ pub mod target;
 mod tests;
 pub mod verify;
 
+use std::borrow::Cow;
+
 use serde::Serialize;
+use sottovoce_views::exact::{Leakage, Results};
 
 pub use losses::Losses;
 pub use row::{Protocol, Row};
@@ -50,12 +53,25 @@ pub struct Problem {
     pub sensitivity: f64,
     /// What must hold.
     pub target: Target,
+    /// What becomes of the results.
+    pub results: Results,
     /// The observers to look at; `None` for all (above [`ALL_OBSERVERS`] peers a mean is then estimated from a sample).
     pub sample: Option<usize>,
     /// Probability with which stated epsilons may fail.
     pub delta: f64,
     /// Seed of samples and schedules.
     pub seed: u64,
+}
+
+impl Problem {
+    /// What is lost by a protocol whose peers end with different values. Where those are published, they are as many equations as
+    /// there are peers, and all is counted as lost.
+    fn short_of_consensus<'a>(&self, leakage: &'a Leakage) -> Cow<'a, Leakage> {
+        match self.results {
+            Results::Kept => Cow::Borrowed(leakage),
+            Results::Published => Cow::Owned(leakage.if_all_is_shown()),
+        }
+    }
 }
 
 /// Up to so many peers every observer is looked at, whatever the target.
@@ -73,6 +89,8 @@ pub struct Plan {
     pub sensitivity: f64,
     /// What had to hold.
     pub target: Target,
+    /// What becomes of the results.
+    pub results: Results,
     /// Probability with which stated epsilons may fail.
     pub delta: f64,
     /// The best of each protocol and graph, by error; baselines last.

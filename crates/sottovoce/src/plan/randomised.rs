@@ -113,7 +113,10 @@ fn seen(
         let v = observers[i];
         let hops = paths::distances(site.graph(), v)?;
         let all = scheduled_by_steps(schedule, &[v], most)?;
-        Ok(cuts.iter().map(|&cut| Seen::new(&all[cut - 1], &hops, problem.target.beyond)).collect())
+        let seen = |&cut: &usize| {
+            Seen::new(&problem.short_of_consensus(&all[cut - 1]), &hops, problem.target.beyond)
+        };
+        Ok(cuts.iter().map(seen).collect())
     };
     parallel::map(observers.len(), one, done).into_iter().collect()
 }

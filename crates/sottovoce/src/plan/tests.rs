@@ -18,6 +18,7 @@ fn problem(families: &[Family], target: Target) -> Problem {
         sites: families.iter().map(|family| Site::of_family(family, 1).unwrap()).collect(),
         graph_is_given: families.len() == 1,
         sensitivity: 1.0,
+        results: Default::default(),
         target,
         sample: None,
         delta: 1e-5,

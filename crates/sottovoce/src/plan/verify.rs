@@ -2,20 +2,15 @@
 
 use anyhow::{anyhow, bail};
 use sottovoce_privacy::{Gdp, round_up};
-use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::trace::trace;
 use sottovoce_topology::paths;
-use sottovoce_views::exact::relay_gossip;
+use sottovoce_views::exact::{self, relay_gossip};
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
 use super::row::up;
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
-
-/// Observers traced together.
-const TOGETHER: usize = 64;
 
 /// How often a hair of noise may be added.
 const TRIES: usize = 3;
@@ -86,7 +81,8 @@ fn gossip(
     let one = |i: usize| -> anyhow::Result<Seen> {
         let v = observers.all[i];
         let leakage = relay_gossip(&site.mixing, &[v], row.steps, row.tau / row.sigma)?;
-        Ok(Seen::new(&leakage, &paths::distances(site.graph(), v)?, problem.target.beyond))
+        let shown = problem.short_of_consensus(&leakage);
+        Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
     };
     let done = |done| progress("verifying", done, observers.all.len());
     let seen =
@@ -94,7 +90,7 @@ fn gossip(
     Ok(gather(seen.iter(), observers.complete))
 }
 
-/// The drawn schedules, run by the protocol's own code.
+/// The drawn schedules, one after the other.
 fn scheduled(
     problem: &Problem,
     site: &Site,
@@ -102,18 +98,17 @@ fn scheduled(
     observers: &Observers,
     progress: Progress,
 ) -> anyhow::Result<Losses> {
-    let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
     let mut worst: Option<Losses> = None;
     for schedule in randomised::schedules(problem, site, row.steps)? {
-        let scheme = Scheme::Scheduled { schedule, rounds: row.steps };
-        let mut seen = Vec::new();
-        for group in observers.all.chunks(TOGETHER) {
-            let run = trace(&scheme, noising, group)?;
-            let one = |i: usize| butterfly::of_observer(problem, &run, site.graph(), group[i]);
-            let found = parallel::map(group.len(), one, |_| ());
-            seen.extend(found.into_iter().collect::<anyhow::Result<Vec<_>>>()?);
-            progress("verifying", seen.len(), observers.all.len());
-        }
+        let one = |i: usize| -> anyhow::Result<Seen> {
+            let v = observers.all[i];
+            let leakage = exact::scheduled(&schedule, &[v], row.steps)?;
+            let shown = problem.short_of_consensus(&leakage);
+            Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
+        };
+        let done = |done| progress("verifying", done, observers.all.len());
+        let seen =
+            parallel::map(observers.all.len(), one, done).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
         let found = gather(seen.iter(), observers.complete);
         worst = Some(worst.map_or(found, |worst| worst.max(&found)));
     }

@@ -88,6 +88,8 @@ pub struct Found {
     pub within_bounds: bool,
     /// Guarantees in words.
     pub statements: Vec<String>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
     /// Verdict of the attack.
     pub attack: String,
     /// Everything the report shows.
@@ -234,6 +236,7 @@ impl Example {
             suspicions,
             within_bounds,
             statements,
+            not_covered: words::not_covered(&account),
             account,
             report: RumorReport::default(),
         };

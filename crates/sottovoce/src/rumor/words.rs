@@ -1,8 +1,9 @@
 //! What came of a rumour, in sentences. Losses are rounded up, shares to the nearest.
 
+use sottovoce_privacy::limits;
 use sottovoce_report::rumor::Suspicion;
 use sottovoce_report::{GuaranteeLine, text};
-use sottovoce_views::rumor::{Account, NOT_COVERED};
+use sottovoce_views::rumor::Account;
 
 use super::course::Course;
 use super::{ATTACKS, CONFIDENCE, Example, Found};
@@ -74,7 +75,14 @@ fn line(account: &Account, statement: &str, loss: String) -> GuaranteeLine {
         adjacency: "any two honest peers as the source".into(),
         loss,
         standing: account.standing.to_string(),
+        not_covered: not_covered(account),
     }
+}
+
+/// What is not promised: of rumours, and of a simulated one.
+pub(super) fn not_covered(account: &Account) -> Vec<String> {
+    let of_rumors = account.not_covered.iter().map(|what| what.to_string());
+    of_rumors.chain([limits::SIMULATION.to_owned()]).collect()
 }
 
 /// What the attack achieved, in this run and in many. `numbers` are left out where a table has them.
@@ -131,7 +139,7 @@ pub(super) fn notes() -> Vec<String> {
         "Everyone can tell everyone. Peers, the curious among them, follow the protocol; the curious write down who tells them and whom they tell, in \
          order, and pool what they know."
             .into(),
-        format!("Not covered: {}.", NOT_COVERED.join("; ")),
+        crate::SIMULATED.into(),
         "With m suspects, all equally likely, no attack exceeds 1/m + (1 - 1/m) delta: guessing, and delta of the rest.".into(),
         "Predictions are mean dynamics and no guarantee. The proofs are in docs/theorems/rumor-source.md.".into(),
     ]

@@ -38,7 +38,7 @@ impl Averaging {
     pub fn butterfly(positions: &[usize], observers: &[usize]) -> Result<Self> {
         let observers = check_observers(observers, positions.len())?;
         let (losses, rank) = butterfly::losses(positions, &observers)?;
-        Ok(Self { leakage: Leakage { observers, losses, rank: Some(rank), certified: true } })
+        Ok(Self { leakage: Leakage { observers, losses, rank: Some(rank), certified: true, rounding: 0.0 } })
     }
 
     /// The first `steps` steps of a schedule, if they average exactly: a complete graph with equal weights in one step, or
@@ -103,7 +103,10 @@ pub fn loss(averagings: &[Averaging], iterations: usize) -> Result<DescentLoss> 
     let mut rank = Some(0);
     for (i, Averaging { leakage }) in averagings.iter().enumerate() {
         let times = iterations / averagings.len() + usize::from(i < iterations % averagings.len());
-        losses.iter_mut().zip(&leakage.losses).for_each(|(sum, loss)| *sum += times as f64 * loss);
+        losses
+            .iter_mut()
+            .zip(&leakage.losses)
+            .for_each(|(sum, loss)| *sum += times as f64 * (loss + leakage.rounding));
         rank = rank.zip(leakage.rank).map(|(sum, rank)| sum + times * rank);
     }
     let standing = Standing::Proven;

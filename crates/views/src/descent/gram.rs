@@ -44,12 +44,19 @@ pub(super) fn losses(spaces: &Spaces) -> Vec<f64> {
     let Some(gram) = Gram::new(spaces) else { return vec![spaces.iterations as f64; nodes] };
     let steps = spaces.iterations as f64;
     let rounding = 4.0 * steps * steps * f64::EPSILON * (16.0 + rank as f64);
+    // Directions off by an angle, carried along and solved for, and summed over all pairs of steps.
+    let doubt = 4.0 * steps * steps * steps * spaces.angle;
     let width = (PIECE / (rank * spaces.iterations)).clamp(1, PEERS);
     let piece = |i: usize| {
         let blocks = gram.blocks(i * width..((i + 1) * width).min(nodes));
-        blocks.iter().map(|block| largest_shift(block, rounding)).collect::<Vec<f64>>()
+        blocks.iter().map(|block| larger(largest_shift(block, rounding), doubt, steps)).collect::<Vec<f64>>()
     };
     parallel::map(nodes.div_ceil(width), piece, |_| ()).concat()
+}
+
+/// A loss and what is in doubt of it; nothing of what is not heard at all.
+fn larger(loss: f64, doubt: f64, most: f64) -> f64 {
+    if loss == 0.0 { 0.0 } else { (loss + doubt).min(most) }
 }
 
 impl<'a> Gram<'a> {

@@ -54,6 +54,8 @@ pub(super) struct Spaces {
     pub(super) iterations: usize,
     /// Gossips in turn: iteration `t` is of kind `t % kinds`.
     kinds: Vec<Kind>,
+    /// No basis is further from the true one than by this angle.
+    pub(super) angle: f64,
 }
 
 /// Iterations over the same gossip.
@@ -75,16 +77,19 @@ impl Spaces {
         let kind = |which: usize| {
             let space = krylov(gossips[which].mixing, observers, rounds)?;
             let last = which + (iterations - 1 - which) / gossips.len() * gossips.len();
-            let rank = space.rank();
+            let (rank, angle) = (space.rank(), space.angle);
             let mut carried = vec![space.columns];
             for s in (0..last).rev() {
                 let later = &carried[carried.len() - 1];
                 carried.push(gossips[s % gossips.len()].all_rounds(observers, rounds, later));
             }
-            Some(Kind { rank, carried })
+            Some((Kind { rank, carried }, angle))
         };
         let kinds = parallel::map(gossips.len().min(iterations), kind, |_| ());
-        Some(Self { nodes, iterations, kinds: kinds.into_iter().collect::<Option<_>>()? })
+        let (kinds, angles): (Vec<Kind>, Vec<f64>) =
+            kinds.into_iter().collect::<Option<Vec<_>>>()?.into_iter().unzip();
+        let angle = angles.into_iter().fold(0.0, f64::max);
+        Some(Self { nodes, iterations, kinds, angle })
     }
 
     /// After how many iterations the same comes again.

@@ -30,9 +30,11 @@ pub fn linear_view(
         return Ok(local(&observers, steps.len(), iterations));
     };
     let rounding = f64::EPSILON * (16 + basis.rank() + iterations * iterations) as f64;
+    // Each entry of a projection whose space is off by an angle is off by no more.
+    let doubt = (iterations * iterations) as f64 * basis.angle;
     let loss = |u: usize| match observers.binary_search(&u) {
         Ok(_) => 0.0,
-        Err(_) => largest_shift(&block(&basis, &steps[u]), rounding),
+        Err(_) => (largest_shift(&block(&basis, &steps[u]), rounding) + doubt).min(iterations as f64),
     };
     Ok(DescentLoss {
         adversary: adversary(&observers),

@@ -89,7 +89,7 @@ impl Gram {
             let Some(losses) = solved.get(t) else { return Leakage { rank: None, ..plain.clone() } };
             let smaller = |(&a, &b): (&f64, &f64)| f64::min(a, b);
             let losses = losses.iter().zip(&plain.losses).map(smaller).collect();
-            Leakage { losses, rank: None, certified: true, observers: plain.observers.clone() }
+            Leakage { losses, rank: None, certified: true, rounding: 0.0, observers: plain.observers.clone() }
         };
         plain.iter().enumerate().map(bound).collect()
     }

@@ -5,7 +5,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::Leakage;
 use crate::error::{check_observers, check_published, check_steps};
 use crate::powers::apply_columns;
-use crate::span::{Rounds, Space, krylov};
+use crate::span::{AllPairs, Rounds, Space, krylov};
 use crate::{Result, parallel};
 
 /// What `observers` together learn in `steps` steps of gossip.
@@ -62,7 +62,9 @@ pub fn gossip_all_pairs(mixing: &Mixing, steps: usize, done: impl Fn(usize) + Sy
     mixing.check()?;
     check_steps(steps)?;
     check_observers(&[0], mixing.nodes())?;
-    Ok(parallel::map(mixing.nodes(), |v| leakage(mixing, vec![v], steps), done))
+    let all = AllPairs::new(mixing, steps);
+    let one = |v: usize| Leakage::of(all.of(v).as_ref(), vec![v], mixing.nodes());
+    Ok(parallel::map(mixing.nodes(), one, done))
 }
 
 fn leakage(mixing: &Mixing, observers: Vec<usize>, steps: usize) -> Leakage {

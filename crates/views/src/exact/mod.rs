@@ -39,6 +39,27 @@ use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Un
 use crate::Result;
 use crate::span::Space;
 
+/// What becomes of the results.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Results {
+    /// Peers keep them to themselves.
+    #[default]
+    Kept,
+    /// Peers publish them, or hand them on: observers know them all.
+    Published,
+}
+
+impl Results {
+    /// Whose results are known, among so many peers.
+    pub fn of(self, nodes: usize) -> Vec<usize> {
+        match self {
+            Self::Kept => Vec::new(),
+            Self::Published => (0..nodes).collect(),
+        }
+    }
+}
+
 /// Room for rounding when a loss becomes a guarantee.
 const ROUNDING: f64 = 1e-9;
 
@@ -53,6 +74,8 @@ pub struct Leakage {
     pub rank: Option<usize>,
     /// Whether the losses were certified. Otherwise they are 1, as without any amplification: true, but not sharp.
     pub certified: bool,
+    /// By how much rounding may have moved a loss; added where a loss becomes a guarantee.
+    pub rounding: f64,
 }
 
 impl Leakage {
@@ -60,8 +83,8 @@ impl Leakage {
     pub(crate) fn of(space: Option<&Space>, observers: Vec<usize>, nodes: usize) -> Self {
         match space {
             Some(space) => {
-                let losses = space.leverages().iter().map(|sum| upwards(*sum, space.angle)).collect();
-                Self { observers, losses, rank: Some(space.rank()), certified: true }
+                let losses = space.leverages().into_iter().map(at_most_one).collect();
+                Self { observers, losses, rank: Some(space.rank()), certified: true, rounding: space.angle }
             }
             None => Self::local(observers, nodes),
         }
@@ -82,16 +105,28 @@ impl Leakage {
                 sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
             }
             known = until;
-            let losses = sums.iter().map(|sum| upwards(*sum, space.angle)).collect();
-            Self { observers: observers.to_vec(), losses, rank: Some(until), certified: true }
+            let losses = sums.iter().copied().map(at_most_one).collect();
+            let rounding = space.angle;
+            Self { observers: observers.to_vec(), losses, rank: Some(until), certified: true, rounding }
         };
         (0..steps).map(&mut after).collect()
+    }
+
+    /// What is true whatever else is shown: every peer but the observers loses everything.
+    pub fn if_all_is_shown(&self) -> Self {
+        Self::local(self.observers.clone(), self.losses.len())
     }
 
     /// Everyone but the observers loses everything.
     fn local(observers: Vec<usize>, nodes: usize) -> Self {
         let hidden = |u: usize| if observers.binary_search(&u).is_ok() { 0.0 } else { 1.0 };
-        Self { losses: (0..nodes).map(hidden).collect(), observers, rank: None, certified: false }
+        Self {
+            losses: (0..nodes).map(hidden).collect(),
+            observers,
+            rank: None,
+            certified: false,
+            rounding: 0.0,
+        }
     }
 
     /// Mean over all peers, as the papers define it (observers lose nothing to themselves, and are counted).
@@ -108,7 +143,7 @@ impl Leakage {
     /// The guarantee of peer `u` towards these observers, for a value of sensitivity `sensitivity` under noise `sigma`: proven,
     /// and exact but for a hair, or that of local privacy.
     pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
-        let loss = (self.losses[u] + ROUNDING).min(1.0);
+        let loss = at_most_one(self.losses[u] + self.rounding + ROUNDING);
         let adversary = match self.observers[..] {
             [one] => Adversary::Peer(one),
             _ => Adversary::Coalition(self.observers.clone()),
@@ -124,11 +159,7 @@ impl Leakage {
     }
 }
 
-/// The largest loss that a projection may have whose space is off by an angle. What is not in it at all stays so.
-fn upwards(square: f64, angle: f64) -> f64 {
-    match square + angle {
-        _ if square == 0.0 => 0.0,
-        above if above < 1.0 => above,
-        _ => 1.0,
-    }
+/// A sum of squares that is at most 1, but for rounding; anything else counts as 1.
+fn at_most_one(sum: f64) -> f64 {
+    if sum < 1.0 { sum } else { 1.0 }
 }

@@ -69,7 +69,7 @@ fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Resul
         let plain = gossip(mixing, &observers, steps)?;
         losses.iter_mut().zip(&plain.losses).for_each(|(loss, bound)| *loss = loss.min(*bound));
     }
-    Ok(Leakage { observers, losses, rank: None, certified: true })
+    Ok(Leakage { observers, losses, rank: None, certified: true, rounding: 0.0 })
 }
 
 /// `B^t E` for all steps, as columns.

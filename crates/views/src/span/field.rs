@@ -50,6 +50,33 @@ impl Residue {
         Self::reduced(u128::from(self.0) + u128::from(factor.0) * u128::from(other.0))
     }
 
+    /// The sum of products.
+    #[inline]
+    pub(crate) fn dot(x: &[Self], y: &[Self]) -> Self {
+        let chunk = |(x, y): (&[Self], &[Self])| {
+            // Thirty-two products of numbers below 2^61 fit.
+            Self::reduced(x.iter().zip(y).map(|(x, y)| u128::from(x.0) * u128::from(y.0)).sum::<u128>())
+        };
+        x.chunks(32).zip(y.chunks(32)).map(chunk).fold(Self::ZERO, Self::plus)
+    }
+
+    /// One product, and those of weights with the values they belong to.
+    #[inline(always)]
+    pub(crate) fn sum_of_products(
+        (own, x): (&Self, &Self),
+        others: &[(usize, Self)],
+        values: &[Self],
+    ) -> Self {
+        let mut sum = u128::from(own.0) * u128::from(x.0);
+        for some in others.chunks(32) {
+            sum = u128::from(Self::reduced(sum).0);
+            for (v, weight) in some {
+                sum += u128::from(weight.0) * u128::from(values[*v].0);
+            }
+        }
+        Self::reduced(sum)
+    }
+
     fn power(self, mut exponent: u64) -> Self {
         let (mut base, mut product) = (self, Self::ONE);
         while exponent > 0 {
@@ -101,6 +128,11 @@ impl Residues {
     pub(crate) fn odd(&mut self) -> bool {
         self.draw().0 & 1 == 1
     }
+
+    /// Sixty bits.
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.draw().0
+    }
 }
 
 #[cfg(test)]
@@ -116,6 +148,7 @@ mod tests {
             prop_assert_eq!(x.plus(y).times(z), x.times(z).plus(y.times(z)));
             prop_assert_eq!(x.minus(y).plus(y), x);
             prop_assert_eq!(z.plus_times(x, y), z.plus(x.times(y)));
+            prop_assert_eq!(Residue::dot(&[x; 70], &[y; 70]), x.times(y).times(Residue::new(70)));
             if a > 0 {
                 prop_assert_eq!(x.times(x.inverse()), Residue::ONE);
             }

@@ -115,6 +115,24 @@ impl<const L: usize> Fixed<L> {
         self
     }
 
+    /// `self / 2^bits`, towards zero.
+    pub(crate) fn halved_by(self, bits: u32) -> Self {
+        let (words, bits) = ((bits / 64) as usize, bits % 64);
+        if words >= L {
+            return Self::ZERO;
+        }
+        let mut size = self.size();
+        size.0.rotate_left(words);
+        size.0[L - words..].fill(0);
+        if bits > 0 {
+            for i in 0..L {
+                let above = if i + 1 < L { size.0[i + 1] << (64 - bits) } else { 0 };
+                size.0[i] = (size.0[i] >> bits) | above;
+            }
+        }
+        if self.is_negative() { size.negated() } else { size }
+    }
+
     /// The number of bits by which the size can be doubled before it passes 1; all of them for 0.
     pub(crate) fn room(self) -> u32 {
         let size = self.size();
@@ -150,19 +168,10 @@ impl<const L: usize> Fixed<L> {
         let (three, mut digits) = (Self::whole(3), 48);
         while digits < 2 * Self::DIGITS {
             let rest = three.minus(&self.times(&y.times(&y)));
-            y = y.times(&rest).halved();
+            y = y.times(&rest).halved_by(1);
             digits *= 2;
         }
         y
-    }
-
-    /// Half of a number that is not negative.
-    fn halved(mut self) -> Self {
-        for i in 0..L {
-            let above = if i + 1 < L { self.0[i + 1] << 63 } else { 0 };
-            self.0[i] = (self.0[i] >> 1) | above;
-        }
-        self
     }
 
     fn of_f64(x: f64) -> Self {
@@ -261,5 +270,7 @@ mod tests {
         let (fraction, exponent) = x.negated().split();
         assert!(fraction < 0.0 && (fraction * 2_f64.powi(exponent as i32) / -1e-60 - 1.0).abs() < 1e-12);
         assert_eq!(fixed::<2>(1e-60), Fixed::ZERO);
+        assert_eq!(x.negated().doubled(70).halved_by(70), x.negated());
+        assert_eq!(x.halved_by(300), Fixed::ZERO);
     }
 }

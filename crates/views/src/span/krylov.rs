@@ -11,7 +11,9 @@
 use sottovoce_topology::mixing::Mixing;
 
 use super::echelon::News;
-use super::{Rounds, Space, digits, larger};
+use super::field::Residues;
+use super::hankel::{self, Powers};
+use super::{Rounds, Space, digits, lanczos, larger};
 use crate::basis::Basis;
 use crate::exact::gossip::Hidden;
 
@@ -24,45 +26,107 @@ const AGREE: f64 = 1e-7;
 /// The share of that difference that rounding alone may make, with room to spare.
 const SHARE: f64 = 1.0 / 256.0;
 
+/// Remainders above this leave nothing in doubt ...
+const CLEAR: f64 = 0.02;
+/// ... and are looked at again for one in so many all the same, where everyone is asked about.
+const EVERY: usize = 8;
+
 /// What `observers` (sorted) hear in `steps` steps; none if it cannot be certified.
 pub(crate) fn krylov(mixing: &Mixing, observers: &[usize], steps: usize) -> Option<Space> {
     let rounds = Rounds::powers(mixing, observers, steps, &[]);
-    let news = News::of(&rounds);
-    certified(mixing, observers, &news)
-        .or_else(|| digits::space(&rounds, &news).filter(|space| space.is_certified(&news)))
+    space(mixing, &rounds, &hankel::of(&rounds), 1.0)
 }
 
-fn certified(mixing: &Mixing, observers: &[usize], news: &News) -> Option<Space> {
+/// What every peer hears on its own.
+pub(crate) struct AllPairs<'a> {
+    mixing: &'a Mixing,
+    steps: usize,
+    /// The matrix, as seen by nobody yet.
+    rounds: Rounds,
+    /// None where they are too many.
+    powers: Option<Powers>,
+}
+
+impl<'a> AllPairs<'a> {
+    pub(crate) fn new(mixing: &'a Mixing, steps: usize) -> Self {
+        let graph = mixing.graph();
+        let neighbours = |v: usize| graph.neighbors(v).iter().map(|&w| w as usize);
+        let near = |u: usize| {
+            let mut near: Vec<usize> =
+                neighbours(u).flat_map(neighbours).chain(neighbours(u)).chain([u]).collect();
+            near.sort_unstable();
+            near.dedup();
+            near
+        };
+        let rounds = Rounds::powers(mixing, &[], 1, &[]);
+        // As far as the first peer hears anything new, and two rounds more: most others will not need further.
+        let first = hankel::of(&rounds.seen_by(0, neighbours(0).collect(), steps.min(mixing.nodes())));
+        let enough = first.messages.last().map_or(1, |last| last.0 + 3).min(steps);
+        let powers = Powers::new(&rounds, (0..mixing.nodes()).map(near).collect(), enough);
+        Self { mixing, steps, rounds, powers }
+    }
+
+    /// What one peer hears; none if it cannot be certified.
+    pub(crate) fn of(&self, observer: usize) -> Option<Space> {
+        let senders = self.mixing.graph().neighbors(observer).iter().map(|&w| w as usize).collect();
+        let rounds = self.rounds.seen_by(observer, senders, self.steps);
+        let shared =
+            self.powers.as_ref().and_then(|powers| powers.news(observer, rounds.senders(), self.steps));
+        let news = shared.unwrap_or_else(|| hankel::of(&rounds));
+        // What is far from any doubt is moved for one peer in eight only.
+        space(self.mixing, &rounds, &news, if observer % EVERY == 0 { 1.0 } else { CLEAR })
+    }
+}
+
+fn space(mixing: &Mixing, rounds: &Rounds, news: &News, clear: f64) -> Option<Space> {
+    certified(mixing, rounds.observers(), news, clear)
+        .or_else(|| lanczos::space(rounds, news))
+        .or_else(|| digits::space(rounds, news).filter(|space| space.is_certified(news)))
+}
+
+/// In doubles. Where no remainder is shorter than `clear`, the second computation is left out.
+fn certified(mixing: &Mixing, observers: &[usize], news: &News, clear: f64) -> Option<Space> {
     let hidden = Hidden::new(mixing, observers);
-    let mut space = doubles(&hidden, mixing.nodes(), news, 0.0)?;
+    let (mut space, shortest) = doubles(&hidden, mixing.nodes(), news, 0.0)?;
+    space.angle = 16.0 * f64::EPSILON / shortest;
     if !space.is_certified(news) {
         return None;
     }
-    let moved = doubles(&hidden, mixing.nodes(), news, MOVED)?;
+    if shortest >= clear {
+        return Some(space);
+    }
+    let (moved, _) = doubles(&hidden, mixing.nodes(), news, MOVED)?;
     let pairs = space.leverages().into_iter().zip(moved.leverages());
     let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger);
-    space.angle = SHARE * difference + 16.0 * f64::EPSILON;
+    space.angle += SHARE * difference;
     (difference <= AGREE).then_some(space)
 }
 
-/// The basis in doubles, round by round; none where too little is left of a direction.
-fn doubles(hidden: &Hidden, nodes: usize, news: &News, moved: f64) -> Option<Space> {
-    let mut basis = Basis::new(nodes).units(hidden.heard());
+/// The basis in doubles, round by round, and the shortest remainder; none where too little is left of a direction.
+fn doubles(hidden: &Hidden, nodes: usize, news: &News, moved: f64) -> Option<(Space, f64)> {
+    let mut basis = Basis::new(nodes, news.messages.len()).units(&hidden.heard());
     let (mut last, mut previous) = (0..basis.rank(), 0);
-    let mut draws = super::field::Residues::new(nodes as u64);
+    let (mut draws, mut shortest) = (Residues::new(nodes as u64), 1.0);
     for group in news.messages.chunk_by(|a, b| a.0 == b.0).skip(1) {
         let mut block = hidden.apply_columns(basis.columns(last.clone()));
         if moved > 0.0 {
-            block.iter_mut().for_each(|x| *x *= if draws.odd() { 1.0 + moved } else { 1.0 - moved });
+            stir(&mut block, moved, &mut draws);
         }
-        basis.extend(block, group.len(), last.len() + previous)?;
+        let length = basis.extend(block, group.len(), last.len() + previous)?;
+        shortest = if length < shortest { length } else { shortest };
         previous = last.len();
         last = basis.rank() - group.len()..basis.rank();
     }
-    Some(Space {
-        dimension: nodes,
-        rounds: news.messages.iter().map(|(t, _)| *t).collect(),
-        columns: basis.into_columns(),
-        angle: f64::INFINITY,
-    })
+    let rounds = news.messages.iter().map(|(t, _)| *t).collect();
+    let space = Space { dimension: nodes, rounds, columns: basis.into_columns(), angle: f64::INFINITY };
+    Some((space, shortest))
+}
+
+/// Moves every number up or down by a small part of it.
+fn stir(block: &mut [f64], moved: f64, draws: &mut Residues) {
+    let factors = [1.0 - moved, 1.0 + moved];
+    for some in block.chunks_mut(60) {
+        let bits = draws.bits();
+        some.iter_mut().enumerate().for_each(|(i, x)| *x *= factors[(bits >> i & 1) as usize]);
+    }
 }

@@ -13,11 +13,14 @@ mod digits;
 mod echelon;
 mod field;
 mod fixed;
+mod hankel;
 mod krylov;
+mod lanczos;
+mod orthonormal;
 mod rows;
 mod weight;
 
-pub(crate) use krylov::krylov;
+pub(crate) use krylov::{AllPairs, krylov};
 pub(crate) use rows::Rounds;
 
 /// An orthonormal basis of what was heard, in order of time.

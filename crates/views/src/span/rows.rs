@@ -2,6 +2,8 @@
 //!
 //! The same recursion runs on residues, which decide what is independent of what, and on as many digits as it takes.
 
+use std::sync::Arc;
+
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 
@@ -16,6 +18,13 @@ pub(crate) trait Number: Copy + Send + Sync + From<Weight> {
     fn one() -> Self;
     fn plus_times(self, factor: &Self, other: &Self) -> Self;
     fn minus(self, other: &Self) -> Self;
+
+    /// `own * x`, and the sum of products of weights with the values they belong to.
+    #[inline(always)]
+    fn mixture(own: &Self, x: &Self, others: &[(usize, Self)], values: &[Self]) -> Self {
+        let first = Self::zero().plus_times(own, x);
+        others.iter().fold(first, |sum, (v, weight)| sum.plus_times(weight, &values[*v]))
+    }
 }
 
 impl Number for Residue {
@@ -31,6 +40,10 @@ impl Number for Residue {
     }
     fn minus(self, other: &Self) -> Self {
         Self::minus(self, *other)
+    }
+    #[inline(always)]
+    fn mixture(own: &Self, x: &Self, others: &[(usize, Self)], values: &[Self]) -> Self {
+        Self::sum_of_products((own, x), others, values)
     }
 }
 
@@ -103,7 +116,7 @@ impl Source for Given {
     /// What was computed in doubles is off by some units of their last place, unless all are simple fractions.
     fn error(&self) -> (f64, f64) {
         let exact = self.rows.iter().flatten().all(|&x| Weight::of(x).halvings == 0);
-        (2.0, if exact { 0.0 } else { 16.0 * f64::EPSILON })
+        (2.0, if exact { 0.0 } else { 64.0 * f64::EPSILON })
     }
 
     fn each<N: Number>(
@@ -130,7 +143,7 @@ struct Row {
 }
 
 /// A row in one arithmetic.
-struct Counted<N> {
+pub(crate) struct Counted<N> {
     peer: usize,
     own: N,
     from: Vec<(usize, N)>,
@@ -147,8 +160,8 @@ impl Row {
         }
     }
 
-    fn counted<N: Number>(&self) -> Counted<N> {
-        let from: Vec<(usize, N)> = self.from.iter().map(|&(v, weight)| (v, N::from(weight))).collect();
+    fn counted<N: Number>(&self, count: &mut impl FnMut(Weight) -> N) -> Counted<N> {
+        let from: Vec<(usize, N)> = self.from.iter().map(|&(v, weight)| (v, count(weight))).collect();
         let rest = || from.iter().fold(N::one(), |rest, (_, weight)| rest.minus(weight));
         Counted { peer: self.peer, own: self.own.map_or_else(rest, N::from), from }
     }
@@ -181,7 +194,13 @@ impl Matrix {
     }
 
     fn counted<N: Number>(&self) -> Vec<Counted<N>> {
-        self.0.iter().map(Row::counted).collect()
+        // Many weights are alike, and neighbours' most of all.
+        let mut last: Option<(Weight, N)> = None;
+        let mut count = |weight: Weight| match last {
+            Some((known, number)) if known == weight => number,
+            _ => last.insert((weight, N::from(weight))).1,
+        };
+        self.0.iter().map(|row| row.counted(&mut count)).collect()
     }
 
     /// The largest sum of sizes of a row.
@@ -200,7 +219,7 @@ impl Matrix {
 /// Rounds in which values are mixed, and who is heard in them.
 pub(crate) struct Rounds {
     nodes: usize,
-    matrices: Vec<Matrix>,
+    matrices: Arc<Vec<Matrix>>,
     /// The matrix of each round.
     which: Vec<usize>,
     /// Senders heard in each round, and at the end; hidden ones only.
@@ -220,7 +239,7 @@ impl Rounds {
         all.push(hidden(published.iter().copied(), observers));
         Self {
             nodes: mixing.nodes(),
-            matrices: vec![Matrix::of(mixing)],
+            matrices: Arc::new(vec![Matrix::of(mixing)]),
             which: vec![0; steps],
             heard: all,
             powers: true,
@@ -241,7 +260,7 @@ impl Rounds {
         heard.push(hidden(published.iter().copied(), observers));
         Self {
             nodes: schedule.nodes(),
-            matrices: all.iter().map(Matrix::step).collect(),
+            matrices: Arc::new(all.iter().map(Matrix::step).collect()),
             which: (0..steps).collect(),
             heard,
             powers: false,
@@ -259,7 +278,7 @@ impl Rounds {
         heard.push(hidden(published.iter().copied(), observers));
         Self {
             nodes,
-            matrices: rounds.iter().map(|round| Matrix::round(&round.rows)).collect(),
+            matrices: Arc::new(rounds.iter().map(|round| Matrix::round(&round.rows)).collect()),
             which: (0..rounds.len()).collect(),
             heard,
             powers: false,
@@ -268,8 +287,53 @@ impl Rounds {
     }
 
     /// Number of rounds.
-    fn rounds(&self) -> usize {
+    pub(crate) fn rounds(&self) -> usize {
         self.which.len()
+    }
+
+    pub(crate) fn nodes(&self) -> usize {
+        self.nodes
+    }
+
+    pub(crate) fn observers(&self) -> &[usize] {
+        &self.observers
+    }
+
+    /// Who is heard in the first round.
+    pub(crate) fn senders(&self) -> &[usize] {
+        &self.heard[0]
+    }
+
+    /// The first value of a peer.
+    pub(crate) fn unit<N: Number>(&self, w: usize) -> Vec<N> {
+        let mut unit = vec![N::zero(); self.nodes];
+        unit[w] = N::one();
+        unit
+    }
+
+    /// The first matrix without the observers' rows and columns, as a map of vectors that are 0 there.
+    pub(crate) fn mixer<N: Number>(&self) -> impl Fn(&[N]) -> Vec<N> {
+        let matrix = self.matrix();
+        move |x| self.hide(mixed(&matrix, x))
+    }
+
+    /// The first matrix.
+    pub(crate) fn matrix<N: Number>(&self) -> Vec<Counted<N>> {
+        self.matrices.first().map(Matrix::counted::<N>).unwrap_or_default()
+    }
+
+    /// The same matrix, seen by one of those who mix by it.
+    pub(crate) fn seen_by(&self, observer: usize, senders: Vec<usize>, steps: usize) -> Self {
+        let mut heard = vec![senders; steps];
+        heard.push(Vec::new());
+        Self {
+            nodes: self.nodes,
+            matrices: Arc::clone(&self.matrices),
+            which: vec![0; steps],
+            heard,
+            powers: true,
+            observers: vec![observer],
+        }
     }
 
     /// For one symmetric matrix: a vector for each sender, mixed once more in each round. What once was a combination of
@@ -279,14 +343,8 @@ impl Rounds {
         wanted: impl Fn(usize, usize) -> bool,
         mut visit: impl FnMut(usize, usize, &[N]) -> bool,
     ) {
-        let matrix = self.matrices[0].counted::<N>();
-        let unit = |w: usize| {
-            let mut unit = vec![N::zero(); self.nodes];
-            unit[w] = N::one();
-            unit
-        };
-        let mix = |x: &[N]| self.hide(mixed(&matrix, x));
-        let mut active: Vec<(usize, Vec<N>)> = self.heard[0].iter().map(|&w| (w, unit(w))).collect();
+        let mix = self.mixer::<N>();
+        let mut active: Vec<(usize, Vec<N>)> = self.heard[0].iter().map(|&w| (w, self.unit(w))).collect();
         for t in 0..self.rounds() {
             if t > 0 {
                 active.iter_mut().for_each(|(_, x)| *x = mix(x));
@@ -295,7 +353,7 @@ impl Rounds {
         }
         let last = self.rounds();
         for &w in self.heard[last].iter().filter(|&&w| wanted(last, w)) {
-            let end = (0..last).fold(unit(w), |x, _| mix(&x));
+            let end = (0..last).fold(self.unit(w), |x, _| mix(&x));
             visit(last, w, &end);
         }
     }
@@ -360,12 +418,9 @@ fn hidden(peers: impl Iterator<Item = usize>, observers: &[usize]) -> Vec<usize>
     all
 }
 
-fn mixed<N: Number>(matrix: &[Counted<N>], x: &[N]) -> Vec<N> {
-    let row = |row: &Counted<N>| {
-        let own = N::zero().plus_times(&row.own, &x[row.peer]);
-        row.from.iter().fold(own, |sum, (v, weight)| sum.plus_times(weight, &x[*v]))
-    };
-    matrix.iter().map(row).collect()
+/// A matrix that has a row for everyone, applied.
+pub(crate) fn mixed<N: Number>(matrix: &[Counted<N>], x: &[N]) -> Vec<N> {
+    matrix.iter().map(|row| N::mixture(&row.own, &x[row.peer], &row.from, x)).collect()
 }
 
 fn combined<N: Number>(row: &Counted<N>, values: &[Vec<N>]) -> Vec<N> {

@@ -15,7 +15,7 @@ use sottovoce_views::exact::{Leakage, WorstCoalition};
 use crate::averaging::{Accounted, Method, Question, Run, check, terms};
 use crate::cli::Global;
 use crate::cli::graph::source::{GraphSource, observer, read_schedule};
-use crate::cli::graph::{count, real};
+use crate::cli::graph::{ResultsChoice, count, real};
 use crate::terms::Terms;
 
 const EXAMPLES: &str = "Examples:
@@ -24,6 +24,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --schedule pairs.json --observers 2 --method exact
   sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
   sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
+  sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
 
 Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
@@ -54,6 +55,9 @@ pub(crate) struct AveragingArgs {
     /// Fresh noise on every message, as a share of the local noise (plain gossip; without it, accelerated or plain).
     #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
+    /// What becomes of the results: published ones are known to the observers.
+    #[arg(long, value_enum, default_value = "kept")]
+    results: ResultsChoice,
     /// Which accounting to print.
     #[arg(long, value_enum, default_value = "all")]
     method: Choice,
@@ -116,6 +120,7 @@ impl AveragingArgs {
         Question {
             observers,
             relay_noise: self.relay_noise,
+            results: self.results.into(),
             sigma: self.sigma,
             sensitivity: self.sensitivity,
             delta: self.delta,
@@ -124,7 +129,7 @@ impl AveragingArgs {
 
     fn matrix(&self, global: &Global, run: &Run, graph: Option<&Graph>) -> anyhow::Result<()> {
         let bar = global.progress(run.nodes(), "observers");
-        let leakages = run.exact_all_pairs(self.relay_noise, |_| bar.inc(1))?;
+        let leakages = run.exact_all_pairs(self.relay_noise, self.results.into(), |_| bar.inc(1))?;
         bar.finish_and_clear();
         let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
         for leakage in &leakages {
@@ -156,6 +161,11 @@ impl AveragingArgs {
     }
 
     fn coalition(&self, global: &Global, run: &Run, size: usize) -> anyhow::Result<()> {
+        if self.results == ResultsChoice::Published {
+            bail!(
+                "`results` is published: the worst coalition is found for kept results; name it with --observers"
+            );
+        }
         if self.relay_noise != 0.0 {
             bail!(
                 "`relay-noise` is {}: the worst coalition is found without relay noise; name it with --observers",

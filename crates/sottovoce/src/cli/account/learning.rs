@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sottovoce_privacy::round_up;
+use sottovoce_privacy::{limits, round_up};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 use sottovoce_views::descent::{self, DescentLoss, consensus, linear, published};
@@ -73,6 +73,8 @@ struct Accounted {
     wire_tapper: DescentLoss,
     /// Guarantees, with their standing.
     statements: Vec<String>,
+    /// What they do not speak of.
+    not_covered: Vec<String>,
 }
 
 impl LearningArgs {
@@ -83,11 +85,11 @@ impl LearningArgs {
         };
         let (worst, _) = accounted.ours.worst();
         for loss in [&accounted.ours, &accounted.wire_tapper] {
-            accounted.statements.push(format!(
-                "peer {worst}: {}",
-                loss.guarantee(worst, 1.0, self.sigma)?.state(self.delta)?
-            ));
+            let guarantee = loss.guarantee(worst, 1.0, self.sigma)?;
+            accounted.statements.push(format!("peer {worst}: {}", guarantee.state(self.delta)?));
+            accounted.not_covered = guarantee.not_covered;
         }
+        accounted.not_covered.extend(limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]));
         global.print(&accounted)
     }
 
@@ -108,6 +110,7 @@ impl LearningArgs {
             published: Some(published::theorem6(&mixing, &observers, rounds, self.iterations)?),
             wire_tapper: descent::wire_tapper(n, self.iterations)?,
             statements: Vec::new(),
+            not_covered: Vec::new(),
         })
     }
 
@@ -133,6 +136,7 @@ impl LearningArgs {
             published: None,
             wire_tapper: descent::wire_tapper(n, self.iterations)?,
             statements: Vec::new(),
+            not_covered: Vec::new(),
         })
     }
 }
@@ -163,6 +167,8 @@ impl fmt::Display for Accounted {
             writeln!(f, "  printed: {}", published.standing)?;
         }
         writeln!(f, "\nWhat is promised of the peer that loses most")?;
-        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
 }

@@ -12,14 +12,14 @@ use super::Failed;
 use super::table::{Reconstruction, Remedies, list};
 use crate::cli::Global;
 use crate::cli::graph::source::{GraphSource, observer, read_schedule};
-use crate::cli::graph::{count, real};
+use crate::cli::graph::{ResultsChoice, count, real};
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0 --claim published
   sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --runs 10000 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
-  sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0
+  sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0 --results published
 
 The protocol is run many times; from the messages the observers hear, two attackers estimate every peer's value. The informed
 one knows all other values: its error must be sigma²/loss. The uninformed one knows only the mean and the deviation of values.
@@ -50,6 +50,9 @@ pub(crate) struct Reconstruct {
     /// Fresh noise on every message, as a share of the local noise.
     #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
+    /// What becomes of the results: published ones are known to the observers.
+    #[arg(long, value_enum, default_value = "kept")]
+    results: ResultsChoice,
     /// Standard deviation of the local noise.
     #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
     sigma: f64,
@@ -103,6 +106,7 @@ impl Reconstruct {
             sigma: self.sigma,
             sensitivity: self.sensitivity,
             relay_noise: self.relay_noise,
+            results: self.results.into(),
             prior: Prior {
                 mean: self.prior_mean,
                 deviation: self.prior_deviation.unwrap_or(0.5 * self.sensitivity),
@@ -158,11 +162,11 @@ impl Reconstruct {
     }
 
     fn remedies(&self, question: &Question) -> anyhow::Result<Remedies> {
-        let Question { scheme, observers, sigma, relay_noise, .. } = question;
+        let Question { scheme, observers, sigma, relay_noise, results, .. } = question;
         let (weights, lazy) = (self.source.weights, self.source.lazy);
         Ok(Remedies {
-            edge: remedy::edge(scheme, observers, weights, lazy, *sigma, *relay_noise)?,
-            relay_noise: remedy::relay_noise(scheme, observers, *sigma, *relay_noise, self.target)?,
+            edge: remedy::edge(scheme, observers, weights, lazy, *sigma, *relay_noise, *results)?,
+            relay_noise: remedy::relay_noise(scheme, observers, *sigma, *relay_noise, self.target, *results)?,
         })
     }
 }

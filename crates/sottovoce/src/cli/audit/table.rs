@@ -149,24 +149,26 @@ impl Reconstruction {
         let found = &self.findings;
         let confidence = 100.0 * found.confidence;
         if found.passed() {
-            let (claim, peers) = (found.claim, found.targets.len());
-            write!(
+            let (claim, peers, open) = (found.claim, found.targets.len(), found.not_tested());
+            if open.is_empty() {
+                let all = format!("The {claim} loss stands for all {peers} peers");
+                return write!(f, "\nverdict: PASSED. {all} at {confidence} % confidence.");
+            }
+            let some = format!("The {claim} loss stands for {} of {peers} peers", peers - open.len());
+            return write!(
                 f,
-                "\nverdict: PASSED. The {claim} loss stands for all {peers} peers at {confidence} % confidence."
-            )?;
-            return match found.beyond_doubles().len() {
-                0 => Ok(()),
-                n => write!(
-                    f,
-                    "\n  For {n} of them only the part that doubles see was measured; nothing speaks against the rest."
-                ),
-            };
+                "\nverdict: PASSED as far as it was tested. {some} at {confidence} % confidence.\n  NOT TESTED for {}: \
+                 their loss only shows beyond double precision, and runs in doubles say nothing about it.",
+                self.list(&open)
+            );
         }
         let failed = self.list(&found.failed());
         let why = match found.verdict {
             Judgement::Understated => "the attack proves more than claimed",
             Judgement::Inconsistent => "the messages' own algebra has more than claimed",
-            Judgement::Disagrees | Judgement::Agrees => "the measured error is not the predicted one",
+            Judgement::Disagrees | Judgement::NotTested | Judgement::Agrees => {
+                "the measured error is not the predicted one"
+            }
         };
         write!(f, "\nverdict: FAILED at {confidence} % confidence: {why}, for {failed}.")?;
         if let Some(worst) = found.worst().filter(|_| found.verdict == Judgement::Understated) {

@@ -12,12 +12,13 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 
 use crate::cli::Global;
 use crate::cli::graph::source::{formats, read_graph, weights};
-use crate::cli::graph::{count, real};
+use crate::cli::graph::{ResultsChoice, count, real};
 use crate::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 
 const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --nodes 64 --target-far --epsilon 1
   sottovoce plan averaging --graph er.txt --target-far --epsilon 1 --target-worst 4
+  sottovoce plan averaging --nodes 64 --target-worst --epsilon 1 --results published
   sottovoce plan averaging --nodes 100 --families torus,random-regular --target-mean 0.1 --json
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
@@ -58,6 +59,9 @@ pub(super) struct AveragingArgs {
     sensitivity: f64,
     #[command(flatten)]
     bounds: Bounds,
+    /// What becomes of the results: published ones are known to everyone.
+    #[arg(long, value_enum, default_value = "kept")]
+    results: ResultsChoice,
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
@@ -97,6 +101,7 @@ impl AveragingArgs {
             sites: self.sites(global)?,
             graph_is_given: self.graph.is_some(),
             sensitivity: self.sensitivity,
+            results: self.results.into(),
             sample: self.sample,
             delta: self.bounds.delta,
             seed: global.seed,

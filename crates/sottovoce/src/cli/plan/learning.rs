@@ -3,12 +3,13 @@
 use std::fmt;
 
 use clap::Args;
-use sottovoce_privacy::round_up;
+use sottovoce_privacy::{Standing, round_up};
 
 use crate::cli::Global;
 use crate::cli::graph::count;
-use crate::cli::learning::{GraphArgs, TargetArgs, TaskArgs};
-use crate::learning::plan::{LearningPlan, Problem};
+use crate::cli::learning::{GraphArgs, TargetArgs};
+use crate::cli::task::TaskArgs;
+use crate::learning::plan::{LearningPlan, Problem, Row};
 
 const EXAMPLES: &str = "Examples:
   sottovoce plan learning --nodes 256 --epsilon 2 --delta 1e-6
@@ -16,7 +17,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan learning --nodes 512 --epsilon 1 --order 2 --against mean-peer --json
 
 Every method gets the noise that the target asks of it and is tried on the task (without --data: a synthetic look-alike of Houses); step size and
-contributions are those with the least training loss.";
+contributions are those with the least training loss. That choice is made without noise: on private data it is not covered by what is promised.";
 
 /// Arguments of `plan learning`.
 #[derive(Debug, Args)]
@@ -65,26 +66,62 @@ impl fmt::Display for LearningPlan {
         )?;
         writeln!(
             f,
-            "  {:<14}{:>17}{:>7}{:>8}{:>10}{:>12}  by what right",
-            "method", "accuracy", "times", "step", "noise", "messages"
+            "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
+            "method", "accuracy **", "range **", "times", "step", "noise", "messages"
         )?;
+        let assumptions = assumptions(&self.rows);
         for (i, row) in self.rows.iter().enumerate() {
             let mark = if i == self.chosen { "*" } else { " " };
-            let accuracy = format!("{:.3} ± {:.3}", row.accuracy, row.spread);
+            let accuracy = row.accuracy.to_string();
+            let range = format!("{:.3} to {:.3}", row.accuracy.least, row.accuracy.most);
             writeln!(
                 f,
-                "{mark} {:<14}{accuracy:>17}{:>7}{:>8}{:>10}{:>12}  {}",
+                "{mark} {:<14}{accuracy:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
                 row.method,
                 row.iterations,
                 row.step,
                 round_up(row.sigma),
                 row.messages,
-                row.standing
+                right(&row.standing, &assumptions)
             )?;
         }
+        let trivial = format!("{:.3}", self.trivial.accuracy);
+        writeln!(f, "  {:<14}{trivial:>9}", "no features")?;
         writeln!(
             f,
-            "\n* the most accurate that needs no server. Noise is in units of a gradient's sensitivity."
-        )
+            "\n*  the most accurate that needs no server. Noise is in units of a gradient's sensitivity.\n\
+             ** computed from the rows without privacy, and so are the choices of step, times and method that rest on it."
+        )?;
+        if !self.public_data {
+            writeln!(
+                f,
+                "   These rows are taken for private: the choice is not paid for, and whoever follows it reveals something of them. Plan on public rows of the same kind."
+            )?;
+        }
+        for (i, assumption) in assumptions.iter().enumerate() {
+            writeln!(f, "[{}] {assumption}", i + 1)?;
+        }
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
+}
+
+/// What some of the rows assume, each once.
+fn assumptions(rows: &[Row]) -> Vec<&str> {
+    let mut all = Vec::new();
+    for row in rows {
+        if let Standing::Conditional(list) = &row.standing {
+            let new: Vec<&str> = list.iter().map(String::as_str).filter(|one| !all.contains(one)).collect();
+            all.extend(new);
+        }
+    }
+    all
+}
+
+/// A standing that fits in a table: assumptions by their numbers.
+fn right(standing: &Standing, assumptions: &[&str]) -> String {
+    let Standing::Conditional(list) = standing else { return standing.to_string() };
+    let place = |one: &String| assumptions.iter().position(|known| known == one).map_or(0, |place| place + 1);
+    let places: Vec<String> = list.iter().map(|one| format!("[{}]", place(one))).collect();
+    format!("proven if {}", places.join(" and "))
 }

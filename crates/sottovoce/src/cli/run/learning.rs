@@ -9,12 +9,14 @@ use serde::Serialize;
 use sottovoce_privacy::round_up;
 use sottovoce_topology::mixing::Mixing;
 
-use super::{Place, Printed};
+use super::{Place, Printed, promised};
 use crate::cli::Global;
 use crate::cli::graph::{count, real};
-use crate::cli::learning::{MethodArgs, TargetArgs, TaskArgs};
+use crate::cli::learning::{MethodArgs, TargetArgs};
+use crate::cli::task::TaskArgs;
+use crate::learning::report::{STARRED, Shown};
 use crate::learning::run::{Checkpoint, Point, Run};
-use crate::learning::{Session, Settings, Task};
+use crate::learning::{Session, Settings, Spread, Task, Trivial};
 use crate::reproduce::files;
 
 const EXAMPLES: &str = "Examples:
@@ -23,9 +25,14 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
+  sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --range weight=30:200 --nodes 50
 
 Without --data the task is a synthetic look-alike of Houses (20,640 rows, 8 features, two classes). With a target and no --sigma the noise is
-calibrated so that the whole run meets the target; with both the run ends, or peers fall silent, when the target is reached.";
+calibrated so that the whole run meets the target; with both the run ends, or peers fall silent, when the target is reached.
+
+A user's data are its rows; guarantees are of replacing all of them. So that nobody's rows move another's, a file is scaled by public bounds only
+(--range, --bounds or --norm), and labels are made by public rules (--positive, --label-threshold or --classes). Losses, accuracies and curves are
+computed without privacy; a simulation hides nothing, since its noise follows from its seed.";
 
 /// Arguments of `run learning`.
 #[derive(Debug, Args)]
@@ -40,6 +47,9 @@ pub(super) struct Learning {
     /// Noise on a gradient, in units of its sensitivity; 0 for a run that protects nobody.
     #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
     sigma: Option<f64>,
+    /// Runs with this and the following seeds over which the accuracy is measured: one alone may be lucky.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = count)]
+    seeds: usize,
     /// File in which the run's state is kept.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -53,9 +63,13 @@ pub(super) struct Learning {
     place: Place,
 }
 
+/// What is measured on the rows as they are.
+const WITHOUT_PRIVACY: [&str; 6] =
+    ["accuracy", "accuracy_of_this_run", "accuracy_without_noise", "trivial", "objective", "curve"];
 /// What came of it.
 #[derive(Debug, Serialize)]
 struct Learned {
+    seed: u64,
     task: String,
     method: &'static str,
     peers: usize,
@@ -73,9 +87,15 @@ struct Learned {
     /// How often the state was written down on the way. Each time is counted in the guarantees.
     shown: usize,
     objective: f64,
-    accuracy: f64,
+    /// Over several seeds; of this run alone, where it was paused.
+    accuracy: Spread,
+    accuracy_of_this_run: f64,
     /// The same method without noise.
     accuracy_without_noise: f64,
+    /// What a model is worth that looks at no feature.
+    trivial: Trivial,
+    /// Which of these numbers no noise protects.
+    computed_without_privacy: [&'static str; 6],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     spent: f64,
     /// Why contributions ended early, if they did.
@@ -83,6 +103,8 @@ struct Learned {
     ended: Option<String>,
     /// Guarantees, with their standing.
     statements: Vec<String>,
+    /// What they do not speak of.
+    not_covered: Vec<String>,
     model: Vec<f64>,
     curve: Vec<Point>,
 }
@@ -97,20 +119,28 @@ impl Learning {
         let task = self.task.read()?;
         let mixing = self.method.mixing(&task, global.seed)?;
         let (settings, last_step) = self.settings(&task, mixing.as_ref(), global.seed)?;
+        ensure!(self.seeds > 0, "`seeds` is 0: give at least 1");
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut run = Run::new(&task, mixing.as_ref(), settings.clone(), last_step, threads)?;
         self.take_up(&mut run)?;
         let more = self.learn(&mut run, mixing.as_ref(), global)?;
         let mut found = self.conclude(&task, mixing.as_ref(), &run, more)?;
-        found.accuracy_without_noise = without_noise(&task, mixing.as_ref(), &settings, threads)?;
+        let silent = Settings { sigma: 0.0, budget: None, ..settings };
+        found.accuracy_without_noise = accuracy(&task, mixing.as_ref(), silent, None, threads)?;
+        if !more {
+            found.accuracy = self.over_seeds(&task, mixing.as_ref(), found.accuracy_of_this_run, global)?;
+        }
         let written = match &folder {
             Some(folder) => {
-                let contents = crate::learning::report::files(
-                    &found.title(),
-                    &found.facts(),
-                    &found.statements,
-                    &found.curve,
-                )?;
+                let shown = Shown {
+                    title: &found.title(),
+                    facts: &found.facts(),
+                    statements: &found.statements,
+                    not_covered: &found.not_covered,
+                    curve: &found.curve,
+                    trivial: found.trivial,
+                };
+                let contents = shown.files()?;
                 let data = serde_json::to_vec(&found)?;
                 let [page, svg, png] = contents;
                 let all = [(names[0], page), (names[1], data), (names[2], svg), (names[3], png)];
@@ -119,6 +149,26 @@ impl Learning {
             None => Vec::new(),
         };
         global.print(&Printed { found, report: folder, files: written })
+    }
+
+    /// The accuracy of this run and of those with the next seeds, each with the noise that it needs.
+    fn over_seeds(
+        &self,
+        task: &Task,
+        mixing: Option<&Mixing>,
+        own: f64,
+        global: &Global,
+    ) -> anyhow::Result<Spread> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let bar = global.progress(self.seeds, "other seeds");
+        let mut all = vec![own];
+        for further in 1..self.seeds as u64 {
+            bar.inc(1);
+            let (settings, last_step) = self.settings(task, mixing, global.seed.wrapping_add(further))?;
+            all.push(accuracy(task, mixing, settings, last_step, threads)?);
+        }
+        bar.finish_and_clear();
+        Ok(Spread::of(&all))
     }
 
     /// The settings, calibrated where a target is given, and the last step that the target allows.
@@ -173,7 +223,7 @@ impl Learning {
         let more = run.go(self.pause_after.unwrap_or(usize::MAX), |run| {
             bar.set_position(run.progress().0 as u64);
             if let Some(point) = run.curve().last() {
-                bar.set_message(format!("loss {:.3}, mu² spent {:.3}", point.objective, point.spent));
+                bar.set_message(format!("loss {:.3} (not private), mu² {:.3}", point.objective, point.spent));
             }
         })?;
         bar.finish_and_clear();
@@ -198,12 +248,11 @@ impl Learning {
         let session = run.session();
         let settings = session.settings();
         let model = session.model();
-        let statements = run
-            .guarantees(mixing, self.target.delta)?
-            .iter()
-            .map(|one| one.state(self.target.delta))
-            .collect::<Result<_, _>>()?;
+        let guarantees = run.guarantees(mixing, self.target.delta)?;
+        let statements =
+            guarantees.iter().map(|one| one.state(self.target.delta)).collect::<Result<_, _>>()?;
         Ok(Learned {
+            seed: settings.seed,
             task: task.name.clone(),
             method: settings.method.name(),
             peers: task.peers(),
@@ -216,26 +265,32 @@ impl Learning {
             paused,
             shown: run.shown(),
             objective: task.objective(&model),
-            accuracy: session.accuracy(),
+            accuracy: Spread::of(&[session.accuracy()]),
+            accuracy_of_this_run: session.accuracy(),
             accuracy_without_noise: f64::NAN,
+            trivial: task.trivial(),
+            computed_without_privacy: WITHOUT_PRIVACY,
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
+            not_covered: task.not_covered(),
             model,
             curve: run.curve().to_vec(),
         })
     }
 }
 
-fn without_noise(
+/// The accuracy that a whole run ends with.
+fn accuracy(
     task: &Task,
     mixing: Option<&Mixing>,
-    settings: &Settings,
+    settings: Settings,
+    last_step: Option<usize>,
     threads: usize,
 ) -> anyhow::Result<f64> {
-    let settings = Settings { sigma: 0.0, budget: None, ..settings.clone() };
     let mut session = Session::new(task, mixing, settings, threads)?;
-    while session.advance(|_, _, _| {})? {}
+    let last = last_step.unwrap_or(usize::MAX);
+    while session.progress().0 < last && session.advance(|_, _, _| {})? {}
     Ok(session.accuracy())
 }
 
@@ -254,14 +309,24 @@ impl Learned {
     }
 
     fn facts(&self) -> Vec<(String, String)> {
+        let own = if self.accuracy.runs > 1 {
+            format!(", {:.3} in this run", self.accuracy_of_this_run)
+        } else {
+            String::new()
+        };
         let mut facts = vec![
-            ("accuracy".to_owned(), format!("{:.3}", self.accuracy)),
-            ("without noise".to_owned(), format!("{:.3}", self.accuracy_without_noise)),
-            ("training loss".to_owned(), format!("{:.4}", self.objective)),
+            ("accuracy *".to_owned(), format!("{}{own}", self.accuracy.words())),
+            ("without looking at features *".to_owned(), format!("{:.3}", self.trivial.accuracy)),
+            ("without noise *".to_owned(), format!("{:.3}", self.accuracy_without_noise)),
+            (
+                "training loss *".to_owned(),
+                format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
+            ),
             ("contributions of each peer".to_owned(), self.iterations.to_string()),
             ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
             ("step size".to_owned(), self.step.to_string()),
+            ("seed".to_owned(), self.seed.to_string()),
         ];
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
@@ -283,15 +348,12 @@ impl fmt::Display for Learned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.title())?;
         for (label, value) in self.facts() {
-            writeln!(f, "  {label:<28} {value}")?;
+            writeln!(f, "  {label:<30} {value}")?;
         }
-        writeln!(f, "\nWhat is promised")?;
+        writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
         if self.statements.is_empty() {
-            writeln!(f, "  nothing: there was no noise")?;
+            return writeln!(f, "  nothing: there was no noise");
         }
-        for statement in &self.statements {
-            writeln!(f, "  {statement}")?;
-        }
-        Ok(())
+        promised(f, &self.statements, &self.not_covered)
     }
 }

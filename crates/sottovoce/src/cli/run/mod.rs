@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Global;
+use crate::SIMULATED;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -97,6 +98,13 @@ impl<F: fmt::Display> fmt::Display for Printed<F> {
             None => Ok(()),
         }
     }
+}
+
+/// Guarantees, where they end, and that a simulation does not have them.
+fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: &[String]) -> fmt::Result {
+    statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+    writeln!(f, "\n  {SIMULATED}\n\n  not covered:")?;
+    not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
 }
 
 fn page(folder: &Path) -> PathBuf {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use clap::Args;
 
-use super::{Place, Printed};
+use super::{Place, Printed, promised};
 use crate::cli::Global;
-use crate::quickstart::{self, PARTS};
+use crate::quickstart::{self, PARTS, STARRED};
 
 /// Arguments of `run quickstart`.
 #[derive(Debug, Args)]
@@ -37,12 +37,10 @@ impl fmt::Display for quickstart::Quickstart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Private averaging among {} peers who speak only to those nearby\n", self.peers)?;
         for (label, value) in &self.report.summary {
-            writeln!(f, "  {label:<38} {value}")?;
+            writeln!(f, "  {label:<40} {value}")?;
         }
-        writeln!(f, "\nWhat is promised")?;
-        for statement in &self.statements {
-            writeln!(f, "  {statement}")?;
-        }
+        writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
+        promised(f, &self.statements, &self.not_covered)?;
         writeln!(f, "\nThe attack\n  {}", self.attack)?;
         if let Some(violation) = self.violations.first() {
             writeln!(f, "\nBROKEN INVARIANT: {violation}")?;

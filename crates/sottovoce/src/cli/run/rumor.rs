@@ -5,7 +5,7 @@ use std::fmt;
 use clap::Args;
 use sottovoce_report::RumorReport;
 
-use super::{Place, Printed};
+use super::{Place, Printed, promised};
 use crate::cli::Global;
 use crate::rumor::{self, Found, PARTS, Privacy, Settings};
 
@@ -65,9 +65,7 @@ impl fmt::Display for Found {
             writeln!(f, "  {label:<28} {value}")?;
         }
         writeln!(f, "\nWhat is promised")?;
-        for statement in &self.statements {
-            writeln!(f, "  {statement}")?;
-        }
+        promised(f, &self.statements, &self.not_covered)?;
         writeln!(f, "\nThe attack\n  {}", self.attack)?;
         Ok(())
     }

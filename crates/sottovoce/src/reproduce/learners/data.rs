@@ -41,6 +41,17 @@ impl Data {
         }
     }
 
+    /// What is not private about it, for every page that shows it.
+    pub(in crate::reproduce) fn terms(&self) -> String {
+        let rows = match self.houses.assumes {
+            Some(assumed) => format!("Losses are those of rows as if they were private, if {assumed}."),
+            None => "Rows are drawn, and scaled and labelled by constants.".to_owned(),
+        };
+        format!(
+            "{rows} Accuracies, training losses and whatever was tuned by them are computed without privacy."
+        )
+    }
+
     /// Rows to train on and to test on.
     pub(in crate::reproduce) fn rows(&self) -> (usize, usize) {
         (self.houses.train.rows(), self.houses.test.rows())

@@ -110,6 +110,7 @@ fn describe(item: &mut Item, data: &Data, trials: usize) {
          iteration as the slowest of the {ITERATIONS} graphs needs. {trials} trials.",
         data.source()
     ));
+    item.say(data.terms());
     item.say(format!(
         "Each row's gradient is clipped to {CLIP}, so that a peer's data moves its gradient by at most 2; the noise is {SIGMA} times that. \
          (With the intercept that the authors' code appends, rows have norm √2 and not 1, and without clipping the Lipschitz bound of the \

@@ -70,7 +70,7 @@ pub(super) fn learn(task: &Task, grounds: &[Ground], size: Size, seed: u64) -> a
     for (epsilon, curator) in EPSILONS.into_iter().zip(curators) {
         let target = Target::Approximate { epsilon, delta: DELTA };
         let line = |name, step, sigma| {
-            let accuracy = Spread { mean: f64::NAN, deviation: f64::NAN };
+            let accuracy = Spread::of(&[]);
             Line { name, epsilon, step, sigma, runs: Vec::new(), accuracy }
         };
         plans.push((line("central", TOKEN_STEP, curator?), None));

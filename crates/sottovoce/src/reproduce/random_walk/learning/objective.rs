@@ -49,6 +49,7 @@ fn describe(item: &mut Item, data: &Data, size: Size, grounds: &[Ground]) {
          {DELTA}. The text says epsilon = 1; the authors' curves match 5 to 10, so 10 is shown first.",
         data.source()
     ));
+    item.say(data.terms());
     item.say(
         "Central: a trusted curator draws each peer with probability 1/n in every step, with the noise that (epsilon, delta) of every peer's \
          whole data takes (Poisson-subsampled Gaussian, certified, replacing a peer's data). Local: the same token on the complete graph, \

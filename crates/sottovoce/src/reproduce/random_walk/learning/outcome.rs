@@ -19,7 +19,7 @@ struct Mean {
 
 impl Mean {
     fn of(values: &[f64]) -> Self {
-        let Spread { mean, deviation } = Spread::of(values);
+        let Spread { mean, deviation, .. } = Spread::of(values);
         Self { value: mean, error: deviation / (values.len() as f64).sqrt() }
     }
 

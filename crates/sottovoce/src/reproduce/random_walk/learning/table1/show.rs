@@ -48,6 +48,7 @@ fn describe(item: &mut Item, found: &Found, data: &Data) {
         data.source(),
         found.runs
     ));
+    item.say(data.terms());
     let parts: Vec<String> = found
         .cells
         .iter()
@@ -91,7 +92,7 @@ fn describe(item: &mut Item, found: &Found, data: &Data) {
 fn row(cell: &Cell, found: &Found) -> Vec<String> {
     let printed = |(mean, deviation): (f64, f64)| format!("{mean} ± {deviation}");
     let short = |result: &Result| {
-        let Spread { mean, deviation } = result.accuracy();
+        let Spread { mean, deviation, .. } = result.accuracy();
         format!("{mean:.3} ± {deviation:.2}")
     };
     let tuned = |result: &Result| format!("{} (step {})", short(result), result.step);
