@@ -253,11 +253,11 @@ fn hub(value: f64, words: &[f64], range: Option<f64>) -> Option<f64> {
         peer.handle(Input::Message { from, message: Message { round: 0, value: vec![word] } }, &mut Still);
     }
     peer.handle(Input::Timeout { round: 0 }, &mut Still);
-    let said = std::iter::from_fn(|| peer.poll()).find_map(|output| match output {
+    let mut said = std::iter::from_fn(|| peer.poll());
+    said.find_map(|output| match output {
         Output::Send { message, .. } if message.round == 1 => Some(message.value[0]),
         _ => None,
-    });
-    said
+    })
 }
 
 /// Sums in doubles are not sums of reals. Leaves 1 and 2 know the hub's value and inject numbers so large that all later terms vanish beside them, at the

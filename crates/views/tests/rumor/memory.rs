@@ -89,11 +89,14 @@ fn whom_they_told_is_covered_with_losses() {
     }
 }
 
+/// Tellings of one round that the curious know of: teller, told, and of their own what became of them.
+type Log = Vec<(usize, usize, u8)>;
+
 /// All active peers tell at once, with a clock; the label numbers what the curious see of a round.
 fn in_rounds(crowd: Crowd, loss: f64) -> Machine<u32> {
     use std::collections::BTreeMap;
     let steps = move |active: u32| {
-        let mut all: BTreeMap<(Vec<(usize, usize, u8)>, u32), f64> = BTreeMap::from([((Vec::new(), 0), 1.0)]);
+        let mut all: BTreeMap<(Log, u32), f64> = BTreeMap::from([((Vec::new(), 0), 1.0)]);
         for teller in (0..crowd.peers).filter(|i| active >> i & 1 == 1) {
             let mut next = BTreeMap::new();
             for ((log, after), p) in &all {
@@ -122,7 +125,7 @@ fn in_rounds(crowd: Crowd, loss: f64) -> Machine<u32> {
         }
         all
     };
-    let mut names: BTreeMap<Vec<(usize, usize, u8)>, usize> = BTreeMap::new();
+    let mut names: BTreeMap<Log, usize> = BTreeMap::new();
     for active in 0..1 << crowd.peers {
         for (log, _) in steps(active).into_keys() {
             let next = names.len();
@@ -130,7 +133,7 @@ fn in_rounds(crowd: Crowd, loss: f64) -> Machine<u32> {
         }
     }
     Machine::explore(&[1, 2], |active: &u32| {
-        let named = |((log, after), p): ((Vec<_>, u32), f64)| (Some(names[&log]), after, p);
+        let named = |((log, after), p): ((Log, u32), f64)| (Some(names[&log]), after, p);
         steps(*active).into_iter().filter(|step| step.1 > 0.0).map(named).collect()
     })
 }
