@@ -50,7 +50,7 @@ pub enum Output<V> {
         /// The round.
         round: usize,
     },
-    /// A neighbour was not heard in time; its weight went to the peer's own value.
+    /// A neighbour was not heard in time in lenient rounds; its weight went to the peer's own value.
     Missed {
         /// The round.
         round: usize,
@@ -58,6 +58,13 @@ pub enum Output<V> {
         from: Peer,
         /// The weight that moved.
         weight: f64,
+    },
+    /// Somebody was not heard in time in strict rounds: the peer sends nothing more, and has no result.
+    Silent {
+        /// The round.
+        round: usize,
+        /// Who was not heard.
+        missing: Vec<Peer>,
     },
     /// A message was refused, and nothing of it was used.
     Refused {
@@ -78,6 +85,9 @@ pub enum Refusal {
     /// Not a number, or infinite: it must not spread.
     #[error("the value is not finite")]
     NotFinite,
+    /// Beyond the range that was agreed on beforehand.
+    #[error("the value is beyond the range that was agreed on")]
+    Range,
     /// The vector has another length.
     #[error("the vector has another length than ours")]
     Shape,

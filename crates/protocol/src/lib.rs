@@ -5,7 +5,7 @@
 //! neighbours but never the graph.
 //!
 //! ```text
-//!            Input: start, message, timeout                 Output: send, timer, missed, refused, finished
+//!            Input: start, message, timeout                 Output: send, timer, silent, refused, finished
 //!  driver ──────────────────────────────────►  peer  ──────────────────────────────────────────────────►  driver
 //!            Noise: fresh noise on demand
 //! ```

@@ -13,6 +13,12 @@ pub trait Value: Clone {
 
     /// Whether the two can be added.
     fn same_shape(&self, other: &Self) -> bool;
+
+    /// Whether no coordinate exceeds `range` in size.
+    fn is_within(&self, range: f64) -> bool;
+
+    /// Takes every coordinate to the nearest number between `-range` and `range`.
+    fn clamp(&mut self, range: f64);
 }
 
 impl Value for Vec<f64> {
@@ -30,6 +36,14 @@ impl Value for Vec<f64> {
 
     fn same_shape(&self, other: &Self) -> bool {
         self.len() == other.len()
+    }
+
+    fn is_within(&self, range: f64) -> bool {
+        self.iter().all(|x| x.abs() <= range)
+    }
+
+    fn clamp(&mut self, range: f64) {
+        self.iter_mut().for_each(|x| *x = x.clamp(-range, range));
     }
 }
 
@@ -75,4 +89,11 @@ impl Value for Coefficients {
     fn same_shape(&self, _: &Self) -> bool {
         true
     }
+
+    /// Coefficients say nothing of the size of what they stand for.
+    fn is_within(&self, _: f64) -> bool {
+        true
+    }
+
+    fn clamp(&mut self, _: f64) {}
 }

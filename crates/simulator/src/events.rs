@@ -18,7 +18,7 @@ use crate::averaging::Facts;
 use crate::bias::{Ledger, Miss};
 use crate::invariants::{Invariant, Violation};
 use crate::network::{Faults, Network, nanoseconds};
-use crate::outcome::{Outcome, Traffic};
+use crate::outcome::{Outcome, Silence, Traffic};
 use crate::presence::Presence;
 use crate::queue::Queue;
 use crate::record::{Coordinates, Drawn, Envelope, Recorder, Step};
@@ -174,6 +174,7 @@ impl<'a, V: Coordinates, P: Protocol<V>, N: Noise<V>> Run<'a, V, P, N> {
             rounds: vec![0; peers],
             traffic: Traffic::default(),
             misses: Vec::new(),
+            silent: Vec::new(),
             stopped: Vec::new(),
             bias: None,
             duration: Duration::ZERO,
@@ -288,6 +289,9 @@ impl<'a, V: Coordinates, P: Protocol<V>, N: Noise<V>> Run<'a, V, P, N> {
             }
             Output::Missed { round, from, weight } => {
                 self.outcome.misses.push(Miss { round, peer, from, weight });
+            }
+            Output::Silent { round, missing } => {
+                self.outcome.silent.push(Silence { round, peer, missing });
             }
             Output::Refused { reason, .. } => self.outcome.traffic.refused.count(reason),
             Output::Stopped(overspent) => self.outcome.stopped.push((peer, overspent)),

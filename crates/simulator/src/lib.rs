@@ -7,7 +7,7 @@
 //! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
 //! [`descent`] is averaging with a gradient step before each. [`rumor`] and [`walk`] have drivers of their own, since rumours and tokens are
-//! no values to be averaged. [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
+//! no values to be averaged. [`happened`] says what peers really did in a run with faults. [`averaging`] sets up the peers of an averaging run. Everything is a function of its arguments and the seed.
 
 pub mod averaging;
 pub mod bias;
@@ -15,6 +15,7 @@ pub mod bulk;
 pub mod descent;
 mod error;
 pub mod events;
+pub mod happened;
 mod hull;
 pub mod invariants;
 mod mass;

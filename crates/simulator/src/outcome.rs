@@ -11,14 +11,16 @@ use crate::invariants::Violation;
 /// What came of a simulated run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome<V> {
-    /// Each peer's result; none for those who crashed, were stopped by their budget, or were not done by the deadline.
+    /// Each peer's result; none for those who crashed, fell silent, were stopped by their budget, or were not done by the deadline.
     pub finals: Vec<Option<V>>,
     /// For each peer, how many rounds it opened, counted to the last one in which it spoke or waited.
     pub rounds: Vec<usize>,
     /// Messages.
     pub traffic: Traffic,
-    /// Who was not heard in time, in the order it was noticed.
+    /// Who was not heard in time in lenient rounds, in the order it was noticed.
     pub misses: Vec<Miss>,
+    /// Who missed somebody in strict rounds and said nothing from then on, in the order it was noticed.
+    pub silent: Vec<Silence>,
     /// Whom the budget stopped.
     pub stopped: Vec<(Peer, Overspent)>,
     /// How far faults moved the mean of the results. None if nobody has a result, or the run was not said to be an averaging one.
@@ -36,6 +38,17 @@ pub struct Outcome<V> {
 impl<V> Outcome<V> {
     /// Violations kept: a broken peer breaks the same one at every step.
     pub const MOST_VIOLATIONS: usize = 100;
+}
+
+/// A peer that missed somebody in a strict round, and fell silent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Silence {
+    /// The round.
+    pub round: usize,
+    /// Who fell silent.
+    pub peer: Peer,
+    /// Whom it had not heard.
+    pub missing: Vec<Peer>,
 }
 
 /// Messages: `sent + repeated = delivered + lost + underway`.
@@ -60,6 +73,8 @@ pub struct Traffic {
 pub struct Refusals {
     /// Infinite or not a number.
     pub not_finite: u64,
+    /// Beyond the range that was agreed on.
+    pub range: u64,
     /// Of another length.
     pub shape: u64,
     /// From someone who is no neighbour.
@@ -73,12 +88,13 @@ pub struct Refusals {
 impl Refusals {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.not_finite + self.shape + self.stranger + self.late + self.flood
+        self.not_finite + self.range + self.shape + self.stranger + self.late + self.flood
     }
 
     pub(crate) fn count(&mut self, reason: Refusal) {
         *match reason {
             Refusal::NotFinite => &mut self.not_finite,
+            Refusal::Range => &mut self.range,
             Refusal::Shape => &mut self.shape,
             Refusal::Stranger => &mut self.stranger,
             Refusal::Late => &mut self.late,

@@ -12,6 +12,8 @@ use sottovoce_views::exact::{self, Leakage, Results};
 use sottovoce_views::parallel;
 use sottovoce_views::published::{self, Formula};
 
+use crate::terms::Terms;
+
 /// A loss above this counts as fully exposed.
 const EXPOSED: f64 = 1.0 - 1e-9;
 
@@ -103,6 +105,9 @@ pub struct Accounted {
     pub exposed: Option<Vec<usize>>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// What holds for the exact losses.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
     /// Where the published formula is furthest below the truth.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_understatement: Option<Understatement>,
@@ -206,6 +211,7 @@ impl Run {
             corrected.then(|| self.published(Formula::Corrected, question)).transpose()?;
         let leakage = wants(Method::Exact).then(|| self.exact(question)).transpose()?;
         let statements = leakage.as_ref().map_or(Ok(Vec::new()), |leakage| statements(leakage, question))?;
+        let terms = leakage.as_ref().map(|leakage| terms(leakage, question)).transpose()?;
         let worst_understatement = leakage.as_ref().zip(published.as_ref()).and_then(understatement);
         Ok(Accounted {
             peers: self.nodes(),
@@ -221,13 +227,15 @@ impl Run {
             mean: leakage.as_ref().map(Leakage::mean),
             exposed: leakage.as_ref().map(exposed),
             statements,
+            terms,
             worst_understatement: worst_understatement.filter(|_| question.relay_noise == 0.0),
             exact: leakage.map(|leakage| leakage.losses),
         })
     }
 }
 
-fn check(question: &Question) -> anyhow::Result<()> {
+/// Refuses noises, sensitivities and deltas that are none.
+pub(crate) fn check(question: &Question) -> anyhow::Result<()> {
     for (field, value) in [("sigma", question.sigma), ("sensitivity", question.sensitivity)] {
         if !(value.is_finite() && value > 0.0) {
             bail!("`{field}` is {value}: give a positive number");
@@ -243,6 +251,13 @@ fn statements(leakage: &Leakage, question: &Question) -> anyhow::Result<Vec<Stri
     let (peer, _) = leakage.worst();
     let guarantee = leakage.guarantee(peer, question.sensitivity, question.sigma)?;
     Ok(vec![format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?)])
+}
+
+/// What holds for all losses towards these observers.
+pub fn terms(leakage: &Leakage, question: &Question) -> anyhow::Result<Terms> {
+    let guarantee = leakage.guarantee(leakage.worst().0, question.sensitivity, question.sigma)?;
+    let adversary = guarantee.adversary.to_string();
+    Ok(Terms::new(guarantee, adversary))
 }
 
 /// Peers whose noisy value the observers can compute.

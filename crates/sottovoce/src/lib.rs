@@ -4,11 +4,13 @@
 
 pub mod averaging;
 pub mod cli;
+pub mod happened;
 pub mod learning;
 pub mod plan;
 pub mod quickstart;
 pub mod reproduce;
 pub mod rumor;
+pub mod terms;
 
 pub use sottovoce_audit as audit;
 pub use sottovoce_learning as tasks;

@@ -174,7 +174,8 @@ impl Example {
         }
     }
 
-    /// One run, message by message, over a network with delays.
+    /// One run, message by message, over a network with delays. Its rounds are strict: if everyone has a result nobody missed anybody, and the planned
+    /// losses are those of the run.
     fn simulate(&self) -> anyhow::Result<Outcome<Vec<f64>>> {
         let setup = self.setup();
         let latency = Latency::LogNormal { median: Duration::from_millis(40), sigma: 0.5 };

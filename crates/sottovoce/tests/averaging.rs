@@ -145,3 +145,48 @@ fn bad_input_is_refused() {
     refused(&["--schedule", "nowhere.json", "--observers", "0"], &["schedule", "nowhere.json"]);
     refused(&["--graph", ring, "--steps", "3", "--worst-coalition", "6"], &["coalition", "6"]);
 }
+
+/// The terms without which no loss is printed.
+fn has_terms(found: &Value, adversary: &str) {
+    assert_eq!((&found["standing"], &found["unit"]), (&"proven".into(), &"user".into()), "{found}");
+    assert_eq!(found["adjacency"], "replace", "{found}");
+    assert!(found["adversary"].as_str().unwrap().contains(adversary), "{found}");
+    let limits = found["not_covered"].as_array().unwrap();
+    assert!(limits.iter().any(|limit| limit.as_str().unwrap().contains("lost or late")), "{found}");
+    assert!(!found["statements"].as_array().unwrap().is_empty(), "{found}");
+}
+
+#[test]
+fn every_table_of_losses_carries_its_terms() {
+    let files = Files::new();
+    let ring = files.ring(6);
+    let base = ["--graph", ring.to_str().unwrap(), "--lazy", "0.5", "--steps", "2"];
+    for (who, adversary) in [
+        (&["--all-pairs"][..], "any one peer"),
+        (&["--all-pairs", "--relay-noise", "0.2"][..], "any one peer"),
+        (&["--observers", "0"][..], "peer 0"),
+        (&["--observers", "0,3"][..], "peers 0, 3"),
+        (&["--worst-coalition", "2"][..], "peers"),
+    ] {
+        let arguments = [&base[..], who].concat();
+        has_terms(&json(&arguments), adversary);
+        let text =
+            String::from_utf8(account(&arguments).assert().success().get_output().stdout.clone()).unwrap();
+        for words in ["epsilon <=", "one user's data (replace)", "proven", "not covered:", adversary] {
+            assert!(text.contains(words), "{who:?}: {words} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_coalition_of_everybody_is_refused() {
+    let files = Files::new();
+    let ring = files.ring(4);
+    let base = ["--graph", ring.to_str().unwrap(), "--lazy", "0.5", "--steps", "2"];
+    for who in [&["--observers", "0,1,2,3"][..], &["--observers", "3,2,1,0,0", "--relay-noise", "0.2"][..]] {
+        refused(&[&base[..], who].concat(), &["all 4 peers", "nobody is left", "leave one out"]);
+    }
+    let everyone = ["--observers", "0,1,2,3", "--method", "published"];
+    refused(&[&base[..], &everyone[..]].concat(), &["all 4 peers"]);
+    refused(&[&base[..], &["--worst-coalition", "4"][..]].concat(), &["from 1 to 3"]);
+}

@@ -79,7 +79,10 @@ fn a_run_continued_is_the_run_uninterrupted() {
         let second = json(&format!("{kept} --resume"));
         assert_eq!(whole["model"], second["model"], "{method}");
         assert_eq!(whole["curve"].as_array().unwrap().last(), second["curve"].as_array().unwrap().last());
-        assert_eq!(whole["statements"], second["statements"]);
+        // A pause shows a walk's token, and that is counted; elsewhere it shows nothing new.
+        assert!(method == "walk" || whole["statements"] == second["statements"], "{method}");
+        assert!(last_epsilon(&second) >= last_epsilon(&whole), "{method}");
+        assert_eq!((&whole["shown"], &second["shown"]), (&0.into(), &2.into()));
         refused(&kept, &["exists", "--resume"]);
         let other = kept.replace("--sigma 1", "--sigma 2");
         refused(&format!("{other} --resume"), &["other settings"]);
@@ -292,4 +295,38 @@ fn walks_to_come_are_bounded() {
     assert!(
         found["published"].is_null() && found["published_refused"].as_str().unwrap().contains("at least 2")
     );
+}
+
+/// The epsilon of the last statement, which is that of the peer who learns most where it is less than a wire-tapper's.
+fn last_epsilon(found: &serde_json::Value) -> f64 {
+    let last = found["statements"].as_array().unwrap().last().unwrap().as_str().unwrap().to_owned();
+    last.split_whitespace().nth(2).unwrap().parse().unwrap()
+}
+
+#[test]
+fn every_pause_of_a_walk_shows_the_token_and_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let checkpoint = folder.path().join("walk.json");
+    let run = "run learning --nodes 8 --method walk --iterations 4 --sigma 2 --seed 5 --no-report";
+    let whole = json(run);
+    let kept = format!("{run} --checkpoint {}", checkpoint.display());
+    let mut found = json(&format!("{kept} --pause-after 1"));
+    let mut before = last_epsilon(&found);
+    while found["paused"] == true {
+        found = json(&format!("{kept} --resume --pause-after 1"));
+        assert!(last_epsilon(&found) >= before - 1e-9, "{found}");
+        before = last_epsilon(&found);
+    }
+    assert_eq!(found["model"], whole["model"]);
+    assert!(last_epsilon(&found) > 1.04 * last_epsilon(&whole), "{found} {whole}");
+    // Seen after every step, a contribution has no noise but its own: the loss of four, as towards someone who sees every message.
+    assert_eq!(found["statements"].as_array().unwrap().len(), 1, "{found}");
+    // A target that leaves no room for a look is kept.
+    let promised = run.replace("--sigma 2", "--epsilon 4 --against worst-peer");
+    let other = folder.path().join("other.json");
+    refused(
+        &format!("{promised} --checkpoint {} --pause-after 9", other.display()),
+        &["show the token after 9 steps", "--sigma"],
+    );
+    assert!(!other.exists());
 }

@@ -59,3 +59,38 @@ fn bad_input_is_refused_with_a_remedy() {
         refused(&format!("{walk} --steps 2 --observer 0 --trajectory {}", file.display()), &[says]);
     }
 }
+
+#[test]
+fn walks_to_come_follow_the_seed_and_state_their_terms() {
+    let (_folder, ring, _) = files();
+    let walk = format!(
+        "account walk --graph {ring} --lazy 0.2 --steps 12 --observer 0 --sigma 4 --order 2 --cap 2 --expected 400"
+    );
+    let [one, again, other] = ["1", "1", "2"].map(|seed| json(&format!("{walk} --seed {seed}")));
+    assert_eq!(one["expected_loss_convex"], again["expected_loss_convex"]);
+    assert_ne!(one["expected_loss_convex"], other["expected_loss_convex"]);
+    assert_eq!((&one["unit"], &one["adjacency"]), (&"user".into(), &"replace".into()), "{one}");
+    assert_eq!((&one["expected_seed"], &other["expected_seed"]), (&1.into(), &2.into()));
+    assert!(one["expected_loss_unit"].as_str().unwrap().contains("order 2"), "{one}");
+    assert!(one["expected_standing"]["conditional"].as_array().unwrap().len() == 2, "{one}");
+    assert!(!one["not_covered"].as_array().unwrap().is_empty(), "{one}");
+    let text = String::from_utf8(sottovoce(&walk).assert().success().get_output().stdout.clone()).unwrap();
+    for words in ["Rényi loss of order 2", "one user's data, replace", "not covered:", "proven if"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn a_coalition_of_everybody_is_refused() {
+    let (_folder, ring, path) = files();
+    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0,1,2,3,4,5");
+    let all = ["all 6 peers", "leave one out"];
+    refused(&walk, &all);
+    refused(&format!("{walk} --trajectory {path}"), &all);
+    refused(&format!("{walk} --sigma 4 --order 2 --expected 100"), &all);
+    refused(&format!("account learning --graph {ring} --iterations 2 --observers 0,1,2,3,4,5"), &all);
+    refused(
+        "account learning --method butterfly --nodes 4 --iterations 2 --observers 0,1,2,3",
+        &["all 4 peers"],
+    );
+}

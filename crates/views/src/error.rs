@@ -36,25 +36,33 @@ pub(crate) fn check_steps(steps: usize) -> Result<()> {
     if steps == 0 { Err(Error::parameter("steps", 0, "give at least one step")) } else { Ok(()) }
 }
 
-/// Refuses observers that do not exist or are nobody, and returns them sorted, each once.
+/// Refuses observers that do not exist, are nobody or are everybody, and returns them sorted, each once.
 pub(crate) fn check_observers(observers: &[usize], nodes: usize) -> Result<Vec<usize>> {
-    let mut sorted = observers.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    match sorted.last() {
-        None => Err(Error::parameter("observers", "empty", "name at least one peer")),
-        Some(&last) if last >= nodes => {
-            let remedy = format!("there are {nodes} peers, numbered from 0 to {}", nodes.saturating_sub(1));
-            Err(Error::parameter("observers", last, remedy))
-        }
-        Some(_) => Ok(sorted),
+    let sorted = check_peers(observers, nodes)?;
+    if sorted.is_empty() {
+        return Err(Error::parameter("observers", "empty", "name at least one peer"));
     }
+    if sorted.len() == nodes {
+        let remedy = "then nobody is left whose loss could be stated; leave one out";
+        return Err(Error::parameter("observers", format!("all {nodes} peers"), remedy));
+    }
+    Ok(sorted)
 }
 
 /// Refuses peers that do not exist; returns those whose results are known sorted, each once.
 pub(crate) fn check_published(published: &[usize], nodes: usize) -> Result<Vec<usize>> {
-    match published {
-        [] => Ok(Vec::new()),
-        some => check_observers(some, nodes),
+    check_peers(published, nodes)
+}
+
+fn check_peers(peers: &[usize], nodes: usize) -> Result<Vec<usize>> {
+    let mut sorted = peers.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    match sorted.last() {
+        Some(&last) if last >= nodes => {
+            let remedy = format!("there are {nodes} peers, numbered from 0 to {}", nodes.saturating_sub(1));
+            Err(Error::parameter("observers", last, remedy))
+        }
+        _ => Ok(sorted),
     }
 }

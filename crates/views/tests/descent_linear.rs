@@ -138,13 +138,14 @@ fn guarantees_are_typed_and_bad_input_is_refused() {
         (linear::loss(&[], &[0], 2, 3).unwrap_err(), "`mixings` is empty"),
         (linear::loss(&[&mixing, &other], &[0], 2, 3).unwrap_err(), "`mixings` is one of 7 peers"),
         (linear::loss(&[&mixing], &[6], 2, 3).unwrap_err(), "`observers` is 6"),
+        (linear::loss(&[&mixing], &[0, 1, 2, 3, 4, 5], 2, 3).unwrap_err(), "`observers` is all 6 peers"),
         (linear::loss(&[&mixing], &[0], 0, 3).unwrap_err(), "`rounds` is 0"),
         (linear::loss(&[&mixing], &[0], 2, 0).unwrap_err(), "`iterations` is 0"),
         (linear::loss(&[&mixing], &[0], 5, 100_000).unwrap_err(), "`iterations` is 100000"),
         (linear::accelerated(&[(&mixing, 2.5)], &[0], 2, 3).unwrap_err(), "`gamma` is 2.5"),
         (wire_tapper(3, 0).unwrap_err(), "`iterations` is 0"),
-        (linear_view(&[&[f64::NAN]], &[0], &[vec![0]], |_| false).unwrap_err(), "`messages` is NaN"),
-        (linear_view(&[], &[0], &[vec![]], |_| false).unwrap_err(), "`iterations` is 0"),
+        (linear_view(&[&[f64::NAN]], &[0], &[vec![0], vec![1]], |_| false).unwrap_err(), "`messages` is NaN"),
+        (linear_view(&[], &[0], &[vec![], vec![]], |_| false).unwrap_err(), "`iterations` is 0"),
     ] {
         assert!(error.to_string().starts_with(words), "{error}");
     }

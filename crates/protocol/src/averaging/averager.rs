@@ -2,12 +2,18 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Local, Once, Plan};
+use super::{Local, Once, Plan, Row};
 use crate::{Gate, Input, Message, Noise, Output, Peer, Protocol, Refusal, Release, Value};
 
 /// Messages of one neighbour for later rounds that a peer keeps. Where the two wait for each other there is never more than
 /// one; a neighbour so far ahead has long given up on us.
 const AHEAD: usize = 64;
+
+/// Rows may miss 1 by 1e-12, and sums are rounded: over a hundred thousand rounds honest values leave their range by less than this share.
+const SLACK: f64 = 1e-6;
+
+/// Relay noise is cut at so many standard deviations where there is a range: it is never drawn so far out.
+const FAR: f64 = 40.0;
 
 /// The noises of an averaging run, and what they protect.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +26,20 @@ pub struct Noising {
     pub relay: f64,
 }
 
-/// One peer of an averaging run, or of a descent that averages after every private step ([`Local`]).
+/// What a peer does when a neighbour was not heard in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rounds {
+    /// It sends nothing more and says so. Whatever is sent is then what was planned, or nothing, and what was accounted for holds of runs with
+    /// faults, and against peers who deviate (`docs/theorems/malicious-peers.md`).
+    #[default]
+    Strict,
+    /// It goes on without: the neighbour's weight goes to its own value, and later messages are other combinations than planned. Such
+    /// a run must be traced as it happened, and promises nothing beforehand.
+    Lenient,
+}
+
+/// One peer of an averaging run, or of a descent that averages after every private step ([`Local`]). Its rounds are
+/// [strict](Rounds::Strict) unless it is made [`lenient`](Self::lenient).
 ///
 /// ```
 /// use sottovoce_protocol::averaging::{Averager, Butterfly, Noising};
@@ -45,6 +64,9 @@ pub struct Averager<V, P, L = Once> {
     /// Chebyshev weight.
     gamma: Option<f64>,
     gate: Gate,
+    rounds: Rounds,
+    /// Values are kept within it, and others' are refused beyond it.
+    range: Option<f64>,
     phase: Phase,
     /// Whether the budget was found spent: from then on the peer mixes and contributes nothing.
     spent: bool,
@@ -89,6 +111,8 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
             noising,
             gamma,
             gate,
+            rounds: Rounds::Strict,
+            range: None,
             phase: Phase::Waiting,
             spent: false,
             round: 0,
@@ -98,6 +122,29 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
             inbox: BTreeMap::new(),
             outputs: VecDeque::new(),
         }
+    }
+
+    /// The same peer, which goes on without those it misses ([`Rounds::Lenient`]).
+    pub fn lenient(self) -> Self {
+        Self { rounds: Rounds::Lenient, ..self }
+    }
+
+    /// The same peer, with a public range for all values: what it enters with is cut to it, and what is beyond it (and beyond what relay noise may
+    /// add) is refused.
+    ///
+    /// Honest messages then never are: rows must be convex and not accelerated, else `None` comes back. A refusal therefore depends on nothing
+    /// but what its sender chose to send, and no sum grows so large that rounding it would tell of its parts
+    /// (`docs/theorems/malicious-peers.md`).
+    pub fn within(self, range: f64) -> Option<Self> {
+        let convex = |row: &Row| {
+            let weights = row.from.iter().map(|(_, weight)| *weight);
+            row.own >= 0.0 && weights.clone().all(|weight| weight >= 0.0) && {
+                row.own + weights.sum::<f64>() <= 1.0 + 1e-11
+            }
+        };
+        let holds = (0..self.plan.rounds()).all(|round| convex(self.plan.row(round)));
+        let sound = range > 0.0 && range.is_finite() && self.gamma.is_none();
+        (sound && holds).then_some(Self { range: Some(range), ..self })
     }
 
     /// The round the peer is in.
@@ -141,6 +188,9 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         let draw = iteration * (self.mixing_rounds() + 1);
         let eta = noise.draw(draw, self.noising.local, &self.value);
         self.value.add(1.0, &eta);
+        if let Some(range) = self.range {
+            self.value.clamp(range);
+        }
         self.previous = None;
     }
 
@@ -168,7 +218,11 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         let row = self.plan.row(self.round);
         if self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty()) {
             let draw = self.round / rounds * (rounds + 1) + self.round % rounds + 1;
-            let xi = noise.draw(draw, self.noising.relay, &self.value);
+            let mut xi = noise.draw(draw, self.noising.relay, &self.value);
+            if self.range.is_some() {
+                // The noise, not the message: whoever moved the value could else choose which messages are cut.
+                xi.clamp(FAR * self.noising.relay);
+            }
             message.add(1.0, &xi);
         }
         for &to in &row.to {
@@ -193,6 +247,21 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
             self.mix();
             self.open(noise);
         }
+    }
+
+    /// The time of a round is up.
+    fn give_up(&mut self, noise: &mut dyn Noise<V>) {
+        if self.rounds == Rounds::Lenient {
+            self.mix();
+            self.open(noise);
+            return self.advance(noise);
+        }
+        let heard = self.inbox.get(&self.round);
+        let silent = |peer: &Peer| !heard.is_some_and(|heard| heard.contains_key(peer));
+        let missing = self.plan.row(self.round).from.iter().map(|(peer, _)| *peer).filter(silent).collect();
+        self.outputs.push_back(Output::Silent { round: self.round, missing });
+        self.phase = Phase::Over;
+        self.inbox.clear();
     }
 
     /// `x^(t+1)` from what was heard; the weight of the silent goes to one's own value.
@@ -230,6 +299,11 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         }
     }
 
+    /// The range of what honest peers say in a round: relay noise widens it, and rounding.
+    fn widened(&self, range: f64, round: usize) -> f64 {
+        (range + FAR * self.noising.relay * (round + 1) as f64) * (1.0 + SLACK)
+    }
+
     fn check(&self, from: Peer, message: &Message<V>) -> Result<(), Refusal> {
         let round = message.round;
         if self.phase == Phase::Over || round < self.round {
@@ -243,6 +317,9 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         }
         if !message.value.is_finite() {
             return Err(Refusal::NotFinite);
+        }
+        if self.range.is_some_and(|range| !message.value.is_within(self.widened(range, round))) {
+            return Err(Refusal::Range);
         }
         let repeated = self.inbox.get(&round).is_some_and(|heard| heard.contains_key(&from));
         let waiting = self.inbox.values().filter(|heard| heard.contains_key(&from)).count();
@@ -264,9 +341,7 @@ impl<V: Value, P: Plan, L: Local<V>> Protocol<V> for Averager<V, P, L> {
             }
             Input::Timeout { round } => {
                 if self.phase == Phase::Running && round == self.round {
-                    self.mix();
-                    self.open(noise);
-                    self.advance(noise);
+                    self.give_up(noise);
                 }
             }
         }

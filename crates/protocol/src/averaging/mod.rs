@@ -16,10 +16,14 @@
 //! peer or a coalition it is that times the square root of a leverage, which the accountant computes from the very same code
 //! (`docs/theorems/linear-views.md`).
 //!
-//! **When a peer vanishes.** A neighbour that is not heard before the timeout is left out of that round: its weight goes to the
-//! peer's own value. Rows still sum to one, so values stay within the range of the first ones (without acceleration); the mean
-//! moves by at most `weight * range / n` per miss, and every miss is reported. The one exception is a butterfly with guests,
-//! whose entry rows scale: a host lost there takes its guest's share along, so use it on networks that deliver.
+//! **When a peer vanishes.** Rounds are [*strict*](Rounds::Strict): whoever misses a neighbour sends nothing more, and says so. What peers
+//! say is then what was planned, or nothing, and the planned losses hold (`docs/theorems/malicious-peers.md`).
+//!
+//! *Lenient* rounds go on: a neighbour that is not heard before the timeout is left out of that round, and its weight goes to the peer's own value.
+//! Rows still sum to one, so values stay within the range of the first ones (without acceleration); the mean moves by at most
+//! `weight * range / n` per miss, and every miss is reported. The one exception is a butterfly with guests, whose entry rows scale: a host
+//! lost there takes its guest's share along. But later messages are other combinations than planned, which may reveal everything: a lenient run
+//! with misses has the losses of what it really sent.
 
 mod averager;
 mod butterfly;
@@ -27,7 +31,7 @@ mod descent;
 mod gossip;
 mod varying;
 
-pub use averager::{Averager, Noising};
+pub use averager::{Averager, Noising, Rounds};
 pub use butterfly::Butterfly;
 pub use descent::{Descent, InTurn, Local, Once};
 pub use gossip::Gossip;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup, Scheme};
 use sottovoce_simulator::events::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
@@ -57,9 +57,32 @@ pub(crate) fn pairs(n: usize, rounds: usize, noising: Noising) -> AveragingSetup
     AveragingSetup { values: values(n, 2), scheme, noising, budget: f64::INFINITY }
 }
 
-/// Runs a setup with all its invariants.
+/// Runs a setup with all its invariants, in strict rounds.
+pub(crate) fn run_strict(
+    setup: &AveragingSetup,
+    network: Network,
+    faults: &Faults,
+    seed: u64,
+) -> Outcome<Vec<f64>> {
+    run_peers(setup, setup.numbers().unwrap(), network, faults, seed)
+}
+
+/// The same in lenient rounds, which go on with whom they have.
 pub(crate) fn run(setup: &AveragingSetup, network: Network, faults: &Faults, seed: u64) -> Outcome<Vec<f64>> {
-    let peers = setup.numbers().unwrap();
+    run_peers(setup, lenient(setup), network, faults, seed)
+}
+
+pub(crate) fn lenient(setup: &AveragingSetup) -> Vec<AveragingPeer<Vec<f64>>> {
+    setup.numbers().unwrap().into_iter().map(AveragingPeer::lenient).collect()
+}
+
+fn run_peers(
+    setup: &AveragingSetup,
+    peers: Vec<AveragingPeer<Vec<f64>>>,
+    network: Network,
+    faults: &Faults,
+    seed: u64,
+) -> Outcome<Vec<f64>> {
     let noises = PeerNoise::all(seed, peers.len());
     Simulation::new(peers, noises, network, seed)
         .unwrap()

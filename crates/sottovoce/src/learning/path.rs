@@ -72,10 +72,19 @@ impl Path {
 
     /// What every peer has learnt of every other if all tokens are shown after so many steps.
     pub fn losses(&self, steps: usize) -> anyhow::Result<Vec<Trajectory>> {
+        self.losses_shown(steps, &[])
+    }
+
+    /// The same if all tokens were shown on the way, too: after each of the numbers of steps in `shown`.
+    pub fn losses_shown(&self, steps: usize, shown: &[usize]) -> anyhow::Result<Vec<Trajectory>> {
         let mut all: Option<Vec<Trajectory>> = None;
         for token in 0..self.tokens {
             let mut odometer = Odometer::everyone(self.peers)?;
-            for &(holder, visit) in self.visits.iter().skip(token).step_by(self.tokens).take(steps) {
+            let visits = self.visits.iter().skip(token).step_by(self.tokens).take(steps);
+            for (step, &(holder, visit)) in visits.enumerate() {
+                if shown.contains(&step) {
+                    odometer.show();
+                }
                 odometer.visit(holder, of_views(visit))?;
             }
             let losses = odometer.conclude(true);
@@ -292,6 +301,29 @@ mod tests {
                 assert!((loss > 0.0) == (count > 0.0) && loss <= count + 1e-12, "{u} {v}: {loss} {count}");
             }
         }
+    }
+
+    /// A token that is shown after every step hides nothing: each contribution is seen in its own noise alone.
+    #[test]
+    fn what_is_shown_on_the_way_is_counted() {
+        let path = Path::draw(&mixing(), excursion(7)).unwrap();
+        let unseen = path.losses(usize::MAX).unwrap();
+        let all: Vec<usize> = (0..path.steps()).collect();
+        let (some, seen) = (
+            path.losses_shown(usize::MAX, &all[20..25]).unwrap(),
+            path.losses_shown(usize::MAX, &all).unwrap(),
+        );
+        for u in 0..PEERS {
+            let count = path.visits.iter().filter(|visit| **visit == (u, Visit::Contributed)).count() as f64;
+            for v in (0..PEERS).filter(|&v| v != u) {
+                let [none, some, all] = [&unseen, &some, &seen].map(|losses| losses[v].convex[u]);
+                assert!(
+                    none <= some + 1e-12 && some <= all + 1e-12 && (all - count).abs() < 1e-12,
+                    "{none} {some} {all}"
+                );
+            }
+        }
+        assert!(pairs(&some).mean > pairs(&unseen).mean);
     }
 
     #[test]

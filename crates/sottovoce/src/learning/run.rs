@@ -59,6 +59,8 @@ pub struct Checkpoint {
     pub last_step: Option<usize>,
     /// The curve so far.
     pub curve: Vec<Point>,
+    /// After how many steps the state was written down, this time included: whoever reads the file sees it.
+    pub shown: Vec<usize>,
     /// Where it stands.
     pub state: State,
 }
@@ -69,6 +71,19 @@ pub fn revealed(
     mixing: Option<&Mixing>,
     settings: &Settings,
     steps: usize,
+) -> anyhow::Result<Revealed> {
+    revealed_shown(task, mixing, settings, steps, &[])
+}
+
+/// The same if the state was shown on the way, after each of the numbers of steps in `shown`.
+///
+/// Only walks lose by it. After an iteration of a butterfly everyone knows the state, and a wire-tapper's loss counts every iterate.
+fn revealed_shown(
+    task: &Task,
+    mixing: Option<&Mixing>,
+    settings: &Settings,
+    steps: usize,
+    shown: &[usize],
 ) -> anyhow::Result<Revealed> {
     let peers = task.peers();
     let local = |currency| Revealed {
@@ -84,7 +99,7 @@ pub fn revealed(
         Method::Walk { tokens, burn_in } if task.is_nonexpansive(settings.step) => {
             let mixing = mixing.context("`graph` is missing: a walk needs one")?;
             let course = Excursion { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
-            let pairs = pairs(&Path::draw(mixing, course)?.losses(steps)?);
+            let pairs = pairs(&Path::draw(mixing, course)?.losses_shown(steps, shown)?);
             Ok(Revealed { pairs, currency: Currency::Concentrated, standing: Standing::Proven })
         }
         _ => Ok(local(Currency::Gaussian)),
@@ -158,6 +173,7 @@ pub struct Run<'a> {
     session: Session<'a>,
     last_step: Option<usize>,
     curve: Vec<Point>,
+    shown: Vec<usize>,
 }
 
 impl<'a> Run<'a> {
@@ -170,39 +186,54 @@ impl<'a> Run<'a> {
         threads: usize,
     ) -> anyhow::Result<Self> {
         let session = Session::new(task, mixing, settings, threads)?;
-        let mut run = Self { task, session, last_step, curve: Vec::new() };
+        let mut run = Self { task, session, last_step, curve: Vec::new(), shown: Vec::new() };
         run.note();
         Ok(run)
     }
 
     /// Goes on from a checkpoint of the same run.
     pub fn resume(&mut self, checkpoint: Checkpoint) -> anyhow::Result<()> {
-        let now = self.checkpoint();
+        let (task, peers) = (&self.task.name, self.task.peers());
         ensure!(
-            (&checkpoint.task, checkpoint.peers) == (&now.task, now.peers),
-            "`checkpoint` is of {} among {} peers: this is {} among {}; begin anew",
+            (&checkpoint.task, checkpoint.peers) == (task, peers),
+            "`checkpoint` is of {} among {} peers: this is {task} among {peers}; begin anew",
             checkpoint.task,
             checkpoint.peers,
-            now.task,
-            now.peers
         );
         ensure!(
-            checkpoint.settings == now.settings && checkpoint.last_step == now.last_step,
+            &checkpoint.settings == self.session.settings() && checkpoint.last_step == self.last_step,
             "`checkpoint` is of a run with other settings; give the same ones, or begin anew"
         );
         self.session.resume(checkpoint.state)?;
-        self.curve = checkpoint.curve;
+        (self.curve, self.shown) = (checkpoint.curve, checkpoint.shown);
+        // Whoever wrote the file had this state before their eyes.
+        self.show();
         Ok(())
     }
 
-    /// All that is needed to go on.
-    pub fn checkpoint(&self) -> Checkpoint {
+    /// The state is shown as it is now: every guarantee from here on counts it.
+    fn show(&mut self) {
+        let now = self.progress().0;
+        if !self.shown.contains(&now) {
+            self.shown.push(now);
+        }
+    }
+
+    /// How often the state was shown on the way.
+    pub fn shown(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// All that is needed to go on. To write it down is to show it, and is counted.
+    pub fn checkpoint(&mut self) -> Checkpoint {
+        self.show();
         Checkpoint {
             task: self.task.name.clone(),
             peers: self.task.peers(),
             settings: self.session.settings().clone(),
             last_step: self.last_step,
             curve: self.curve.clone(),
+            shown: self.shown.clone(),
             state: self.session.state(),
         }
     }
@@ -254,6 +285,29 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Refuses to show the state of a run that was promised to lose less by its end than it then would.
+    pub fn may_show(&self, mixing: Option<&Mixing>, promise: &Promise) -> anyhow::Result<()> {
+        let settings = self.session.settings();
+        let (done, all) = self.progress();
+        let walks = matches!(settings.method, Method::Walk { .. });
+        if done == all || !walks || promise.against == Against::WireTapper || settings.sigma == 0.0 {
+            return Ok(());
+        }
+        let mut shown = self.shown.clone();
+        shown.push(done);
+        let end = self.last_step.unwrap_or(usize::MAX);
+        let units = revealed_shown(self.task, mixing, settings, end, &shown)?;
+        let lost = if promise.against == Against::MeanPeer { units.pairs.mean } else { units.pairs.worst };
+        let seen_by_all = promise.target.sigma(settings.iterations as f64, Currency::Gaussian)?;
+        let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
+        ensure!(
+            settings.sigma * (1.0 + 1e-9) >= needed,
+            "`checkpoint` would show the token after {done} steps, and the run would lose more than its target: give --sigma without a target, a \
+             target against the wire-tapper, or no checkpoint"
+        );
+        Ok(())
+    }
+
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most.
     pub fn guarantees(&self, mixing: Option<&Mixing>, delta: f64) -> anyhow::Result<Vec<Guarantee>> {
@@ -282,7 +336,7 @@ impl<'a> Run<'a> {
                 },
                 ..settings.clone()
             };
-            let revealed = revealed(self.task, mixing, &done, self.progress().0)?;
+            let revealed = revealed_shown(self.task, mixing, &done, self.progress().0, &self.shown)?;
             let loss = revealed.currency.loss(revealed.pairs.worst, settings.sigma)?;
             let peer = guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
             if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {

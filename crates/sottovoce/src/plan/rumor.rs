@@ -1,11 +1,11 @@
 //! The muting parameter for a target: as quick as the theorems allow, with what other choices would cost.
 //!
 //! The rumour is the quicker the larger `s` is, and the better hidden the smaller. Chosen is the largest `s` whose published delta
-//! (Theorem 7: asynchronous or in rounds) is at most the target; our sharper bounds allow more, and say how much more.
+//! (Theorem 7) is at most the target, or less where rounds would exceed it; our sharper bounds allow more, and say how much more.
 
 use serde::Serialize;
 use sottovoce_privacy::{Standing, Unit};
-use sottovoce_views::rumor::{Rumor, improved_muting_for, muting_for, sharp_muting_for};
+use sottovoce_views::rumor::{NOT_COVERED, Rumor, improved_muting_for, rounds_muting_for, sharp_muting_for};
 
 /// Values of `s` that are shown for comparison.
 const SHOWN: [f64; 10] = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0];
@@ -19,9 +19,11 @@ pub struct RumorRow {
     pub muting: f64,
     /// Theorem 5's or 7's delta at `epsilon = 0`.
     pub delta: f64,
-    /// Ours in closed form, asynchronous or in rounds.
+    /// Ours in closed form, of asynchronous tellings.
     pub improved_delta: f64,
-    /// The certified upper end of the exact delta, of asynchronous tellings only.
+    /// The same in rounds.
+    pub rounds_delta: f64,
+    /// The certified upper end of the delta of asynchronous tellings.
     pub sharp_delta: Option<f64>,
     /// Theorem 5's or 8's prediction uncertainty.
     pub prediction_uncertainty: f64,
@@ -44,9 +46,9 @@ pub struct RumorPlan {
     pub target: f64,
     /// The muting parameter that was chosen.
     pub muting: f64,
-    /// The largest one for our closed form.
+    /// The largest one for our closed form, of asynchronous tellings.
     pub improved_muting: f64,
-    /// The largest one for the exact loss of asynchronous tellings.
+    /// The largest one for our sharp bound on asynchronous tellings.
     pub sharp_muting: f64,
     /// By muting parameter.
     pub rows: Vec<RumorRow>,
@@ -60,18 +62,20 @@ pub struct RumorPlan {
     pub unit: Unit,
     /// By what right.
     pub standing: Standing,
+    /// What is not promised.
+    pub not_covered: [&'static str; 6],
 }
 
 /// The largest muting parameter that keeps `(0, delta)`, and the trade-off around it.
 ///
 /// ```
-/// let plan = sottovoce::plan::rumor(1000, 100, 0.2)?;
+/// let plan = sottovoce::plan::rumor(100, 10, 0.2)?;
 /// assert!((plan.muting - 5.0 / 9.0).abs() < 1e-12 && plan.sharp_muting > plan.improved_muting);
 /// assert!(plan.rows[plan.chosen].delta <= 0.2);
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 pub fn rumor(nodes: usize, curious: usize, delta: f64) -> anyhow::Result<RumorPlan> {
-    let muting = muting_for(nodes, curious, delta)?;
+    let muting = rounds_muting_for(nodes, curious, delta)?;
     let improved_muting = improved_muting_for(nodes, curious, delta)?;
     let sharp_muting = sharp_muting_for(nodes, curious, delta)?;
     let mut mutings: Vec<f64> = SHOWN.into_iter().chain([muting]).collect();
@@ -93,6 +97,7 @@ pub fn rumor(nodes: usize, curious: usize, delta: f64) -> anyhow::Result<RumorPl
         adversary: rumor(muting)?.adversary(),
         unit: Unit::Source,
         standing: Standing::Proven,
+        not_covered: NOT_COVERED,
     })
 }
 
@@ -102,6 +107,7 @@ fn row(rumor: Rumor) -> anyhow::Result<RumorRow> {
         muting: rumor.muting(),
         delta: rumor.delta(0.0, 1)?,
         improved_delta: rumor.improved_delta(),
+        rounds_delta: rumor.rounds_delta(),
         sharp_delta: rumor.sharp_within(EFFORT).map(|sharp| sharp.at_zero.upper),
         prediction_uncertainty: rumor.prediction_uncertainty(1),
         improved_uncertainty: rumor.improved_uncertainty(1),
@@ -120,8 +126,8 @@ fn reason(row: &RumorRow, target: f64, improved: f64, sharp: f64) -> String {
         1.0 => "nobody is curious: push, the quickest".into(),
         0.0 => format!("s = 0: the rumour must walk, as delta <= {target} leaves no room above f/n"),
         s => format!(
-            "s = {}: the largest s with delta <= {target} by Theorem 7, hence the quickest. \
-             Our bounds would allow s = {}, and s = {} for asynchronous tellings",
+            "s = {}: the largest s with delta <= {target} by Theorem 7 that keeps it in rounds as well, hence the quickest. For one telling at \
+             a time our bounds would allow s = {} in closed form, and s = {}",
             shown(s),
             shown(improved),
             shown(sharp)

@@ -19,7 +19,7 @@ use sottovoce_report::RumorReport;
 use sottovoce_report::rumor::{Suspicion, Trade};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, muting_for};
+use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, rounds_muting_for};
 
 use course::Course;
 
@@ -70,7 +70,7 @@ pub struct Found {
     pub account: Account,
     /// The delta that was aimed at; none where the muting parameter was given.
     pub target: Option<f64>,
-    /// The delta at `epsilon = 0` that is guaranteed, for rounds as well.
+    /// The delta at `epsilon = 0` that is guaranteed: of rounds, in which the run goes.
     pub delta: f64,
     /// Rounds until everyone knew, in the run shown.
     pub rounds: u64,
@@ -139,7 +139,7 @@ impl Example {
         };
         let muting = match (privacy, target) {
             (Privacy::Muting(s), _) => s,
-            (_, delta) => muting_for(nodes, count, delta.unwrap_or(1.0))?,
+            (_, delta) => rounds_muting_for(nodes, count, delta.unwrap_or(1.0))?,
         };
         let rumor = Rumor::new(nodes, count, muting)?;
         let (rules, curious) = (Rules::new(muting)?, Curious::last(count, nodes)?);
@@ -194,7 +194,7 @@ impl Example {
 
     /// No attack on so many suspects is right more often.
     fn success(&self, suspects: usize) -> f64 {
-        attack_success(suspects, self.rumor.improved_delta())
+        attack_success(suspects, self.rumor.rounds_delta())
     }
 
     /// Nobody is the source with a larger probability, whatever was heard.
@@ -226,7 +226,7 @@ impl Example {
         let mut found = Found {
             seed: self.seed,
             target: self.target,
-            delta: self.rumor.improved_delta(),
+            delta: self.rumor.rounds_delta(),
             rounds: course.moments.last().map_or(0, |moment| moment.round),
             tellings: course.tellings,
             mean_rounds,
@@ -267,7 +267,7 @@ fn cost(rumor: &Rumor) -> Option<Trade> {
     Some(Trade {
         muting: rumor.muting(),
         rounds: rumor.spread()?.rounds,
-        delta: rumor.improved_delta(),
+        delta: rumor.rounds_delta(),
         printed: rumor.table1(),
     })
 }

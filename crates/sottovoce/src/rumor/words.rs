@@ -38,7 +38,7 @@ pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
 
 /// What is promised: as lines for the report, and as sentences.
 pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<GuaranteeLine>, Vec<String>) {
-    let (delta, posterior) = (example.rumor.improved_delta(), example.posterior());
+    let (delta, posterior) = (example.rumor.rounds_delta(), example.posterior());
     let lines = vec![
         line(
             account,
@@ -54,7 +54,7 @@ pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<Guarantee
         ),
         line(
             account,
-            "As the paper has them: Theorem 7, and Theorem 8 (5 of a walk)",
+            "As the paper has them, for one telling at a time: Theorem 7, and Theorem 8 (5 of a walk)",
             format!(
                 "epsilon = 0, delta <= {}; probability <= {}",
                 text::up(account.delta, 3),
@@ -136,8 +136,8 @@ fn limit(suspicion: &Suspicion) -> f64 {
 
 pub(super) fn notes() -> Vec<String> {
     vec![
-        "Everyone can tell everyone. Peers, the curious among them, follow the protocol; the curious write down who tells them, in order, \
-         and pool what they know."
+        "Everyone can tell everyone. Peers, the curious among them, follow the protocol; the curious write down who tells them and whom they tell, in \
+         order, and pool what they know."
             .into(),
         crate::SIMULATED.into(),
         "With m suspects, all equally likely, no attack exceeds 1/m + (1 - 1/m) delta: guessing, and delta of the rest.".into(),

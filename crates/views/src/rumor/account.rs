@@ -9,8 +9,8 @@ use crate::Result;
 /// What none of the numbers covers.
 pub const NOT_COVERED: [&str; 6] = [
     "a clock: then only epsilon = 0 holds, and no prediction uncertainty",
-    "lost messages: then the closed forms hold, and only at epsilon = 0",
-    "what the curious learn from their own tellings",
+    "lost messages: then the closed form holds (in rounds, three times it), and only at epsilon = 0",
+    "curious peers who do not follow the protocol",
     "an end of the run that shows, as when peers stop once everybody knows",
     "messages that say how far they have come or how often their sender has told",
     "graphs that are not complete",
@@ -51,7 +51,7 @@ pub struct Account {
     pub rumors: u32,
     /// The epsilon that was asked for.
     pub epsilon: f64,
-    /// The delta at it by the published theorems.
+    /// The delta at it by the published theorems, of asynchronous tellings.
     pub delta: f64,
     /// Theorem 5's or 8's `c`, over all rumours.
     pub prediction_uncertainty: f64,
@@ -60,15 +60,17 @@ pub struct Account {
     pub posterior_at_most: f64,
     /// Table 1's value of one rumour at `epsilon = 0`.
     pub table1_delta: f64,
-    /// Closed forms of ours: asynchronous tellings and rounds.
+    /// Closed forms of ours, of asynchronous tellings.
     pub improved: Better,
+    /// The same in rounds.
+    pub rounds: Better,
     /// The `c` of ours.
     pub improved_uncertainty: f64,
     /// `1 / (1 + c)` with it.
     pub improved_posterior_at_most: f64,
     /// The epsilon of one rumour at which delta is 0; none of push.
     pub pure_epsilon: Option<f64>,
-    /// The exact loss, of asynchronous tellings only; none where one peer is honest.
+    /// The loss of asynchronous tellings from both sides; none where one peer is honest.
     pub sharp: Option<Better>,
     /// Why there is no sharp loss, or how it was found.
     pub sharp_reason: &'static str,
@@ -94,8 +96,10 @@ impl Rumor {
         let improved_uncertainty = self.improved_uncertainty(rumors).max(c);
         let sharp = self.sharp();
         let better = |sharp: Sharp| self.better(sharp.at_zero, sharp.method, epsilon, rumors);
-        let closed =
-            Interval { lower: self.curious as f64 / self.peers as f64, upper: self.improved_delta() };
+        let closed = |upper: f64| {
+            let at_zero = Interval { lower: self.curious as f64 / self.peers as f64, upper };
+            self.better(at_zero, Method::ClosedForm, epsilon, rumors)
+        };
         Ok(Account {
             nodes: self.peers,
             curious: self.curious,
@@ -106,7 +110,8 @@ impl Rumor {
             prediction_uncertainty: c,
             posterior_at_most: 1.0 / (1.0 + c),
             table1_delta: self.table1(),
-            improved: self.better(closed, Method::ClosedForm, epsilon, rumors),
+            improved: closed(self.improved_delta()),
+            rounds: closed(self.rounds_delta()),
             improved_uncertainty,
             improved_posterior_at_most: 1.0 / (1.0 + improved_uncertainty),
             pure_epsilon: Some(self.pure_epsilon()).filter(|epsilon| epsilon.is_finite()),
@@ -123,12 +128,13 @@ impl Rumor {
 
     /// Who attacks, in words.
     pub fn adversary(&self) -> String {
-        const LOG: &str = "log the senders of what they receive, in order, without a clock";
         match self.curious {
             0 => "nobody, as no peer is curious".into(),
-            1 => "the one curious peer, who logs the senders of what it receives, in order, without a clock"
+            1 => "the one curious peer, who logs who tells it and whom it tells, in order, without a clock"
                 .into(),
-            many => format!("the coalition of {many} curious peers, who {LOG}"),
+            many => format!(
+                "the coalition of {many} curious peers, who log who tells them and whom they tell, in order, without a clock"
+            ),
         }
     }
 
@@ -147,8 +153,10 @@ impl Rumor {
 fn reason(method: Option<Method>) -> &'static str {
     match method {
         None => "only one peer is honest: there is nobody to hide among",
-        Some(Method::Exact) => "all states of the chain were eliminated",
-        Some(Method::Totals) => "too many states: an interval from the numbers of active peers",
+        Some(Method::States) => "all states of the chain were eliminated, from both sides",
+        Some(Method::Totals) => {
+            "too many states: the closed form, and from below the numbers of active peers"
+        }
         Some(Method::ClosedForm) => "too many peers: the closed form",
     }
 }

@@ -57,7 +57,7 @@ pub(super) fn states(chain: &Chain, layout: &Layout, solved: &Solved) -> Option<
             let to = layout.index(k, c);
             images = (images.0 + p * solved.value[to], images.1 + p * solved.tellings[to]);
         });
-        rows.add(state, chain.reward(k + c), images);
+        rows.add(state, chain.reward(k, c), images);
     }
     let (over, under) = rows.margins()?;
     Some(Interval { lower: solved.value[0] - under, upper: solved.value[0] + over })
@@ -79,7 +79,7 @@ fn both_splits<'a>(chain: &Chain, solved: &'a Solved) -> Rows<'a> {
                 let at = |a: Option<usize>| a.and_then(|a| of.get(a)).copied().unwrap_or(0.0);
                 steps[0] * at(a.checked_sub(1)) + steps[1] * of[a] + steps[2] * at(Some(a + 1))
             };
-            rows.add(a, chain.reward(a), (image(&solved.value), image(&solved.tellings)));
+            rows.add(a, chain.reward(a, 0), (image(&solved.value), image(&solved.tellings)));
         }
     }
     rows
@@ -89,10 +89,11 @@ fn both_splits<'a>(chain: &Chain, solved: &'a Solved) -> Rows<'a> {
 mod tests {
     use super::*;
     use crate::rumor::Rumor;
+    use crate::rumor::chain::Memory;
     use crate::rumor::eliminate;
 
-    fn solved() -> (Chain, Layout, Solved) {
-        let chain = Chain::new(&Rumor::new(40, 4, 0.7).unwrap()).unwrap();
+    fn solved(memory: Memory) -> (Chain, Layout, Solved) {
+        let chain = Chain::new(&Rumor::new(40, 4, 0.7).unwrap(), memory).unwrap();
         let layout = Layout::of(&chain);
         let solved = eliminate::states(&chain, &layout);
         (chain, layout, solved)
@@ -100,18 +101,20 @@ mod tests {
 
     #[test]
     fn a_spoiled_solution_has_a_wide_interval_that_still_holds() {
-        let (chain, layout, mut solved) = solved();
-        let truth = solved.value[0];
-        for (i, error) in [(0, 1e-4), (17, -1e-3), (60, 1e-5), (3, -2e-6)] {
-            solved.value[i] += error;
-            let Interval { lower, upper } = states(&chain, &layout, &solved).unwrap();
-            assert!(lower <= truth && truth <= upper && upper - lower > error.abs(), "{lower} {upper}");
+        for memory in [Memory::Heard, Memory::Told] {
+            let (chain, layout, mut solved) = solved(memory);
+            let truth = solved.value[0];
+            for (i, error) in [(0, 1e-4), (17, -1e-3), (60, 1e-5), (3, -2e-6)] {
+                solved.value[i] += error;
+                let Interval { lower, upper } = states(&chain, &layout, &solved).unwrap();
+                assert!(lower <= truth && truth <= upper && upper - lower > error.abs(), "{lower} {upper}");
+            }
         }
     }
 
     #[test]
     fn what_is_not_proven_is_not_said() {
-        let (chain, layout, solved) = solved();
+        let (chain, layout, solved) = solved(Memory::Told);
         let spoiled = |change: fn(&mut Solved)| {
             let mut solved = solved.clone();
             change(&mut solved);

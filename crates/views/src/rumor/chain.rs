@@ -11,14 +11,27 @@
 //! with probabilities that are not negative: 0 telling itself keeps `u`, 0 telling 1 and muting turns it into `-u`, and together that
 //! is `s u`. Hence `I - P` has an inverse without negative entries, and whatever satisfies the equations with `>=` is above `u`.
 //!
+//! **Memory.** Curious peers also know whom *they* told. When one of them tells a suspect, the two cases may look different from then on, and are
+//! counted as if they did: a reward of `2 c / n` more, and no further step. The value then bounds what can be told apart from above.
+//!
 //! **Totals.** Nearly everything depends on `a = k + c` alone; only when 0 itself tells an honest peer does `k` matter. With the
 //! largest `k` of each total the equations give a value above `u` (as long as it falls with `a`), with the smallest one below.
 
 use super::Rumor;
 
+/// What the curious use of all they know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Who told them.
+    Heard,
+    /// That, and whom they told themselves.
+    Told,
+}
+
 /// The chain of one rumour with at least two honest peers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chain {
+    memory: Memory,
     /// Honest peers who are neither of the suspects.
     pub(super) others: usize,
     pub(super) curious: usize,
@@ -37,14 +50,15 @@ pub(super) enum Split {
 
 impl Chain {
     /// `None` where there is nobody to hide among.
-    pub(super) fn new(rumor: &Rumor) -> Option<Self> {
+    pub(super) fn new(rumor: &Rumor, memory: Memory) -> Option<Self> {
         let others = rumor.honest().checked_sub(2)?;
-        Some(Self { others, curious: rumor.curious(), n: rumor.peers() as f64, s: rumor.muting() })
+        Some(Self { memory, others, curious: rumor.curious(), n: rumor.peers() as f64, s: rumor.muting() })
     }
 
-    /// The probability that the next telling is by 0 and overheard.
-    pub(super) fn reward(&self, active: usize) -> f64 {
-        self.curious as f64 / self.n / (active + 1) as f64
+    /// The probability that the next telling gives the source away: it is by 0 and overheard, or of a suspect by somebody who remembers.
+    pub(super) fn reward(&self, k: usize, c: usize) -> f64 {
+        let told = if self.memory == Memory::Told { 2 * c } else { 0 };
+        (self.curious + told) as f64 / self.n / (k + c + 1) as f64
     }
 
     /// Calls `to(k', c', probability)` for what one telling may lead to.
@@ -56,18 +70,21 @@ impl Chain {
         if k < self.others {
             to(k + 1, c, stays * (self.others - k) as f64);
         }
-        self.told(k, c, stays * (k + c) as f64, &mut to);
+        let remembered = usize::from(self.memory == Memory::Heard);
+        self.told(k, c, stays * k as f64, 1, &mut to);
+        self.told(k, c, stays * c as f64, remembered, &mut to);
         if k > 0 {
-            self.told(k - 1, c, mutes * k as f64, &mut to);
+            self.told(k - 1, c, mutes * k as f64, 1, &mut to);
         }
         if c > 0 {
-            self.told(k, c - 1, mutes * c as f64, &mut to);
+            self.told(k, c - 1, mutes * c as f64, remembered, &mut to);
         }
     }
 
-    /// Somebody else tells: 0 or an active peer, which changes nothing, or one more peer (or 1, and the two are even).
-    fn told(&self, k: usize, c: usize, weight: f64, to: &mut impl FnMut(usize, usize, f64)) {
-        to(k, c, weight * (k + c + 1) as f64);
+    /// Somebody else tells: 0 (if that counts for nothing) or an active peer, which changes nothing, or one more peer (or 1, and the two are
+    /// even).
+    fn told(&self, k: usize, c: usize, weight: f64, zero: usize, to: &mut impl FnMut(usize, usize, f64)) {
+        to(k, c, weight * (k + c + zero) as f64);
         if k < self.others {
             to(k + 1, c, weight * (self.others - k) as f64);
         }
@@ -81,7 +98,7 @@ impl Chain {
         self.others + self.curious
     }
 
-    /// Probabilities that one telling takes the total `a` down, leaves it, or takes it up.
+    /// Probabilities that one telling takes the total `a` down, leaves it, or takes it up, where nobody remembers whom they told.
     pub(super) fn total(&self, a: usize, split: Split) -> [f64; 3] {
         let k = match split {
             Split::Honest => a.min(self.others),
@@ -106,7 +123,7 @@ mod tests {
     #[test]
     fn totals_are_sums_over_states() {
         for (n, f, s) in [(9, 3, 0.4), (7, 5, 0.9), (6, 1, 1.0), (6, 0, 0.3), (8, 2, 0.0)] {
-            let chain = Chain::new(&Rumor::new(n, f, s).unwrap()).unwrap();
+            let chain = Chain::new(&Rumor::new(n, f, s).unwrap(), Memory::Heard).unwrap();
             for a in 0..=chain.most() {
                 for (split, k) in
                     [(Split::Honest, a.min(chain.others)), (Split::Curious, a.saturating_sub(f))]
@@ -119,7 +136,7 @@ mod tests {
                         "{n} {a}: {sums:?} {total:?}"
                     );
                     // What is missing: 0 is overheard, somebody tells 1, or 0 mutes without telling itself.
-                    let left = sums.iter().sum::<f64>() + chain.reward(a);
+                    let left = sums.iter().sum::<f64>() + chain.reward(k, a - k);
                     assert!(left < 1.0 + 1e-15, "{left}");
                 }
             }

@@ -80,7 +80,7 @@ fn eliminate(chain: &Chain, layout: &Layout, block: usize, above: Option<&Block>
     let mut offset = Mat::<f64>::zeros(width, 2);
     for row in 0..width {
         let (k, c) = layout.state(block * width + row);
-        offset[(row, 0)] = chain.reward(k + c);
+        offset[(row, 0)] = chain.reward(k, c);
         offset[(row, 1)] = 1.0;
         chain.each(k, c, |k, c, p| {
             let (to, place) = layout.place(k, c);
@@ -109,7 +109,7 @@ pub(super) fn totals(chain: &Chain, split: Split) -> Solved {
     for a in (0..=most).rev() {
         let [down, stay, up] = chain.total(a, split);
         let own = 1.0 - stay - up * above[0];
-        above = [down / own, (chain.reward(a) + up * above[1]) / own, (1.0 + up * above[2]) / own];
+        above = [down / own, (chain.reward(a, 0) + up * above[1]) / own, (1.0 + up * above[2]) / own];
         rows[a] = above;
     }
     let (mut value, mut tellings) = (0.0, 0.0);

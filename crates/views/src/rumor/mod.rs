@@ -1,23 +1,25 @@
 //! Rumours with a private source: how well "who began?" is hidden when news spreads from peer to peer.
 //!
 //! `n` peers can all reach each other, `f` of them are curious. An active peer tells a peer drawn among all `n`, stays active with
-//! probability `s`, and whoever is told becomes active. The curious log who tells them, in order. What they can say of the source:
+//! probability `s`, and whoever is told becomes active. The curious log who tells them and whom they tell, in order. What they can say of the
+//! source:
 //!
 //! ```text
 //! Rumor (n, f, s) ──► published: Theorems 5, 7 and 8 as printed, composed over rumours
 //!                 ├─► improved:  closed forms of ours, below them and equal to Theorem 5 at s = 0
-//!                 ├─► sharp:     the exact total variation of asynchronous tellings, certified
+//!                 ├─► sharp:     the total variation of asynchronous tellings, certified from both sides
 //!                 └─► spread:    how many rounds and messages it takes
 //! ```
 //!
 //! Statements, adversaries and proofs are in `docs/theorems/rumor-source.md`. Three things nobody may forget: the curious have no clock
-//! (else only `epsilon = 0` holds), they do not use whom *they* told, and the end of a run does not show ([`NOT_COVERED`]).
+//! (else only `epsilon = 0` holds), rounds lose more than single tellings ([`Rumor::rounds_delta`]), and the end of a run does not show
+//! ([`NOT_COVERED`]).
 //!
 //! | file | what |
 //! | --- | --- |
 //! | `published` | the printed formulas |
 //! | `improved` | ours in closed form |
-//! | `chain`, `eliminate`, `certify`, `sharp` | the exact value: who is active, elimination, proof of the result, choice of method |
+//! | `chain`, `eliminate`, `certify`, `sharp` | sharp bounds: who is active, elimination, proof of the result, choice of method |
 //! | `law` | three possible privacy losses, composed |
 //! | `inverse` | `s` for a target |
 //! | `spread` | mean dynamics of the spreading |
@@ -37,7 +39,7 @@ mod sharp;
 mod spread;
 
 pub use account::{Account, Better, NOT_COVERED};
-pub use inverse::{improved_muting_for, muting_for, sharp_muting_for};
+pub use inverse::{improved_muting_for, muting_for, rounds_muting_for, sharp_muting_for};
 pub use proven::{Course, Proven, attack_success};
 pub use sharp::{EFFORT, Method, Sharp};
 pub use spread::{Spread, mean_dynamics, plateau};
@@ -58,7 +60,7 @@ pub const MOST_RUMORS: u32 = 10_000;
 /// assert!(walk.delta(11f64.ln(), 1)? < 1e-15);                // and it is ln(f + 1)-private with certainty
 /// let quick = Rumor::new(100, 10, 0.5)?;
 /// assert!((quick.delta(0.0, 1)? - 0.18182).abs() < 1e-5);     // Theorem 7
-/// assert!(quick.sharp().unwrap().at_zero.upper < 0.17511);    // the truth, for asynchronous tellings
+/// assert!(quick.sharp().unwrap().at_zero.upper < 0.17908);    // at most, for asynchronous tellings
 /// # Ok::<(), sottovoce_views::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]

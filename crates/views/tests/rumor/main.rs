@@ -3,6 +3,7 @@
 
 mod limits;
 mod machine;
+mod memory;
 
 use machine::{Crowd, Label, Machine};
 use sottovoce_views::rumor::Rumor;
@@ -49,10 +50,8 @@ fn the_sharp_loss_is_reached_from_below() {
         let sharp = rumor.sharp().unwrap();
         let machine = crowd.asynchronous(true).without_clock();
         let found = |length| machine.hockey_stick(&[1, 2], length, 1.0);
-        assert!(
-            found(length) <= sharp.at_zero.upper + 1e-13 && found(length) > sharp.at_zero.lower - 2e-3,
-            "{n} {s}"
-        );
+        let heard = rumor.heard().unwrap().at_zero;
+        assert!(found(length) <= heard.upper + 1e-13 && found(length) > heard.lower - 2e-3, "{n} {s}");
         assert!(found(length - 1) <= found(length) + 1e-15);
         for epsilon in [0.2, 0.5, 1.0, 2.0] {
             let loss = machine.hockey_stick(&[1, 2], length, f64::exp(epsilon));
@@ -70,8 +69,8 @@ fn not_telling_oneself_has_the_same_loss() {
     for (n, f, s, length) in CROWDS {
         let (crowd, rumor) = crowd(n, f, s);
         let found = crowd.asynchronous(false).without_clock().hockey_stick(&[1, 2], length, 1.0);
-        let sharp = rumor.sharp().unwrap().at_zero;
-        assert!(found <= sharp.upper + 1e-13 && found > sharp.lower - 3e-3, "{n} {s}: {found} {sharp:?}");
+        let heard = rumor.heard().unwrap().at_zero;
+        assert!(found <= heard.upper + 1e-13 && found > heard.lower - 3e-3, "{n} {s}: {found} {heard:?}");
     }
 }
 
@@ -179,6 +178,6 @@ fn rounds_lose_more_than_asynchronous_tellings_and_less_than_the_closed_form() {
         assert!(loss <= limit + 1e-9 && loss > limit - 0.01, "{n} {s}: {loss}");
         assert!(loss <= rumor.improved_delta());
     }
-    let asynchronous = Rumor::new(4, 1, 0.7).unwrap().sharp().unwrap().at_zero.upper;
+    let asynchronous = Rumor::new(4, 1, 0.7).unwrap().heard().unwrap().at_zero.upper;
     assert!(asynchronous < 0.3615);
 }

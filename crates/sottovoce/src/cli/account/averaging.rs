@@ -12,10 +12,11 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
 use sottovoce_views::exact::{Leakage, WorstCoalition};
 
-use crate::averaging::{Accounted, Method, Question, Run};
+use crate::averaging::{Accounted, Method, Question, Run, check, terms};
 use crate::cli::Global;
 use crate::cli::graph::source::{GraphSource, observer, read_schedule};
 use crate::cli::graph::{ResultsChoice, count, real};
+use crate::terms::Terms;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
@@ -105,14 +106,7 @@ impl AveragingArgs {
             return self.coalition(global, &run, size);
         }
         let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.nodes()));
-        let question = Question {
-            observers: observers.collect::<anyhow::Result<_>>()?,
-            relay_noise: self.relay_noise,
-            results: self.results.into(),
-            sigma: self.sigma,
-            sensitivity: self.sensitivity,
-            delta: self.delta,
-        };
+        let question = self.question(observers.collect::<anyhow::Result<_>>()?);
         let accounted = run.account(&question, &self.method.methods())?;
         let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
         global.print(&AveragingAccount {
@@ -120,6 +114,17 @@ impl AveragingArgs {
             hops,
             names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
         })
+    }
+
+    fn question(&self, observers: Vec<usize>) -> Question {
+        Question {
+            observers,
+            relay_noise: self.relay_noise,
+            results: self.results.into(),
+            sigma: self.sigma,
+            sensitivity: self.sensitivity,
+            delta: self.delta,
+        }
     }
 
     fn matrix(&self, global: &Global, run: &Run, graph: Option<&Graph>) -> anyhow::Result<()> {
@@ -135,8 +140,24 @@ impl AveragingArgs {
         }
         let mean = leakages.iter().map(Leakage::mean).sum::<f64>() / leakages.len() as f64;
         let certified = leakages.iter().all(|leakage| leakage.certified);
-        let exact = leakages.into_iter().map(|leakage| leakage.losses).collect();
-        global.print(&AllPairs { relay_noise: self.relay_noise, mean, certified, by_distance, exact })
+        let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
+        let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
+        let (statement, terms) = self.promise(worst)?;
+        let terms = Terms { adversary: "any one peer".into(), ..terms };
+        let exact = leakages.iter().map(|leakage| leakage.losses.clone()).collect();
+        let statements = vec![statement];
+        let relay_noise = self.relay_noise;
+        global.print(&AllPairs { relay_noise, mean, certified, by_distance, statements, terms, exact })
+    }
+
+    /// The guarantee of whoever loses most to some observers, in words, and its terms.
+    fn promise(&self, leakage: &Leakage) -> anyhow::Result<(String, Terms)> {
+        let question = self.question(leakage.observers.clone());
+        check(&question)?;
+        let (peer, _) = leakage.worst();
+        let guarantee = leakage.guarantee(peer, self.sensitivity, self.sigma)?;
+        let statement = format!("peer {peer}, the worst off: {}", guarantee.state(self.delta)?);
+        Ok((statement, terms(leakage, &question)?))
     }
 
     fn coalition(&self, global: &Global, run: &Run, size: usize) -> anyhow::Result<()> {
@@ -154,7 +175,8 @@ impl AveragingArgs {
         let bar = global.progress(0, "coalitions");
         let found = run.worst_coalition(size, |_| bar.inc(1))?;
         bar.finish_and_clear();
-        global.print(&Coalition { found })
+        let (statement, terms) = self.promise(&found.leakage)?;
+        global.print(&Coalition { found, statements: vec![statement], terms })
     }
 
     fn averaging(&self, graph: Option<&Graph>) -> anyhow::Result<Run> {
@@ -188,6 +210,9 @@ struct AllPairs {
     mean: f64,
     certified: bool,
     by_distance: BTreeMap<u32, Group>,
+    statements: Vec<String>,
+    #[serde(flatten)]
+    terms: Terms,
     exact: Vec<Vec<f64>>,
 }
 
@@ -216,7 +241,9 @@ impl fmt::Display for AllPairs {
             let mean = group.sum / group.pairs as f64;
             writeln!(f, "  {hops:>8} {:>8} {:>10} {:>10}", group.pairs, up(mean), up(group.largest))?;
         }
-        Ok(())
+        writeln!(f)?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        write!(f, "{}", self.terms)
     }
 }
 
@@ -225,6 +252,9 @@ impl fmt::Display for AllPairs {
 struct Coalition {
     #[serde(flatten)]
     found: WorstCoalition,
+    statements: Vec<String>,
+    #[serde(flatten)]
+    terms: Terms,
 }
 
 impl fmt::Display for Coalition {
@@ -238,7 +268,9 @@ impl fmt::Display for Coalition {
             format!("found greedily; no coalition of this size exceeds {}", up(self.found.mean_at_most))
         };
         writeln!(f, "                 ({how})")?;
-        write!(f, "  fully exposed  {}", list(&crate::averaging::exposed(leakage)))
+        writeln!(f, "  fully exposed  {}\n", list(&crate::averaging::exposed(leakage)))?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        write!(f, "{}", self.terms)
     }
 }
 
@@ -296,10 +328,13 @@ impl fmt::Display for AveragingAccount {
         for statement in &found.statements {
             writeln!(f, "  {statement}")?;
         }
+        if let Some(terms) = &found.terms {
+            write!(f, "{terms}")?;
+        }
         if let Some(published) = &found.worst_understatement {
             write!(
                 f,
-                "  the published formula understates the loss of peer {}: {} instead of {}",
+                "\n  the published formula understates the loss of peer {}: {} instead of {}",
                 published.peer,
                 round_up(published.published),
                 round_up(published.exact)

@@ -16,7 +16,7 @@ const EXAMPLES: &str = "Examples:
 
 An active peer tells a peer drawn among all (itself included), stays active with probability S, and whoever is told becomes
 active. With --muting 0 the rumour walks (most private), with --muting 1 it is pushed (fastest). Curious peers log, in order,
-who tells them. The proofs, and what they do not cover, are in docs/theorems/rumor-source.md.";
+who tells them and whom they tell. The proofs, and what they do not cover, are in docs/theorems/rumor-source.md.";
 
 /// Arguments of `account rumor`.
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ impl RumorArgs {
         let rumor = Rumor::new(self.nodes, self.curious, self.muting)?;
         let account = rumor.account(self.epsilon, self.rumors)?;
         let statement = format!(
-            "epsilon = {} at delta <= {} against {}, for {} ({}); {}",
+            "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
             account.epsilon,
             round_up(account.delta),
             account.adversary,
@@ -85,10 +85,11 @@ impl fmt::Display for RumorAccount {
         writeln!(f, "{}", meaning(found))?;
         writeln!(f, "\n  {:<34} {:>10} {:>12}", "", "delta", "uncertainty")?;
         row(f, printed(found), found.delta, found.prediction_uncertainty)?;
-        row(f, "ours, also in synchronous rounds", found.improved.delta, found.improved_uncertainty)?;
+        row(f, "ours, one telling at a time", found.improved.delta, found.improved_uncertainty)?;
         if let Some(sharp) = &found.sharp {
-            row(f, "ours, asynchronous tellings only", sharp.delta, found.improved_uncertainty)?;
+            row(f, "ours, the same, sharper", sharp.delta, found.improved_uncertainty)?;
         }
+        row(f, "ours, in synchronous rounds", found.rounds.delta, found.improved_uncertainty)?;
         writeln!(f, "  {}", note(found))?;
         writeln!(f, "\n  {}", spreading(found.spreading))?;
         writeln!(f, "\n  not covered:")?;
@@ -112,7 +113,7 @@ fn printed(found: &Account) -> &'static str {
 /// The guarantee as probabilities of success.
 fn meaning(found: &Account) -> String {
     format!(
-        "  no attack names the source with probability above {} on average,\n  and after no observation is anybody the source with \
+        "  told one at a time, no attack names the source with probability above {} on average,\n  and after no observation is anybody the source with \
          probability above {} (published: {})",
         round_up(found.improved.attack_success_at_most),
         round_up(found.improved_posterior_at_most),
@@ -123,9 +124,9 @@ fn meaning(found: &Account) -> String {
 /// Where the sharp number comes from.
 fn note(found: &Account) -> String {
     match &found.sharp {
-        Some(Better { at_zero, method: Method::Exact | Method::Totals, .. }) => {
+        Some(Better { at_zero, method: Method::States | Method::Totals, .. }) => {
             let (low, high) = (down(at_zero.lower), round_up(at_zero.upper));
-            format!("asynchronous, one rumour at epsilon = 0: the truth is in [{low}, {high}]")
+            format!("one telling at a time, one rumour at epsilon = 0: the truth is in [{low}, {high}]")
         }
         _ => format!("({})", found.sharp_reason),
     }

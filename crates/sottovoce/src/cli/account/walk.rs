@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 use clap::Args;
 use serde::Serialize;
-use sottovoce_privacy::{Standing, round_up};
+use sottovoce_privacy::{Adjacency, Standing, Unit, limits, round_up};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::walk::{
@@ -83,9 +83,14 @@ pub(crate) struct WalkArgs {
 /// Everything asked for.
 #[derive(Debug, Serialize)]
 struct Walk {
-    unit: &'static str,
+    /// What losses are counted in, but for those of a walk to come.
+    loss_unit: &'static str,
     adversary: &'static str,
     protects: &'static str,
+    /// What is protected.
+    unit: Unit,
+    /// Under which adjacency.
+    adjacency: Adjacency,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     observers: Vec<usize>,
     /// So many contributions of each peer, as printed.
@@ -109,6 +114,14 @@ struct Walk {
     expected_loss_linear: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_standing: Option<Standing>,
+    /// What the losses of a walk to come are counted in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_loss_unit: Option<String>,
+    /// The seed of the simulated paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_seed: Option<u64>,
+    /// What none of these losses speaks of.
+    not_covered: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sum_powers_over_i: Option<Vec<Vec<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,9 +143,11 @@ impl WalkArgs {
             .map(|name| peer("observer", name, Some(&graph), n))
             .collect::<Result<_, _>>()?;
         let mut walk = Walk {
-            unit: "alpha/(2 sigma²)",
+            loss_unit: "alpha/(2 sigma²)",
             adversary: "the observers, who see the token at their own visits",
             protects: "a peer's contributions, replaced within the sensitivity that sigma is relative to",
+            unit: Unit::User,
+            adjacency: Adjacency::Replace,
             observers,
             published: None,
             published_standing: Standing::Refuted,
@@ -143,6 +158,9 @@ impl WalkArgs {
             expected_loss_convex: None,
             expected_loss_linear: None,
             expected_standing: None,
+            expected_loss_unit: None,
+            expected_seed: None,
+            not_covered: limits::of_a_protocol(),
             sum_powers_over_i: None,
             neg_log_matrix: None,
         };
@@ -155,7 +173,7 @@ impl WalkArgs {
             (walk.trajectory_loss_linear, walk.trajectory_loss_convex) =
                 (Some(path.linear), Some(path.convex));
         }
-        self.expect(&mixing, &mut walk)?;
+        self.expect(&mixing, &mut walk, global.seed)?;
         if self.matrix {
             let rows = |all: &[f64]| all.chunks_exact(n).map(<[f64]>::to_vec).collect::<Vec<_>>();
             walk.sum_powers_over_i = Some(rows(&power_sums(&mixing, self.steps)?));
@@ -186,7 +204,7 @@ impl WalkArgs {
     }
 
     /// The walk to come.
-    fn expect(&self, mixing: &Mixing, walk: &mut Walk) -> anyhow::Result<()> {
+    fn expect(&self, mixing: &Mixing, walk: &mut Walk, seed: u64) -> anyhow::Result<()> {
         let (Some(samples), Some(sigma), Some(order)) = (self.expected, self.sigma, self.order) else {
             return Ok(());
         };
@@ -196,10 +214,12 @@ impl WalkArgs {
             tokens: self.tokens,
             ..ExpectedSetup::new(mixing, self.steps)
         };
-        let sampling = Sampling { samples, seed: 0, confidence: self.confidence };
+        let sampling = Sampling { samples, seed, confidence: self.confidence };
         let mut expected = setup.expected(&walk.observers, sigma, &[order], sampling)?;
         let chance = format!("{samples} simulated paths did not mislead (probability {})", self.confidence);
         walk.expected_standing = Some(Standing::Conditional(vec![CONVEX.to_owned(), chance]));
+        walk.expected_loss_unit = Some(format!("Rényi loss of order {order}"));
+        walk.expected_seed = Some(seed);
         walk.expected_loss_linear = Some(expected.linear.orders.swap_remove(0).upper);
         walk.expected_loss_convex = Some(expected.convex.orders.swap_remove(0).upper);
         Ok(())
@@ -240,7 +260,8 @@ impl WalkArgs {
 
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Losses in units of {}, to {}, of {}\n", self.unit, self.adversary, self.protects)?;
+        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
+        writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
         let columns: Vec<(&str, &Vec<f64>)> = [
             ("printed", &self.published),
             ("this path, linear", &self.trajectory_loss_linear),
@@ -269,11 +290,13 @@ impl fmt::Display for Walk {
             writeln!(f, "  path:    {standing}")?;
         }
         if let Some(standing) = &self.expected_standing {
-            writeln!(f, "  to come: {standing}")?;
+            let unit = self.expected_loss_unit.as_deref().unwrap_or_default();
+            writeln!(f, "  to come: as a {unit}, with the result shown; {standing}")?;
         }
         if self.sum_powers_over_i.is_some() {
             writeln!(f, "  The matrices are printed with --json.")?;
         }
-        Ok(())
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
 }

@@ -52,7 +52,7 @@ impl fmt::Display for Planned {
             "{} peers, {} of them curious; delta <= {} at epsilon = 0\n",
             plan.nodes, plan.curious, plan.target
         )?;
-        let names = ["s", "delta", "ours", "exact", "uncertainty", "ours", "rounds", "messages"];
+        let names = ["s", "delta", "ours", "in rounds", "sharp", "uncertainty", "ours", "rounds", "messages"];
         writeln!(f, "  {}", line(&names.map(str::to_owned)))?;
         for (i, row) in plan.rows.iter().enumerate() {
             let mark = if i == plan.chosen { '>' } else { ' ' };
@@ -60,25 +60,28 @@ impl fmt::Display for Planned {
         }
         writeln!(
             f,
-            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours: closed forms, asynchronous or in rounds; exact: asynchronous only;\n\
-             rounds and messages: predicted by mean dynamics; simulations take up to a tenth longer, a fifth where peers are few"
+            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours where all active peers tell at \
+             once;\nrounds and messages: predicted by mean dynamics; simulations take up to a tenth longer, a fifth where peers are few"
         )?;
         writeln!(f, "\n{}", plan.reason)?;
-        writeln!(f, "  against {}, for {}; {}", plan.adversary, plan.unit, plan.standing)
+        writeln!(f, "  against {}, for {}; {}", plan.adversary, plan.unit, plan.standing)?;
+        writeln!(f, "\n  not covered:")?;
+        plan.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
 }
 
-fn line(cells: &[String; 8]) -> String {
-    let widths = [8, 13, 13, 13, 12, 12, 11, 12];
+fn line(cells: &[String; 9]) -> String {
+    let widths = [8, 11, 11, 11, 11, 12, 12, 11, 12];
     cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().join(" ")
 }
 
-fn cells(row: &RumorRow) -> [String; 8] {
+fn cells(row: &RumorRow) -> [String; 9] {
     let unknown = || "-".to_owned();
     [
         shown(row.muting),
         round_up(row.delta),
         round_up(row.improved_delta),
+        round_up(row.rounds_delta),
         row.sharp_delta.map_or_else(unknown, round_up),
         down(row.prediction_uncertainty),
         down(row.improved_uncertainty),

@@ -84,6 +84,8 @@ struct Learned {
     steps: (usize, usize),
     /// Whether there is more to do: the run was paused.
     paused: bool,
+    /// How often the state was written down on the way. Each time is counted in the guarantees.
+    shown: usize,
     objective: f64,
     /// Over several seeds; of this run alone, where it was paused.
     accuracy: Spread,
@@ -121,7 +123,7 @@ impl Learning {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let mut run = Run::new(&task, mixing.as_ref(), settings.clone(), last_step, threads)?;
         self.take_up(&mut run)?;
-        let more = self.learn(&mut run, global)?;
+        let more = self.learn(&mut run, mixing.as_ref(), global)?;
         let mut found = self.conclude(&task, mixing.as_ref(), &run, more)?;
         let silent = Settings { sigma: 0.0, budget: None, ..settings };
         found.accuracy_without_noise = accuracy(&task, mixing.as_ref(), silent, None, threads)?;
@@ -214,7 +216,7 @@ impl Learning {
     }
 
     /// Learns, showing loss and budget; whether there is more to do.
-    fn learn(&self, run: &mut Run<'_>, global: &Global) -> anyhow::Result<bool> {
+    fn learn(&self, run: &mut Run<'_>, mixing: Option<&Mixing>, global: &Global) -> anyhow::Result<bool> {
         let (done, all) = run.progress();
         let bar = global.progress(all, "learning");
         bar.set_position(done as u64);
@@ -226,6 +228,11 @@ impl Learning {
         })?;
         bar.finish_and_clear();
         if let Some(path) = &self.checkpoint {
+            let promise =
+                if self.sigma.is_some() { self.target.given()? } else { Some(self.target.promise()?) };
+            if let Some(promise) = promise {
+                run.may_show(mixing, &promise)?;
+            }
             save(path, &run.checkpoint())?;
         }
         Ok(more)
@@ -256,6 +263,7 @@ impl Learning {
             sensitivity: task.sensitivity(),
             steps: run.progress(),
             paused,
+            shown: run.shown(),
             objective: task.objective(&model),
             accuracy: Spread::of(&[session.accuracy()]),
             accuracy_of_this_run: session.accuracy(),
@@ -322,6 +330,12 @@ impl Learned {
         ];
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
+        }
+        if self.shown > 0 {
+            facts.push((
+                "state written down".to_owned(),
+                format!("{} times, each of them counted", self.shown),
+            ));
         }
         if self.paused {
             facts.push(("paused".to_owned(), "go on with --resume".to_owned()));

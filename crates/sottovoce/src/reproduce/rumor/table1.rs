@@ -82,7 +82,7 @@ impl Line {
 pub(super) fn table(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     item.say(
         "Delta is how much the view of the curious can differ between two sources. The table prints a simple bound; the series of Theorem 7 \
-         is smaller, and the exact value, for tellings one after another, smaller still. An attack that knows two suspects proves what \
+         is smaller, and the exact value, for tellings one after another and curious peers who do not use whom they told, smaller still. An attack that knows two suspects proves what \
          delta is at least.",
     );
     let lines: Vec<Line> =

@@ -15,7 +15,7 @@ pub(super) const CONFIDENCE: f64 = 0.999;
 pub(super) struct Bounds {
     /// From the delta of Theorem 5 or 7, composed over rumours.
     pub(super) published: f64,
-    /// From the exact delta.
+    /// From the exact delta against the paper's adversary, who does not use whom it told.
     pub(super) sharp: f64,
     /// From prediction uncertainty, which asks for every honest peer to be suspected: as published, and ours.
     pub(super) uncertainty: Option<(f64, f64)>,
@@ -34,7 +34,7 @@ pub(super) struct Theory {
 impl Theory {
     pub(super) fn new(size: Size, muting: f64) -> anyhow::Result<Self> {
         let rumor = Rumor::new(size.peers, size.curious, muting)?;
-        Ok(Self { size, rumor, published: rumor.delta(0.0, 1)?, sharp: rumor.sharp() })
+        Ok(Self { size, rumor, published: rumor.delta(0.0, 1)?, sharp: rumor.heard() })
     }
 
     /// Several at once: the exact delta takes a while.
