@@ -16,28 +16,39 @@
 //! Start at [`Accountant`]; the proofs are in `docs/theorems`.
 
 mod accountant;
+mod batches;
 pub mod calibrate;
+mod composition;
 mod contour;
+mod currencies;
 mod decay;
 mod error;
 mod filter;
 mod gdp;
+mod group;
 mod guarantee;
 pub mod kov;
 pub mod limits;
 mod loss;
 mod mechanism;
+pub mod most;
 pub mod noise;
 mod pld;
+mod pure;
 mod quadrature;
 pub mod rdp;
 mod special;
+mod trade_off;
 
 pub use accountant::Accountant;
+pub use composition::{Composition, Epsilon, Release};
+pub use currencies::{GaussianBound, Kind};
 pub use error::{Error, Result};
 pub use filter::{Budget, Filter, Odometer};
 pub use gdp::Gdp;
+pub use group::{Group, Route};
 pub use guarantee::{Adversary, Guarantee, Standing, Unit, outward, round_up};
 pub use loss::Loss;
 pub use mechanism::{Adjacency, Mechanism, Noise, Sampling};
 pub use special::{Interval, normal_quantile};
+pub use trade_off::TradeOff;

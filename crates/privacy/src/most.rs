@@ -1,0 +1,78 @@
+//! From a target epsilon to the most steps, or the largest batch, that still meet it.
+//!
+//! Both are whole numbers, so the answer can be checked completely: it meets the target, and one more does not.
+
+use crate::{Epsilon, Error, Result};
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Most {
+    /// The largest number that meets the target.
+    pub number: u64,
+    /// The epsilon at that number.
+    pub spent: Epsilon,
+    /// The epsilon at one more, where one more is allowed and can be computed.
+    pub beyond: Option<Epsilon>,
+}
+
+/// The largest number from 1 to `largest` whose epsilon stays within `target`. Epsilon must grow with the number.
+///
+/// ```
+/// use sottovoce_privacy::{Epsilon, Interval, most};
+/// let spend = |steps: u64| Ok(Epsilon::Within(Interval { lower: steps as f64, upper: steps as f64 }));
+/// assert_eq!(most::number("steps", 1_000, 17.5, spend)?.number, 17);
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+pub fn number(
+    field: &'static str,
+    largest: u64,
+    target: f64,
+    spend: impl Fn(u64) -> Result<Epsilon>,
+) -> Result<Most> {
+    let enough = |number: u64| match spend(number) {
+        Ok(epsilon) => Ok((epsilon.upper() <= target).then_some(epsilon)),
+        // A loss beyond computing is not within any target.
+        Err(Error::Accuracy { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let Some(mut spent) = enough(1)? else {
+        let remedy = format!("not even 1 of `{field}` stays within it; give a larger epsilon or more noise");
+        return Err(Error::parameter("epsilon", target, remedy));
+    };
+    let (mut low, mut high) = (1, largest.saturating_add(1));
+    while high - low > 1 {
+        // Double until something is too much, then halve.
+        let next = if high > largest { low.saturating_mul(2) } else { low + (high - low) / 2 };
+        let next = if next > largest { largest } else { next };
+        match enough(next)? {
+            Some(epsilon) => (low, spent) = (next, epsilon),
+            None => high = next,
+        }
+    }
+    let beyond = (low < largest).then(|| spend(low + 1).ok()).flatten();
+    Ok(Most { number: low, spent, beyond })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Interval;
+
+    fn linear(number: u64) -> Result<Epsilon> {
+        Ok(Epsilon::Within(Interval { lower: number as f64, upper: number as f64 }))
+    }
+
+    #[test]
+    fn every_answer_is_the_last_one_that_fits() {
+        for largest in [1, 2, 3, 7, 100, 1_000_000_000] {
+            for target in [1.0, 1.5, 2.0, 3.9, 64.0, 65.0, 1e10] {
+                let most = number("steps", largest, target, linear).unwrap();
+                let expected = if target < largest as f64 { target as u64 } else { largest };
+                assert_eq!(most.number, expected, "{largest} {target}");
+                assert_eq!(most.beyond.is_none(), expected == largest);
+            }
+        }
+        let message = number("steps", 10, 0.5, linear).unwrap_err().to_string();
+        assert!(message.contains("`epsilon` is 0.5") && message.contains("`steps`"), "{message}");
+    }
+}

@@ -1,0 +1,73 @@
+//! The largest loss of a release, where there is one: what holds at delta 0.
+//!
+//! Closed forms, independent of the privacy-loss laws. A Gaussian, discrete or not, has losses without bound, sampled or
+//! not; then there is no pure epsilon, and none is printed.
+
+use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::pld::mixed_loss;
+use crate::special::{Interval, UNIT};
+
+/// The largest losses of removing and of adding a record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Largest {
+    removed: f64,
+    added: f64,
+    /// How far rounding may have moved either.
+    error: f64,
+}
+
+/// Those of one release; nothing where losses have no bound.
+pub(crate) fn largest(mechanism: &Mechanism, adjacency: Adjacency) -> Option<Largest> {
+    let base = base(mechanism.noise(), adjacency)?;
+    let mixed = |rate: f64| (mixed_loss(base, rate), -mixed_loss(-base, rate));
+    let (removed, added) = match (mechanism.sampling(), adjacency) {
+        (Sampling::Nobody, _) => (0.0, 0.0),
+        (Sampling::Everyone, _) => (base, base),
+        (Sampling::Poisson { rate }, Adjacency::AddRemove) => mixed(rate),
+        // The record stands at 1, then at -1: half the distance to where it is not, each way.
+        (Sampling::Poisson { rate }, Adjacency::Replace) => {
+            let both = mixed_loss(0.5 * base, rate) - mixed_loss(-0.5 * base, rate);
+            (both, both)
+        }
+        (Sampling::FixedBatch { population, batch }, _) => {
+            let (removed, _) = mixed(batch as f64 / population as f64);
+            (removed, removed)
+        }
+    };
+    Some(Largest { removed, added, error: 64.0 * UNIT * removed + 16.0 * UNIT * base })
+}
+
+/// The largest loss before sampling.
+fn base(noise: Noise, adjacency: Adjacency) -> Option<f64> {
+    let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
+    match noise {
+        Noise::Gaussian { .. } | Noise::DiscreteGaussian { .. } => None,
+        Noise::Laplace { scale } => Some(doubled / scale),
+        Noise::DiscreteLaplace { scale, contribution } => Some(doubled * f64::from(contribution) / scale),
+        Noise::RandomizedResponse { random_probability: p, buckets } => {
+            Some(((1.0 - p) * f64::from(buckets) / p).ln_1p())
+        }
+        Noise::Pure { epsilon } => Some(epsilon),
+    }
+}
+
+/// The largest loss of a composition: the same neighbours are compared at every step, so each direction adds up on its own.
+pub(crate) fn composed(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Option<Interval> {
+    let (mut removed, mut added, mut error) = (0.0_f64, 0.0_f64, 0.0_f64);
+    for (mechanism, count) in events {
+        let each = largest(mechanism, adjacency)?;
+        let count = *count as f64;
+        removed += count * each.removed;
+        added += count * each.added;
+        error += count * each.error;
+    }
+    let worst = if added > removed { added } else { removed };
+    let error = error + (4.0 + 2.0 * events.len() as f64) * UNIT * worst;
+    let lower = if worst > error { worst - error } else { 0.0 };
+    Some(Interval { lower, upper: worst + error })
+}
+
+/// The largest loss of one release, rounded up.
+pub(crate) fn upper(mechanism: &Mechanism, adjacency: Adjacency) -> Option<f64> {
+    composed(&[(*mechanism, 1)], adjacency).map(|interval| interval.upper)
+}
