@@ -27,6 +27,8 @@ pub enum Adversary {
 pub enum Unit {
     /// One record.
     Record,
+    /// Any so many records together.
+    Records(u64),
     /// All data of one user (one peer).
     User,
     /// The identity of a rumour's source.
@@ -95,15 +97,19 @@ impl Guarantee {
 
     /// The statement in words.
     pub fn state(&self, delta: f64) -> Result<String> {
-        let epsilon = self.epsilon(delta)?.upper;
-        Ok(format!(
+        Ok(self.say(self.epsilon(delta)?.upper, delta))
+    }
+
+    /// The statement in words, of an epsilon that was found already.
+    pub fn say(&self, epsilon: f64, delta: f64) -> String {
+        format!(
             "epsilon <= {} at delta = {delta:e} against {}, for {} ({}); {}",
             round_up(epsilon),
             self.adversary,
             self.unit,
             self.adjacency,
             self.standing
-        ))
+        )
     }
 
     /// The best guarantee one may rely on, by epsilon at `delta`; published figures are never chosen.
@@ -159,11 +165,12 @@ impl fmt::Display for Adversary {
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Record => "one record",
-            Self::User => "one user's data",
-            Self::Source => "the identity of the source",
-        })
+        match self {
+            Self::Record => f.write_str("one record"),
+            Self::Records(count) => write!(f, "any {count} records together"),
+            Self::User => f.write_str("one user's data"),
+            Self::Source => f.write_str("the identity of the source"),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
-//! From a target epsilon to the most steps, or the largest batch, that still meet it.
+//! From a target epsilon to the most steps, the largest batch, or the least noise that still meet it.
 //!
-//! Both are whole numbers, so the answer can be checked completely: it meets the target, and one more does not.
+//! Steps and batches are whole numbers, so an answer can be checked completely: it meets the target, and one more does not.
 
+use crate::special::bisect;
 use crate::{Epsilon, Error, Result};
 
 /// What was found.
@@ -53,6 +54,30 @@ pub fn number(
     Ok(Most { number: low, spent, beyond })
 }
 
+/// The least noise, to a relative `1e-6`, whose epsilon stays within `target`; the noise returned was tried itself.
+///
+/// Where epsilon does not fall throughout as noise grows, there may be less noise that serves as well.
+pub fn noise(target: f64, spend: impl Fn(f64) -> Result<Epsilon>) -> Result<f64> {
+    let enough = |noise: f64| match spend(noise) {
+        Ok(epsilon) => Ok(epsilon.upper() <= target),
+        Err(Error::Accuracy { .. }) => Ok(false),
+        Err(error) => Err(error),
+    };
+    let mut high = 1.0;
+    while !enough(high)? {
+        high *= 2.0;
+        if high > 5e8 {
+            let remedy = "no noise up to 1e9 reaches it; give a larger epsilon or delta, or fewer steps";
+            return Err(Error::parameter("epsilon", target, remedy));
+        }
+    }
+    let mut low = high / 2.0;
+    while low > 2e-3 && enough(low)? {
+        (low, high) = (low / 2.0, low);
+    }
+    Ok(bisect(low, high, 1e-6, |noise| enough(noise).unwrap_or(false)).1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +97,10 @@ mod tests {
                 assert_eq!(most.beyond.is_none(), expected == largest);
             }
         }
+        let found =
+            noise(3.0, |noise| Ok(Epsilon::Within(Interval { lower: 0.0, upper: 7.0 / noise }))).unwrap();
+        assert!(7.0 / found <= 3.0 && 7.0 / found > 3.0 - 1e-5);
+        assert!(noise(0.0, |_| linear(1)).is_err());
         let message = number("steps", 10, 0.5, linear).unwrap_err().to_string();
         assert!(message.contains("`epsilon` is 0.5") && message.contains("`steps`"), "{message}");
     }
