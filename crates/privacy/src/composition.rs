@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
-use crate::{Accountant, Adjacency, Error, Mechanism, Noise, Result, Sampling, currencies, pure};
+use crate::{Accountant, Adjacency, Error, Mechanism, Result, Sampling, currencies, pure};
 
 /// One release of a composition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -256,12 +256,6 @@ impl Composition {
         let steps: u64 = self.releases.iter().fold(0, |sum, (_, steps)| sum.saturating_add(*steps));
         let replaced = self.adjacency() == Adjacency::Replace;
         !(replaced && steps > 1 && self.releases.iter().any(|(release, _)| batches(release)))
-    }
-
-    /// Whether the noise is drawn in floating point somewhere.
-    pub fn is_continuous(&self) -> bool {
-        let events = self.rest.events().iter();
-        events.into_iter().any(|(m, _)| matches!(m.noise(), Noise::Gaussian { .. } | Noise::Laplace { .. }))
     }
 }
 

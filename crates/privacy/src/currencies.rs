@@ -36,7 +36,8 @@ pub enum Kind {
 
 /// The total `rho` of a composition.
 pub(crate) fn zcdp(events: &[(Mechanism, u64)], adjacency: Adjacency) -> f64 {
-    let total: f64 = events.iter().map(|(mechanism, count)| *count as f64 * rho(mechanism, adjacency)).sum();
+    let each = events.iter().map(|(mechanism, count)| *count as f64 * rho(mechanism, adjacency));
+    let total = each.fold(0.0, |sum, rho| sum + rho);
     total * (1.0 + (4.0 + 2.0 * events.len() as f64) * UNIT)
 }
 

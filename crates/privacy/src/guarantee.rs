@@ -102,8 +102,9 @@ impl Guarantee {
 
     /// The statement in words, of an epsilon that was found already.
     pub fn say(&self, epsilon: f64, delta: f64) -> String {
+        let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
         format!(
-            "epsilon <= {} at delta = {delta:e} against {}, for {} ({}); {}",
+            "epsilon <= {} at delta = {delta} against {}, for {} ({}); {}",
             round_up(epsilon),
             self.adversary,
             self.unit,

@@ -30,28 +30,45 @@ pub fn number(
     target: f64,
     spend: impl Fn(u64) -> Result<Epsilon>,
 ) -> Result<Most> {
-    let enough = |number: u64| match spend(number) {
-        Ok(epsilon) => Ok((epsilon.upper() <= target).then_some(epsilon)),
-        // A loss beyond computing is not within any target.
-        Err(Error::Accuracy { .. }) => Ok(None),
-        Err(error) => Err(error),
-    };
-    let Some(mut spent) = enough(1)? else {
+    let mut spent = spend(1)?;
+    if spent.upper() > target {
         let remedy = format!("not even 1 of `{field}` stays within it; give a larger epsilon or more noise");
         return Err(Error::parameter("epsilon", target, remedy));
-    };
+    }
     let (mut low, mut high) = (1, largest.saturating_add(1));
-    while high - low > 1 {
-        // Double until something is too much, then halve.
-        let next = if high > largest { low.saturating_mul(2) } else { low + (high - low) / 2 };
+    let mut above = None;
+    for round in 0.. {
+        if high - low <= 1 {
+            break;
+        }
+        let next = if high > largest {
+            low.saturating_mul(8)
+        } else {
+            between(low, high, round, target, &spent, above)
+        };
         let next = if next > largest { largest } else { next };
-        match enough(next)? {
-            Some(epsilon) => (low, spent) = (next, epsilon),
-            None => high = next,
+        match spend(next) {
+            Ok(epsilon) if epsilon.upper() <= target => (low, spent) = (next, epsilon),
+            Ok(epsilon) => (high, above) = (next, Some(epsilon.upper())),
+            Err(Error::Accuracy { .. }) => (high, above) = (next, None),
+            Err(error) => return Err(error),
         }
     }
     let beyond = (low < largest).then(|| spend(low + 1).ok()).flatten();
     Ok(Most { number: low, spent, beyond })
+}
+
+/// Where to look next, strictly between: on the line through both ends, or, every third time, in the middle.
+fn between(low: u64, high: u64, round: u32, target: f64, spent: &Epsilon, above: Option<f64>) -> u64 {
+    let (at_low, at_high) = (spent.upper().ln(), above.unwrap_or(f64::INFINITY).ln());
+    let share = (target.ln() - at_low) / (at_high - at_low);
+    let (ln_low, ln_high) = ((low as f64).ln(), (high as f64).ln());
+    if round % 3 == 2 || !share.is_finite() {
+        return low + (high - low) / 2;
+    }
+    // Rounded to the whole number at or below, and kept inside (a cast takes what is not a number to 0).
+    let guess = (ln_low + share * (ln_high - ln_low)).exp() as u64;
+    guess.clamp(low + 1, high - 1)
 }
 
 /// The least noise, to a relative `1e-6`, whose epsilon stays within `target`; the noise returned was tried itself.

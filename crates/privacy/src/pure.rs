@@ -34,7 +34,24 @@ pub(crate) fn largest(mechanism: &Mechanism, adjacency: Adjacency) -> Option<Lar
             (removed, removed)
         }
     };
-    Some(Largest { removed, added, error: 64.0 * UNIT * removed + 16.0 * UNIT * base })
+    let error = if mechanism.sampling() == Sampling::Everyone && is_exact(mechanism.noise(), base) {
+        0.0
+    } else {
+        64.0 * UNIT * removed + 16.0 * UNIT * base
+    };
+    Some(Largest { removed, added, error })
+}
+
+/// Whether the largest loss before sampling was computed without rounding.
+fn is_exact(noise: Noise, base: f64) -> bool {
+    match noise {
+        // The dividend is a whole number, and the quotient gives it back.
+        Noise::Laplace { scale } | Noise::DiscreteLaplace { scale, .. } => {
+            base.mul_add(scale, -(base * scale)) == 0.0 && (base * scale).fract() == 0.0
+        }
+        Noise::Pure { .. } => true,
+        _ => false,
+    }
 }
 
 /// The largest loss before sampling.
@@ -57,12 +74,15 @@ pub(crate) fn composed(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Opt
     for (mechanism, count) in events {
         let each = largest(mechanism, adjacency)?;
         let count = *count as f64;
-        removed += count * each.removed;
+        // One exact loss, so often that the product is exact too, needs no allowance.
+        let product = count * each.removed;
+        let exact = each.error == 0.0 && events.len() == 1 && count.mul_add(each.removed, -product) == 0.0;
+        removed += product;
         added += count * each.added;
-        error += count * each.error;
+        error += if exact { 0.0 } else { count * each.error + 4.0 * UNIT * product };
     }
     let worst = if added > removed { added } else { removed };
-    let error = error + (4.0 + 2.0 * events.len() as f64) * UNIT * worst;
+    let error = if events.len() > 1 { error + 2.0 * events.len() as f64 * UNIT * worst } else { error };
     let lower = if worst > error { worst - error } else { 0.0 };
     Some(Interval { lower, upper: worst + error })
 }

@@ -134,11 +134,7 @@ impl Account {
             group: (group.size() > 1).then_some(Together { size: group.size(), route }),
             currencies: Currencies::new(group),
             table: question.table.then(|| Table::new(group)).transpose()?,
-            lower_end: if group.one().is_attained() && route == Route::Exact {
-                LowerEnd::TrueLoss
-            } else {
-                LowerEnd::DominatingPair
-            },
+            lower_end: if group.one().is_attained() { LowerEnd::TrueLoss } else { LowerEnd::DominatingPair },
             adjacency: guarantee.adjacency,
             adversary: guarantee.adversary,
             unit: guarantee.unit,
@@ -186,7 +182,8 @@ fn statement(guarantee: &Guarantee, epsilon: &Epsilon, delta: f64) -> String {
     match epsilon {
         Epsilon::Within(interval) => guarantee.say(interval.upper, delta),
         Epsilon::Infinite { reason } => {
-            format!("no finite epsilon holds at delta = {delta:e} ({}): {reason}", guarantee.adjacency)
+            let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
+            format!("no finite epsilon holds at delta = {delta} ({}): {reason}", guarantee.adjacency)
         }
     }
 }

@@ -55,9 +55,7 @@ impl MechanismArgs {
     fn least_noise(&self, epsilon: f64) -> anyhow::Result<Calibration> {
         let (draw, steps) = (self.sampling.draw()?, self.sampling.steps()?);
         if matches!(draw, Draw::Nobody) {
-            bail!(
-                "`sampling` is of nobody: nothing is lost whatever the noise; give a positive rate or batch"
-            );
+            bail!("`sampling-rate` or `batch` is 0: nothing is lost whatever the noise; give a positive one");
         }
         let build = |odds: f64| draw.of(self.noise.release(self.noise.of_odds(odds))?);
         let odds = if self.delta > 0.0 && self.group == 1 {
@@ -179,9 +177,10 @@ impl fmt::Display for Calibration {
             Found::Number(number, _) => writeln!(f, "{} = {number}", self.parameter)?,
         }
         let (epsilon, delta) = self.target;
+        let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
         writeln!(
             f,
-            "  with it, {} x {} is ({epsilon}, {delta:e})-private for {} ({}); {}",
+            "  with it, {} x {} is ({epsilon}, {delta})-private for {} ({}); {}",
             self.steps, self.mechanism, self.unit, self.adjacency, self.standing
         )?;
         let (lower, upper) = outward(self.spent);

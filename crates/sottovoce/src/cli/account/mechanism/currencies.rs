@@ -78,8 +78,7 @@ impl fmt::Display for Currencies {
         }
         match &self.gdp {
             Known::Yes(gdp) => {
-                let kind =
-                    if gdp.kind == Kind::Exact { "exact" } else { "a bound; sampling does not lower it" };
+                let kind = if gdp.kind == Kind::Exact { "exact" } else { "a bound" };
                 writeln!(f, "  Gaussian DP          mu <= {} ({kind})", round_up(gdp.mu))
             }
             Known::No { none } => writeln!(f, "  Gaussian DP          none: {none}"),

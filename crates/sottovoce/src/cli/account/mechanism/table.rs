@@ -6,7 +6,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Epsilon, Group, Interval, TradeOff, round_up};
 
 use super::account::Ends;
-use super::show::{down, up};
+use super::show::up;
 
 /// Deltas of the table.
 const DELTAS: [f64; 11] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12];
@@ -107,7 +107,7 @@ impl fmt::Display for Table {
         }
         writeln!(f, "\n  {:>12}  {:>16}", "type I error", "type II at least")?;
         for row in &self.trade_off {
-            writeln!(f, "  {:>12}  {:>16}", row.type_one, down(row.type_two))?;
+            writeln!(f, "  {:>12}  {:>16.6}", row.type_one, (row.type_two * 1e6).floor() / 1e6)?;
         }
         Ok(())
     }
