@@ -111,10 +111,8 @@ impl Account {
     pub(super) fn new(group: &Group, question: &Question) -> anyhow::Result<Self> {
         let (epsilon, route) = group.epsilon(question.delta)?;
         let guarantee = guarantee(group);
-        let renyi = match group.exactly() {
-            Some(composition) => composition.rdp_epsilon(question.delta)?,
-            None => None,
-        };
+        // Beside the certified interval it is one figure more; where it cannot be computed it is left out.
+        let renyi = group.exactly().and_then(|composition| composition.rdp_epsilon(question.delta).ok()?);
         let releases = group.one().releases();
         let single = (!question.listed).then(|| releases.first().copied()).flatten();
         let event = |&(release, steps): &(Release, u64)| Event { release, steps };
@@ -213,8 +211,15 @@ impl fmt::Display for Account {
 impl Account {
     fn epsilons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let (Some(lower), Some(upper)) = (self.epsilon.pld.lower, self.epsilon.pld.upper) {
+            let wide = self.group.is_none() && upper - lower > 1e-2 * upper;
             let (lower, upper) = outward(Interval { lower, upper });
             writeln!(f, "  certified interval   [{lower}, {upper}]{}", self.lower_end)?;
+            if wide && self.events.is_some() {
+                writeln!(
+                    f,
+                    "  (wide: unlike laws share one lattice, on which their lower ends are known roughly)"
+                )?;
+            }
         }
         if let Some(group) = &self.group {
             writeln!(f, "  for {} records       {}", group.size, route(group.route))?;

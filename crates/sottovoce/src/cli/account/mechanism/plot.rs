@@ -51,10 +51,14 @@ fn picture(group: &Group) -> anyhow::Result<Picture> {
         "Delta by epsilon",
         Axis::linear("epsilon"),
         Axis::log10("delta at most"),
-        vec![Curve::line(Series { name: "certified upper end".into(), points: pairs, band: None })],
+        vec![Curve::marked(Series { name: "certified at the points".into(), points: pairs, band: None })],
     );
     let curve = curve(group)?;
-    let at = |i: u32| f64::from(i) / f64::from(POINTS);
+    // Dense at both ends, where the curve is steep or flat.
+    let at = |i: u32| {
+        let (left, right) = (f64::from(i).powi(3), f64::from(POINTS - i).powi(3));
+        left / (left + right)
+    };
     let points = (0..=POINTS).map(|i| (at(i), curve.type_two(at(i)))).collect();
     let guessing = Series { name: "guessing".into(), points: vec![(0.0, 1.0), (1.0, 0.0)], band: None };
     let errors = Chart::new(
