@@ -139,16 +139,16 @@ impl Composition {
     }
 
     /// The probability that some given release reveals its record outright.
-    pub fn revealed(&self) -> Interval {
+    pub fn revealed(&self) -> Result<Interval> {
         let all: Vec<(f64, u64)> = self.deltas().collect();
         match all[..] {
-            [] => exactly(0.0),
-            [(delta, 1)] => exactly(delta),
+            [] => interval(0.0, 0.0),
+            [(delta, 1)] => interval(delta, delta),
             _ => {
                 let ln: f64 = all.iter().map(|(delta, steps)| *steps as f64 * (-delta).ln_1p()).sum();
                 let (value, error) = (-ln.exp_m1(), (16.0 + 2.0 * all.len() as f64) * UNIT);
                 let upper = value * (1.0 + error);
-                Interval { lower: value * (1.0 - error), upper: if upper < 1.0 { upper } else { 1.0 } }
+                interval(value * (1.0 - error), if upper < 1.0 { upper } else { 1.0 })
             }
         }
     }
@@ -159,7 +159,7 @@ impl Composition {
             let remedy = "give a probability of at least 0 and strictly below 1, such as 1e-5";
             return Err(Error::parameter("delta", delta, remedy));
         }
-        let revealed = self.revealed();
+        let revealed = self.revealed()?;
         if revealed.upper > delta {
             return Ok(Epsilon::Infinite {
                 reason: format!(
@@ -168,14 +168,16 @@ impl Composition {
                 ),
             });
         }
-        let (least, most) = (remaining(delta, revealed.upper), remaining(delta, revealed.lower));
-        if least.lower <= 0.0 {
+        let (least, most) = (remaining(delta, revealed.upper, -4.0), remaining(delta, revealed.lower, 4.0));
+        if least <= 0.0 {
             return Ok(self.pure());
         }
-        let upper = self.rest.epsilon(least.lower)?;
-        let lower =
-            if most.upper == least.lower { upper.lower } else { self.rest.epsilon(most.upper)?.lower };
-        Ok(Epsilon::Within(Interval { lower, upper: upper.upper }))
+        let upper = self.rest.epsilon(least)?;
+        if most == least {
+            return Ok(Epsilon::Within(upper));
+        }
+        let lower = self.rest.epsilon(most)?.lower;
+        Ok(Epsilon::Within(interval(lower, upper.upper)?))
     }
 
     /// Epsilon at several deltas, for little more than the cost of one where nothing is revealed outright.
@@ -199,23 +201,20 @@ impl Composition {
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
-        let (revealed, rest) = (self.revealed(), self.rest.delta(epsilon)?);
+        let (revealed, rest) = (self.revealed()?, self.rest.delta(epsilon)?);
         if revealed.upper == 0.0 {
             return Ok(rest);
         }
         let both = |revealed: f64, rest: f64| revealed + (1.0 - revealed) * rest;
         let upper = both(revealed.upper, rest.upper) * (1.0 + 4.0 * UNIT);
-        Ok(Interval {
-            lower: both(revealed.lower, rest.lower) * (1.0 - 4.0 * UNIT),
-            upper: if upper < 1.0 { upper } else { 1.0 },
-        })
+        interval(both(revealed.lower, rest.lower) * (1.0 - 4.0 * UNIT), if upper < 1.0 { upper } else { 1.0 })
     }
 
     /// Epsilon at `delta` by Rényi divergences, with the order that gives it; nothing at delta 0, or at no more than what
     /// is revealed outright.
     pub fn rdp_epsilon(&self, delta: f64) -> Result<Option<(f64, f64)>> {
-        let revealed = self.revealed().upper;
-        let left = if revealed < delta { remaining(delta, revealed).lower } else { 0.0 };
+        let revealed = self.revealed()?.upper;
+        let left = if revealed < delta { remaining(delta, revealed, -4.0) } else { 0.0 };
         if left > 0.0 { self.rest.rdp_epsilon(left).map(Some) } else { Ok(None) }
     }
 
@@ -259,15 +258,18 @@ impl Composition {
     }
 }
 
-/// What is left of `delta` when `revealed` of it is spent: `(delta - revealed) / (1 - revealed)`.
-fn remaining(delta: f64, revealed: f64) -> Interval {
-    if revealed == 0.0 {
-        return exactly(delta);
-    }
-    let left = (delta - revealed) / (1.0 - revealed);
-    Interval { lower: left * (1.0 - 4.0 * UNIT), upper: left * (1.0 + 4.0 * UNIT) }
+/// What is left of `delta` when `revealed` of it is spent: `(delta - revealed) / (1 - revealed)`, moved by so many roundings.
+fn remaining(delta: f64, revealed: f64, roundings: f64) -> f64 {
+    if revealed == 0.0 { delta } else { (delta - revealed) / (1.0 - revealed) * (1.0 + roundings * UNIT) }
 }
 
-fn exactly(value: f64) -> Interval {
-    Interval { lower: value, upper: value }
+/// An interval with finite ends in their order; anything else is no answer.
+pub(crate) fn interval(lower: f64, upper: f64) -> Result<Interval> {
+    if lower <= upper && lower.is_finite() && upper.is_finite() {
+        return Ok(Interval { lower, upper });
+    }
+    Err(Error::Accuracy {
+        computation: format!("a value between {lower} and {upper}"),
+        remedy: "ask for more noise, another delta, or fewer releases at once".into(),
+    })
 }

@@ -12,6 +12,7 @@
 
 use serde::Serialize;
 
+use crate::composition::interval;
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::special::{Interval, UNIT, crossing};
 use crate::{Composition, Epsilon, Error, Release, Result};
@@ -48,11 +49,11 @@ pub struct Group {
     moved: Option<Moved>,
 }
 
-/// The releases as the group moves them, with noise rounded down (`least`) and up (`most`).
+/// The releases as the group moves them, with noise rounded down (`least`) and, where that is another number, up (`most`).
 #[derive(Debug, Clone)]
 struct Moved {
     least: Composition,
-    most: Composition,
+    most: Option<Composition>,
     exact: bool,
 }
 
@@ -63,7 +64,7 @@ impl Group {
             return Err(Error::parameter("group", size, "give a number of records from 1 to 1000000"));
         }
         let moved = if size == 1 {
-            Some(Moved { least: one.clone(), most: one.clone(), exact: true })
+            Some(Moved { least: one.clone(), most: None, exact: true })
         } else {
             Moved::new(&one, size)
         };
@@ -90,7 +91,11 @@ impl Group {
     pub fn epsilon(&self, delta: f64) -> Result<(Epsilon, Route)> {
         if let Some(exact) = self.moved.as_ref().filter(|moved| moved.exact) {
             let least = exact.least.epsilon(delta)?;
-            return Ok((lowered(least, || exact.most.epsilon(delta))?, Route::Exact));
+            let epsilon = match &exact.most {
+                Some(most) => lowered(least, most.epsilon(delta)?)?,
+                None => least,
+            };
+            return Ok((epsilon, Route::Exact));
         }
         let chained = self.chained(delta)?;
         // So little noise that the moved pair is beyond computing: then it gives no bound.
@@ -99,22 +104,24 @@ impl Group {
             Some(moved) if moved.upper() <= chained.upper() => (moved, Route::Moved),
             _ => (chained, Route::Chained),
         };
-        Ok((lowered(best, || self.one.epsilon(delta))?, route))
+        Ok((lowered(best, self.one.epsilon(delta)?)?, route))
     }
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
         if let Some(exact) = self.moved.as_ref().filter(|moved| moved.exact) {
-            let upper = exact.least.delta(epsilon)?.upper;
-            return Ok(Interval { lower: exact.most.delta(epsilon)?.lower, upper });
+            let least = exact.least.delta(epsilon)?;
+            let most = exact.most.as_ref().map(|most| most.delta(epsilon)).transpose()?;
+            return interval(most.unwrap_or(least).lower, least.upper);
         }
         let each = (epsilon / self.size as f64).next_down();
         let each = if each > 0.0 { each } else { 0.0 };
-        let chained = self.link.delta(each)?.upper * growth(self.size, each.next_up());
+        let one = self.link.delta(each)?.upper;
+        let chained = if one > 0.0 { one * growth(self.size, each.next_up()) } else { 0.0 };
         let moved = self.moved.as_ref().and_then(|moved| moved.least.delta(epsilon).ok());
         let best = [moved.map(|interval| interval.upper), Some(chained)].into_iter().flatten();
         let upper = best.fold(1.0, |least, bound| if bound < least { bound } else { least });
-        Ok(Interval { lower: self.one.delta(epsilon)?.lower, upper })
+        interval(self.one.delta(epsilon)?.lower, upper)
     }
 
     /// Pairs `(epsilon, delta)` that all hold, near the given deltas.
@@ -158,7 +165,7 @@ impl Group {
     fn chained(&self, delta: f64) -> Result<Epsilon> {
         let one = self.link.epsilon(delta)?;
         if delta == 0.0 || matches!(one, Epsilon::Infinite { .. }) {
-            return Ok(self.scaled(one));
+            return self.scaled(one);
         }
         // At `delta e^-t / k` for one record; what cannot be computed is not enough.
         let each = |t: f64| delta / self.size as f64 * (-t).exp();
@@ -166,19 +173,20 @@ impl Group {
         let total = |t: f64| each(t) * growth(self.size, epsilon(t)) * (1.0 + 8.0 * UNIT);
         let pure = self.link.epsilon(0.0)?;
         if total(0.0) <= delta {
-            return Ok(self.scaled(self.link.epsilon(each(0.0))?));
+            return self.scaled(self.link.epsilon(each(0.0))?);
         }
         let mut ends = (0..10).map(|i| f64::from(1 << i)).map(|t| (t / 2.0, t));
         let Some((low, high)) = ends.find(|&(_, t)| total(t) <= delta) else {
-            return Ok(match pure {
+            return match pure {
                 Epsilon::Within(_) => self.scaled(pure),
-                Epsilon::Infinite { .. } => Epsilon::Infinite { reason: self.no_chain() },
-            });
+                Epsilon::Infinite { .. } => Ok(Epsilon::Infinite { reason: self.no_chain() }),
+            };
         };
         let low = if high == 1.0 { 0.0 } else { low };
-        let t = crossing((low, high), delta, 1e-4, total).1;
-        let best = self.scaled(self.link.epsilon(each(t))?);
-        let pure = self.scaled(pure);
+        let found = crossing((low, high), delta, 1e-4, total).1;
+        let t = if total(found) <= delta { found } else { high };
+        let best = self.scaled(self.link.epsilon(each(t))?)?;
+        let pure = self.scaled(pure)?;
         Ok(if pure.upper() < best.upper() { pure } else { best })
     }
 
@@ -187,12 +195,10 @@ impl Group {
     }
 
     /// The epsilon of one record, `k` times.
-    fn scaled(&self, epsilon: Epsilon) -> Epsilon {
+    fn scaled(&self, epsilon: Epsilon) -> Result<Epsilon> {
         match epsilon {
-            Epsilon::Within(one) => {
-                Epsilon::Within(Interval { lower: one.lower, upper: self.times(one.upper) })
-            }
-            infinite @ Epsilon::Infinite { .. } => infinite,
+            Epsilon::Within(one) => Ok(Epsilon::Within(interval(one.lower, self.times(one.upper))?)),
+            infinite @ Epsilon::Infinite { .. } => Ok(infinite),
         }
     }
 }
@@ -224,13 +230,13 @@ fn fewer_rows(mechanism: Mechanism, size: u64) -> Result<Mechanism> {
 }
 
 /// The upper end of one answer with the lower end of another.
-fn lowered(upper: Epsilon, lower: impl FnOnce() -> Result<Epsilon>) -> Result<Epsilon> {
-    let Epsilon::Within(found) = upper else { return Ok(upper) };
-    let lower = match lower()? {
-        Epsilon::Within(other) if other.lower < found.upper => other.lower,
-        _ => found.lower,
-    };
-    Ok(Epsilon::Within(Interval { lower, upper: found.upper }))
+fn lowered(upper: Epsilon, lower: Epsilon) -> Result<Epsilon> {
+    match (upper, lower) {
+        (Epsilon::Within(found), Epsilon::Within(other)) if other.lower < found.upper => {
+            Ok(Epsilon::Within(interval(other.lower, found.upper)?))
+        }
+        (upper, _) => Ok(upper),
+    }
 }
 
 /// Those pairs that say something.
@@ -242,6 +248,10 @@ fn holding(pairs: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
 fn growth(size: u64, epsilon: f64) -> f64 {
     let k = size as f64;
     let sum = if epsilon > 0.0 { (k * epsilon).exp_m1() / epsilon.exp_m1() } else { k };
+    // Beyond the largest number, and where both powers are, there is no bound.
+    if !sum.is_finite() {
+        return f64::INFINITY;
+    }
     let sum = if sum < k { k } else { sum };
     sum * (1.0 + 16.0 * UNIT * (1.0 + k * epsilon))
 }
@@ -259,6 +269,7 @@ impl Moved {
             }
         }
         let [least, most] = both;
+        let most = (most != least).then_some(most);
         Some(Self { least, most, exact })
     }
 }

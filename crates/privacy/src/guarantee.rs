@@ -97,15 +97,15 @@ impl Guarantee {
 
     /// The statement in words.
     pub fn state(&self, delta: f64) -> Result<String> {
-        Ok(self.say(self.epsilon(delta)?.upper, delta))
+        Ok(self.state_at(delta, self.epsilon(delta)?))
     }
 
-    /// The statement in words, of an epsilon that was found already.
-    pub fn say(&self, epsilon: f64, delta: f64) -> String {
+    /// The statement in words, of an epsilon at `delta` that is known already.
+    pub fn state_at(&self, delta: f64, epsilon: Interval) -> String {
         let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
         format!(
             "epsilon <= {} at delta = {delta} against {}, for {} ({}); {}",
-            round_up(epsilon),
+            round_up(epsilon.upper),
             self.adversary,
             self.unit,
             self.adjacency,

@@ -13,7 +13,8 @@
 //! * deployed noise ([`noise::exact`]) and simulated noise ([`noise::simulation`]) are different types;
 //! * nothing here knows a protocol, a graph, or a private value.
 //!
-//! Start at [`Accountant`]; the proofs are in `docs/theorems`.
+//! Start at [`Accountant`], or at [`Composition`] for unlike releases, given guarantees, groups and delta 0; the proofs are in
+//! `docs/theorems`.
 
 mod accountant;
 mod batches;

@@ -19,9 +19,14 @@ pub struct Most {
 /// The largest number from 1 to `largest` whose epsilon stays within `target`. Epsilon must grow with the number.
 ///
 /// ```
-/// use sottovoce_privacy::{Epsilon, Interval, most};
-/// let spend = |steps: u64| Ok(Epsilon::Within(Interval { lower: steps as f64, upper: steps as f64 }));
-/// assert_eq!(most::number("steps", 1_000, 17.5, spend)?.number, 17);
+/// use sottovoce_privacy::{Adjacency, Composition, Mechanism, Release, most};
+/// let laplace = Release::Mechanism(Mechanism::laplace(4.0)?);
+/// let spend = |steps: u64| {
+///     let mut all = Composition::new(Adjacency::AddRemove);
+///     all.add(laplace, steps)?;
+///     all.epsilon(0.0)
+/// };
+/// assert_eq!(most::number("steps", 1_000, 3.1, spend)?.number, 12);
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
 pub fn number(
@@ -98,10 +103,10 @@ pub fn noise(target: f64, spend: impl Fn(f64) -> Result<Epsilon>) -> Result<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Interval;
+    use crate::composition::interval;
 
     fn linear(number: u64) -> Result<Epsilon> {
-        Ok(Epsilon::Within(Interval { lower: number as f64, upper: number as f64 }))
+        interval(number as f64, number as f64).map(Epsilon::Within)
     }
 
     #[test]
@@ -114,8 +119,7 @@ mod tests {
                 assert_eq!(most.beyond.is_none(), expected == largest);
             }
         }
-        let found =
-            noise(3.0, |noise| Ok(Epsilon::Within(Interval { lower: 0.0, upper: 7.0 / noise }))).unwrap();
+        let found = noise(3.0, |noise| interval(0.0, 7.0 / noise).map(Epsilon::Within)).unwrap();
         assert!(7.0 / found <= 3.0 && 7.0 / found > 3.0 - 1e-5);
         assert!(noise(0.0, |_| linear(1)).is_err());
         let message = number("steps", 10, 0.5, linear).unwrap_err().to_string();

@@ -197,6 +197,22 @@ fn routes_are_named_and_epsilon_inverts_delta() {
     }
 }
 
+/// Where powers of e leave the range of numbers, a chain proves nothing, and must not seem to.
+#[test]
+fn huge_losses_are_not_lost_in_overflow() {
+    let laplace = Mechanism::laplace(0.001).unwrap().poisson(0.5).unwrap();
+    let one = composed(laplace, 1, Adjacency::AddRemove);
+    let alone = one.epsilon(0.1).unwrap().upper();
+    for size in [2, 3] {
+        let group = Group::new(one.clone(), size).unwrap();
+        for delta in [0.0, 1e-9, 0.1] {
+            let (epsilon, _) = group.epsilon(delta).unwrap();
+            assert!(epsilon.upper() >= size as f64 * alone - 10.0, "{size} {delta}: {epsilon:?} {alone}");
+        }
+        assert!(group.delta(600.0).unwrap().upper > 0.1);
+    }
+}
+
 #[test]
 fn divided_noise_is_rounded_to_the_safe_side() {
     // A third of 10 is no double: the interval must hold both neighbours.
@@ -234,7 +250,7 @@ fn given_guarantees_compose_as_their_worst_releases_do() {
         assert!(bound.lower <= truth + 1e-13 && truth <= bound.upper + 1e-13, "{epsilon}: {truth} {bound:?}");
         assert!(bound.width() < 1e-3 * truth, "{epsilon}: {bound:?}");
     }
-    let revealed = composition.revealed();
+    let revealed = composition.revealed().unwrap();
     let truth = 1.0 - 0.99_f64.powi(2) * 0.997 * 0.999;
     assert!(revealed.lower <= truth * (1.0 + 1e-14) && truth * (1.0 - 1e-14) <= revealed.upper);
     let Epsilon::Infinite { reason } = composition.epsilon(0.02).unwrap() else { panic!() };

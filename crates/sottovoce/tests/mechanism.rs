@@ -171,7 +171,7 @@ fn fixed_batches_know_both_adjacencies() {
     let added = account(base);
     let halved = upper("--gaussian --noise-multiplier 2 --rows 60000 --batch-size 256 --steps 1000");
     assert!((number(&added, "/epsilon/pld/upper") - halved).abs() < 1e-9 * halved, "{added}");
-    assert_eq!(added["lower_end"], "true-loss");
+    assert_eq!(added["lower_end"], "truth");
     assert!(
         added["not_covered"]
             .as_array()

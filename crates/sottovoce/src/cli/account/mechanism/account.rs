@@ -70,8 +70,8 @@ struct Together {
 #[derive(Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum LowerEnd {
-    /// The true loss: the pair of laws is attained.
-    TrueLoss,
+    /// The loss itself: some neighbouring data sets attain it.
+    Truth,
     /// The loss of the pair of laws that bounds the true one.
     DominatingPair,
 }
@@ -85,18 +85,19 @@ struct Epsilons {
     infinite: Option<String>,
 }
 
-/// An interval, or nothing.
+/// An interval, or two ends that are null.
 #[derive(Clone, Copy, Serialize)]
-pub(super) struct Ends {
-    pub(super) lower: Option<f64>,
-    pub(super) upper: Option<f64>,
+#[serde(untagged)]
+pub(super) enum Ends {
+    Finite(Interval),
+    Infinite { lower: Option<f64>, upper: Option<f64> },
 }
 
 impl From<&Epsilon> for Ends {
     fn from(epsilon: &Epsilon) -> Self {
         match epsilon {
-            Epsilon::Within(interval) => Self { lower: Some(interval.lower), upper: Some(interval.upper) },
-            Epsilon::Infinite { .. } => Self { lower: None, upper: None },
+            Epsilon::Within(interval) => Self::Finite(*interval),
+            Epsilon::Infinite { .. } => Self::Infinite { lower: None, upper: None },
         }
     }
 }
@@ -132,7 +133,7 @@ impl Account {
             group: (group.size() > 1).then_some(Together { size: group.size(), route }),
             currencies: Currencies::new(group),
             table: question.table.then(|| Table::new(group)).transpose()?,
-            lower_end: if group.one().is_attained() { LowerEnd::TrueLoss } else { LowerEnd::DominatingPair },
+            lower_end: if group.one().is_attained() { LowerEnd::Truth } else { LowerEnd::DominatingPair },
             adjacency: guarantee.adjacency,
             adversary: guarantee.adversary,
             unit: guarantee.unit,
@@ -178,7 +179,7 @@ fn not_covered(group: &Group) -> Vec<String> {
 
 fn statement(guarantee: &Guarantee, epsilon: &Epsilon, delta: f64) -> String {
     match epsilon {
-        Epsilon::Within(interval) => guarantee.say(interval.upper, delta),
+        Epsilon::Within(interval) => guarantee.state_at(delta, *interval),
         Epsilon::Infinite { reason } => {
             let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
             format!("no finite epsilon holds at delta = {delta} ({}): {reason}", guarantee.adjacency)
@@ -210,9 +211,9 @@ impl fmt::Display for Account {
 
 impl Account {
     fn epsilons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let (Some(lower), Some(upper)) = (self.epsilon.pld.lower, self.epsilon.pld.upper) {
-            let wide = self.group.is_none() && upper - lower > 1e-2 * upper;
-            let (lower, upper) = outward(Interval { lower, upper });
+        if let Ends::Finite(interval) = self.epsilon.pld {
+            let wide = self.group.is_none() && interval.width() > 1e-2 * interval.upper;
+            let (lower, upper) = outward(interval);
             writeln!(f, "  certified interval   [{lower}, {upper}]{}", self.lower_end)?;
             if wide && self.events.is_some() {
                 writeln!(
@@ -245,7 +246,7 @@ fn route(route: Route) -> &'static str {
 impl fmt::Display for LowerEnd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::TrueLoss => Ok(()),
+            Self::Truth => Ok(()),
             Self::DominatingPair => {
                 f.write_str(" (its lower end is the bound's, the true loss may be lower)")
             }

@@ -102,7 +102,10 @@ impl fmt::Display for Table {
         }
         writeln!(f, "\n  {:>12}  {:>16}", "delta", "epsilon at most")?;
         for row in &self.epsilon_by_delta {
-            let epsilon = row.epsilon.upper.map_or_else(|| "none".to_owned(), round_up);
+            let epsilon = match row.epsilon {
+                Ends::Finite(interval) => round_up(interval.upper),
+                Ends::Infinite { .. } => "none".to_owned(),
+            };
             writeln!(f, "  {:>12}  {epsilon:>16}", format!("{:e}", row.delta))?;
         }
         writeln!(f, "\n  {:>12}  {:>16}", "type I error", "type II at least")?;
