@@ -97,12 +97,13 @@ impl Group {
             };
             return Ok((epsilon, Route::Exact));
         }
-        let chained = self.chained(delta)?;
         // So little noise that the moved pair is beyond computing: then it gives no bound.
         let moved = self.moved.as_ref().and_then(|moved| moved.least.epsilon(delta).ok());
-        let (best, route) = match moved {
-            Some(moved) if moved.upper() <= chained.upper() => (moved, Route::Moved),
-            _ => (chained, Route::Chained),
+        let (best, route) = match (moved, self.chained(delta)) {
+            (Some(moved), Ok(chained)) if moved.upper() <= chained.upper() => (moved, Route::Moved),
+            (_, Ok(chained)) => (chained, Route::Chained),
+            (Some(moved), Err(Error::Accuracy { .. })) => (moved, Route::Moved),
+            (_, Err(error)) => return Err(error),
         };
         Ok((lowered(best, self.one.epsilon(delta)?)?, route))
     }
@@ -179,7 +180,7 @@ impl Group {
         let Some((low, high)) = ends.find(|&(_, t)| total(t) <= delta) else {
             return match pure {
                 Epsilon::Within(_) => self.scaled(pure),
-                Epsilon::Infinite { .. } => Ok(Epsilon::Infinite { reason: self.no_chain() }),
+                Epsilon::Infinite { .. } => Err(self.no_chain()),
             };
         };
         let low = if high == 1.0 { 0.0 } else { low };
@@ -190,8 +191,13 @@ impl Group {
         Ok(if pure.upper() < best.upper() { pure } else { best })
     }
 
-    fn no_chain(&self) -> String {
-        format!("over {} records the chain of neighbours loses more delta than there is", self.size)
+    fn no_chain(&self) -> Error {
+        Error::Accuracy {
+            computation: format!("the loss of {} records together", self.size),
+            remedy: "from neighbour to neighbour more delta is lost than there is; give a smaller group, a larger \
+                     delta, or more noise"
+                .into(),
+        }
     }
 
     /// The epsilon of one record, `k` times.
