@@ -155,10 +155,7 @@ impl Composition {
 
     /// Epsilon at `delta`, which may be 0.
     pub fn epsilon(&self, delta: f64) -> Result<Epsilon> {
-        if !(0.0..1.0).contains(&delta) {
-            let remedy = "give a probability of at least 0 and strictly below 1, such as 1e-5";
-            return Err(Error::parameter("delta", delta, remedy));
-        }
+        check_delta_or_zero(delta)?;
         let revealed = self.revealed()?;
         if revealed.upper > delta {
             return Ok(Epsilon::Infinite {
@@ -180,12 +177,22 @@ impl Composition {
         Ok(Epsilon::Within(interval(lower, upper.upper)?))
     }
 
-    /// Epsilon at several deltas, for little more than the cost of one where nothing is revealed outright.
-    pub fn epsilons(&self, deltas: &[f64]) -> Result<Vec<Epsilon>> {
-        if self.deltas().next().is_none() && deltas.iter().all(|&delta| delta > 0.0) {
-            return Ok(self.rest.epsilons(deltas)?.into_iter().map(Epsilon::Within).collect());
-        }
-        deltas.iter().map(|&delta| self.epsilon(delta)).collect()
+    /// Values to promise at several deltas, infinite where there is none, for little more than the cost of one.
+    pub fn upper_epsilons(&self, deltas: &[f64]) -> Result<Vec<f64>> {
+        deltas.iter().try_for_each(|&delta| check_delta_or_zero(delta))?;
+        let revealed = self.revealed()?.upper;
+        let left = deltas
+            .iter()
+            .map(|&delta| if revealed > delta { -1.0 } else { remaining(delta, revealed, -4.0) });
+        let left: Vec<f64> = left.collect();
+        let positive: Vec<f64> = left.iter().copied().filter(|left| *left > 0.0).collect();
+        let mut found = self.rest.epsilons(&positive)?.into_iter();
+        let each = left.iter().map(|&left| match left {
+            left if left > 0.0 => found.next().map_or(f64::INFINITY, |interval| interval.upper),
+            0.0 => self.pure().upper(),
+            _ => f64::INFINITY,
+        });
+        Ok(each.collect())
     }
 
     /// The largest loss there is: epsilon at delta 0 (and at exactly what is revealed outright).
@@ -256,6 +263,14 @@ impl Composition {
         let replaced = self.adjacency() == Adjacency::Replace;
         !(replaced && steps > 1 && self.releases.iter().any(|(release, _)| batches(release)))
     }
+}
+
+fn check_delta_or_zero(delta: f64) -> Result<()> {
+    if (0.0..1.0).contains(&delta) {
+        return Ok(());
+    }
+    let remedy = "give a probability of at least 0 and strictly below 1, such as 1e-5";
+    Err(Error::parameter("delta", delta, remedy))
 }
 
 /// What is left of `delta` when `revealed` of it is spent: `(delta - revealed) / (1 - revealed)`, moved by so many roundings.

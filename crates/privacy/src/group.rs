@@ -125,11 +125,18 @@ impl Group {
         interval(self.one.delta(epsilon)?.lower, upper)
     }
 
+    /// Values to promise at several deltas, infinite where there is none; cheaper than one by one where that is exact.
+    pub fn upper_epsilons(&self, deltas: &[f64]) -> Result<Vec<f64>> {
+        match self.exactly() {
+            Some(exact) => exact.upper_epsilons(deltas),
+            None => deltas.iter().map(|&delta| Ok(self.epsilon(delta)?.0.upper())).collect(),
+        }
+    }
+
     /// Pairs `(epsilon, delta)` that all hold, near the given deltas.
     pub fn guarantees(&self, deltas: &[f64]) -> Result<Vec<(f64, f64)>> {
         let pairs = |composition: &Composition| -> Result<Vec<(f64, f64)>> {
-            let uppers = composition.epsilons(deltas)?;
-            Ok(uppers.iter().map(Epsilon::upper).zip(deltas.iter().copied()).collect())
+            Ok(composition.upper_epsilons(deltas)?.into_iter().zip(deltas.iter().copied()).collect())
         };
         if let Some(exact) = self.exactly() {
             return Ok(holding(pairs(exact)?));

@@ -5,7 +5,6 @@ use std::fmt;
 use serde::Serialize;
 use sottovoce_privacy::{Epsilon, Group, Interval, TradeOff, round_up};
 
-use super::account::Ends;
 use super::show::up;
 
 /// Deltas of the table.
@@ -34,7 +33,8 @@ struct DeltaRow {
 #[derive(Serialize)]
 struct EpsilonRow {
     delta: f64,
-    epsilon: Ends,
+    /// Nothing where no finite one holds.
+    epsilon: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -46,19 +46,21 @@ struct Errors {
 
 impl Table {
     pub(super) fn new(group: &Group) -> anyhow::Result<Self> {
-        let epsilons = DELTAS.iter().map(|&delta| Ok((delta, group.epsilon(delta)?.0)));
-        let epsilons = epsilons.collect::<anyhow::Result<Vec<(f64, Epsilon)>>>()?;
-        let finite = epsilons.iter().map(|(_, epsilon)| epsilon.upper()).filter(|upper| upper.is_finite());
-        let step =
-            round(finite.fold(0.0, |most, upper| if upper > most { upper } else { most }) / f64::from(STEPS));
+        let epsilons = group.upper_epsilons(&DELTAS)?;
+        let finite = epsilons.iter().copied().filter(|upper| upper.is_finite());
+        let most = finite.fold(0.0, |most, upper| if upper > most { upper } else { most });
+        let step = round(most / f64::from(STEPS));
         let row = |epsilon: f64| Ok(DeltaRow { epsilon, delta: group.delta(epsilon)? });
         let grid = (0..=STEPS).map(|i| f64::from(i) * step).take(if step > 0.0 { usize::MAX } else { 1 });
         let curve = curve(group)?;
         let errors = |type_one: f64| Errors { type_one, type_two: curve.type_two(type_one) };
         Ok(Self {
             delta_by_epsilon: grid.map(row).collect::<anyhow::Result<_>>()?,
-            epsilon_by_delta: (epsilons.iter())
-                .map(|(delta, epsilon)| EpsilonRow { delta: *delta, epsilon: Ends::from(epsilon) })
+            epsilon_by_delta: (DELTAS.into_iter().zip(epsilons))
+                .map(|(delta, epsilon)| EpsilonRow {
+                    delta,
+                    epsilon: Some(epsilon).filter(|e| e.is_finite()),
+                })
                 .collect(),
             trade_off: TYPE_ONE.into_iter().map(errors).collect(),
         })
@@ -102,10 +104,7 @@ impl fmt::Display for Table {
         }
         writeln!(f, "\n  {:>12}  {:>16}", "delta", "epsilon at most")?;
         for row in &self.epsilon_by_delta {
-            let epsilon = match row.epsilon {
-                Ends::Finite(interval) => round_up(interval.upper),
-                Ends::Infinite { .. } => "none".to_owned(),
-            };
+            let epsilon = row.epsilon.map_or_else(|| "none".to_owned(), round_up);
             writeln!(f, "  {:>12}  {epsilon:>16}", format!("{:e}", row.delta))?;
         }
         writeln!(f, "\n  {:>12}  {:>16}", "type I error", "type II at least")?;
