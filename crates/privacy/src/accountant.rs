@@ -12,7 +12,7 @@
 
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta, check_epsilon};
 use crate::special::Interval;
-use crate::{Error, Gdp, Result, contour, pld, rdp};
+use crate::{Error, Gdp, Result, batches, contour, pld, rdp};
 
 /// Most releases of one kind.
 const MOST: u64 = 1_000_000_000;
@@ -42,6 +42,7 @@ impl Accountant {
 
     /// Adds `count` releases. Refuses what it cannot account for, and then remains as it was.
     pub fn compose(&mut self, mechanism: Mechanism, count: u64) -> Result<()> {
+        let mechanism = batches::equivalent(mechanism, self.adjacency)?;
         pld::check(&mechanism, self.adjacency)?;
         let position = self.events.iter().position(|(known, _)| *known == mechanism);
         let before = position.map_or(0, |index| self.events[index].1);
@@ -52,6 +53,9 @@ impl Accountant {
                 count,
                 format!("give a number from 1 to {}", MOST - before),
             ));
+        }
+        if mechanism.sampling() == Sampling::Nobody {
+            return Ok(());
         }
         match position {
             Some(index) => self.events[index].1 = total,

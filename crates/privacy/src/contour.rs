@@ -100,6 +100,7 @@ fn factors(events: &[(Mechanism, u64)], side: Side, adjacency: Adjacency) -> Opt
                 factors.push(Factor::Sampled { law: SampledGaussian { sigma, rate, side }, count: *count });
             }
             Sampling::FixedBatch { .. } => return None,
+            Sampling::Nobody => {}
         }
     }
     if mu_squared > 0.0 {

@@ -27,6 +27,8 @@ pub enum Adversary {
 pub enum Unit {
     /// One record.
     Record,
+    /// Any so many records together.
+    Records(u64),
     /// All data of one user (one peer).
     User,
     /// The identity of a rumour's source.
@@ -106,15 +108,20 @@ impl Guarantee {
 
     /// The statement in words.
     pub fn state(&self, delta: f64) -> Result<String> {
-        let epsilon = self.epsilon(delta)?.upper;
-        Ok(format!(
-            "epsilon <= {} at delta = {delta:e} against {}, for {} ({}); {}",
-            round_up(epsilon),
+        Ok(self.state_at(delta, self.epsilon(delta)?))
+    }
+
+    /// The statement in words, of an epsilon at `delta` that is known already.
+    pub fn state_at(&self, delta: f64, epsilon: Interval) -> String {
+        let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
+        format!(
+            "epsilon <= {} at delta = {delta} against {}, for {} ({}); {}",
+            round_up(epsilon.upper),
             self.adversary,
             self.unit,
             self.adjacency,
             self.standing
-        ))
+        )
     }
 
     /// The best guarantee one may rely on, by epsilon at `delta`; published figures are never chosen.
@@ -170,11 +177,12 @@ impl fmt::Display for Adversary {
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Record => "one record",
-            Self::User => "one user's data",
-            Self::Source => "the identity of the source",
-        })
+        match self {
+            Self::Record => f.write_str("one record"),
+            Self::Records(count) => write!(f, "any {count} records together"),
+            Self::User => f.write_str("one user's data"),
+            Self::Source => f.write_str("the identity of the source"),
+        }
     }
 }
 

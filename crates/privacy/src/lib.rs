@@ -13,31 +13,43 @@
 //! * deployed noise ([`noise::exact`]) and simulated noise ([`noise::simulation`]) are different types;
 //! * nothing here knows a protocol, a graph, or a private value.
 //!
-//! Start at [`Accountant`]; the proofs are in `docs/theorems`.
+//! Start at [`Accountant`], or at [`Composition`] for unlike releases, given guarantees, groups and delta 0; the proofs are in
+//! `docs/theorems`.
 
 mod accountant;
+mod batches;
 pub mod calibrate;
+mod composition;
 mod contour;
+mod currencies;
 mod decay;
 mod error;
 mod filter;
 mod gdp;
+mod group;
 mod guarantee;
 pub mod kov;
 pub mod limits;
 mod loss;
 mod mechanism;
+pub mod most;
 pub mod noise;
 mod pld;
+mod pure;
 mod quadrature;
 pub mod rdp;
 mod special;
+mod trade_off;
 
 pub use accountant::Accountant;
+pub use composition::{Composition, Epsilon, Release};
+pub use currencies::{GaussianBound, Kind};
 pub use error::{Error, Result};
 pub use filter::{Budget, Filter, Odometer};
 pub use gdp::Gdp;
+pub use group::{Group, Route};
 pub use guarantee::{Adversary, Guarantee, Standing, Unit, outward, round_up};
 pub use loss::Loss;
 pub use mechanism::{Adjacency, Mechanism, Noise, Sampling};
 pub use special::{Interval, normal_quantile};
+pub use trade_off::TradeOff;

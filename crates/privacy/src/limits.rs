@@ -19,6 +19,11 @@ pub const SIMULATION: &str = "this run's own output: the guarantee is the protoc
 /// The low bits of doubles.
 pub const ROUNDING: &str =
     "the low bits of noise drawn in floating point (deployments draw exact noise on a grid)";
+/// Sampling.
+pub const SAMPLING: &str =
+    "batches that are drawn in another way than stated, such as by passes over shuffled data";
+/// Fixed batches, whose share of the data depends on its size.
+pub const FEWER_ROWS: &str = "data sets of fewer rows than stated: of those a batch takes a larger share";
 /// Composition.
 pub const REPETITION: &str = "further releases of the same data, before or after: their losses compose";
 /// Correlations.

@@ -78,6 +78,11 @@ pub enum Noise {
         /// Number of possible answers.
         buckets: u32,
     },
+    /// Whatever is `epsilon`-private under the accountant's own adjacency, and of which nothing else is known.
+    Pure {
+        /// The bound on the loss.
+        epsilon: f64,
+    },
 }
 
 /// How the records that enter a release are drawn.
@@ -98,6 +103,8 @@ pub enum Sampling {
         /// Records drawn.
         batch: u64,
     },
+    /// None of them: what is released is noise.
+    Nobody,
 }
 
 /// One noisy release of one query.
@@ -179,6 +186,20 @@ impl Mechanism {
         Ok(self)
     }
 
+    /// Anything that is `epsilon`-private, whatever it is.
+    pub fn pure(epsilon: f64) -> Result<Self> {
+        if epsilon.is_finite() && (1e-9..=500.0).contains(&epsilon) {
+            return Ok(Self::new(Noise::Pure { epsilon }));
+        }
+        Err(Error::parameter("epsilon", epsilon, "give a finite number from 1e-9 to 500"))
+    }
+
+    /// The same release on no records at all: sampling at rate 0, or an empty batch.
+    pub fn on_nobody(mut self) -> Self {
+        self.sampling = Sampling::Nobody;
+        self
+    }
+
     /// The noise.
     pub fn noise(&self) -> Noise {
         self.noise
@@ -206,6 +227,7 @@ impl fmt::Display for Mechanism {
             Noise::RandomizedResponse { random_probability, buckets } => {
                 write!(f, "randomized-response(random-probability={random_probability}, buckets={buckets})")?;
             }
+            Noise::Pure { epsilon } => write!(f, "anything {epsilon}-private")?,
         }
         match self.sampling {
             Sampling::Everyone => Ok(()),
@@ -213,6 +235,7 @@ impl fmt::Display for Mechanism {
             Sampling::FixedBatch { population, batch } => {
                 write!(f, " on a batch of {batch} out of {population}")
             }
+            Sampling::Nobody => f.write_str(" on nobody's data"),
         }
     }
 }

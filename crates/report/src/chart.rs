@@ -245,6 +245,15 @@ mod tests {
     }
 
     #[test]
+    fn two_charts_stand_side_by_side() {
+        let (one, both) = (chart().picture(), chart().picture().beside(chart().picture()));
+        assert_eq!(both.size(), (2.0 * one.size().0, one.size().1));
+        let (alone, together) = (elements(&one.svg()), elements(&both.svg()));
+        assert!(together > 2 * alone - 10, "{alone} {together}");
+        assert!(both.png(1.0).is_ok());
+    }
+
+    #[test]
     fn long_legends_take_more_rows() {
         let mut long = chart();
         long.curves.iter_mut().for_each(|c| c.series.name = "a rather long name for a curve".into());

@@ -126,6 +126,17 @@ impl Shape {
         self
     }
 
+    /// Moved to the right.
+    fn moved(mut self, right: f64) -> Self {
+        match &mut self.form {
+            Form::Lines { pieces, .. } => pieces.iter_mut().flatten().for_each(|point| point.0 += right),
+            Form::Circle { centre, .. } => centre.0 += right,
+            Form::Rectangle { corner, .. } => corner.0 += right,
+            Form::Text(text) => text.at.0 += right,
+        }
+        self
+    }
+
     pub(crate) fn fill(mut self, ink: Ink) -> Self {
         self.fill = Some(ink);
         self
@@ -175,6 +186,23 @@ impl Picture {
         self.items.push(Item::Open(attributes));
         draw(self);
         self.items.push(Item::Close);
+    }
+
+    /// This picture with another to its right.
+    #[must_use]
+    pub fn beside(mut self, other: Self) -> Self {
+        let right = self.width;
+        self.items.extend(other.items.into_iter().map(|item| match item {
+            Item::Shape(shape) => Item::Shape(shape.moved(right)),
+            item => item,
+        }));
+        // The map from data to picture belongs to one chart only.
+        self.attributes.clear();
+        self.width += other.width;
+        self.height = if other.height > self.height { other.height } else { self.height };
+        self.title = format!("{}; {}", self.title, other.title);
+        self.description = format!("{} {}", self.description, other.description);
+        self
     }
 
     /// Width and height in units of about one screen pixel.

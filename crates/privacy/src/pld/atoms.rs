@@ -77,12 +77,23 @@ impl Atoms {
         let truth = 1.0 - p + other;
         let loss = (truth / other).ln();
         if loss == 0.0 {
-            return Self::new(0.0, 1.0, vec![1.0], 0.0);
+            return Self::nothing();
         }
         if buckets == 2 {
             return Self::new(-loss, 2.0 * loss, vec![other, truth], 0.0);
         }
         Self::new(-loss, loss, vec![other, f64::from(buckets - 2) * other, truth], 0.0)
+    }
+
+    /// The worst of all laws whose losses stay within `epsilon`: two answers, the true one with odds `e^epsilon`.
+    pub(crate) fn pure(epsilon: f64) -> Self {
+        let odds = (-epsilon).exp();
+        Self::new(-epsilon, 2.0 * epsilon, vec![odds / (1.0 + odds), 1.0 / (1.0 + odds)], 0.0)
+    }
+
+    /// No loss, for certain.
+    pub(crate) fn nothing() -> Self {
+        Self::new(0.0, 1.0, vec![1.0], 0.0)
     }
 
     pub(crate) fn range(&self) -> (f64, f64) {
@@ -117,6 +128,9 @@ mod tests {
             Atoms::randomized_response(0.5, 2),
             Atoms::randomized_response(0.2, 10),
             Atoms::randomized_response(1.0, 3),
+            Atoms::pure(0.7),
+            Atoms::pure(30.0),
+            Atoms::nothing(),
         ];
         for atoms in all {
             let total = atoms.above(f64::NEG_INFINITY);

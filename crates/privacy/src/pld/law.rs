@@ -63,6 +63,7 @@ pub(crate) fn laws(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<La
             let one_sided = Box::new(Law::Remove { base, rate: batch as f64 / population as f64 });
             Ok(vec![Law::Symmetric { one_sided }])
         }
+        Sampling::Nobody => Ok(vec![Law::Atoms(Atoms::nothing())]),
     }
 }
 
@@ -87,6 +88,7 @@ fn unsampled(noise: Noise, adjacency: Adjacency, doubled: f64) -> Result<Law> {
             }
             Law::Atoms(Atoms::randomized_response(random_probability, buckets))
         }
+        Noise::Pure { epsilon } => Law::Atoms(Atoms::pure(epsilon)),
     })
 }
 

@@ -59,10 +59,10 @@ impl Generate {
     }
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
-        save::check(out, self.force)?;
+        save::check("out", out, self.force)?;
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
-        save::whole(out, |file| Ok(io::write(&drawn.graph, format, file)?))?;
+        save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;
         drawn.warn(global);
         if global.quiet {
             return Ok(());

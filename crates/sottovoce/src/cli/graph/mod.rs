@@ -4,7 +4,7 @@ mod family;
 mod generate;
 mod inspect;
 mod report;
-mod save;
+pub(crate) mod save;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};

@@ -7,28 +7,34 @@ use std::path::{Path, PathBuf};
 use anyhow::{anyhow, bail};
 
 /// Refuses a place that cannot be written to, before any work is done.
-pub(super) fn check(out: &Path, force: bool) -> anyhow::Result<()> {
+pub(crate) fn check(field: &str, out: &Path, force: bool) -> anyhow::Result<()> {
     let shown = out.display();
     match fs::metadata(out) {
-        Ok(found) if found.is_dir() => bail!("`out` is {shown}: it is a folder; give a file name"),
-        Ok(found) if !found.is_file() => bail!("`out` is {shown}: it is not a plain file; give another name"),
+        Ok(found) if found.is_dir() => bail!("`{field}` is {shown}: it is a folder; give a file name"),
+        Ok(found) if !found.is_file() => {
+            bail!("`{field}` is {shown}: it is not a plain file; give another name")
+        }
         Ok(_) if !force => {
-            bail!("`out` is {shown}: the file exists; give another name, or --force to replace it")
+            bail!("`{field}` is {shown}: the file exists; give another name, or --force to replace it")
         }
         Ok(_) => Ok(()),
-        Err(_) if out.file_name().is_none() => bail!("`out` is {shown}: it has no file name; give one"),
+        Err(_) if out.file_name().is_none() => bail!("`{field}` is {shown}: it has no file name; give one"),
         Err(_) if !folder(out).is_dir() => {
-            bail!("`out` is {shown}: there is no folder {}; create it first", folder(out).display())
+            bail!("`{field}` is {shown}: there is no folder {}; create it first", folder(out).display())
         }
         Err(_) => Ok(()),
     }
 }
 
 /// Writes a file whole or not at all: into a draft in the same folder, which then takes the name.
-pub(super) fn whole(out: &Path, write: impl FnOnce(&mut File) -> anyhow::Result<()>) -> anyhow::Result<()> {
+pub(crate) fn whole(
+    field: &str,
+    out: &Path,
+    write: impl FnOnce(&mut File) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let refused = |error: io::Error| {
         let (shown, folder) = (out.display(), folder(out).display());
-        anyhow!("`out` is {shown}: cannot write in {folder} ({error}); choose another folder")
+        anyhow!("`{field}` is {shown}: cannot write in {folder} ({error}); choose another folder")
     };
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     let draft = Draft(folder(out).join(format!(".{name}.{}.draft", std::process::id())));

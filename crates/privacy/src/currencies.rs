@@ -1,0 +1,142 @@
+//! Concentrated and Gaussian privacy beside epsilon: what is known of a release in those currencies, rounded up.
+//!
+//! | release | zCDP `rho` | Gaussian `mu` |
+//! | --- | --- | --- |
+//! | Gaussian, sampled or not | `mu² / 2` | `mu`, the shift over the noise (exact if unsampled) |
+//! | discrete Gaussian, sampled or not | as the Gaussian | none is known |
+//! | losses within `epsilon` | the smaller of `epsilon² / 2` and `epsilon` | `-2 Phi^-1(1 / (1 + e^epsilon))` |
+//!
+//! Sampling lowers neither for Gaussian noise: far out in the tails a sampled Gaussian is a Gaussian. Proofs:
+//! `docs/theorems/given-guarantees.md`.
+
+use serde::Serialize;
+
+use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::special::{UNIT, bisect, ln_normal_above, tail_error};
+use crate::{pure, rdp};
+
+/// A Gaussian that loses at least as much as a composition does, at every epsilon.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct GaussianBound {
+    /// Its parameter, rounded up.
+    pub mu: f64,
+    /// Whether the composition *is* that Gaussian.
+    pub kind: Kind,
+}
+
+/// How sharp a bound is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// No smaller value holds.
+    Exact,
+    /// Proven to hold; a smaller one might.
+    Bound,
+}
+
+/// The total `rho` of a composition.
+pub(crate) fn zcdp(events: &[(Mechanism, u64)], adjacency: Adjacency) -> f64 {
+    let each = events.iter().map(|(mechanism, count)| *count as f64 * rho(mechanism, adjacency));
+    let total = each.fold(0.0, |sum, rho| sum + rho);
+    total * (1.0 + (4.0 + 2.0 * events.len() as f64) * UNIT)
+}
+
+/// The Rényi loss of one release: the least of what is known of it.
+pub(crate) fn renyi(mechanism: &Mechanism, adjacency: Adjacency, order: f64) -> crate::Result<f64> {
+    let own = rdp::loss(mechanism, adjacency, order)?;
+    let concentrated = order * rho(mechanism, adjacency) * (1.0 + 4.0 * UNIT);
+    let largest = pure::upper(mechanism, adjacency).unwrap_or(f64::INFINITY);
+    // What could not be computed (it is not a number) is not the least.
+    let least = |a: f64, b: f64| if a < b { a } else { b };
+    Ok(least(own, least(concentrated, largest)))
+}
+
+/// The `rho` of one release.
+fn rho(mechanism: &Mechanism, adjacency: Adjacency) -> f64 {
+    if mechanism.sampling() == Sampling::Nobody {
+        return 0.0;
+    }
+    match (shift(mechanism, adjacency), pure::upper(mechanism, adjacency)) {
+        (Some(shift), _) => 0.5 * shift * shift * (1.0 + 8.0 * UNIT),
+        (None, Some(epsilon)) if epsilon < 2.0 => 0.5 * epsilon * epsilon * (1.0 + 8.0 * UNIT),
+        (None, Some(epsilon)) => epsilon,
+        (None, None) => f64::INFINITY,
+    }
+}
+
+/// How far a record moves a Gaussian sum, in units of the noise.
+fn shift(mechanism: &Mechanism, adjacency: Adjacency) -> Option<f64> {
+    let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
+    match mechanism.noise() {
+        Noise::Gaussian { noise_multiplier } => Some(doubled / noise_multiplier),
+        Noise::DiscreteGaussian { sigma, contribution } => Some(doubled * f64::from(contribution) / sigma),
+        _ => None,
+    }
+}
+
+/// The Gaussian of a composition, or why none is known.
+pub(crate) fn gaussian(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<GaussianBound, String> {
+    let mut mu_squared = 0.0;
+    let mut kind = Kind::Exact;
+    for (mechanism, count) in events {
+        let (mu, sharp) = mu(mechanism, adjacency)?;
+        mu_squared += *count as f64 * mu * mu;
+        kind = if sharp { kind } else { Kind::Bound };
+    }
+    let rounding = (8.0 + 2.0 * events.len() as f64) * UNIT;
+    Ok(GaussianBound { mu: mu_squared.sqrt() * (1.0 + rounding), kind })
+}
+
+/// The parameter of one release, and whether it is exact.
+fn mu(mechanism: &Mechanism, adjacency: Adjacency) -> Result<(f64, bool), String> {
+    if mechanism.sampling() == Sampling::Nobody {
+        return Ok((0.0, true));
+    }
+    match (mechanism.noise(), shift(mechanism, adjacency), pure::upper(mechanism, adjacency)) {
+        (Noise::Gaussian { .. }, Some(shift), _) => Ok((shift, mechanism.sampling() == Sampling::Everyone)),
+        (_, _, Some(epsilon)) => Ok((of_pure(epsilon), false)),
+        _ => Err(format!("no Gaussian is known that loses as much as {mechanism} at every epsilon")),
+    }
+}
+
+/// The least `mu` whose Gaussian loses at least as much as anything `epsilon`-private, rounded up:
+/// `ln P[N > mu/2] <= -ln(1 + e^epsilon)`.
+fn of_pure(epsilon: f64) -> f64 {
+    if epsilon == 0.0 {
+        return 0.0;
+    }
+    let target = -epsilon - (-epsilon).exp().ln_1p();
+    let small_enough = |mu: f64| {
+        let x = 0.5 * mu;
+        // A relative error of the tail is an absolute one of its logarithm.
+        let error = 2.0 * tail_error(x) + 8.0 * UNIT * (1.0 + epsilon);
+        ln_normal_above(x) + error <= target
+    };
+    // `P[N > x] <= e^(-x²/2) / 2`, so this is enough.
+    bisect(0.0, 2.0 * (2.0 * epsilon + 1.0).sqrt() + 1e-6, 1e-13, small_enough).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gaussian_of_a_pure_loss_loses_as_much_at_every_epsilon() {
+        for epsilon in [1e-6, 0.01, 0.5, 1.0, 3.0, 20.0, 300.0] {
+            let mu = of_pure(epsilon);
+            let gaussian = crate::Gdp::new(mu).unwrap();
+            for i in 0..100 {
+                let at = epsilon * f64::from(i) / 100.0;
+                // Two answers: (e^epsilon - e^at) / (1 + e^epsilon).
+                let odds = (-epsilon).exp();
+                let response = -(at - epsilon).exp_m1() / (1.0 + odds);
+                let bound = gaussian.delta(at).unwrap().upper;
+                assert!(response <= bound * (1.0 + 1e-12), "{epsilon} at {at}: {response} > {bound}");
+            }
+            // At 0 the two meet: no smaller parameter will do.
+            let meets = (epsilon / 2.0).tanh();
+            let below = crate::Gdp::new(mu * (1.0 - 1e-9)).unwrap().delta(0.0).unwrap();
+            assert!(epsilon < 1e-3 || below.lower < meets || meets == 1.0, "{epsilon}: {below:?} {meets}");
+        }
+    }
+}

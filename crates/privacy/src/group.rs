@@ -1,0 +1,341 @@
+//! Groups: what is lost about `k` records at once, where neighbouring data sets differ in up to `k` of them.
+//!
+//! Three routes, and an answer says which it took:
+//!
+//! * *exact*: unsampled noise that is moved `k` times as far;
+//! * *moved*: a Poisson sample in which one of the `k` is present with probability `1 - (1-q)^k`, and then all of them; a
+//!   response for each record; a given guarantee at `k` times its epsilon. A pair that dominates, so it composes;
+//! * *chained*: from neighbour to neighbour, `k` times: `(k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1))` of the
+//!   whole composition, at the best epsilon.
+//!
+//! Of the last two the smaller counts. Proofs: `docs/theorems/group-privacy.md`.
+
+use serde::Serialize;
+
+use crate::composition::interval;
+use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::special::{Interval, UNIT, crossing};
+use crate::{Composition, Epsilon, Error, Release, Result};
+
+/// How the loss of a group was bounded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Route {
+    /// By the laws of the group themselves.
+    Exact,
+    /// By a pair of laws that dominates the group's.
+    Moved,
+    /// From neighbour to neighbour.
+    Chained,
+}
+
+/// A composition as it looks to a group of `size` records (1: one record).
+///
+/// ```
+/// use sottovoce_privacy::{Adjacency, Composition, Gdp, Group, Mechanism, Release, Route};
+/// let mut one = Composition::new(Adjacency::AddRemove);
+/// one.add(Release::Mechanism(Mechanism::gaussian(12.0)?), 4)?;
+/// let three = Group::new(one, 3)?;
+/// let (epsilon, route) = three.epsilon(1e-5)?;
+/// assert_eq!((epsilon.upper(), route), (Gdp::of_noise(4.0)?.times(4).epsilon(1e-5)?.upper, Route::Exact));
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Group {
+    size: u64,
+    one: Composition,
+    /// One record of the smallest data sets that a chain of neighbours passes through.
+    link: Composition,
+    moved: Option<Moved>,
+}
+
+/// The releases as the group moves them, with noise rounded down (`least`) and, where that is another number, up (`most`).
+#[derive(Debug, Clone)]
+struct Moved {
+    least: Composition,
+    most: Option<Composition>,
+    exact: bool,
+}
+
+impl Group {
+    /// The composition, for groups of `size` records.
+    pub fn new(one: Composition, size: u64) -> Result<Self> {
+        if size == 0 || size > 1_000_000 {
+            return Err(Error::parameter("group", size, "give a number of records from 1 to 1000000"));
+        }
+        let moved = if size == 1 {
+            Some(Moved { least: one.clone(), most: None, exact: true })
+        } else {
+            Moved::new(&one, size)
+        };
+        let link = if size == 1 { one.clone() } else { link(&one, size)? };
+        Ok(Self { size, one, link, moved })
+    }
+
+    /// How many records.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The composition for a single record.
+    pub fn one(&self) -> &Composition {
+        &self.one
+    }
+
+    /// The composition whose laws are those of the group, where there is one; its noise is rounded down.
+    pub fn exactly(&self) -> Option<&Composition> {
+        self.moved.as_ref().filter(|moved| moved.exact).map(|moved| &moved.least)
+    }
+
+    /// Epsilon at `delta`, which may be 0, and how it was found.
+    pub fn epsilon(&self, delta: f64) -> Result<(Epsilon, Route)> {
+        if let Some(exact) = self.moved.as_ref().filter(|moved| moved.exact) {
+            let least = exact.least.epsilon(delta)?;
+            let epsilon = match &exact.most {
+                Some(most) => lowered(least, most.epsilon(delta)?)?,
+                None => least,
+            };
+            return Ok((epsilon, Route::Exact));
+        }
+        // So little noise that the moved pair is beyond computing: then it gives no bound.
+        let moved = self.moved.as_ref().and_then(|moved| moved.least.epsilon(delta).ok());
+        let (best, route) = match (moved, self.chained(delta)) {
+            (Some(moved), Ok(chained)) if moved.upper() <= chained.upper() => (moved, Route::Moved),
+            (_, Ok(chained)) => (chained, Route::Chained),
+            (Some(moved), Err(Error::Accuracy { .. })) => (moved, Route::Moved),
+            (_, Err(error)) => return Err(error),
+        };
+        Ok((lowered(best, self.one.epsilon(delta)?)?, route))
+    }
+
+    /// Delta at `epsilon`.
+    pub fn delta(&self, epsilon: f64) -> Result<Interval> {
+        if let Some(exact) = self.moved.as_ref().filter(|moved| moved.exact) {
+            let least = exact.least.delta(epsilon)?;
+            let most = exact.most.as_ref().map(|most| most.delta(epsilon)).transpose()?;
+            return interval(most.unwrap_or(least).lower, least.upper);
+        }
+        let each = (epsilon / self.size as f64).next_down();
+        let each = if each > 0.0 { each } else { 0.0 };
+        let one = self.link.delta(each)?.upper;
+        let chained = if one > 0.0 { one * growth(self.size, each.next_up()) } else { 0.0 };
+        let moved = self.moved.as_ref().and_then(|moved| moved.least.delta(epsilon).ok());
+        let best = [moved.map(|interval| interval.upper), Some(chained)].into_iter().flatten();
+        let upper = best.fold(1.0, |least, bound| if bound < least { bound } else { least });
+        interval(self.one.delta(epsilon)?.lower, upper)
+    }
+
+    /// Values to promise at several deltas, infinite where there is none; cheaper than one by one where that is exact.
+    pub fn upper_epsilons(&self, deltas: &[f64]) -> Result<Vec<f64>> {
+        match self.exactly() {
+            Some(exact) => exact.upper_epsilons(deltas),
+            None => deltas.iter().map(|&delta| Ok(self.epsilon(delta)?.0.upper())).collect(),
+        }
+    }
+
+    /// Pairs `(epsilon, delta)` that all hold, near the given deltas.
+    pub fn guarantees(&self, deltas: &[f64]) -> Result<Vec<(f64, f64)>> {
+        let pairs = |composition: &Composition| -> Result<Vec<(f64, f64)>> {
+            Ok(composition.upper_epsilons(deltas)?.into_iter().zip(deltas.iter().copied()).collect())
+        };
+        if let Some(exact) = self.exactly() {
+            return Ok(holding(pairs(exact)?));
+        }
+        let chain = |(epsilon, delta): (f64, f64)| (self.times(epsilon), delta * growth(self.size, epsilon));
+        let mut all: Vec<(f64, f64)> = pairs(&self.link)?.into_iter().map(chain).collect();
+        all.extend(self.moved.as_ref().and_then(|moved| pairs(&moved.least).ok()).unwrap_or_default());
+        Ok(holding(all))
+    }
+
+    /// The concentrated loss of the group: `k²` times that of one record.
+    pub fn zcdp(&self) -> Option<f64> {
+        let k = self.size as f64;
+        match self.exactly() {
+            Some(exact) => exact.zcdp(),
+            None => self.link.zcdp().map(|rho| rho * k * k * (1.0 + 4.0 * UNIT)),
+        }
+    }
+
+    /// The Gaussian of the group: `k` times the parameter of one record's.
+    pub fn gaussian(&self) -> std::result::Result<crate::GaussianBound, String> {
+        if let Some(exact) = self.exactly() {
+            return exact.gaussian();
+        }
+        let one = self.link.gaussian()?;
+        Ok(crate::GaussianBound { mu: self.times(one.mu), kind: crate::Kind::Bound })
+    }
+
+    fn times(&self, value: f64) -> f64 {
+        value * self.size as f64 * (1.0 + 2.0 * UNIT)
+    }
+
+    /// From neighbour to neighbour.
+    fn chained(&self, delta: f64) -> Result<Epsilon> {
+        let one = self.link.epsilon(delta)?;
+        if delta == 0.0 || matches!(one, Epsilon::Infinite { .. }) {
+            return self.scaled(one);
+        }
+        // At `delta e^-t / k` for one record; what cannot be computed is not enough.
+        let each = |t: f64| delta / self.size as f64 * (-t).exp();
+        let epsilon = |t: f64| self.link.epsilon(each(t)).map_or(f64::INFINITY, |epsilon| epsilon.upper());
+        let total = |t: f64| each(t) * growth(self.size, epsilon(t)) * (1.0 + 8.0 * UNIT);
+        let pure = self.link.epsilon(0.0)?;
+        if total(0.0) <= delta {
+            return self.scaled(self.link.epsilon(each(0.0))?);
+        }
+        let mut ends = (0..10).map(|i| f64::from(1 << i)).map(|t| (t / 2.0, t));
+        let Some((low, high)) = ends.find(|&(_, t)| total(t) <= delta) else {
+            return match pure {
+                Epsilon::Within(_) => self.scaled(pure),
+                Epsilon::Infinite { .. } => Err(self.no_chain()),
+            };
+        };
+        let low = if high == 1.0 { 0.0 } else { low };
+        let found = crossing((low, high), delta, 1e-4, total).1;
+        let t = if total(found) <= delta { found } else { high };
+        let best = self.scaled(self.link.epsilon(each(t))?)?;
+        let pure = self.scaled(pure)?;
+        Ok(if pure.upper() < best.upper() { pure } else { best })
+    }
+
+    fn no_chain(&self) -> Error {
+        Error::Accuracy {
+            computation: format!("the loss of {} records together", self.size),
+            remedy: "from neighbour to neighbour more delta is lost than there is; give a smaller group, a larger \
+                     delta, or more noise"
+                .into(),
+        }
+    }
+
+    /// The epsilon of one record, `k` times.
+    fn scaled(&self, epsilon: Epsilon) -> Result<Epsilon> {
+        match epsilon {
+            Epsilon::Within(one) => Ok(Epsilon::Within(interval(one.lower, self.times(one.upper))?)),
+            infinite @ Epsilon::Infinite { .. } => Ok(infinite),
+        }
+    }
+}
+
+/// Removing `k` records one by one passes through data sets of `k - 1` fewer rows, in which a batch of fixed size takes a
+/// larger share.
+fn link(one: &Composition, size: u64) -> Result<Composition> {
+    let mut link = Composition::new(one.adjacency());
+    for (release, steps) in one.releases() {
+        let release = match release {
+            Release::Mechanism(mechanism) if one.adjacency() == Adjacency::AddRemove => {
+                Release::Mechanism(fewer_rows(*mechanism, size)?)
+            }
+            _ => *release,
+        };
+        link.add(release, *steps)?;
+    }
+    Ok(link)
+}
+
+fn fewer_rows(mechanism: Mechanism, size: u64) -> Result<Mechanism> {
+    let Sampling::FixedBatch { population, batch } = mechanism.sampling() else { return Ok(mechanism) };
+    let rows = population.saturating_sub(size - 1);
+    if rows <= batch {
+        let remedy = format!("without them {population} rows no longer fill a batch of {batch}: give fewer");
+        return Err(Error::parameter("group", size, remedy));
+    }
+    mechanism.fixed_batch(batch, rows)
+}
+
+/// The upper end of one answer with the lower end of another.
+fn lowered(upper: Epsilon, lower: Epsilon) -> Result<Epsilon> {
+    match (upper, lower) {
+        (Epsilon::Within(found), Epsilon::Within(other)) if other.lower < found.upper => {
+            Ok(Epsilon::Within(interval(other.lower, found.upper)?))
+        }
+        (upper, _) => Ok(upper),
+    }
+}
+
+/// Those pairs that say something.
+fn holding(pairs: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    pairs.into_iter().filter(|(epsilon, delta)| epsilon.is_finite() && *delta < 1.0).collect()
+}
+
+/// `1 + e^epsilon + ... + e^((k-1) epsilon)`, rounded up.
+fn growth(size: u64, epsilon: f64) -> f64 {
+    let k = size as f64;
+    let sum = if epsilon > 0.0 { (k * epsilon).exp_m1() / epsilon.exp_m1() } else { k };
+    // Beyond the largest number, and where both powers are, there is no bound.
+    if !sum.is_finite() {
+        return f64::INFINITY;
+    }
+    let sum = if sum < k { k } else { sum };
+    sum * (1.0 + 16.0 * UNIT * (1.0 + k * epsilon))
+}
+
+impl Moved {
+    /// Nothing where some release is known only from neighbour to neighbour.
+    fn new(one: &Composition, size: u64) -> Option<Self> {
+        let mut exact = true;
+        let mut both = [Composition::new(one.adjacency()), Composition::new(one.adjacency())];
+        for (release, steps) in one.releases() {
+            for (composition, up) in both.iter_mut().zip([false, true]) {
+                let (release, times, sharp) = moved(*release, one.adjacency(), size, up)?;
+                composition.add(release, steps.checked_mul(times)?).ok()?;
+                exact &= sharp;
+            }
+        }
+        let [least, most] = both;
+        let most = (most != least).then_some(most);
+        Some(Self { least, most, exact })
+    }
+}
+
+/// The release as a group moves it, how often, and whether that is exact.
+fn moved(release: Release, adjacency: Adjacency, size: u64, up: bool) -> Option<(Release, u64, bool)> {
+    let mechanism = match release {
+        Release::Given { epsilon, delta } => {
+            let delta = delta * growth(size, epsilon);
+            let given = Release::given(epsilon * size as f64 * (1.0 + 2.0 * UNIT), delta).ok()?;
+            return Some((given, 1, false));
+        }
+        Release::Mechanism(mechanism) => mechanism,
+    };
+    let known = |mechanism: Mechanism, exact: bool| Some((Release::Mechanism(mechanism), 1, exact));
+    match (mechanism.sampling(), mechanism.noise()) {
+        (Sampling::Nobody, _) => known(mechanism, true),
+        (Sampling::Everyone, Noise::RandomizedResponse { .. }) => Some((release, size, false)),
+        (Sampling::Everyone, noise) => known(farther(noise, size, up)?, !matches!(noise, Noise::Pure { .. })),
+        (Sampling::Poisson { rate }, noise) if adjacency == Adjacency::AddRemove => {
+            let present = -(size as f64 * (-rate).ln_1p()).exp_m1() * (1.0 + 16.0 * UNIT);
+            let rate = if present < 1.0 { present } else { 1.0 };
+            known(farther(noise, size, up)?.poisson(rate).ok()?, false)
+        }
+        _ => None,
+    }
+}
+
+/// The unsampled release of which records move the sum `size` times as far.
+fn farther(noise: Noise, size: u64, up: bool) -> Option<Mechanism> {
+    let contributions = |one: u32| u32::try_from(size).ok().and_then(|size| one.checked_mul(size));
+    match noise {
+        Noise::Gaussian { noise_multiplier } => Mechanism::gaussian(divided(noise_multiplier, size, up)),
+        Noise::Laplace { scale } => Mechanism::laplace(divided(scale, size, up)),
+        Noise::DiscreteGaussian { sigma, contribution } => {
+            Mechanism::discrete_gaussian(sigma, contributions(contribution)?)
+        }
+        Noise::DiscreteLaplace { scale, contribution } => {
+            Mechanism::discrete_laplace(scale, contributions(contribution)?)
+        }
+        Noise::Pure { epsilon } => Mechanism::pure(epsilon * size as f64 * (1.0 + 2.0 * UNIT)),
+        Noise::RandomizedResponse { .. } => return None,
+    }
+    .ok()
+}
+
+/// `value / size`, rounded up or down.
+fn divided(value: f64, size: u64, up: bool) -> f64 {
+    let quotient = value / size as f64;
+    let exact = quotient.mul_add(size as f64, -value) == 0.0;
+    match (exact, up) {
+        (true, _) => quotient,
+        (false, true) => quotient.next_up(),
+        (false, false) => quotient.next_down(),
+    }
+}

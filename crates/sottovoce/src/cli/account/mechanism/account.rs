@@ -1,0 +1,255 @@
+//! What is lost: epsilon, and the same loss in other currencies beside it.
+
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_privacy::{
+    Adjacency, Adversary, Epsilon, Group, Guarantee, Interval, Loss, Release, Route, Sampling, Standing,
+    Unit, limits, outward, round_up,
+};
+
+use super::currencies::Currencies;
+use super::sampling::Passes;
+use super::show::{down, up};
+use super::table::Table;
+
+/// A question to a composition.
+pub(super) struct Question {
+    pub(super) delta: f64,
+    pub(super) epsilon: Option<f64>,
+    pub(super) table: bool,
+    pub(super) passes: Option<Passes>,
+    /// Whether the releases came from a list.
+    pub(super) listed: bool,
+}
+
+/// What `account mechanism` found.
+#[derive(Serialize)]
+pub(super) struct Account {
+    epsilon: Epsilons,
+    delta: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delta_at_epsilon: Option<Interval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mechanism: Option<Release>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<Event>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    epochs: Option<Passes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<Together>,
+    #[serde(flatten)]
+    currencies: Currencies,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    table: Option<Table>,
+    lower_end: LowerEnd,
+    adjacency: Adjacency,
+    adversary: Adversary,
+    unit: Unit,
+    standing: Standing,
+    not_covered: Vec<String>,
+    statement: String,
+}
+
+#[derive(Serialize)]
+struct Event {
+    release: Release,
+    steps: u64,
+}
+
+/// A group of records, and how its loss was bounded.
+#[derive(Serialize)]
+struct Together {
+    size: u64,
+    route: Route,
+}
+
+/// What the lower end of the interval bounds from below.
+#[derive(Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum LowerEnd {
+    /// The loss itself: some neighbouring data sets attain it.
+    Truth,
+    /// The loss of the pair of laws that bounds the true one.
+    DominatingPair,
+}
+
+#[derive(Serialize)]
+struct Epsilons {
+    /// Null at both ends where no finite epsilon exists.
+    pld: Ends,
+    rdp: Option<Renyi>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    infinite: Option<String>,
+}
+
+/// An interval, or two ends that are null.
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
+pub(super) enum Ends {
+    Finite(Interval),
+    Infinite { lower: Option<f64>, upper: Option<f64> },
+}
+
+impl From<&Epsilon> for Ends {
+    fn from(epsilon: &Epsilon) -> Self {
+        match epsilon {
+            Epsilon::Within(interval) => Self::Finite(*interval),
+            Epsilon::Infinite { .. } => Self::Infinite { lower: None, upper: None },
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Renyi {
+    value: f64,
+    order: f64,
+}
+
+impl Account {
+    pub(super) fn new(group: &Group, question: &Question) -> anyhow::Result<Self> {
+        let (epsilon, route) = group.epsilon(question.delta)?;
+        let guarantee = guarantee(group);
+        // Beside the certified interval it is one figure more; where it cannot be computed it is left out.
+        let renyi = group.exactly().and_then(|composition| composition.rdp_epsilon(question.delta).ok()?);
+        let releases = group.one().releases();
+        let single = (!question.listed).then(|| releases.first().copied()).flatten();
+        let event = |&(release, steps): &(Release, u64)| Event { release, steps };
+        Ok(Self {
+            statement: statement(&guarantee, &epsilon, question.delta),
+            epsilon: Epsilons {
+                pld: Ends::from(&epsilon),
+                rdp: renyi.map(|(value, order)| Renyi { value, order }),
+                infinite: if let Epsilon::Infinite { reason } = epsilon { Some(reason) } else { None },
+            },
+            delta: question.delta,
+            delta_at_epsilon: question.epsilon.map(|epsilon| group.delta(epsilon)).transpose()?,
+            steps: single.map(|(_, steps)| steps),
+            mechanism: single.map(|(release, _)| release),
+            events: question.listed.then(|| releases.iter().map(event).collect()),
+            epochs: question.passes,
+            group: (group.size() > 1).then_some(Together { size: group.size(), route }),
+            currencies: Currencies::new(group),
+            table: question.table.then(|| Table::new(group)).transpose()?,
+            lower_end: if group.one().is_attained() { LowerEnd::Truth } else { LowerEnd::DominatingPair },
+            adjacency: guarantee.adjacency,
+            adversary: guarantee.adversary,
+            unit: guarantee.unit,
+            standing: guarantee.standing,
+            not_covered: guarantee.not_covered,
+        })
+    }
+}
+
+/// Everything about the guarantee but its epsilon.
+pub(super) fn guarantee(group: &Group) -> Guarantee {
+    let one = group.one();
+    let given = one.releases().iter().any(|(release, _)| matches!(release, Release::Given { .. }));
+    let assumption = "each given epsilon and delta holds, whatever was released before";
+    Guarantee {
+        adversary: Adversary::WireTapper,
+        unit: if group.size() == 1 { Unit::Record } else { Unit::Records(group.size()) },
+        adjacency: one.adjacency(),
+        loss: Loss::Pld(one.accountant().clone()),
+        standing: if given { Standing::Conditional(vec![assumption.into()]) } else { Standing::Proven },
+        not_covered: not_covered(group),
+    }
+}
+
+fn not_covered(group: &Group) -> Vec<String> {
+    let one = group.one();
+    let samplings = || {
+        one.releases().iter().filter_map(|(release, _)| match release {
+            Release::Mechanism(mechanism) => Some(mechanism.sampling()),
+            Release::Given { .. } => None,
+        })
+    };
+    let mut all = limits::of_a_release();
+    if samplings().any(|sampling| !matches!(sampling, Sampling::Everyone | Sampling::Nobody)) {
+        all.push(limits::SAMPLING.into());
+    }
+    let fixed = samplings().any(|sampling| matches!(sampling, Sampling::FixedBatch { .. }));
+    if fixed && one.adjacency() == Adjacency::AddRemove {
+        all.push(limits::FEWER_ROWS.into());
+    }
+    all
+}
+
+fn statement(guarantee: &Guarantee, epsilon: &Epsilon, delta: f64) -> String {
+    match epsilon {
+        Epsilon::Within(interval) => guarantee.state_at(delta, *interval),
+        Epsilon::Infinite { reason } => {
+            let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
+            format!("no finite epsilon holds at delta = {delta} ({}): {reason}", guarantee.adjacency)
+        }
+    }
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (release, steps) in self.mechanism.iter().zip(&self.steps) {
+            writeln!(f, "{steps} x {release}")?;
+        }
+        for event in self.events.iter().flatten() {
+            writeln!(f, "{} x {}", event.steps, event.release)?;
+        }
+        if let Some(passes) = self.epochs.filter(|passes| passes.rounded_up) {
+            writeln!(f, "({passes}; rounded up)")?;
+        }
+        writeln!(f, "\n  {}\n", self.statement)?;
+        self.epsilons(f)?;
+        self.currencies.fmt(f)?;
+        if let Some(table) = &self.table {
+            write!(f, "\n{table}")?;
+        }
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}
+
+impl Account {
+    fn epsilons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Ends::Finite(interval) = self.epsilon.pld {
+            let wide = self.group.is_none() && interval.width() > 1e-2 * interval.upper;
+            let (lower, upper) = outward(interval);
+            writeln!(f, "  certified interval   [{lower}, {upper}]{}", self.lower_end)?;
+            if wide && self.events.is_some() {
+                writeln!(
+                    f,
+                    "  (wide: unlike laws share one lattice, on which their lower ends are known roughly)"
+                )?;
+            }
+        }
+        if let Some(group) = &self.group {
+            writeln!(f, "  for {} records       {}", group.size, route(group.route))?;
+        }
+        if let Some(rdp) = &self.epsilon.rdp {
+            writeln!(f, "  by Rényi divergence  {} (order {:.3})", round_up(rdp.value), rdp.order)?;
+        }
+        if let Some(delta) = self.delta_at_epsilon {
+            writeln!(f, "  delta at epsilon     [{}, {}]", down(delta.lower), up(delta.upper))?;
+        }
+        Ok(())
+    }
+}
+
+fn route(route: Route) -> &'static str {
+    match route {
+        Route::Exact => "exact: the noise as it is moved by all of them",
+        Route::Moved => "a bound: either none of them is in a sample, or all",
+        Route::Chained => "a bound: from neighbour to neighbour, one record at a time",
+    }
+}
+
+impl fmt::Display for LowerEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Truth => Ok(()),
+            Self::DominatingPair => {
+                f.write_str(" (its lower end is the bound's, the true loss may be lower)")
+            }
+        }
+    }
+}
