@@ -78,9 +78,8 @@ impl Basis {
         if length < AGAIN {
             self.project(column, 0, 0.0);
             let length = norm(column);
-            if !(length > 0.5) {
-                return None;
-            }
+            // A NaN is not enough either.
+            Some(length).filter(|left| *left > 0.5)?;
             column.iter_mut().for_each(|x| *x /= length);
         }
         let start = self.columns.len();

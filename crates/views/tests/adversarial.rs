@@ -1,5 +1,6 @@
 //! Long runs, in which directions drown in doubles: ranks and exposed peers by an elimination of our own, modulo another prime, and
 //! losses by two ways that share no arithmetic.
+#![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
 use sottovoce_topology::Graph;

@@ -29,12 +29,7 @@ impl Losses {
     /// `mu²` at these noises, a hair upwards.
     pub fn scaled(&self, sensitivity: f64, sigma: f64) -> Self {
         let unit = (sensitivity / sigma).powi(2) * (1.0 + 4.0 * f64::EPSILON);
-        Self {
-            mean: self.mean * unit,
-            worst: self.worst * unit,
-            far: self.far.map(|far| far * unit),
-            ..*self
-        }
+        Self { mean: self.mean * unit, worst: self.worst * unit, far: self.far.map(|far| far * unit) }
     }
 
     /// The larger of both, one by one.
@@ -84,6 +79,6 @@ pub(crate) fn gather<'a>(seen: impl Iterator<Item = &'a Seen> + Clone, complete:
     Losses {
         mean: outward(mean + unsure),
         worst: outward(seen.clone().map(|seen| seen.worst).fold(0.0, f64::max)),
-        far: seen.clone().filter_map(|seen| seen.far).reduce(f64::max).map(outward),
+        far: seen.filter_map(|seen| seen.far).reduce(f64::max).map(outward),
     }
 }

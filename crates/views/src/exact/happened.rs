@@ -44,7 +44,7 @@ fn check(t: usize, round: &Round, nodes: usize) -> Result<()> {
     let stranger = named.chain(used).find(|&peer| peer >= nodes);
     let weights =
         round.rows.iter().flat_map(|row| row.from.iter().map(|&(_, weight)| weight).chain([row.own]));
-    if let Some(weight) = weights.into_iter().find(|weight| !(weight.abs() <= LARGEST)) {
+    if let Some(weight) = weights.into_iter().find(|weight| weight.is_nan() || weight.abs() > LARGEST) {
         let value = format!("a weight of {weight} in round {t}");
         return Err(Error::parameter("rounds", value, format!("give numbers from -{LARGEST} to {LARGEST}")));
     }

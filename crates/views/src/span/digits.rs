@@ -23,9 +23,8 @@ type Attempt<S> = fn(&S, &News) -> Option<Space>;
 
 /// The space of the messages that are news; none if that takes too many digits.
 pub(crate) fn space<S: Source>(source: &S, news: &News) -> Option<Space> {
-    if !(source.growth() <= 8.0) {
-        return None;
-    }
+    // Numbers in fixed point end at 128, and so do sums of squares; a NaN fits nowhere.
+    Some(source.growth()).filter(|growth| *growth <= 8.0)?;
     let attempts: [(usize, Attempt<S>); 7] = [
         (2, attempt::<2, S>),
         (4, attempt::<4, S>),

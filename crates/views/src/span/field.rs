@@ -23,7 +23,7 @@ impl Residue {
     #[inline(always)]
     fn reduced(wide: u128) -> Self {
         // 2^61 = 1: fold the high bits onto the low ones, twice.
-        let folded = (wide & u128::from(P)) as u64 as u128 + (wide >> 61);
+        let folded = (wide & u128::from(P)) + (wide >> 61);
         let folded = (folded as u64 & P) + (folded >> 61) as u64;
         Self(if folded >= P { folded - P } else { folded })
     }

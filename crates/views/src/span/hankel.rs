@@ -58,9 +58,8 @@ impl Factors {
         b.iter_mut().zip(&self.inverse).for_each(|(b, inverse)| *b = b.times(*inverse));
         for i in (0..b.len()).rev() {
             let factor = b[i].negated();
-            for j in 0..i {
-                b[j] = b[j].plus_times(factor, self.lower[i][j]);
-            }
+            let earlier = b.iter_mut().zip(&self.lower[i]);
+            earlier.for_each(|(b, lower)| *b = b.plus_times(factor, *lower));
         }
         b
     }

@@ -74,7 +74,7 @@ impl<'a> AllPairs<'a> {
             self.powers.as_ref().and_then(|powers| powers.news(observer, rounds.senders(), self.steps));
         let news = shared.unwrap_or_else(|| hankel::of(&rounds));
         // What is far from any doubt is moved for one peer in eight only.
-        space(self.mixing, &rounds, &news, if observer % EVERY == 0 { 1.0 } else { CLEAR })
+        space(self.mixing, &rounds, &news, if observer.is_multiple_of(EVERY) { 1.0 } else { CLEAR })
     }
 }
 

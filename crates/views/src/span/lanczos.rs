@@ -20,11 +20,13 @@ const SHARE: f64 = 1.0 / (1 << 14) as f64;
 /// Most products of words to spend: some seconds.
 const MOST_WORK: f64 = 1e10;
 
+type Attempt = fn(&Rounds, &News) -> Option<Space>;
+
 /// The space of what is heard over one symmetric matrix; none if that takes too many digits.
 pub(crate) fn space(rounds: &Rounds, news: &News) -> Option<Space> {
     let (rank, n) = (news.messages.len() as f64, rounds.nodes() as f64);
     let affordable = |words: f64| 4.0 * rank * rank * n * (0.5 * words * words + words) <= MOST_WORK;
-    let attempts: [(f64, fn(&Rounds, &News) -> Option<Space>); 4] =
+    let attempts: [(f64, Attempt); 4] =
         [(2.0, attempt::<2>), (4.0, attempt::<4>), (8.0, attempt::<8>), (16.0, attempt::<16>)];
     let within = attempts.iter().take_while(|(words, _)| affordable(*words));
     within.into_iter().find_map(|(_, attempt)| attempt(rounds, news))
