@@ -94,8 +94,7 @@ impl Rumor {
         let improved_uncertainty = self.improved_uncertainty(rumors).max(c);
         let sharp = self.sharp();
         let better = |sharp: Sharp| self.better(sharp.at_zero, sharp.method, epsilon, rumors);
-        let closed =
-            Interval { lower: self.curious as f64 / self.peers as f64, upper: self.improved_delta() };
+        let closed = Interval::of_probability(self.curious as f64 / self.peers as f64, self.improved_delta());
         Ok(Account {
             nodes: self.peers,
             curious: self.curious,

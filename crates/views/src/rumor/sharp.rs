@@ -67,12 +67,12 @@ impl Rumor {
         // No s does better than a walk, and none worse than the closed form.
         let (least, most) = (self.curious as f64 / self.peers as f64, self.improved_delta());
         let at_zero =
-            Interval { lower: found.lower.clamp(least, most), upper: found.upper.clamp(least, most) };
+            Interval::of_probability(found.lower.clamp(least, most), found.upper.clamp(least, most));
         Some(Sharp { at_zero, method, rumor: *self })
     }
 }
 
-const UNKNOWN: Interval = Interval { lower: 0.0, upper: 1.0 };
+const UNKNOWN: Interval = Interval::PROBABILITY;
 
 fn exact(chain: &Chain, effort: f64) -> Option<Interval> {
     let layout = Layout::of(chain);
@@ -103,6 +103,7 @@ impl Sharp {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sottovoce_privacy::Ends;
 
     fn rumor(peers: usize, curious: usize, muting: f64) -> Rumor {
         Rumor::new(peers, curious, muting).unwrap()
@@ -126,10 +127,10 @@ mod tests {
         ] {
             let found = rumor(n, f, s).sharp().unwrap();
             assert_eq!(found.method, Method::Exact);
-            let Interval { lower, upper } = found.at_zero;
+            let Ends { lower, upper } = *found.at_zero;
             assert!(lower <= value + 1e-15 && value <= upper + 1e-15, "{n} {s}: {lower} {upper}");
             assert!(upper - lower < 1e-11, "{n} {s}: {lower} {upper}");
-            let Interval { lower, upper } = by_totals(rumor(n, f, s));
+            let Ends { lower, upper } = *by_totals(rumor(n, f, s));
             assert!(lower <= value + 1e-15 && value <= upper + 1e-15, "{n} {s}: {lower} {upper}");
         }
     }
@@ -163,7 +164,7 @@ mod tests {
     fn large_crowds_have_narrow_intervals() {
         let found = rumor(65_536, 6553, 0.9).sharp().unwrap();
         assert_eq!(found.method, Method::Totals);
-        let Interval { lower, upper } = found.at_zero;
+        let Ends { lower, upper } = *found.at_zero;
         assert!(lower > 0.476873 && upper < 0.476875 && lower < upper, "{found:?}");
         let found = rumor(500_000_000, 5, 0.9).sharp().unwrap();
         assert_eq!(found.method, Method::ClosedForm);

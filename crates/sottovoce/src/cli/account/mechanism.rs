@@ -6,8 +6,8 @@ use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{
-    Accountant, Adjacency, Adversary, Guarantee, Interval, Loss, Mechanism, Standing, Unit, calibrate,
-    limits, outward, round_up,
+    Accountant, Adjacency, Adversary, Guarantee, Interval, Loss, LowerEnd, Mechanism, Standing, Unit,
+    calibrate, limits, outward, round_up,
 };
 
 use crate::cli::Global;
@@ -102,6 +102,7 @@ impl MechanismArgs {
         accountant.compose(mechanism, self.steps)?;
         let (value, order) = accountant.rdp_epsilon(self.delta)?;
         let epsilon = Epsilon { pld: accountant.epsilon(self.delta)?, rdp: Renyi { value, order } };
+        let lower_end = accountant.lower_end();
         let delta_at_epsilon = self.epsilon.map(|epsilon| accountant.delta(epsilon)).transpose()?;
         let guarantee = Guarantee {
             adversary: Adversary::WireTapper,
@@ -111,7 +112,7 @@ impl MechanismArgs {
             standing: Standing::Proven,
             not_covered: limits::of_a_release(),
         };
-        let statement = guarantee.state(self.delta)?;
+        let statement = guarantee.state_at(self.delta, epsilon.pld);
         global.print(&MechanismAccount {
             epsilon,
             delta: self.delta,
@@ -123,6 +124,8 @@ impl MechanismArgs {
             unit: guarantee.unit,
             standing: guarantee.standing,
             statement,
+            lower_end,
+            not_covered: guarantee.not_covered,
             name: mechanism.to_string(),
         })
     }
@@ -194,7 +197,8 @@ impl MechanismArgs {
         let odds = |noise: f64| if self.randomized_response { noise / (1.0 + noise) } else { noise };
         let build = |noise: f64| self.mechanism(odds(noise));
         let method = calibrate::Method::Pld;
-        let noise = calibrate::noise(build, self.steps, self.adjacency, epsilon, self.delta, method)?;
+        let found = calibrate::least(build, self.steps, self.adjacency, epsilon, self.delta, method)?;
+        let noise = found.noise;
         let parameter = self.parameter().0;
         Ok(Calibration {
             parameter,
@@ -204,9 +208,14 @@ impl MechanismArgs {
             steps: self.steps,
             adjacency: self.adjacency,
             mechanism: build(noise)?,
+            less: less(&found),
         })
     }
 }
+
+/// Said where the composed dominating pairs need not be attained.
+const BATCHES: &str = "lower ends bound the composed dominating pairs of fixed batches; the true loss may be smaller than a lower end, \
+                       never larger than an upper one";
 
 #[derive(Serialize)]
 struct Epsilon {
@@ -234,6 +243,9 @@ struct MechanismAccount {
     unit: Unit,
     standing: Standing,
     statement: String,
+    /// What the lower ends bound: the loss itself, or only that of the composed dominating pairs.
+    lower_end: LowerEnd,
+    not_covered: Vec<String>,
     #[serde(skip)]
     name: String,
 }
@@ -249,9 +261,21 @@ impl fmt::Display for MechanismAccount {
         writeln!(f, "  certified interval   [{lower}, {upper}]")?;
         write!(f, "  by Rényi divergence  {} (order {:.3})", round_up(rdp.value), rdp.order)?;
         if let Some(delta) = self.delta_at_epsilon {
-            write!(f, "\n  delta at epsilon     [{:.6e}, {:.6e}]", delta.lower, delta.upper)?;
+            let (lower, upper) = outward(delta);
+            write!(f, "\n  delta at epsilon     [{lower}, {upper}]")?;
         }
-        Ok(())
+        let reasons =
+            [("interval", pld.reason()), ("delta", self.delta_at_epsilon.and_then(|delta| delta.reason()))];
+        for (what, reason) in reasons {
+            if let Some(reason) = reason {
+                write!(f, "\n  note ({what}): {reason}")?;
+            }
+        }
+        if self.lower_end == LowerEnd::DominatingPair {
+            write!(f, "\n  note: {BATCHES}")?;
+        }
+        write!(f, "\n\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|limit| write!(f, "\n    - {limit}"))
     }
 }
 
@@ -264,6 +288,7 @@ struct Calibration {
     steps: u64,
     adjacency: Adjacency,
     mechanism: Mechanism,
+    less: &'static str,
 }
 
 impl Serialize for Calibration {
@@ -275,6 +300,8 @@ impl Serialize for Calibration {
         map.serialize_entry("steps", &self.steps)?;
         map.serialize_entry("adjacency", &self.adjacency)?;
         map.serialize_entry("mechanism", &self.mechanism)?;
+        map.serialize_entry("less_noise", self.less)?;
+        map.serialize_entry("not_covered", &limits::of_a_release())?;
         map.end()
     }
 }
@@ -282,10 +309,24 @@ impl Serialize for Calibration {
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} = {}", self.parameter, round_up(self.noise))?;
-        write!(
+        writeln!(
             f,
-            "  with it, {} x {} is ({}, {:e})-private ({}), certified; less noise by a millionth is not",
+            "  with it, {} x {} is ({}, {:e})-private ({}), certified",
             self.steps, self.mechanism, self.epsilon, self.delta, self.adjacency
-        )
+        )?;
+        write!(f, "  {}", self.less)?;
+        write!(f, "\n\n  not covered:")?;
+        limits::of_a_release().iter().try_for_each(|limit| write!(f, "\n    - {limit}"))
+    }
+}
+
+/// What is known of less noise.
+fn less(found: &calibrate::Calibrated) -> &'static str {
+    match (found.short.is_some(), found.monotone) {
+        (true, true) => "with less noise by a millionth that could not be certified",
+        (false, true) => "less noise than this is not admitted",
+        (_, false) => {
+            "a larger parameter of discrete noise can lose more: smaller ones were tried in steps of 1 %, and no smaller one of those suffices"
+        }
     }
 }
