@@ -155,7 +155,7 @@ fn scientific(value: f64, decimals: usize, up: bool) -> String {
     let fits = |shown: &String| {
         shown.parse::<f64>().is_ok_and(|shown| if up { shown >= value } else { shown <= value })
     };
-    let nudge = 10_f64.powi(-(decimals as i32));
+    let nudge = 0.51 * 10_f64.powi(-(decimals as i32));
     let nudged = if up { value * (1.0 + nudge) } else { value * (1.0 - nudge) };
     let shown = [format!("{value:.decimals$e}"), format!("{nudged:.decimals$e}")];
     shown.into_iter().find(fits).unwrap_or_else(|| format!("{value:e}"))

@@ -26,7 +26,7 @@ pub(crate) struct Atoms {
 impl Atoms {
     /// Masses under `P` at the losses `-last, -last + step, ..., last`; those under `Q` are the same in reverse.
     fn new(last: f64, step: f64, masses: Vec<f64>, left_out: f64) -> Self {
-        let mut above = vec![Masses { p: left_out, q: 0.0 }; masses.len() + 1];
+        let mut above = vec![Masses { p: 0.0, q: 0.0 }; masses.len() + 1];
         let mut below = vec![Masses { p: 0.0, q: 0.0 }; masses.len() + 1];
         let shrink = (-step).exp();
         for (i, mass) in masses.iter().enumerate().rev() {

@@ -26,6 +26,8 @@ pub(crate) struct Lattice {
     pub(crate) step: f64,
     pub(crate) masses: Vec<f64>,
     pub(crate) infinity: f64,
+    /// Mass under `Q` of the law that its lattice law from above has not: of losses cut off, and of those moved up to the first point.
+    pub(crate) missing: f64,
     /// Rounding of the tails moves the curve by a small share of the tail `P[Y > y]`. Where the curve is at least half of
     /// that tail, this is a relative error of the curve ...
     pub(crate) rounding: f64,
@@ -39,9 +41,12 @@ impl Lattice {
     /// overflows.
     pub(crate) fn excess(&self, c: f64) -> f64 {
         let terms = self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
-        let sum: f64 =
-            terms.map(|(i, mass)| mass * bulge(c, self.first + i as f64 * self.step + self.slip)).sum();
+        // Cells of little mass in a large tail have their losses from small differences: rounding moves them further.
+        let away = |loss: f64| loss + (64.0 * self.slip).copysign(loss);
+        let sum: f64 = terms.map(|(i, mass)| mass * bulge(c, away(self.first + i as f64 * self.step))).sum();
+        // Masses that lack some of their total under `Q` lack `c` times that in the sum.
         sum * (1.0 + self.masses.len() as f64 * UNIT + self.rounding + 1e-10)
+            + c * self.missing * (1.0 + 1e-9)
     }
 
     /// `ln E[e^(c loss)]` over the finite losses, rounded up.
@@ -98,6 +103,7 @@ impl Bracket {
             step: atoms.step,
             masses: atoms.masses.clone(),
             infinity: atoms.left_out,
+            missing: atoms.left_out,
             rounding: rounding(atoms.range()),
             slip: slip(atoms.range()),
         }))
@@ -133,7 +139,7 @@ impl Bracket {
             Self::Exact(lattice) => (lattice.first, lattice.slip, lattice.rounding),
             Self::Cut { first, slip, rounding, .. } => (*first, *slip, *rounding),
         };
-        Lattice { first, step: cells.step, masses, infinity, rounding, slip }
+        Lattice { first, step: cells.step, masses, infinity, missing: cells.missing, rounding, slip }
     }
 }
 
@@ -183,6 +189,7 @@ pub(crate) struct Cells {
     under: f64,
     over: f64,
     over_q: f64,
+    missing: f64,
     step: f64,
     /// `Q[Y = y_0]` where nothing lies below the first point, else 0.
     atom_at_first: f64,
@@ -231,6 +238,9 @@ impl Cells {
         let under = law.at_most(threshold(0));
         let over = law.above(threshold(count));
         let atom_at_first = if first <= law.range().0 { plain(under.q, threshold(0)) } else { 0.0 };
+        // Moved up to the first point, mass under `P` has less under `Q`.
+        let moved = plain(larger(under.q - under.p, 0.0), threshold(0));
+        let missing = moved + plain(over.q, threshold(count)) + law.left_out();
         let below_last = threshold(count) - HAIR * step;
         let slope_at_last = plain(law.above(below_last).q, below_last);
         Self {
@@ -238,6 +248,7 @@ impl Cells {
             under: under.p,
             over: over.p + law.left_out(),
             over_q: plain(over.q, threshold(count)),
+            missing,
             step,
             atom_at_first,
             slope_at_last,

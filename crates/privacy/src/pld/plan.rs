@@ -148,9 +148,9 @@ pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> 
         let score = 2.0 * (window.high - window.low).ln() + 0.5 * larger(height - 1.5 * c.ln() - LIFTED, 0.0);
         (score, Window { tolerance: 5e-7 * (-larger(height, 0.0)).exp(), ..window })
     });
-    candidates
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
+    // (A score that is not a number is none.)
+    let best = candidates.filter(|(score, _)| !score.is_nan()).reduce(|a, b| if a.0 <= b.0 { a } else { b });
+    best.map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
 }
 
 /// The window of losses that matters under `tilt`.
@@ -211,6 +211,10 @@ pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: F
     let widest = largest(window.high - window.low, parts.iter().map(|part| part.last - part.first));
     let step = larger(smaller(step, fineness.coarsest * smaller(epsilon, 1.0)), widest / fineness.largest);
     match parts {
+        // Its own lattice may have more points than can be afforded: then so many of its steps at once.
+        [Part { law: Law::Atoms(atoms), .. }] if widest > 2.0 * fineness.largest * atoms.step => {
+            atoms.step * (step / atoms.step).ceil()
+        }
         [part] => aligned(part.law, part.first, part.last, step),
         _ => step,
     }
