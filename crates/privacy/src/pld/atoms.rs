@@ -87,6 +87,12 @@ impl Atoms {
         Self::new(loss, loss, vec![other, f64::from(buckets - 2) * other, truth], 0.0)
     }
 
+    /// Mass under `Q` of the atoms that have all but none under `P`: beyond what their loss could tell in doubles.
+    pub(crate) fn vanished(&self) -> f64 {
+        let pairs = self.masses.iter().zip(self.masses.iter().rev());
+        pairs.filter(|(p, _)| **p < 1e-300).map(|(_, q)| q).sum()
+    }
+
     pub(crate) fn range(&self) -> (f64, f64) {
         (self.first, self.first + (self.masses.len() - 1) as f64 * self.step)
     }

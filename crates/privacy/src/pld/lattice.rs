@@ -103,7 +103,7 @@ impl Bracket {
             step: atoms.step,
             masses: atoms.masses.clone(),
             infinity: atoms.left_out,
-            missing: atoms.left_out,
+            missing: atoms.left_out + atoms.vanished(),
             rounding: rounding(atoms.range()),
             slip: slip(atoms.range()),
         }))
