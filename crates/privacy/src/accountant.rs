@@ -14,7 +14,7 @@
 use serde::Serialize;
 
 use crate::contour::{self, CHEAP, DEAR};
-use crate::interval::{Reason, best_bound, larger, smallest};
+use crate::interval::{Reason, best_bound, larger, probability_above, smaller, smallest};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta, check_epsilon};
 use crate::quadrature::sides;
 use crate::special::Interval;
@@ -98,7 +98,7 @@ impl Accountant {
             deltas.iter().map(one).collect::<Result<Vec<_>>>()?
         } else {
             let least = smallest(1.0, deltas.iter().copied());
-            if self.certainly_nothing(least)? {
+            if self.sum_at_zero()? <= least {
                 return Ok(vec![Interval::ZERO; deltas.len()]);
             }
             self.composed(deltas)?
@@ -106,13 +106,13 @@ impl Accountant {
         sharp.into_iter().zip(deltas).map(|(interval, &delta)| self.narrowed(interval, delta)).collect()
     }
 
-    /// Whether all releases together are `(0, delta)`-private because their deltas at 0 add up to no more.
-    fn certainly_nothing(&self, delta: f64) -> Result<bool> {
+    /// Delta at 0, and so at any epsilon, is at most the sum of those of the releases.
+    fn sum_at_zero(&self) -> Result<f64> {
         let mut total = 0.0;
         for (mechanism, count) in &self.events {
             total += *count as f64 * pld::single_delta(mechanism, self.adjacency, 0.0)?.upper * (1.0 + 1e-12);
         }
-        Ok(total <= delta)
+        Ok(total)
     }
 
     /// Epsilons of a composition, direction by direction: by contour, and where that is not sharp by lattice.
@@ -162,7 +162,7 @@ impl Accountant {
             let least = crate::interval::largest(0.0, singles);
             interval = interval.meet(Interval::new(least, larger(least, interval.upper))?)?;
         }
-        Ok(if interval.is_within(POOR) { interval } else { interval.because(self.reason(interval)) })
+        Ok(if interval.is_within(POOR) { interval } else { interval.because(reason(interval, delta)) })
     }
 
     /// Bounds on epsilon by Rényi divergences, by the loss before sampling, and by the largest possible loss.
@@ -228,11 +228,6 @@ impl Accountant {
         if self.adjacency == Adjacency::Replace { 2.0 } else { 1.0 }
     }
 
-    /// Why an interval could not be made narrow.
-    fn reason(&self, interval: Interval) -> Reason {
-        if interval.upper < 1e-7 { Reason::Rounding } else { Reason::Uneven }
-    }
-
     /// What the lower end of an interval bounds.
     pub fn lower_end(&self) -> LowerEnd {
         let releases: u64 = self.events.iter().map(|(_, count)| count).sum();
@@ -284,7 +279,8 @@ impl Accountant {
 
     /// Intersects an interval for delta with the bounds of other currencies, and says why it is wide where it is.
     fn narrowed_delta(&self, interval: Interval, epsilon: f64) -> Result<Interval> {
-        let mut interval = interval.meet(Interval::new(0.0, self.rdp_delta(epsilon)?)?)?;
+        let by_sum = probability_above(self.sum_at_zero()?);
+        let mut interval = interval.meet(Interval::new(0.0, smaller(by_sum, self.rdp_delta(epsilon)?))?)?;
         if let Some(gdp) = self.unsampled() {
             interval = interval.meet(Interval::new(0.0, gdp.delta(epsilon)?.upper)?)?;
         }
@@ -341,6 +337,17 @@ pub enum LowerEnd {
 
 /// Wider than this share, an interval says why.
 const POOR: f64 = 1e-2;
+
+/// Why an interval for epsilon could not be made narrow.
+fn reason(interval: Interval, delta: f64) -> Reason {
+    if delta < 1e-30 {
+        Reason::Cut
+    } else if interval.upper < 1e-7 {
+        Reason::Rounding
+    } else {
+        Reason::Uneven
+    }
+}
 
 /// What a method cannot certify it says nothing about; any other refusal remains one.
 fn no_accuracy(error: Error) -> Result<Interval> {

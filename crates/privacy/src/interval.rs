@@ -31,8 +31,8 @@ pub enum Reason {
     Rounding,
     /// Rare losses are very large beside the usual ones.
     Uneven,
-    /// A release has losses that doubles cannot weigh.
-    Enormous,
+    /// The question is about outcomes that are not kept.
+    Cut,
     /// A currency that only bounds the loss from above.
     OneSided,
 }
@@ -44,8 +44,8 @@ impl fmt::Display for Reason {
             Self::Uneven => {
                 "wide because rare losses are very large beside the usual ones, more than a lattice resolves: the ends come from simpler bounds"
             }
-            Self::Enormous => {
-                "wide because a single release can lose more than 600 nats, which no lattice here weighs: the ends come from simpler bounds"
+            Self::Cut => {
+                "wide because delta lies below what is cut off the support of discrete noise: the upper end comes from a simpler bound"
             }
             Self::OneSided => "no lower end: this currency only bounds the loss from above",
         })

@@ -78,6 +78,11 @@ impl Nodes {
     }
 }
 
+/// Whether a count exceeds what is worth it. What is not a number does.
+fn too_many(count: f64, most: f64) -> bool {
+    count.is_nan() || count > most
+}
+
 /// `e^(i angle) - 1 = 2i sin(angle/2) e^(i angle/2)`, accurate also where it is small.
 pub(crate) fn less_one(angle: f64) -> Complex64 {
     let (sin, cos) = (0.5 * angle).sin_cos();
@@ -141,9 +146,8 @@ impl SampledGaussian {
     pub(crate) fn nodes(&self, c: f64, frequency: f64) -> Option<Nodes> {
         let spacing = self.rule(c, frequency, 44.0);
         let (low, high) = self.range(c);
-        // (What is not a number is too many.)
         let most = if frequency > 0.0 { 10.0 * MOST_NODES } else { MOST_NODES };
-        if !((high - low) / spacing <= most) {
+        if too_many((high - low) / spacing, most) {
             return None;
         }
         let (first, last) = ((low / spacing).floor() as i64, (high / spacing).ceil() as i64);
@@ -215,7 +219,7 @@ impl SampledGaussian {
         let (low, high) = self.range(c);
         // The square of a small loss lives about 2 (and -2), whatever the order.
         let (low, high) = (smaller(low, -2.0 - 10.5 * self.sigma), larger(high, 2.0 + 10.5 * self.sigma));
-        if !((high - low) / spacing <= MOST_NODES) {
+        if too_many((high - low) / spacing, MOST_NODES) {
             return None;
         }
         let factor = spacing / (self.sigma * (2.0 * std::f64::consts::PI).sqrt());

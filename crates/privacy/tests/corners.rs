@@ -38,6 +38,19 @@ fn an_outcome_at_zero_is_not_minus_infinity() {
     assert!((scale / 0.0595786 - 1.0).abs() < 3e-6, "{scale}");
 }
 
+/// Adding a record has a largest loss; beyond it the curve is 0, and not unknown.
+#[test]
+fn sampled_discrete_noise_has_the_loss_of_both_directions() {
+    for (sigma, contribution, rate, delta, truth) in [
+        (0.21242737473681145, 1, 0.6388277768932716, 0.002535575165288267, 10.62816347786046),
+        (0.06360965919437014, 5, 0.22220566510474649, 1.622710508705583e-8, 3087.8228158167567),
+        (1.1643548160560457, 1, 0.00010502587614299597, 1e-14, 0.025636717799397434),
+    ] {
+        let noise = Mechanism::discrete_gaussian(sigma, contribution).unwrap().poisson(rate).unwrap();
+        holds(composed(noise, 1, Adjacency::AddRemove).epsilon(delta).unwrap(), truth, 1e-6);
+    }
+}
+
 #[test]
 fn a_loss_that_cannot_be_summed_is_not_zero() {
     let batch = gaussian(0.1).fixed_batch(1, 10).unwrap();

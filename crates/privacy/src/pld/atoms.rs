@@ -3,6 +3,7 @@
 //! Their losses lie on an arithmetic progression, so they compose without any discretisation error.
 
 use super::law::Masses;
+use crate::interval::within;
 use crate::{Error, Result};
 
 /// More than the mass of a discrete Gaussian beyond 14 sigma.
@@ -113,8 +114,8 @@ impl Atoms {
 
     /// Index of the first atom above `y`.
     fn index_above(&self, y: f64) -> usize {
-        let position = (y - self.first) / self.step;
-        if position < 0.0 { 0 } else { (position.floor() as usize + 1).min(self.masses.len()) } // whole numbers
+        let position = ((y - self.first) / self.step).floor() + 1.0;
+        within(position, 0.0, self.masses.len() as f64) as usize
     }
 }
 

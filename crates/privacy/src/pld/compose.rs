@@ -74,7 +74,7 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     };
     let points = ((window.high - window.low) / step).ceil();
     // (Not a number counts as too many.)
-    if !(points >= 0.0 && points <= MOST_POINTS) {
+    if !(0.0..=MOST_POINTS).contains(&points) {
         return Composed::unknown(step);
     }
     let size = fast_size(points as usize + 4);

@@ -78,7 +78,10 @@ impl Law {
             Self::Add { base, rate } => {
                 // What of `Q` may exceed: 1 - e^y (1 - rate).
                 let room = larger(rate - (1.0 - rate) * y.exp_m1(), 0.0);
-                let (value, error) = base.curve(-base_threshold(-y, *rate));
+                let threshold = -base_threshold(-y, *rate);
+                // Beyond the largest loss there is only the rounding of it.
+                let (value, error) =
+                    if threshold == f64::INFINITY { (0.0, 0.0) } else { base.curve(threshold) };
                 (room * value, room * error + 16.0 * UNIT * rate * (1.0 + y))
             }
             Self::Symmetric { one_sided } => one_sided.curve(y),
