@@ -82,16 +82,16 @@ impl Binomial {
     /// `P[W >= k]`, certified.
     pub(crate) fn at_least(self, k: u64) -> Interval {
         if k == 0 {
-            return Interval { lower: 1.0, upper: 1.0 };
+            return Interval::of_probability(1.0, 1.0);
         }
         if k > self.trials {
-            return Interval { lower: 0.0, upper: 0.0 };
+            return Interval::ZERO;
         }
         if k as f64 >= self.mean() {
             return self.far_tail(k);
         }
         let below = self.reflected().far_tail(self.trials - k + 1);
-        Interval { lower: (1.0 - below.upper - UNIT).max(0.0), upper: (1.0 - below.lower + UNIT).min(1.0) }
+        Interval::of_probability(1.0 - below.upper - UNIT, 1.0 - below.lower + UNIT)
     }
 
     /// `P[W >= k]` for `k` not below the mean, where no digits cancel.
@@ -100,7 +100,7 @@ impl Binomial {
         let (tail, error) = (ln_mass.exp() * sum, 1.01 * (ln_error + sum_error) + 8.0 * UNIT);
         // The absolute allowance is for results that underflow.
         let (lower, upper) = (tail * (1.0 - error) - 1e-300, tail * (1.0 + error) + 1e-300);
-        Interval { lower: lower.max(0.0), upper: upper.min(1.0) }
+        Interval::of_probability(lower, upper)
     }
 }
 

@@ -3,7 +3,7 @@
 //! With `k` errors of mean zero and variance `v`, their sum of squares over `v` is chi-square with `k` degrees of freedom. Tails
 //! use the deviance form, as the binomial ones do: no logarithm of a large factorial is ever subtracted from another.
 
-use sottovoce_privacy::Interval;
+use sottovoce_privacy::{Interval, Reason};
 
 use crate::binomial::deviance;
 use crate::last_true;
@@ -30,7 +30,9 @@ impl VarianceLimits {
 
     /// The interval for the variance of errors with this mean of squares.
     pub(crate) fn of(self, mean_square: f64) -> Interval {
-        Interval { lower: mean_square * self.lower, upper: mean_square * self.upper }
+        // Errors without a finite mean of squares say nothing of their variance.
+        Interval::new(mean_square * self.lower, mean_square * self.upper)
+            .unwrap_or(Interval::unknown(Reason::Rounding))
     }
 }
 

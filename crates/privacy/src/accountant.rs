@@ -1,18 +1,24 @@
 //! The accountant: composes releases, answers in certified intervals.
 //!
-//! It sees parameters, never values. What it does not know it refuses; nothing ever counts as zero. Behind one door
-//! stand four methods, and every answer comes from the sharpest that applies:
+//! It sees parameters, never values. What it does not know it refuses; nothing ever counts as zero. Every method that
+//! applies answers, and the answer is what all of them leave; if they contradict each other, that is an error.
 //!
-//! | releases | method |
+//! | releases | methods |
 //! | --- | --- |
 //! | unsampled Gaussian noise only | closed form ([`Gdp`]) |
 //! | a single release of anything | the hockey-stick curve itself |
 //! | many sampled Gaussians | contour integral, about ten digits |
-//! | anything else, any mixture | lattice and tilted transform: about six digits (two where sampling is rare) |
+//! | anything else, any mixture | lattice and tilted transform: about six digits (fewer where sampling is rare) |
+//! | everything | Rényi divergences, zCDP or Gaussian loss, the largest possible loss: bounds from above |
 
+use serde::Serialize;
+
+use crate::contour::{self, CHEAP, DEAR};
+use crate::interval::{Reason, best_bound, larger, probability_above, smaller, smallest};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta, check_epsilon};
+use crate::quadrature::sides;
 use crate::special::Interval;
-use crate::{Error, Gdp, Result, batches, contour, pld, rdp};
+use crate::{Error, Gdp, Loss, Result, batches, kov, pld, rdp};
 
 /// Most releases of one kind.
 const MOST: u64 = 1_000_000_000;
@@ -87,55 +93,214 @@ impl Accountant {
     pub fn epsilons(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
         deltas.iter().try_for_each(|&delta| check_delta(delta))?;
         if self.events.is_empty() || deltas.is_empty() {
-            return Ok(vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()]);
+            return Ok(vec![Interval::ZERO; deltas.len()]);
         }
-        if let Some(gdp) = self.gdp() {
-            return deltas.iter().map(|&delta| gdp.epsilon(delta)).collect();
-        }
-        if let [(mechanism, 1)] = &self.events[..] {
-            return deltas
-                .iter()
-                .map(|&delta| pld::single_epsilon(mechanism, self.adjacency, delta))
-                .collect();
-        }
-        if let Some(epsilons) = contour::epsilons(&self.events, self.adjacency, deltas) {
-            return Ok(epsilons);
-        }
-        let epsilons = pld::epsilons(&self.events, self.adjacency, deltas)?;
-        epsilons.into_iter().zip(deltas).map(|(interval, &delta)| self.narrowed(interval, delta)).collect()
+        let sharp = if let Some(gdp) = self.gdp() {
+            deltas.iter().map(|&delta| gdp.epsilon(delta)).collect::<Result<Vec<_>>>()?
+        } else if let [(mechanism, 1)] = &self.events[..] {
+            let one = |&delta| pld::single_epsilon(mechanism, self.adjacency, delta).or_else(no_accuracy);
+            deltas.iter().map(one).collect::<Result<Vec<_>>>()?
+        } else {
+            let least = smallest(1.0, deltas.iter().copied());
+            if self.sum_at_zero()? <= least {
+                return Ok(vec![Interval::ZERO; deltas.len()]);
+            }
+            self.composed(deltas)?
+        };
+        sharp.into_iter().zip(deltas).map(|(interval, &delta)| self.narrowed(interval, delta)).collect()
     }
 
-    /// Where the lattice could not resolve a composition well, Rényi divergences may bound it better.
+    /// Delta at 0, and so at any epsilon, is at most the sum of those of the releases.
+    fn sum_at_zero(&self) -> Result<f64> {
+        let mut total = 0.0;
+        for (mechanism, count) in &self.events {
+            total += *count as f64 * pld::single_delta(mechanism, self.adjacency, 0.0)?.upper * (1.0 + 1e-12);
+        }
+        Ok(total)
+    }
+
+    /// Epsilons of a composition, direction by direction: by contour, and where that is not sharp by lattice.
+    fn composed(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
+        let mut result = vec![Interval::ZERO; deltas.len()];
+        let ways = pld::directions(&self.events, self.adjacency)?;
+        for (way, laws) in ways.iter().enumerate() {
+            let contour = |effort| {
+                let side = *sides(self.adjacency).get(way)?;
+                contour::Direction::new(&self.events, side, self.adjacency, effort)
+            };
+            let mut here: Vec<Option<Interval>> =
+                contour(CHEAP).map_or(vec![None; deltas.len()], |contour| contour.epsilons(deltas));
+            let resolved = |interval: &Option<Interval>| interval.is_some_and(contour::sharp);
+            if !here.iter().all(resolved) {
+                let lattice = pld::epsilons(laws, deltas, &result)
+                    .or_else(|error| no_accuracy(error).map(|unknown| vec![unknown; deltas.len()]))?;
+                here = meet_all(here, lattice)?;
+            }
+            for ((known, found), &delta) in result.iter_mut().zip(here).zip(deltas) {
+                let mut found = found.unwrap_or(Interval::unknown(Reason::Uneven));
+                // What is certain to lie below another direction need not be resolved.
+                if found.upper > known.lower
+                    && !found.is_within(POOR)
+                    && let Some(Some(better)) = contour(DEAR).map(|contour| contour.epsilons(&[delta])[0])
+                {
+                    found = found.meet(better)?;
+                }
+                *known = known.larger(found);
+            }
+        }
+        Ok(result)
+    }
+
+    /// Intersects an interval for epsilon with the bounds of every other currency, and says why it is wide where it is.
     fn narrowed(&self, interval: Interval, delta: f64) -> Result<Interval> {
-        if interval.width() <= 1e-2 * interval.upper {
-            return Ok(interval);
+        let upper = best_bound(self.upper_bounds(delta)?);
+        let bound =
+            if upper.is_finite() { Interval::new(0.0, upper)? } else { Interval::unknown(Reason::Uneven) };
+        let mut interval = interval.meet(bound)?;
+        if !interval.is_within(POOR) {
+            // More releases never lose less: any single one bounds them from below.
+            let singles = self.events.iter().map(|(one, _)| {
+                let single = pld::single_epsilon(one, self.adjacency, delta);
+                single.map_or(0.0, |single| single.lower)
+            });
+            let least = crate::interval::largest(0.0, singles);
+            interval = interval.meet(Interval::new(least, larger(least, interval.upper))?)?;
         }
-        let upper = interval.upper.min(self.rdp_epsilon(delta)?.0);
-        if upper.is_finite() {
-            return Ok(Interval { lower: interval.lower.min(upper), upper });
+        Ok(if interval.is_within(POOR) { interval } else { interval.because(reason(interval, delta)) })
+    }
+
+    /// Bounds on epsilon by Rényi divergences, by the loss before sampling, and by the largest possible loss.
+    fn upper_bounds(&self, delta: f64) -> Result<Vec<f64>> {
+        let mut bounds = vec![self.rdp_epsilon(delta)?.0];
+        if let Some(gdp) = self.unsampled() {
+            bounds.push(gdp.epsilon(delta)?.upper);
         }
-        Err(Error::Accuracy {
-            computation: "the loss of this composition".into(),
-            remedy: "add more noise, or account for its parts one by one".into(),
-        })
+        if let Some(rho) = self.zcdp()? {
+            bounds.push(Loss::zcdp(rho)?.epsilon(delta)?.upper);
+        }
+        if let Some(largest) = self.largest_loss()? {
+            bounds.push(largest);
+            if let [(mechanism, count)] = self.events[..]
+                && let Some(each) = pld::largest_loss(&mechanism, self.adjacency)?
+            {
+                bounds.push(kov::composed_epsilon(each, 0.0, count, delta)?.upper);
+            }
+        }
+        Ok(bounds)
+    }
+
+    /// The largest possible loss of everything, where there is one (rounded up).
+    fn largest_loss(&self) -> Result<Option<f64>> {
+        let mut total = 0.0;
+        for (mechanism, count) in &self.events {
+            let Some(largest) = pld::largest_loss(mechanism, self.adjacency)? else { return Ok(None) };
+            total += *count as f64 * largest;
+        }
+        Ok(Some(total * (1.0 + 1e-12)))
+    }
+
+    /// The zCDP loss of everything, sampling disregarded (which never adds to a loss).
+    fn zcdp(&self) -> Result<Option<f64>> {
+        let mut total = 0.0;
+        for (mechanism, count) in &self.events {
+            let each = match mechanism.noise() {
+                Noise::Gaussian { noise_multiplier } => Some(self.distance() / noise_multiplier),
+                Noise::DiscreteGaussian { sigma, contribution } => {
+                    Some(self.distance() * f64::from(contribution) / sigma)
+                }
+                // A bounded loss of epsilon is epsilon²/2-zCDP (Bun and Steinke 2016).
+                _ => pld::largest_loss(mechanism, self.adjacency)?,
+            };
+            let Some(mu) = each else { return Ok(None) };
+            total += *count as f64 * 0.5 * mu * mu;
+        }
+        Ok(Some(total * (1.0 + 1e-13)).filter(|total| total.is_finite()))
+    }
+
+    /// The Gaussian loss of Gaussian noise, sampling disregarded.
+    fn unsampled(&self) -> Option<Gdp> {
+        let mut total = Gdp::new(0.0).ok()?;
+        for (mechanism, count) in &self.events {
+            let Noise::Gaussian { noise_multiplier } = mechanism.noise() else { return None };
+            total = total.and(Gdp::of_noise(noise_multiplier / self.distance()).ok()?.times(*count));
+        }
+        Some(total)
+    }
+
+    /// How far a record moves a sum, in its own contributions.
+    fn distance(&self) -> f64 {
+        if self.adjacency == Adjacency::Replace { 2.0 } else { 1.0 }
+    }
+
+    /// What the lower end of an interval bounds.
+    pub fn lower_end(&self) -> LowerEnd {
+        let releases: u64 = self.events.iter().map(|(_, count)| count).sum();
+        let batches =
+            self.events.iter().any(|(event, _)| matches!(event.sampling(), Sampling::FixedBatch { .. }));
+        if batches && releases > 1 { LowerEnd::DominatingPair } else { LowerEnd::Truth }
     }
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
         check_epsilon(epsilon)?;
         if self.events.is_empty() {
-            return Ok(Interval { lower: 0.0, upper: 0.0 });
+            return Ok(Interval::ZERO);
         }
         if let Some(gdp) = self.gdp() {
             return gdp.delta(epsilon);
         }
+        if let Some(largest) = self.largest_loss()?
+            && epsilon >= largest
+        {
+            return Ok(Interval::ZERO);
+        }
         if let [(mechanism, 1)] = &self.events[..] {
-            return pld::single_delta(mechanism, self.adjacency, epsilon);
+            return self.narrowed_delta(pld::single_delta(mechanism, self.adjacency, epsilon)?, epsilon);
         }
-        match contour::delta(&self.events, self.adjacency, epsilon) {
-            Some(delta) => Ok(delta),
-            None => pld::delta(&self.events, self.adjacency, epsilon),
+        let mut result = Interval::ZERO;
+        for (way, laws) in pld::directions(&self.events, self.adjacency)?.iter().enumerate() {
+            let contour = |effort| {
+                let side = *sides(self.adjacency).get(way)?;
+                contour::Direction::new(&self.events, side, self.adjacency, effort)?.delta(epsilon)
+            };
+            let mut found = contour(CHEAP).unwrap_or(Interval::PROBABILITY);
+            if !contour::sharp(found) {
+                found = found.meet(
+                    pld::delta(laws, epsilon)
+                        .or_else(|error| no_accuracy(error).map(|_| Interval::PROBABILITY))?,
+                )?;
+            }
+            if found.upper > result.lower
+                && !found.is_within(POOR)
+                && let Some(better) = contour(DEAR)
+            {
+                found = found.meet(better)?;
+            }
+            result = result.larger(found);
         }
+        self.narrowed_delta(result, epsilon)
+    }
+
+    /// Intersects an interval for delta with the bounds of other currencies, and says why it is wide where it is.
+    fn narrowed_delta(&self, interval: Interval, epsilon: f64) -> Result<Interval> {
+        let by_sum = probability_above(self.sum_at_zero()?);
+        let mut interval = interval.meet(Interval::new(0.0, smaller(by_sum, self.rdp_delta(epsilon)?))?)?;
+        if let Some(gdp) = self.unsampled() {
+            interval = interval.meet(Interval::new(0.0, gdp.delta(epsilon)?.upper)?)?;
+        }
+        if !interval.is_within(POOR) {
+            for (one, _) in &self.events {
+                let single = pld::single_delta(one, self.adjacency, epsilon)?.lower;
+                interval = interval.meet(Interval::new(single, larger(single, interval.upper))?)?;
+            }
+        }
+        let reason = if interval.upper < 1e-13 { Reason::Rounding } else { Reason::Uneven };
+        Ok(if interval.is_within(POOR) { interval } else { interval.because(reason) })
+    }
+
+    /// Delta at `epsilon` by Rényi divergences: at every order at most `e^((order-1)(loss - epsilon))`, and less.
+    fn rdp_delta(&self, epsilon: f64) -> Result<f64> {
+        rdp::delta(&self.events, self.adjacency, epsilon)
     }
 
     /// Epsilon at `delta` by Rényi divergences, with the order that gives it.
@@ -153,21 +318,47 @@ impl Accountant {
         for (mechanism, count) in &self.events {
             total += *count as f64 * rdp::loss(mechanism, self.adjacency, order)?;
         }
-        Ok(total)
+        Ok(total * (1.0 + 1e-15 * (1.0 + self.events.len() as f64)))
     }
 
     /// The exact Gaussian loss, where everything is unsampled Gaussian noise.
     pub fn gdp(&self) -> Option<Gdp> {
-        let doubled = if self.adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
-        let mut total = Gdp::new(0.0).ok()?;
-        for (mechanism, count) in &self.events {
-            match (mechanism.noise(), mechanism.sampling()) {
-                (Noise::Gaussian { noise_multiplier }, Sampling::Everyone) => {
-                    total = total.and(Gdp::new(doubled / noise_multiplier).ok()?.times(*count));
-                }
-                _ => return None,
-            }
-        }
-        Some(total)
+        let everyone = self.events.iter().all(|(mechanism, _)| mechanism.sampling() == Sampling::Everyone);
+        if everyone { self.unsampled() } else { None }
     }
+}
+
+/// What the lower end of an interval bounds from below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LowerEnd {
+    /// The loss itself: some neighbouring data sets attain it.
+    Truth,
+    /// The loss of the composed dominating pairs, which no pair of data sets need attain: the true loss may be smaller than the
+    /// lower end (never larger than the upper one).
+    DominatingPair,
+}
+
+/// Wider than this share, an interval says why.
+const POOR: f64 = 1e-2;
+
+/// Why an interval for epsilon could not be made narrow.
+fn reason(interval: Interval, delta: f64) -> Reason {
+    if delta < 1e-30 {
+        Reason::Cut
+    } else if interval.upper < 1e-7 {
+        Reason::Rounding
+    } else {
+        Reason::Uneven
+    }
+}
+
+/// What a method cannot certify it says nothing about; any other refusal remains one.
+fn no_accuracy(error: Error) -> Result<Interval> {
+    if matches!(error, Error::Accuracy { .. }) { Ok(Interval::unknown(Reason::Uneven)) } else { Err(error) }
+}
+
+/// Intersects two lists of answers, the first of which may have gaps.
+fn meet_all(some: Vec<Option<Interval>>, all: Vec<Interval>) -> Result<Vec<Option<Interval>>> {
+    some.into_iter().zip(all).map(|(a, b)| a.map_or(Ok(b), |a| a.meet(b)).map(Some)).collect()
 }

@@ -1,5 +1,6 @@
 //! From a target `(epsilon, delta)` to noise. The returned noise has been checked: it never under-noises.
 
+use crate::mechanism::Noise;
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::special::bisect;
 use crate::{Accountant, Adjacency, Error, Mechanism, Result};
@@ -13,9 +14,7 @@ pub enum Method {
     Rdp,
 }
 
-/// The least noise with which `steps` releases are `(epsilon, delta)`-private, to a relative `1e-6`.
-///
-/// `mechanism` builds the release from a noise parameter that protects more as it grows (a noise multiplier, a scale).
+/// The least noise with which `steps` releases are certified to be `(epsilon, delta)`-private, to a relative `1e-6`: see [`least`].
 ///
 /// ```
 /// use sottovoce_privacy::{Adjacency, Mechanism, calibrate};
@@ -34,6 +33,37 @@ pub fn noise(
     delta: f64,
     method: Method,
 ) -> Result<f64> {
+    least(mechanism, steps, adjacency, epsilon, delta, method).map(|found| found.noise)
+}
+
+/// Noise that was found, and what is known of less.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibrated {
+    /// The noise: certified to suffice.
+    pub noise: f64,
+    /// A smaller one, by about a millionth, that could not be certified; nothing where the least noise that is admitted suffices.
+    pub short: Option<f64>,
+    /// Whether more noise of this kind always protects more. Discrete noise does not: between its grid points a larger
+    /// parameter can lose more. Smaller parameters were then tried in steps of 1 %, and one in between may suffice as well.
+    pub monotone: bool,
+}
+
+/// Steps in which smaller parameters of discrete noise are tried.
+const TRIAL: f64 = 0.99;
+/// Most of them, beyond a single release (where each costs next to nothing).
+const TRIALS: usize = 60;
+
+/// The least noise with which `steps` releases are certified to be `(epsilon, delta)`-private, to a relative `1e-6`.
+///
+/// `mechanism` builds the release from a noise parameter (a noise multiplier, a scale).
+pub fn least(
+    mechanism: impl Fn(f64) -> Result<Mechanism>,
+    steps: u64,
+    adjacency: Adjacency,
+    epsilon: f64,
+    delta: f64,
+    method: Method,
+) -> Result<Calibrated> {
     check_delta(delta)?;
     check_epsilon(epsilon)?;
     if epsilon == 0.0 {
@@ -47,33 +77,61 @@ pub fn noise(
             Method::Rdp => accountant.rdp_epsilon(delta).map(|(epsilon, _)| epsilon),
         };
         match spent {
+            // (What is not a number is not enough.)
             Ok(spent) => Ok(spent <= epsilon),
             // So little noise that its loss is beyond computing is not enough.
             Err(Error::Accuracy { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     };
+    let noise = mechanism(1.0)?.noise();
+    let monotone = !matches!(noise, Noise::DiscreteGaussian { .. } | Noise::DiscreteLaplace { .. });
     let (low, high) = bracket(&enough, epsilon)?;
-    // Inside the bracket every parameter was accepted once already, so a refusal cannot occur; it would count as "no".
-    Ok(bisect(low, high, 1e-6, |noise| enough(noise).unwrap_or(false)).1)
+    let found = refine(&enough, low, high, monotone);
+    if monotone {
+        return Ok(found);
+    }
+    // The last of the smaller parameters that suffices, and the first below it that does not.
+    let trials = if steps == 1 { usize::MAX } else { TRIALS };
+    let smaller = std::iter::successors(Some(found.noise * TRIAL), |noise| Some(noise * TRIAL));
+    let tried: Vec<f64> = smaller.take(trials).take_while(|noise| *noise >= LEAST).collect();
+    let last = tried.iter().rposition(|&noise| enough(noise).unwrap_or(false));
+    Ok(last.map_or(found, |last| {
+        let low = tried.get(last + 1).copied();
+        refine(&enough, low, tried[last], monotone)
+    }))
 }
 
-/// Doubles or halves from 1 until the answer changes: `(too little, enough)`.
-fn bracket(enough: &impl Fn(f64) -> Result<bool>, epsilon: f64) -> Result<(f64, f64)> {
+/// The least noise that is admitted.
+const LEAST: f64 = 1e-3;
+
+/// Closes in between too little (if there is such a thing) and enough.
+fn refine(enough: &impl Fn(f64) -> Result<bool>, low: Option<f64>, high: f64, monotone: bool) -> Calibrated {
+    let Some(low) = low else { return Calibrated { noise: high, short: None, monotone } };
+    // Inside the bracket every parameter was accepted once already, so a refusal cannot occur; it would count as "no".
+    let (short, noise) = bisect(low, high, 1e-6, |noise| enough(noise).unwrap_or(false));
+    Calibrated { noise, short: Some(short), monotone }
+}
+
+/// Doubles or halves from 1 until the answer changes: `(too little, enough)`. The least admitted noise may suffice.
+fn bracket(enough: &impl Fn(f64) -> Result<bool>, epsilon: f64) -> Result<(Option<f64>, f64)> {
     let mut noise = 1.0;
     if enough(noise)? {
-        while noise > 2e-3 {
-            if !enough(noise / 2.0)? {
-                return Ok((noise / 2.0, noise));
+        loop {
+            let half = if noise > 2.0 * LEAST { noise / 2.0 } else { LEAST };
+            if !enough(half)? {
+                return Ok((Some(half), noise));
             }
-            noise /= 2.0;
+            noise = half;
+            if noise <= LEAST {
+                return Ok((None, noise));
+            }
         }
-        return Ok((noise / 2.0, noise));
     }
     while noise < 4e8 {
         noise *= 2.0;
         if enough(noise)? {
-            return Ok((noise / 2.0, noise));
+            return Ok((Some(noise / 2.0), noise));
         }
     }
     let remedy = "no noise up to 1e9 reaches it; give a larger epsilon or delta, or fewer steps";

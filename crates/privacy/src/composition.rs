@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
-use crate::{Accountant, Adjacency, Error, Mechanism, Result, Sampling, currencies, pure};
+use crate::{Accountant, Adjacency, Error, LowerEnd, Mechanism, Result, currencies, pure};
 
 /// One release of a composition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -142,13 +142,13 @@ impl Composition {
     pub fn revealed(&self) -> Result<Interval> {
         let all: Vec<(f64, u64)> = self.deltas().collect();
         match all[..] {
-            [] => interval(0.0, 0.0),
-            [(delta, 1)] => interval(delta, delta),
+            [] => Interval::new(0.0, 0.0),
+            [(delta, 1)] => Interval::new(delta, delta),
             _ => {
                 let ln: f64 = all.iter().map(|(delta, steps)| *steps as f64 * (-delta).ln_1p()).sum();
                 let (value, error) = (-ln.exp_m1(), (16.0 + 2.0 * all.len() as f64) * UNIT);
                 let upper = value * (1.0 + error);
-                interval(value * (1.0 - error), if upper < 1.0 { upper } else { 1.0 })
+                Interval::new(value * (1.0 - error), if upper < 1.0 { upper } else { 1.0 })
             }
         }
     }
@@ -174,7 +174,7 @@ impl Composition {
             return Ok(Epsilon::Within(upper));
         }
         let lower = self.rest.epsilon(most)?.lower;
-        Ok(Epsilon::Within(interval(lower, upper.upper)?))
+        Ok(Epsilon::Within(Interval::new(lower, upper.upper)?))
     }
 
     /// Values to promise at several deltas, infinite where there is none, for little more than the cost of one.
@@ -214,7 +214,10 @@ impl Composition {
         }
         let both = |revealed: f64, rest: f64| revealed + (1.0 - revealed) * rest;
         let upper = both(revealed.upper, rest.upper) * (1.0 + 4.0 * UNIT);
-        interval(both(revealed.lower, rest.lower) * (1.0 - 4.0 * UNIT), if upper < 1.0 { upper } else { 1.0 })
+        Interval::new(
+            both(revealed.lower, rest.lower) * (1.0 - 4.0 * UNIT),
+            if upper < 1.0 { upper } else { 1.0 },
+        )
     }
 
     /// Epsilon at `delta` by Rényi divergences, with the order that gives it; nothing at delta 0, or at no more than what
@@ -252,16 +255,9 @@ impl Composition {
         currencies::gaussian(self.rest.events(), self.adjacency())
     }
 
-    /// Whether the pairs of laws are attained, all at once, by one pair of data sets: then the lower end of an interval
-    /// bounds the true loss from below, and else only that of the pairs.
-    pub fn is_attained(&self) -> bool {
-        let batches = |release: &Release| match release {
-            Release::Mechanism(m) => matches!(m.sampling(), Sampling::FixedBatch { .. }),
-            Release::Given { .. } => false,
-        };
-        let steps: u64 = self.releases.iter().fold(0, |sum, (_, steps)| sum.saturating_add(*steps));
-        let replaced = self.adjacency() == Adjacency::Replace;
-        !(replaced && steps > 1 && self.releases.iter().any(|(release, _)| batches(release)))
+    /// What the lower end of an interval bounds.
+    pub fn lower_end(&self) -> LowerEnd {
+        self.rest.lower_end()
     }
 }
 
@@ -276,15 +272,4 @@ fn check_delta_or_zero(delta: f64) -> Result<()> {
 /// What is left of `delta` when `revealed` of it is spent: `(delta - revealed) / (1 - revealed)`, moved by so many roundings.
 fn remaining(delta: f64, revealed: f64, roundings: f64) -> f64 {
     if revealed == 0.0 { delta } else { (delta - revealed) / (1.0 - revealed) * (1.0 + roundings * UNIT) }
-}
-
-/// An interval with finite ends in their order; anything else is no answer.
-pub(crate) fn interval(lower: f64, upper: f64) -> Result<Interval> {
-    if lower <= upper && lower.is_finite() && upper.is_finite() {
-        return Ok(Interval { lower, upper });
-    }
-    Err(Error::Accuracy {
-        computation: format!("a value between {lower} and {upper}"),
-        remedy: "ask for more noise, another delta, or fewer releases at once".into(),
-    })
 }

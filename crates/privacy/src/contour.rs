@@ -15,15 +15,25 @@
 use realfft::num_complex::Complex64;
 
 use crate::decay::Decay;
+use crate::gdp::VANISHING;
+use crate::interval::{best_bound, larger, probability_above, probability_below, smaller, smallest};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
-use crate::pld::{middle, minimum};
-use crate::quadrature::{ANCHOR, SampledGaussian, Side, less_one, sides};
+use crate::pld::{descend, ln_peak, middle, minimum};
+use crate::quadrature::{ANCHOR, SampledGaussian, Side, less_one};
 use crate::special::{Interval, UNIT, crossing};
 
-/// More frequencies than this are not worth it: the lattice takes over.
-const MOST_FREQUENCIES: f64 = 12_000.0;
-/// Most multiply-adds for the sampled characteristic function.
-const MOST_EFFORT: f64 = 8e6;
+/// What a contour may cost before the lattice takes over, and where that has not resolved the question.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// Most frequencies.
+    frequencies: f64,
+    /// Most multiply-adds for the sampled characteristic function.
+    work: f64,
+}
+
+pub(crate) const CHEAP: Effort = Effort { frequencies: 12_000.0, work: 8e6 };
+pub(crate) const DEAR: Effort = Effort { frequencies: 400_000.0, work: 6e7 };
+
 /// What a node costs where only one frequency is asked for (against one of many).
 const PROBE: f64 = 8.0;
 /// How far (in logarithms) the integral's scale may lie above delta: its rounding does so by the same factor.
@@ -45,47 +55,74 @@ enum Factor {
     },
 }
 
-/// Certified epsilons, or nothing where this method does not apply (other noise, or too few releases to smooth the law).
-pub(crate) fn epsilons(
-    events: &[(Mechanism, u64)],
-    adjacency: Adjacency,
-    deltas: &[f64],
-) -> Option<Vec<Interval>> {
-    let mut result = vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()];
-    for &side in sides(adjacency) {
+/// One direction of a composition of Gaussian releases.
+pub(crate) struct Direction {
+    factors: Vec<Factor>,
+    /// No loss is larger (infinite where there is no such bound).
+    largest: f64,
+    effort: Effort,
+}
+
+impl Direction {
+    /// Nothing where this method does not apply: other noise, or batches of fixed size.
+    pub(crate) fn new(
+        events: &[(Mechanism, u64)],
+        side: Side,
+        adjacency: Adjacency,
+        effort: Effort,
+    ) -> Option<Self> {
         let factors = factors(events, side, adjacency)?;
-        let smallest = deltas.iter().copied().fold(1.0, f64::min);
-        let contour = Contour::new(&factors, middle(deltas), smallest)?;
-        for (slot, &delta) in result.iter_mut().zip(deltas) {
-            let mut interval = contour.epsilon(delta)?;
-            if !sharp(interval) {
-                interval = contour.anew(interval.upper, delta)?.epsilon(delta)?;
-            }
-            // A poor interval is the lattice's to improve.
-            *slot = sharp(interval).then(|| slot.max(interval))?;
+        let largest = factors.iter().map(Factor::largest).sum::<f64>() * (1.0 + 1e-12);
+        Some(Self { factors, largest, effort })
+    }
+
+    /// Certified epsilons, or nothing where there are too few releases to smooth the law.
+    pub(crate) fn epsilons(&self, deltas: &[f64]) -> Vec<Option<Interval>> {
+        let smallest = smallest(1.0, deltas.iter().copied());
+        let Some(contour) = Contour::new(self, middle(deltas), smallest) else {
+            return vec![None; deltas.len()];
+        };
+        deltas.iter().map(|&delta| self.epsilon(&contour, delta)).collect()
+    }
+
+    fn epsilon(&self, contour: &Contour, delta: f64) -> Option<Interval> {
+        let first = contour.epsilon(delta);
+        if let Some(interval) = first
+            && sharp(interval)
+        {
+            return first;
+        }
+        let again = contour.anew(first?.upper, delta).and_then(|contour| contour.epsilon(delta));
+        // A poor interval is the lattice's to improve; it is true nevertheless.
+        match again {
+            Some(again) => first?.meet(again).ok(),
+            None => first,
         }
     }
-    Some(result)
-}
 
-fn sharp(interval: Interval) -> bool {
-    interval.width() <= 1e-4 * interval.upper || interval.upper < 1e-9
-}
-
-/// The certified delta at `epsilon`, or nothing where this method does not apply.
-pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Option<Interval> {
-    let mut result = Interval { lower: 0.0, upper: 0.0 };
-    for &side in sides(adjacency) {
-        let factors = factors(events, side, adjacency)?;
+    /// The certified delta at `epsilon`.
+    pub(crate) fn delta(&self, epsilon: f64) -> Option<Interval> {
+        if epsilon >= self.largest {
+            return Some(Interval::ZERO);
+        }
         let height = |ln_c: f64| {
             let c = ln_c.exp();
-            factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>() - c * epsilon + ln_peak(c)
+            self.cumulant(c) - c * epsilon + ln_peak(c)
         };
-        let chernoff = height(descend(1.5, 0.3, height)).min(-1e-3).exp();
-        let contour = Contour::new(&factors, chernoff, 1e-2 * chernoff)?;
-        result = result.max(Interval { lower: contour.lower(epsilon), upper: contour.upper(epsilon) });
+        let chernoff = smaller(height(descend(1.5, 0.3, -12.0, 12.0, height)), -1e-3).exp();
+        let contour = Contour::new(self, chernoff, 1e-2 * chernoff)?;
+        Interval::of_rounded(contour.lower(epsilon), contour.upper(epsilon)).ok()
     }
-    (result.width() <= 1e-4 * result.upper).then_some(result)
+
+    /// `ln M(c)`, rounded up (infinite where it is beyond computing).
+    fn cumulant(&self, c: f64) -> f64 {
+        self.factors.iter().map(|factor| factor.cumulant(c)).sum()
+    }
+}
+
+/// Whether nothing need be improved.
+pub(crate) fn sharp(interval: Interval) -> bool {
+    interval.is_within(1e-4) || interval.upper < 1e-9
 }
 
 fn factors(events: &[(Mechanism, u64)], side: Side, adjacency: Adjacency) -> Option<Vec<Factor>> {
@@ -117,13 +154,21 @@ impl Factor {
         }
     }
 
+    /// The largest loss of all its releases: only adding a record is bounded.
+    fn largest(&self) -> f64 {
+        match self {
+            Self::Sampled { law, count } if law.side == Side::Add => -(-law.rate).ln_1p() * *count as f64,
+            _ => f64::INFINITY,
+        }
+    }
+
     /// `ln M(c)` of all its releases, rounded up.
     fn cumulant(&self, c: f64) -> f64 {
         match self {
             Self::Gaussian { mu_squared } => 0.5 * mu_squared * c * (c + 1.0),
             Self::Sampled { law, count } => {
-                let (ln, error) = law.ln_moment(c);
-                *count as f64 * (ln + error)
+                let moment = law.ln_moment(c).map(|(ln, error)| *count as f64 * (ln + error));
+                moment.filter(|ln| !ln.is_nan()).unwrap_or(f64::INFINITY)
             }
         }
     }
@@ -148,7 +193,10 @@ impl Factor {
         match self {
             Self::Gaussian { .. } => 1.0,
             Self::Sampled { law, .. } => {
-                let nodes = law.nodes(c, t);
+                let Some(nodes) = law.nodes(c, t) else {
+                    *effort = f64::INFINITY;
+                    return 1.0;
+                };
                 *effort += PROBE * nodes.losses.len() as f64;
                 let mut state = vec![Complex64::ZERO; nodes.losses.len()];
                 nodes.turn(t, &mut state);
@@ -160,7 +208,7 @@ impl Factor {
 
 /// The integrand at the frequencies that matter, for one tilt `c`.
 struct Contour<'a> {
-    factors: &'a [Factor],
+    direction: &'a Direction,
     c: f64,
     /// Distance of frequencies.
     spacing: f64,
@@ -176,58 +224,59 @@ struct Contour<'a> {
 }
 
 impl<'a> Contour<'a> {
-    fn new(factors: &'a [Factor], delta: f64, smallest: f64) -> Option<Self> {
-        let cumulant = |c: f64| factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>();
+    fn new(direction: &'a Direction, delta: f64, smallest: f64) -> Option<Self> {
         let foreseen = |ln_c: f64| {
             let c = ln_c.exp();
-            (cumulant(c) - delta.ln() + ln_peak(c)) / c
+            (direction.cumulant(c) - delta.ln() + ln_peak(c)) / c
         };
-        let ln_c = descend(1.5, 0.6, foreseen);
+        let ln_c = descend(1.5, 0.6, -12.0, 12.0, foreseen);
         let c = minimum(ln_c - 0.6, ln_c + 0.6, 6, foreseen).exp();
-        let epsilon = foreseen(c.ln());
+        let epsilon = smaller(foreseen(c.ln()), direction.largest);
         if !(epsilon.is_finite() && c.is_finite()) {
             return None;
         }
         // Chernoff's tilt may stand at the foot of a wall, where rare large losses take over; a milder one then has
         // shorter aliases. Its epsilon is too large by some tenths; aliases are certified later, at the true one.
-        let mut contour = [1.0, 0.8]
-            .iter()
-            .filter_map(|share| Self::tilted(factors, share * c, 0.7 * epsilon, smallest))
-            .max_by(|one, other| one.spacing.total_cmp(&other.spacing))?;
+        let mut contour =
+            Self::shortest(&[1.0, 0.8], |share| Self::tilted(direction, share * c, 0.7 * epsilon, smallest))?;
         contour.fill(epsilon, smallest)?;
         Some(contour)
     }
 
+    /// Of the contours that there are, the one with the fewest frequencies.
+    fn shortest(shares: &[f64], contour: impl Fn(f64) -> Option<Self>) -> Option<Self> {
+        let all = shares.iter().filter_map(|&share| contour(share));
+        all.reduce(|one, other| if one.spacing >= other.spacing { one } else { other })
+    }
+
     /// A contour for one question, whose epsilon is now known better than Chernoff's bound had foreseen.
     fn anew(&self, epsilon: f64, delta: f64) -> Option<Self> {
-        let mut contour = [1.0, 0.8, 0.6, 0.4, 0.25]
-            .iter()
-            .filter_map(|share| Self::tilted(self.factors, share * self.c, 0.98 * epsilon, delta))
-            .filter(|contour| contour.ln_total - contour.c * epsilon - delta.ln() < HIGHEST)
-            .max_by(|one, other| one.spacing.total_cmp(&other.spacing))?;
+        let mut contour = Self::shortest(&[1.0, 0.8, 0.6, 0.4, 0.25], |share| {
+            let contour = Self::tilted(self.direction, share * self.c, 0.98 * epsilon, delta);
+            contour.filter(|contour| contour.ln_total - contour.c * epsilon - delta.ln() < HIGHEST)
+        })?;
         contour.fill(epsilon, delta)?;
         Some(contour)
     }
 
     /// A contour through `c`, spaced for aliases to be negligible at `epsilon` beside `delta`.
-    fn tilted(factors: &'a [Factor], c: f64, epsilon: f64, delta: f64) -> Option<Self> {
-        let cumulant = |c: f64| factors.iter().map(|factor| factor.cumulant(c)).sum::<f64>();
+    fn tilted(direction: &'a Direction, c: f64, epsilon: f64, delta: f64) -> Option<Self> {
         let sidesteps = [-0.9, -0.6, -0.3, 0.03, 0.08, 0.2, 0.5, 1.0]
             .iter()
-            .map(|share| (share * c, cumulant(c * (1.0 + share))))
+            .map(|share| (share * c, direction.cumulant(c * (1.0 + share))))
             .collect();
         let mut contour = Self {
-            factors,
+            direction,
             c,
             spacing: 0.0,
-            ln_total: cumulant(c),
-            allowance: factors.iter().map(|factor| factor.allowance(c)).sum(),
+            ln_total: direction.cumulant(c),
+            allowance: direction.factors.iter().map(|factor| factor.allowance(c)).sum(),
             values: Vec::new(),
             scatter: 0.0,
             sidesteps,
         };
         contour.spacing = 2.0 * std::f64::consts::PI / contour.period(epsilon, delta)?;
-        Some(contour)
+        contour.ln_total.is_finite().then_some(contour)
     }
 
     /// The shortest period at which the aliases of `epsilon` are negligible beside `delta`, upwards and downwards.
@@ -236,25 +285,23 @@ impl<'a> Contour<'a> {
             let at = self.c + s;
             (cumulant - at * epsilon + ln_peak(at) - delta.ln() - LN_SHARE) / s.abs()
         };
-        let shortest = |up: bool| {
-            self.sidesteps
-                .iter()
-                .filter(|step| (step.0 > 0.0) == up)
-                .map(needed)
-                .fold(f64::INFINITY, f64::min)
-        };
-        let period = shortest(true).max(shortest(false)).max(1e-3);
-        period.is_finite().then_some(period)
+        let shortest =
+            |up: bool| best_bound(self.sidesteps.iter().filter(|step| (step.0 > 0.0) == up).map(needed));
+        let period = larger(shortest(true), shortest(false));
+        // A shorter one than any loss that matters would only be slow.
+        let period = larger(period, 1e-3 * smaller(epsilon, 1.0));
+        (period.is_finite() && period > 0.0).then_some(period)
     }
 
     /// Evaluates the integrand until the rest is certified to vanish.
     fn fill(&mut self, epsilon: f64, delta: f64) -> Option<()> {
         let height = self.ln_total - self.c * epsilon - delta.ln();
-        let negligible = LN_SHARE - height.max(0.0);
+        let negligible = LN_SHARE - larger(height, 0.0);
         if !self.affordable(negligible) {
             return None;
         }
-        let decays: Vec<Option<Decay>> = self.factors.iter().map(|factor| factor.decay(self.c)).collect();
+        let decays: Vec<Option<Decay>> =
+            self.direction.factors.iter().map(|factor| factor.decay(self.c)).collect();
         let mut effort = 0.0;
         let (mut values, mut errors) = (Vec::new(), Vec::new());
         let mut until = 64;
@@ -262,7 +309,7 @@ impl<'a> Contour<'a> {
             let from = values.len();
             values.resize(until, Complex64::ONE);
             let mut together = 0.0;
-            for factor in self.factors {
+            for factor in &self.direction.factors {
                 together += factor.count() * self.multiply(factor, &mut values, from, &mut effort)?;
             }
             if together > 0.1 {
@@ -277,7 +324,7 @@ impl<'a> Contour<'a> {
                 break;
             }
             until *= 2;
-            if until as f64 > MOST_FREQUENCIES {
+            if until as f64 > self.direction.effort.frequencies {
                 return None;
             }
         }
@@ -287,17 +334,17 @@ impl<'a> Contour<'a> {
     /// Foresees what filling will cost, from the last frequency of each doubling alone.
     fn affordable(&self, negligible: f64) -> bool {
         let (mut until, mut effort) = (64.0, 0.0);
-        while until <= MOST_FREQUENCIES && effort <= MOST_EFFORT {
+        while until <= self.direction.effort.frequencies && effort <= self.direction.effort.work {
             let t = until * self.spacing;
             let mut probe = 0.0;
-            let sizes = self.factors.iter().map(|factor| match factor {
+            let sizes = self.direction.factors.iter().map(|factor| match factor {
                 Factor::Gaussian { .. } => factor.ln_tail(None, t),
                 Factor::Sampled { count, .. } => *count as f64 * factor.size(self.c, t, &mut probe).ln(),
             });
             let ln_size: f64 = sizes.sum();
             effort += probe / PROBE * until / 2.0;
             if ln_size <= negligible {
-                return effort <= MOST_EFFORT;
+                return effort <= self.direction.effort.work;
             }
             until *= 2.0;
         }
@@ -306,7 +353,12 @@ impl<'a> Contour<'a> {
 
     /// The integrand's size beyond frequency `t`, by the variation of the loss densities.
     fn ln_tail(&self, decays: &[Option<Decay>], t: f64) -> f64 {
-        self.factors.iter().zip(decays).map(|(factor, decay)| factor.ln_tail(decay.as_ref(), t)).sum()
+        self.direction
+            .factors
+            .iter()
+            .zip(decays)
+            .map(|(factor, decay)| factor.ln_tail(decay.as_ref(), t))
+            .sum()
     }
 
     /// Shows that the integrand's size stays below `e^negligible` from frequency `t` on: step by step, since the
@@ -317,15 +369,17 @@ impl<'a> Contour<'a> {
             if self.ln_tail(decays, t) <= negligible {
                 return Some(());
             }
-            let here: Vec<f64> = self.factors.iter().map(|factor| factor.size(self.c, t, effort)).collect();
+            let here: Vec<f64> =
+                self.direction.factors.iter().map(|factor| factor.size(self.c, t, effort)).collect();
             // The longest step whose every point is certified from here.
             let certain = |step: f64| {
-                let each = self.factors.iter().zip(decays).zip(&here).map(|((factor, decay), size)| {
-                    let change = decay.as_ref().map(|decay| decay.change(step));
-                    change.map_or(factor.ln_tail(None, t), |change| {
-                        factor.count() * (size + change).ln().min(0.0)
-                    })
-                });
+                let each =
+                    self.direction.factors.iter().zip(decays).zip(&here).map(|((factor, decay), size)| {
+                        let change = decay.as_ref().map(|decay| decay.change(step));
+                        change.map_or(factor.ln_tail(None, t), |change| {
+                            factor.count() * smaller((size + change).ln(), 0.0)
+                        })
+                    });
                 each.sum::<f64>() <= negligible
             };
             let mut step = 4.0 * t;
@@ -336,7 +390,7 @@ impl<'a> Contour<'a> {
                 }
             }
             t += step;
-            if *effort > MOST_EFFORT {
+            if *effort > self.direction.effort.work {
                 return None;
             }
         }
@@ -345,7 +399,7 @@ impl<'a> Contour<'a> {
 
     /// Divides by the kernel and adds up what may be wrong.
     fn weigh(&mut self, mut values: Vec<Complex64>, errors: &[f64], negligible: f64) -> Option<()> {
-        let fewest = self.factors.iter().map(Factor::count).fold(f64::INFINITY, f64::min);
+        let fewest = smallest(f64::INFINITY, self.direction.factors.iter().map(Factor::count));
         let count = values.len();
         let mut wrong = 0.0;
         for (j, (value, error)) in values.iter_mut().zip(errors).enumerate() {
@@ -402,9 +456,9 @@ impl<'a> Contour<'a> {
         from: usize,
         effort: &mut f64,
     ) -> Option<f64> {
-        let nodes = law.nodes(self.c, values.len() as f64 * self.spacing);
+        let nodes = law.nodes(self.c, values.len() as f64 * self.spacing)?;
         *effort += nodes.losses.len() as f64 * (values.len() - from) as f64;
-        if *effort > MOST_EFFORT {
+        if *effort > self.direction.effort.work {
             return None;
         }
         let steps: Vec<Complex64> = nodes.losses.iter().map(|loss| less_one(loss * self.spacing)).collect();
@@ -422,7 +476,7 @@ impl<'a> Contour<'a> {
         // Logarithm and exponential of the power.
         let unrest = nodes.losses.iter().zip(&nodes.weights);
         let largest = values.len() as f64 * self.spacing;
-        let unrest: f64 = unrest.map(|(loss, weight)| weight * (largest * loss.abs()).min(1.0)).sum();
+        let unrest: f64 = unrest.map(|(loss, weight)| weight * smaller(largest * loss.abs(), 1.0)).sum();
         Some(nodes.chi_error + 40.0 * UNIT * unrest / nodes.total + 4.0 * UNIT / count as f64)
     }
 
@@ -441,7 +495,7 @@ impl<'a> Contour<'a> {
                 let ratio = (-s.abs() * period).exp();
                 (cumulant - at * epsilon + ln_peak(at)).exp() * ratio / (1.0 - ratio)
             });
-            bounds.fold(f64::INFINITY, f64::min)
+            best_bound(bounds)
         };
         // The angles' own rounding belongs to the sum.
         let angles = 4.0 * UNIT * self.values.len() as f64 * self.spacing * epsilon;
@@ -455,26 +509,28 @@ impl<'a> Contour<'a> {
     }
 
     fn upper(&self, epsilon: f64) -> f64 {
+        if epsilon >= self.direction.largest {
+            return 0.0;
+        }
         let (value, error, _) = self.value(epsilon);
-        if (value + error).is_finite() { (value + error).min(1.0) } else { 1.0 }
+        probability_above(value + error + VANISHING)
     }
 
     /// The cumulants are rounded up, so the lower bound takes their allowance back.
     fn lower(&self, epsilon: f64) -> f64 {
         let (value, error, alias) = self.value(epsilon);
-        let bound = value * (-2.0 * self.allowance).exp() - error - alias;
-        if bound.is_finite() { bound.max(0.0) } else { 0.0 }
+        probability_below(value * (-2.0 * self.allowance).exp() - error - alias)
     }
 
     fn epsilon(&self, delta: f64) -> Option<Interval> {
         const TOLERANCE: f64 = 1e-13;
         if self.upper(0.0) <= delta {
-            return Some(Interval { lower: 0.0, upper: 0.0 });
+            return Some(Interval::ZERO);
         }
-        let mut top = 1e-3;
+        let mut top = 1e-12;
         while self.upper(top) > delta {
-            top *= 1.5;
-            if top > 1e6 {
+            top *= 2.0;
+            if top > 1e9 {
                 return None;
             }
         }
@@ -483,7 +539,7 @@ impl<'a> Contour<'a> {
         let start = back.into_iter().find(|&epsilon| self.lower(epsilon) > delta);
         let lower = start
             .map_or(0.0, |start| crossing((start, upper), delta, TOLERANCE, |epsilon| self.lower(epsilon)).0);
-        Some(Interval { lower, upper })
+        Interval::of_rounded(lower, upper).ok()
     }
 }
 
@@ -492,7 +548,9 @@ impl Factor {
     fn allowance(&self, c: f64) -> f64 {
         match self {
             Self::Gaussian { .. } => 0.0,
-            Self::Sampled { law, count } => *count as f64 * law.ln_moment(c).1,
+            Self::Sampled { law, count } => {
+                law.ln_moment(c).map_or(f64::INFINITY, |(_, error)| *count as f64 * error)
+            }
         }
     }
 }
@@ -505,22 +563,19 @@ fn power_of_one_plus(z: Complex64, n: f64) -> Complex64 {
     Complex64::from_polar((n * ln_size).exp(), n * z.im.atan2(1.0 + z.re))
 }
 
-/// `ln max_y (1 - e^-y) e^(-c y)`: the best constant in Chernoff's bound on a hockey stick.
-fn ln_peak(c: f64) -> f64 {
-    c * c.ln() - (1.0 + c) * (1.0 + c).ln()
-}
-
-/// Walks downhill from `start` in steps of `step`; returns the lowest point seen.
-pub(crate) fn descend(start: f64, step: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let (mut here, mut value) = (start, f(start));
-    for direction in [step, -step] {
-        loop {
-            let next = f(here + direction);
-            if next.is_nan() || next >= value || (here + direction).abs() > 12.0 {
-                break;
-            }
-            (here, value) = (here + direction, next);
+/// The larger of all directions, or nothing where one of them is out of reach.
+#[cfg(test)]
+pub(crate) fn all_epsilons(
+    events: &[(Mechanism, u64)],
+    adjacency: Adjacency,
+    deltas: &[f64],
+) -> Option<Vec<Interval>> {
+    let mut result = vec![Interval::ZERO; deltas.len()];
+    for &side in crate::quadrature::sides(adjacency) {
+        let each = Direction::new(events, side, adjacency, CHEAP)?.epsilons(deltas);
+        for (slot, interval) in result.iter_mut().zip(each) {
+            *slot = slot.larger(interval?);
         }
     }
-    here
+    Some(result)
 }

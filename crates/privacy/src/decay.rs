@@ -11,6 +11,7 @@
 //! Masses, variations and distances are summed over cells of outcomes, each rounded up by the steepest slope in the cell
 //! (`docs/theorems/contour.md`, Theorem 4).
 
+use crate::interval::{best_bound, larger, smaller, within};
 use crate::quadrature::{SampledGaussian, Side};
 
 /// Mass beyond the range of outcomes that is cut into cells (`2 e^-55`, with room).
@@ -44,12 +45,12 @@ impl Decay {
 
     /// A bound on `|chi(t)|`, falling in `t`.
     pub(crate) fn size(&self, t: f64) -> f64 {
-        self.cuts.iter().map(|(mass, variation)| mass + variation / t).fold(1.0, f64::min)
+        smaller(1.0, best_bound(self.cuts.iter().map(|(mass, variation)| mass + variation / t)))
     }
 
     /// A bound on `|chi(t+s) - chi(t)|` at any `t` (up to a phase), rising in `s`.
     pub(crate) fn change(&self, s: f64) -> f64 {
-        self.radii.iter().map(|(near, far)| s * near + 2.0 * far).fold(2.0, f64::min)
+        smaller(2.0, best_bound(self.radii.iter().map(|(near, far)| s * near + 2.0 * far)))
     }
 }
 
@@ -57,12 +58,13 @@ fn cells(law: &SampledGaussian, c: f64) -> Vec<Cell> {
     let variance = law.sigma * law.sigma;
     let (low, high) = law.range(c);
     // One further on either side, so that the density only falls beyond (whatever the noise).
-    let (low, high) = (low.min(-1.0 - 10.5 * law.sigma), high + 1.0);
-    let steepest = law.steepest_slope(c, high.max(-low));
-    let count = ((high - low) * steepest / 0.3).clamp(256.0, 20_000.0) as usize;
+    let (low, high) = (smaller(low, -1.0 - 10.5 * law.sigma), high + 1.0);
+    let steepest = law.steepest_slope(c, larger(high, -low));
+    let count = within((high - low) * steepest / 0.3, 256.0, 20_000.0) as usize;
     let spacing = (high - low) / count as f64;
     let half = 0.5 * spacing;
-    let (ln_total, error) = law.ln_moment(c);
+    // (Without the total no bound is one: cells without end.)
+    let (ln_total, error) = law.ln_moment(c).unwrap_or((f64::NAN, f64::NAN));
     let scale = (error - ln_total).exp() / (law.sigma * (2.0 * std::f64::consts::PI).sqrt());
     let loss = |i: usize| law.loss_and_exponent(c, low + i as f64 * spacing).0;
     let mut left = loss(0);
@@ -115,7 +117,7 @@ fn radii(cells: &[Cell]) -> Vec<(f64, f64)> {
         below >= 0.5
     });
     let centre = median.map_or(0.0, |cell| cell.losses.0);
-    let distance = |cell: &Cell| (cell.losses.0 - centre).abs().max((cell.losses.1 - centre).abs());
+    let distance = |cell: &Cell| larger((cell.losses.0 - centre).abs(), (cell.losses.1 - centre).abs());
     let mut distances: Vec<(f64, f64)> = cells.iter().map(|cell| (distance(cell), cell.mass)).collect();
     distances.sort_by(|a, b| a.0.total_cmp(&b.0));
     let far = sums_from(&distances, OUTSIDE, |(_, mass)| *mass);
@@ -160,7 +162,7 @@ mod tests {
                 let law = SampledGaussian { sigma, rate, side };
                 let decay = Decay::of(&law, c);
                 let chi = |t: f64| {
-                    let nodes = law.nodes(c, t);
+                    let nodes = law.nodes(c, t).unwrap();
                     let mut terms = vec![Complex64::ZERO; nodes.losses.len()];
                     nodes.turn(t, &mut terms);
                     (1.0 + nodes.chi_less_one(&terms)).norm()

@@ -36,6 +36,16 @@ pub enum Error {
         /// What to change.
         remedy: String,
     },
+    /// Two methods answer the same question with intervals that have nothing in common: one of them is wrong.
+    #[error(
+        "two methods contradict each other, {one} and {other}: this is a fault of the program, please report it; rely on neither"
+    )]
+    Contradiction {
+        /// One answer.
+        one: String,
+        /// The other.
+        other: String,
+    },
     /// A budget would be exceeded; nothing was spent.
     #[error("the release would bring the spent privacy to {would_be}, above the budget {budget}: {remedy}")]
     Budget {

@@ -5,6 +5,7 @@
 //! [`Odometer`] has no budget: it says at any moment what has been spent, at the price of a little delta for each of the
 //! levels it might report. All losses given to one filter must be stated under one adjacency. Proofs and citations: `docs/theorems/filters.md`.
 
+use crate::interval::larger;
 use crate::mechanism::check_delta;
 use crate::rdp::epsilon_at;
 use crate::{Error, Gdp, Loss, Result};
@@ -53,16 +54,20 @@ impl Budget {
 
     /// What a loss costs in this currency.
     fn price(&self, loss: &Loss) -> Result<f64> {
-        match (self, loss) {
-            (Self::Pure(_), Loss::Pure(epsilon)) => Ok(*epsilon),
-            (Self::Gdp(_), Loss::Gdp(gdp)) => Ok(gdp.mu() * gdp.mu()),
+        loss.check()?;
+        let price = match (self, loss) {
+            (Self::Pure(_), Loss::Pure(epsilon)) => *epsilon,
+            (Self::Gdp(_), Loss::Gdp(gdp)) => gdp.price(),
             (Self::Gdp(_), Loss::Pld(accountant)) => {
-                let gdp = accountant.gdp().ok_or_else(|| self.refusal(loss))?;
-                Ok(gdp.mu() * gdp.mu())
+                accountant.gdp().ok_or_else(|| self.refusal(loss))?.price()
             }
-            (Self::Rdp { order, .. }, loss) => loss.renyi(*order),
-            _ => Err(self.refusal(loss)),
+            (Self::Rdp { order, .. }, loss) => loss.renyi(*order)?,
+            _ => return Err(self.refusal(loss)),
+        };
+        if price >= 0.0 {
+            return Ok(price);
         }
+        Err(Error::parameter("loss", price, "give a loss of at least 0"))
     }
 
     fn refusal(&self, loss: &Loss) -> Error {
@@ -99,6 +104,11 @@ impl Filter {
         let limit = budget.limit();
         if !(limit > 0.0 && limit.is_finite()) {
             return Err(Error::parameter("budget", limit, "give a positive finite number"));
+        }
+        if let Budget::Rdp { order, .. } = budget
+            && !(order > 1.0 && order.is_finite())
+        {
+            return Err(Error::parameter("order", order, "give a finite number above 1"));
         }
         Ok(Self { budget, spent: 0.0 })
     }
@@ -168,7 +178,7 @@ impl Odometer {
         if self.spent == 0.0 {
             return 0.0;
         }
-        let level = (self.spent / self.unit).log2().ceil().max(0.0);
+        let level = larger((self.spent / self.unit).log2().ceil(), 0.0);
         // Guard the logarithm's rounding: the level must really hold what was spent.
         let level = if level.exp2() * self.unit < self.spent { level + 1.0 } else { level };
         let share = 6.0 / (std::f64::consts::PI * (level + 1.0)).powi(2);
@@ -220,11 +230,27 @@ mod tests {
         assert!(odometer.note(&Loss::approximate(1.0, 1e-9).unwrap()).is_err());
     }
 
+    /// The variants of a loss are open; a filter lets none of them pass unchecked.
+    #[test]
+    fn what_is_no_loss_is_refused() {
+        for budget in [Budget::Pure(1.0), Budget::Rdp { order: 2.0, loss: 1.0 }] {
+            let mut filter = Filter::new(budget).unwrap();
+            for loss in [Loss::Pure(f64::NAN), Loss::Pure(-5.0), Loss::Zcdp(-1.0), Loss::Zcdp(f64::NAN)] {
+                assert!(filter.spend(&loss).is_err(), "{budget:?} {loss:?}");
+            }
+            assert_eq!(filter, Filter::new(budget).unwrap());
+        }
+        let mut odometer = Odometer::new(2.0, 0.1, 1e-5).unwrap();
+        assert!(odometer.note(&Loss::Zcdp(-1.0)).is_err() && odometer.note(&Loss::Pure(f64::NAN)).is_err());
+        assert_eq!(odometer.epsilon(), 0.0);
+    }
+
     #[test]
     fn impossible_budgets_are_refused() {
         assert!(Budget::renyi(2.0, 0.1, 1e-5).is_err());
         assert!(Budget::renyi(1.0, 1.0, 1e-5).is_err());
-        assert!(Filter::new(Budget::Pure(0.0)).is_err());
+        assert!(Filter::new(Budget::Pure(0.0)).is_err() && Filter::new(Budget::Pure(f64::NAN)).is_err());
+        assert!(Filter::new(Budget::Rdp { order: f64::NAN, loss: 1.0 }).is_err());
         assert!(Odometer::new(2.0, f64::NAN, 1e-5).is_err());
     }
 }

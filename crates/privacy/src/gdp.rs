@@ -5,9 +5,13 @@
 
 use serde::Serialize;
 
+use crate::interval::{larger, probability_above, probability_below};
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::special::{Interval, UNIT, bisect, crossing, ln_normal_above, normal_above, tail_error};
 use crate::{Error, Result};
+
+/// Added to a delta from above, beyond the rounding of numbers that are not normal: a few of the smallest ones.
+pub(crate) const VANISHING: f64 = 2e-323;
 
 /// A `mu`-GDP loss.
 ///
@@ -22,6 +26,9 @@ use crate::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
 pub struct Gdp {
     mu_squared: f64,
+    /// How many roundings `mu_squared` may have suffered; both ends of an interval are charged for them.
+    #[serde(skip)]
+    roundings: f64,
 }
 
 impl Gdp {
@@ -30,18 +37,18 @@ impl Gdp {
         if !(mu >= 0.0 && mu.is_finite() && mu <= 1e4) {
             return Err(Error::parameter("mu", mu, "give a number from 0 to 10000"));
         }
-        Ok(Self { mu_squared: mu * mu })
+        Ok(Self { mu_squared: mu * mu, roundings: 2.0 })
     }
 
     /// The loss with squared parameter `mu² >= 0` (what linear views compute).
     pub fn of_square(mu_squared: f64) -> Result<Self> {
-        Self::new(mu_squared.sqrt()).map(|_| Self { mu_squared })
+        Self::new(mu_squared.sqrt()).map(|_| Self { mu_squared, roundings: 1.0 })
     }
 
     /// The loss of Gaussian noise of `sigma` sensitivities.
     pub fn of_noise(sigma: f64) -> Result<Self> {
         crate::mechanism::positive("sigma", sigma)?;
-        Self::new(1.0 / sigma)
+        Self::new(1.0 / sigma).map(|gdp| Self { roundings: 4.0, ..gdp })
     }
 
     /// The parameter.
@@ -49,31 +56,39 @@ impl Gdp {
         self.mu_squared.sqrt()
     }
 
+    /// `mu²`, rounded up: what a budget is charged.
+    pub(crate) fn price(self) -> f64 {
+        self.mu_squared * (1.0 + (self.roundings + 1.0) * UNIT)
+    }
+
     /// Both releases together.
     pub fn and(self, other: Self) -> Self {
-        Self { mu_squared: self.mu_squared + other.mu_squared }
+        let roundings = 1.0 + larger(self.roundings, other.roundings);
+        Self { mu_squared: self.mu_squared + other.mu_squared, roundings }
     }
 
     /// `count` releases.
     pub fn times(self, count: u64) -> Self {
-        Self { mu_squared: self.mu_squared * count as f64 }
+        Self { mu_squared: self.mu_squared * count as f64, roundings: self.roundings + 1.0 }
     }
 
-    /// The Rényi loss at `order`: `order mu²/2`.
+    /// The Rényi loss at `order`: `order mu²/2`, rounded up.
     pub fn rdp(self, order: f64) -> f64 {
-        0.5 * order * self.mu_squared
+        0.5 * order * self.mu_squared * (1.0 + (self.roundings + 2.0) * UNIT)
     }
 
     /// Delta at `epsilon`, certified.
     pub fn delta(self, epsilon: f64) -> Result<Interval> {
         check_epsilon(epsilon)?;
-        Ok(self.delta_at(epsilon))
+        let (lower, upper) = self.delta_at(epsilon);
+        Interval::new(lower, upper)
     }
 
-    fn delta_at(self, epsilon: f64) -> Interval {
+    /// Bounds on delta. Nothing that is positive is rounded to 0, however small.
+    fn delta_at(self, epsilon: f64) -> (f64, f64) {
         let mu = self.mu();
         if mu == 0.0 {
-            return Interval { lower: 0.0, upper: 0.0 };
+            return (0.0, 0.0);
         }
         let (a, b) = (epsilon / mu - mu / 2.0, epsilon / mu + mu / 2.0);
         let first = normal_above(a);
@@ -82,36 +97,48 @@ impl Gdp {
         } else {
             ((epsilon + ln_normal_above(b)).exp(), 2.0 * epsilon + b * b)
         };
-        // The quotient epsilon/mu is rounded too; near the peak of the density that is all there is.
-        let error = first * (tail_error(a) + 4.0 * UNIT)
-            + second * (tail_error(b) + (4.0 + 2.0 * exponent) * UNIT)
-            + 4.0 * UNIT * b.abs() * (-0.5 * a * a).exp();
-        Interval { lower: (first - second - error).max(0.0), upper: (first - second + error).clamp(0.0, 1.0) }
+        // The quotient epsilon/mu is rounded too, and mu was before; near the peak of the density that is all there is.
+        let charge = |mass: f64, error: f64| if mass == 0.0 { 0.0 } else { mass * error };
+        let error = charge(first, tail_error(a) + 4.0 * UNIT)
+            + charge(second, tail_error(b) + (4.0 + 2.0 * exponent) * UNIT)
+            + charge((-0.5 * a * a).exp(), (4.0 + self.roundings) * UNIT * b.abs());
+        let difference = first - second;
+        (probability_below(difference - error), probability_above(difference + error + VANISHING))
     }
 
     /// Epsilon at `delta`, certified.
     pub fn epsilon(self, delta: f64) -> Result<Interval> {
         check_delta(delta)?;
-        if self.delta_at(0.0).upper <= delta {
-            return Ok(Interval { lower: 0.0, upper: 0.0 });
+        if self.delta_at(0.0).1 <= delta {
+            return Ok(Interval::ZERO);
         }
-        // Chernoff: at epsilon = mu²/2 + mu sqrt(2 ln(1/delta)) delta is already reached.
-        let top = 0.5 * self.mu_squared + self.mu() * (-2.0 * delta.ln()).sqrt() + 1e-300;
-        let upper = crossing((0.0, 1.01 * top), delta, 1e-15, |epsilon| self.delta_at(epsilon).upper).1;
-        let lower = if self.delta_at(0.0).lower <= delta {
+        // Chernoff: at epsilon = mu²/2 + mu sqrt(2 ln(1/delta)) delta is already reached; rounding may ask for a little more.
+        let mut top = 0.51 * self.mu_squared + 1.01 * self.mu() * (-2.0 * delta.ln()).sqrt() + 1e-300;
+        while self.delta_at(top).1 > delta {
+            top *= 2.0;
+            if !top.is_finite() {
+                return Err(Error::parameter(
+                    "delta",
+                    delta,
+                    "give a larger one, or ask about fewer releases",
+                ));
+            }
+        }
+        let upper = crossing((0.0, top), delta, 1e-15, |epsilon| self.delta_at(epsilon).1).1;
+        let lower = if self.delta_at(0.0).0 <= delta {
             0.0
         } else {
-            crossing((0.0, 1.01 * top), delta, 1e-15, |epsilon| self.delta_at(epsilon).lower).0
+            crossing((0.0, top), delta, 1e-15, |epsilon| self.delta_at(epsilon).0).0
         };
-        Ok(Interval { lower: lower.min(upper), upper })
+        Interval::of_rounded(lower, upper)
     }
 
     /// The smallest noise, in sensitivities, that is `(epsilon, delta)`-private; never too small.
     pub fn calibrate(epsilon: f64, delta: f64) -> Result<f64> {
         check_epsilon(epsilon)?;
         check_delta(delta)?;
-        let enough =
-            |sigma: f64| Self { mu_squared: (1.0 / sigma) * (1.0 / sigma) }.delta_at(epsilon).upper <= delta;
+        let of = |sigma: f64| Self { mu_squared: (1.0 / sigma) * (1.0 / sigma), roundings: 4.0 };
+        let enough = |sigma: f64| of(sigma).delta_at(epsilon).1 <= delta;
         let mut high = 1.0;
         while !enough(high) {
             high *= 2.0;
@@ -132,8 +159,26 @@ mod tests {
     #[test]
     fn nothing_released_is_nothing_lost() {
         let nothing = Gdp::new(0.0).unwrap();
-        assert_eq!(nothing.epsilon(1e-9).unwrap(), Interval { lower: 0.0, upper: 0.0 });
+        assert_eq!(nothing.epsilon(1e-9).unwrap(), Interval::ZERO);
         assert_eq!(nothing.delta(0.0).unwrap().upper, 0.0);
+    }
+
+    /// At `mu = 1` and epsilon 39 delta is 3.56e-326, below the smallest double: it is rounded up to one, not down to 0.
+    #[test]
+    fn nothing_positive_is_rounded_to_nothing() {
+        let one = Gdp::new(1.0).unwrap();
+        for epsilon in [39.0, 100.0, 1e4, 1e300] {
+            let delta = one.delta(epsilon).unwrap();
+            assert!(delta.upper > 0.0 && delta.upper < 1e-300 && delta.lower == 0.0, "{epsilon}: {delta:?}");
+        }
+    }
+
+    #[test]
+    fn roundings_of_many_sums_are_charged() {
+        let part = Gdp::new(0.1).unwrap();
+        let sum = (1..10_000).fold(part, |sum, _| sum.and(part));
+        let (sum, product) = (sum.epsilon(1e-5).unwrap(), part.times(10_000).epsilon(1e-5).unwrap());
+        assert!(sum.meet(product).is_ok() && sum.contains(product.lower), "{sum:?} {product:?}");
     }
 
     #[test]

@@ -151,14 +151,28 @@ fn directed(value: f64, significant: i32, up: bool) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    let digits = (significant - 1 - value.abs().log10().floor() as i32).clamp(-300, 300);
+    if value.abs() < 1e-4 {
+        return scientific(value, significant as usize - 1, up);
+    }
+    let digits = (significant - 1 - value.abs().log10().floor() as i32).clamp(-300, 300); // whole numbers
     let scale = 10_f64.powi(digits);
     let scaled = if up { (value * scale).ceil() } else { (value * scale).floor() };
     // The product may have been rounded past a whole number.
     let fits = |scaled: f64| if up { scaled / scale >= value } else { scaled / scale <= value };
     let step = if up { 1.0 } else { -1.0 };
     let rounded = if fits(scaled) { scaled } else { scaled + step } / scale;
-    format!("{rounded:.*}", digits.max(0) as usize)
+    format!("{rounded:.*}", digits.max(0) as usize) // whole numbers
+}
+
+/// The same in powers of ten; where a digit more or less leaves the range of doubles, all digits.
+fn scientific(value: f64, decimals: usize, up: bool) -> String {
+    let fits = |shown: &String| {
+        shown.parse::<f64>().is_ok_and(|shown| if up { shown >= value } else { shown <= value })
+    };
+    let nudge = 0.51 * 10_f64.powi(-(decimals as i32));
+    let nudged = if up { value * (1.0 + nudge) } else { value * (1.0 - nudge) };
+    let shown = [format!("{value:.decimals$e}"), format!("{nudged:.decimals$e}")];
+    shown.into_iter().find(fits).unwrap_or_else(|| format!("{value:e}"))
 }
 
 impl fmt::Display for Adversary {
@@ -240,10 +254,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn people_never_see_less_than_the_bound(value in 1e-9f64..1e6) {
+        fn people_never_see_less_than_the_bound(ln in -740.0f64..14.0) {
+            let value = ln.exp();
             let shown: f64 = round_up(value).parse().unwrap();
             prop_assert!(shown >= value && shown <= value * (1.0 + 1.1e-5));
-            let (low, high) = outward(Interval { lower: value, upper: value });
+            let (low, high) = outward(Interval::exactly(value).unwrap());
             let (low, high): (f64, f64) = (low.parse().unwrap(), high.parse().unwrap());
             prop_assert!(low <= value && value <= high && high - low <= 1e-10 * value);
         }

@@ -4,6 +4,8 @@
 //! otherwise, so the optimal composition of `k` equal guarantees is a binomial sum, taken here from its dominant term in
 //! logarithms. For unequal ones the exact answer is hard (#P-complete); [`heterogeneous`] gives the closed bounds.
 
+use crate::gdp::VANISHING;
+use crate::interval::{larger, probability_above, probability_below, smaller, smallest, within};
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::special::{Interval, UNIT, crossing};
 use crate::{Error, Result};
@@ -15,7 +17,8 @@ const MOST: u64 = 1_000_000_000;
 pub fn composed_delta(epsilon: f64, delta: f64, count: u64, total_epsilon: f64) -> Result<Interval> {
     check(epsilon, delta, count)?;
     check_epsilon(total_epsilon)?;
-    Ok(delta_at(epsilon, delta, count, total_epsilon))
+    let (lower, upper) = delta_at(epsilon, delta, count, total_epsilon);
+    Interval::new(lower, upper)
 }
 
 /// The exact epsilon at `total_delta` of `count` releases that are each `(epsilon, delta)`-DP.
@@ -29,23 +32,27 @@ pub fn composed_delta(epsilon: f64, delta: f64, count: u64, total_epsilon: f64) 
 pub fn composed_epsilon(epsilon: f64, delta: f64, count: u64, total_delta: f64) -> Result<Interval> {
     check(epsilon, delta, count)?;
     check_delta(total_delta)?;
-    let top = epsilon * count as f64;
-    let least = delta_at(epsilon, delta, count, top);
-    if least.upper > total_delta {
-        let remedy = format!("give more than {:e}, what the releases' own deltas add up to", least.upper);
-        return Err(Error::parameter("total-delta", total_delta, remedy));
+    // Rounded up: beyond it nothing is left but the releases' own deltas.
+    let top = epsilon * count as f64 * (1.0 + 4.0 * UNIT);
+    if !top.is_finite() {
+        return Err(Error::parameter("epsilon", epsilon, "give one whose multiples are finite"));
     }
     let curve = |total: f64| delta_at(epsilon, delta, count, total);
-    if curve(0.0).upper <= total_delta {
-        return Ok(Interval { lower: 0.0, upper: 0.0 });
+    let least = curve(top).1;
+    if least > total_delta {
+        let remedy = format!("give more than {least:e}, what the releases' own deltas add up to");
+        return Err(Error::parameter("total-delta", total_delta, remedy));
     }
-    let upper = crossing((0.0, top), total_delta, 1e-13, |total| curve(total).upper).1;
-    let lower = if curve(0.0).lower <= total_delta {
+    if curve(0.0).1 <= total_delta {
+        return Ok(Interval::ZERO);
+    }
+    let upper = crossing((0.0, top), total_delta, 1e-13, |total| curve(total).1).1;
+    let lower = if curve(0.0).0 <= total_delta {
         0.0
     } else {
-        crossing((0.0, top), total_delta, 1e-13, |total| curve(total).lower).0
+        crossing((0.0, top), total_delta, 1e-13, |total| curve(total).0).0
     };
-    Ok(Interval { lower: lower.min(upper), upper })
+    Interval::of_rounded(lower, upper)
 }
 
 fn check(epsilon: f64, delta: f64, count: u64) -> Result<()> {
@@ -60,35 +67,32 @@ fn check(epsilon: f64, delta: f64, count: u64) -> Result<()> {
 }
 
 /// `1 - (1-delta)^k (1 - delta')` with `delta'` that of `k` randomised responses.
-fn delta_at(epsilon: f64, delta: f64, count: u64, total: f64) -> Interval {
-    let kept = (count as f64 * (-delta).ln_1p()).exp();
-    let revealed = -(count as f64 * (-delta).ln_1p()).exp_m1();
-    let responses = responses_at(epsilon, count, total);
-    let error = 8.0 * UNIT * (revealed + responses.upper);
-    Interval {
-        lower: (revealed + kept * responses.lower - error).max(0.0),
-        upper: (revealed + kept * responses.upper + error).min(1.0),
-    }
+fn delta_at(epsilon: f64, delta: f64, count: u64, total: f64) -> (f64, f64) {
+    let exponent = count as f64 * (-delta).ln_1p();
+    let (kept, revealed) = (exponent.exp(), -exponent.exp_m1());
+    let (lower, upper) = responses_at(epsilon, count, total);
+    let error = (8.0 - 2.0 * exponent) * UNIT * (revealed + kept * upper);
+    (probability_below(revealed + kept * lower - error), probability_above(revealed + kept * upper + error))
 }
 
 /// Delta of `k` randomised responses: the sum over `j` lies of `C(k,j) p^(k-j) q^j (1 - e^(total - (k-2j) epsilon))+`.
-fn responses_at(epsilon: f64, count: u64, total: f64) -> Interval {
+fn responses_at(epsilon: f64, count: u64, total: f64) -> (f64, f64) {
     let k = count as f64;
-    if total >= k * epsilon {
-        return Interval { lower: 0.0, upper: 0.0 };
+    if total >= k * epsilon * (1.0 + 2.0 * UNIT) {
+        return (0.0, 0.0);
     }
     let (ln_p, ln_q) = (-(-epsilon).exp().ln_1p(), -epsilon - (-epsilon).exp().ln_1p());
     // The most lies for which the loss still exceeds the total.
-    let most = ((k - total / epsilon) / 2.0).ceil() - 1.0;
-    let most = most.clamp(0.0, k);
-    let anchor = most.min((k * ln_q.exp()).floor());
+    let most = within(((k - total / epsilon) / 2.0).ceil() - 1.0, 0.0, k);
+    let anchor = smaller(most, (k * ln_q.exp()).floor());
     let ln_term = |j: f64| ln_choose(k, j) + (k - j) * ln_p + j * ln_q;
-    let payoff = |j: f64| -(total - (k - 2.0 * j) * epsilon).min(0.0).exp_m1();
+    let payoff = |j: f64| -smaller(total - (k - 2.0 * j) * epsilon, 0.0).exp_m1();
     // From the heaviest admissible term, both ways, until terms no longer count.
     let ratio = epsilon.exp();
-    let (mut sum, mut weight, mut j) = (0.0, 1.0, anchor);
+    let (mut sum, mut weights, mut weight, mut j) = (0.0, 0.0, 1.0, anchor);
     while j >= 0.0 && weight > 1e-23 * sum {
         sum += weight * payoff(j);
+        weights += weight;
         weight *= ratio * j / (k - j + 1.0);
         j -= 1.0;
     }
@@ -97,12 +101,18 @@ fn responses_at(epsilon: f64, count: u64, total: f64) -> Interval {
         weight *= (k - j) / ((j + 1.0) * ratio);
         j += 1.0;
         sum += weight * payoff(j);
+        weights += weight;
     }
     let scale = ln_term(anchor);
     // Logarithms of factorials are large numbers; their rounding is what limits the accuracy at large k.
     let error = UNIT * (64.0 + 6.0 * libm::lgamma(k + 1.0) + 4.0 * k * epsilon + 40.0 * k.sqrt());
-    let value = (scale + sum.ln()).exp();
-    Interval { lower: value * (1.0 - error), upper: (value * (1.0 + error + 1e-15)).min(1.0) }
+    // A payoff is a difference of losses, off by their rounding whatever its own size; so may be the last one admitted.
+    let of_payoffs = 8.0 * UNIT * (total + k * epsilon) * weights;
+    let value = |sum: f64| if sum > 0.0 { (scale + sum.ln()).exp() } else { 0.0 };
+    (
+        probability_below(value(larger(sum - of_payoffs, 0.0)) * (1.0 - error)),
+        probability_above(value(sum + of_payoffs) * (1.0 + error + 1e-15) + VANISHING),
+    )
 }
 
 fn ln_choose(n: f64, k: f64) -> f64 {
@@ -123,7 +133,7 @@ pub struct Heterogeneous {
 impl Heterogeneous {
     /// The smallest of the three.
     pub fn total(&self) -> f64 {
-        self.naive.min(self.moderate).min(self.small_delta)
+        smallest(self.naive, [self.moderate, self.small_delta])
     }
 }
 
@@ -163,7 +173,10 @@ mod tests {
             .map(|j| {
                 let loss = (count as f64 - 2.0 * j as f64) * epsilon;
                 let choose: f64 = (0..j).map(|i| (count - i) as f64 / (i + 1) as f64).product();
-                choose * p.powi((count - j) as i32) * q.powi(j as i32) * (1.0 - (total - loss).exp()).max(0.0)
+                choose
+                    * p.powi((count - j) as i32)
+                    * q.powi(j as i32)
+                    * larger(1.0 - (total - loss).exp(), 0.0)
             })
             .sum()
     }
@@ -172,9 +185,9 @@ mod tests {
         #[test]
         fn the_sum_from_its_heaviest_term_is_the_sum(epsilon in 0.01f64..3.0, count in 1u64..60, share in 0.0f64..1.0) {
             let total = share * epsilon * count as f64;
-            let (bound, truth) = (responses_at(epsilon, count, total), plain(epsilon, count, total));
-            prop_assert!(bound.lower <= truth * (1.0 + 1e-11) && truth * (1.0 - 1e-11) <= bound.upper, "{bound:?} {truth}");
-            prop_assert!(bound.width() <= 1e-10 * truth + 1e-300);
+            let ((lower, upper), truth) = (responses_at(epsilon, count, total), plain(epsilon, count, total));
+            prop_assert!(lower <= truth * (1.0 + 1e-11) && truth * (1.0 - 1e-11) <= upper, "{lower} {upper} {truth}");
+            prop_assert!(upper - lower <= 1e-10 * truth + 1e-300 || truth < 1e-13 * upper, "{lower} {upper} {truth}");
         }
 
         #[test]
@@ -194,6 +207,25 @@ mod tests {
                 (total.upper / truth - 1.0).abs() < 1e-8 && total.width() < 1e-8 * truth,
                 "{total:?} {truth}"
             );
+        }
+    }
+
+    /// Just below the largest total the payoff is the difference of two nearly equal losses.
+    #[test]
+    fn the_rounding_of_losses_is_charged_where_they_nearly_cancel() {
+        for (epsilon, count) in [(0.1, 3), (0.7, 10), (1.0 / 3.0, 30)] {
+            let top = epsilon * count as f64;
+            for gap in [1e-15, 1e-13, 1e-11] {
+                let (lower, upper) = responses_at(epsilon, count, top * (1.0 - gap));
+                let mass = (-(count as f64) * (-epsilon).exp().ln_1p()).exp();
+                let truth = mass * top * gap;
+                let doubt = mass * top * 4.0 * UNIT;
+                assert!(
+                    lower <= truth + doubt && truth - doubt <= upper,
+                    "{epsilon} {count} {gap}: {lower} {upper} {truth}"
+                );
+                assert!(upper > 0.0);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! Conversions go only in the safe direction: what comes out is implied by what went in.
 
+use crate::interval::{Reason, add_up, best_bound, within};
 use crate::kov;
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::pld::minimum;
@@ -63,18 +64,26 @@ impl Loss {
 
     /// Rényi losses at the given `(order, loss)` pairs.
     pub fn rdp(points: Vec<(f64, f64)>) -> Result<Self> {
-        for &(order, loss) in &points {
-            if !(order > 1.0 && order.is_finite() && loss >= 0.0) {
-                let remedy = "give orders above 1 with losses of at least 0";
-                return Err(Error::parameter("rdp", format!("({order}, {loss})"), remedy));
-            }
-        }
+        check_points(&points)?;
         Ok(Self::Rdp(points))
+    }
+
+    /// Refuses what is not a loss. The variants are open, so every use asks first: a loss below 0, or one that is not a
+    /// number, must not pass a budget for free.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            Self::Pure(epsilon) => check_epsilon(*epsilon),
+            Self::Approximate { epsilon, delta } => check_epsilon(*epsilon).and(check_delta(*delta)),
+            Self::Zcdp(rho) => Self::zcdp(*rho).map(drop),
+            Self::Rdp(points) => check_points(points),
+            Self::Gdp(_) | Self::Pld(_) => Ok(()),
+        }
     }
 
     /// Epsilon at `delta`. The interval's lower end is 0 where the currency only bounds the loss from above.
     pub fn epsilon(&self, delta: f64) -> Result<Interval> {
         check_delta(delta)?;
+        self.check()?;
         let upper = match self {
             Self::Gdp(gdp) => return gdp.epsilon(delta),
             Self::Pld(accountant) => return accountant.epsilon(delta),
@@ -88,10 +97,13 @@ impl Loss {
             }
             Self::Rdp(points) => {
                 let each = points.iter().map(|&(order, loss)| epsilon_at(order, loss, delta));
-                each.fold(f64::INFINITY, f64::min) * (1.0 + 16.0 * UNIT)
+                best_bound(each) * (1.0 + 16.0 * UNIT)
             }
         };
-        Ok(Interval { lower: 0.0, upper })
+        if upper == f64::INFINITY {
+            return Interval::at_least(0.0, Reason::OneSided);
+        }
+        Interval::new(0.0, upper)
     }
 
     /// The Rényi loss at `order`.
@@ -99,37 +111,41 @@ impl Loss {
         if !(order > 1.0 && order.is_finite()) {
             return Err(Error::parameter("order", order, "give a finite number above 1"));
         }
+        self.check()?;
         match self {
             Self::Pure(epsilon) => Ok(pure_renyi(*epsilon, order)),
             Self::Gdp(gdp) => Ok(gdp.rdp(order)),
-            Self::Zcdp(rho) => Ok(rho * order),
+            Self::Zcdp(rho) => Ok(rho * order * (1.0 + 2.0 * UNIT)),
             // A Rényi divergence grows with its order, so the next higher one bounds it.
             Self::Rdp(points) => {
                 let higher = points.iter().filter(|point| point.0 >= order).map(|point| point.1);
-                Ok(higher.fold(f64::INFINITY, f64::min))
+                Ok(best_bound(higher))
             }
             Self::Pld(accountant) => accountant.rdp(order),
             Self::Approximate { .. } => Err(self.incompatible("a Rényi loss")),
         }
     }
 
-    /// Both losses together, where the two currencies can be added; adaptive choice of the second is allowed.
+    /// Both losses together, where the two currencies can be added; adaptive choice of the second is allowed. Sums are
+    /// rounded up.
     pub fn and(&self, other: &Self) -> Result<Self> {
-        Ok(match (self, other) {
-            (Self::Pure(a), Self::Pure(b)) => Self::Pure(a + b),
+        self.check()?;
+        other.check()?;
+        let both = match (self, other) {
+            (Self::Pure(a), Self::Pure(b)) => Self::Pure(add_up(*a, *b)),
             (
                 Self::Pure(a) | Self::Approximate { epsilon: a, .. },
                 Self::Pure(b) | Self::Approximate { epsilon: b, .. },
-            ) => Self::Approximate { epsilon: a + b, delta: self.slack() + other.slack() },
+            ) => Self::Approximate { epsilon: add_up(*a, *b), delta: add_up(self.slack(), other.slack()) },
             (Self::Gdp(a), Self::Gdp(b)) => Self::Gdp(a.and(*b)),
-            (Self::Zcdp(a), Self::Zcdp(b)) => Self::Zcdp(a + b),
+            (Self::Zcdp(a), Self::Zcdp(b)) => Self::Zcdp(add_up(*a, *b)),
             (Self::Zcdp(rho), Self::Gdp(gdp)) | (Self::Gdp(gdp), Self::Zcdp(rho)) => {
-                Self::Zcdp(rho + 0.5 * gdp.mu() * gdp.mu())
+                Self::Zcdp(add_up(*rho, 0.5 * gdp.price()))
             }
             (Self::Rdp(points), any) | (any, Self::Rdp(points)) => Self::Rdp(
                 points
                     .iter()
-                    .map(|&(order, loss)| Ok((order, loss + any.renyi(order)?)))
+                    .map(|&(order, loss)| Ok((order, add_up(loss, any.renyi(order)?))))
                     .collect::<Result<_>>()?,
             ),
             (Self::Pld(a), Self::Pld(b)) if a.adjacency() == b.adjacency() => {
@@ -138,7 +154,8 @@ impl Loss {
                 Self::Pld(both)
             }
             _ => return Err(self.incompatible("a loss of another currency or adjacency")),
-        })
+        };
+        both.check().map(|()| both)
     }
 
     fn slack(&self) -> f64 {
@@ -154,12 +171,22 @@ impl Loss {
     }
 }
 
+fn check_points(points: &[(f64, f64)]) -> Result<()> {
+    for &(order, loss) in points {
+        if !(order > 1.0 && order.is_finite() && loss >= 0.0) {
+            let remedy = "give orders above 1 with losses of at least 0";
+            return Err(Error::parameter("rdp", format!("({order}, {loss})"), remedy));
+        }
+    }
+    Ok(())
+}
+
 /// The largest Rényi loss of any `epsilon`-DP mechanism: that of randomised response.
 fn pure_renyi(epsilon: f64, order: f64) -> f64 {
     // ln( (e^(a e) + e^((1-a) e)) / (1 + e^e) ) / (a - 1), with e^(a e) factored out.
     let ln =
         (order - 1.0) * epsilon + ((1.0 - 2.0 * order) * epsilon).exp().ln_1p() - (-epsilon).exp().ln_1p();
-    (ln / (order - 1.0)).clamp(0.0, epsilon) * (1.0 + 8.0 * UNIT)
+    within(ln / (order - 1.0), 0.0, epsilon) * (1.0 + 8.0 * UNIT)
 }
 
 #[cfg(test)]
@@ -191,13 +218,34 @@ mod tests {
         );
     }
 
+    /// The variants are open: what was not checked when it was made is checked when it is used.
+    #[test]
+    fn what_is_no_loss_is_refused_at_every_use() {
+        for loss in [
+            Loss::Pure(f64::NAN),
+            Loss::Pure(-5.0),
+            Loss::Pure(f64::INFINITY),
+            Loss::Zcdp(-1.0),
+            Loss::Zcdp(f64::NAN),
+            Loss::Approximate { epsilon: 1.0, delta: -0.5 },
+            Loss::Rdp(vec![(2.0, f64::NAN)]),
+            Loss::Rdp(vec![(0.5, 1.0)]),
+        ] {
+            let pure = Loss::pure(1.0).unwrap();
+            assert!(loss.epsilon(1e-5).is_err() && loss.renyi(2.0).is_err(), "{loss:?}");
+            assert!(loss.and(&pure).is_err() && pure.and(&loss).is_err(), "{loss:?}");
+        }
+        assert!(Loss::Pure(1e308).and(&Loss::Pure(1e308)).is_err(), "an infinite sum");
+    }
+
     proptest! {
         #[test]
         fn pure_loss_bounds_its_renyi_loss(epsilon in 0.0f64..5.0, a in 1.01f64..50.0, b in 1.01f64..50.0) {
             let loss = Loss::pure(epsilon).unwrap();
-            let (low, high) = (loss.renyi(a.min(b)).unwrap(), loss.renyi(a.max(b)).unwrap());
+            let (a, b) = if a <= b { (a, b) } else { (b, a) };
+            let (low, high) = (loss.renyi(a).unwrap(), loss.renyi(b).unwrap());
             prop_assert!(low <= high + 1e-12 && high <= epsilon * (1.0 + 1e-14));
-            prop_assert!(low <= 0.5 * a.min(b) * epsilon * epsilon + 1e-12, "Bun and Steinke: epsilon²/2-zCDP");
+            prop_assert!(low <= 0.5 * a * epsilon * epsilon + 1e-12, "Bun and Steinke: epsilon²/2-zCDP");
         }
 
         #[test]

@@ -73,7 +73,7 @@ fn between(low: u64, high: u64, round: u32, target: f64, spent: &Epsilon, above:
     }
     // Rounded to the whole number at or below, and kept inside (a cast takes what is not a number to 0).
     let guess = (ln_low + share * (ln_high - ln_low)).exp() as u64;
-    guess.clamp(low + 1, high - 1)
+    guess.clamp(low + 1, high - 1) // whole numbers
 }
 
 /// The least noise, to a relative `1e-6`, whose epsilon stays within `target`; the noise returned was tried itself.
@@ -103,10 +103,10 @@ pub fn noise(target: f64, spend: impl Fn(f64) -> Result<Epsilon>) -> Result<f64>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composition::interval;
+    use crate::Interval;
 
     fn linear(number: u64) -> Result<Epsilon> {
-        interval(number as f64, number as f64).map(Epsilon::Within)
+        Interval::new(number as f64, number as f64).map(Epsilon::Within)
     }
 
     #[test]
@@ -119,7 +119,7 @@ mod tests {
                 assert_eq!(most.beyond.is_none(), expected == largest);
             }
         }
-        let found = noise(3.0, |noise| interval(0.0, 7.0 / noise).map(Epsilon::Within)).unwrap();
+        let found = noise(3.0, |noise| Interval::new(0.0, 7.0 / noise).map(Epsilon::Within)).unwrap();
         assert!(7.0 / found <= 3.0 && 7.0 / found > 3.0 - 1e-5);
         assert!(noise(0.0, |_| linear(1)).is_err());
         let message = number("steps", 10, 0.5, linear).unwrap_err().to_string();

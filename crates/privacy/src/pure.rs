@@ -3,7 +3,6 @@
 //! Closed forms, independent of the privacy-loss laws. A Gaussian, discrete or not, has losses without bound, sampled or
 //! not; then there is no pure epsilon, and none is printed.
 
-use crate::composition::interval;
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::pld::mixed_loss;
 use crate::special::{Interval, UNIT};
@@ -85,7 +84,7 @@ pub(crate) fn composed(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Opt
     let worst = if added > removed { added } else { removed };
     let error = if events.len() > 1 { error + 2.0 * events.len() as f64 * UNIT * worst } else { error };
     let lower = if worst > error { worst - error } else { 0.0 };
-    interval(lower, worst + error).ok()
+    Interval::new(lower, worst + error).ok()
 }
 
 /// The largest loss of one release, rounded up.

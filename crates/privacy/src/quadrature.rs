@@ -14,8 +14,9 @@
 
 use realfft::num_complex::Complex64;
 
+use crate::interval::{larger, largest, smaller};
 use crate::mechanism::Adjacency;
-use crate::pld::{mixed_loss, pairwise};
+use crate::pld::{bulge, mixed_loss, pairwise};
 use crate::special::UNIT;
 
 /// Which of the two neighbouring data sets holds the record.
@@ -55,6 +56,8 @@ pub(crate) struct Nodes {
     pub(crate) chi_error: f64,
 }
 
+/// More nodes than this are not worth it for a moment, for which there are other bounds (a frequency may have ten times as many).
+const MOST_NODES: f64 = 1e5;
 /// So many frequencies in a row are reached by rotation before angles are computed anew.
 pub(crate) const ANCHOR: usize = 16;
 /// Rounding of a term `weight (e^(it loss) - 1)` relative to its size, and of a pairwise sum of them: an angle, rotations of
@@ -73,6 +76,11 @@ impl Nodes {
     pub(crate) fn chi_less_one(&self, terms: &[Complex64]) -> Complex64 {
         pairwise(terms) / self.total
     }
+}
+
+/// Whether a count exceeds what is worth it. What is not a number does.
+fn too_many(count: f64, most: f64) -> bool {
+    count.is_nan() || count > most
 }
 
 /// `e^(i angle) - 1 = 2i sin(angle/2) e^(i angle/2)`, accurate also where it is small.
@@ -99,7 +107,7 @@ impl SampledGaussian {
     /// `d = angle * sigma²`, the error is at most `2 K M(c) / (e^(2 pi d / spacing) - 1)`, where `K` bounds the growth.
     fn rule(&self, c: f64, frequency: f64, digits: f64) -> f64 {
         let (a, b) = self.exponents(c);
-        let negative = (-a).max(0.0) + (-b).max(0.0);
+        let negative = larger(-a, 0.0) + larger(-b, 0.0);
         let turning = if self.side == Side::Opposite { 2.0 * frequency } else { frequency };
         let variance = self.sigma * self.sigma;
         let mut best: f64 = 0.0;
@@ -115,13 +123,13 @@ impl SampledGaussian {
                 0.0
             };
             let exponent = digits + 0.5 * angle * angle * variance + turning * angle + growth;
-            best = best.max(2.0 * std::f64::consts::PI * angle * variance / exponent);
+            best = larger(best, 2.0 * std::f64::consts::PI * angle * variance / exponent);
         }
         // For wide noise the best angle is small: the Gaussian factor alone decides.
         let angle = (2.0 * digits).sqrt() / self.sigma;
         if angle < 1.0 / 16.0 {
             let exponent = 2.0 * digits + turning * angle - negative * angle.cos().ln();
-            best = best.max(2.0 * std::f64::consts::PI * angle * variance / exponent);
+            best = larger(best, 2.0 * std::f64::consts::PI * angle * variance / exponent);
         }
         best
     }
@@ -130,14 +138,18 @@ impl SampledGaussian {
     pub(crate) fn range(&self, c: f64) -> (f64, f64) {
         const REACH: f64 = 10.5;
         let (a, b) = self.exponents(c);
-        let (right, left) = (a.max(0.0) + (-b).max(0.0), (-a).max(0.0) + (-b).max(0.0));
+        let (right, left) = (larger(a, 0.0) + larger(-b, 0.0), larger(-a, 0.0) + larger(-b, 0.0));
         (-left - REACH * self.sigma, right + REACH * self.sigma)
     }
 
-    /// Nodes for `M(c + it)` with `|t| <= frequency`, accurate to rounding.
-    pub(crate) fn nodes(&self, c: f64, frequency: f64) -> Nodes {
+    /// Nodes for `M(c + it)` with `|t| <= frequency`, accurate to rounding; nothing where they would be too many.
+    pub(crate) fn nodes(&self, c: f64, frequency: f64) -> Option<Nodes> {
         let spacing = self.rule(c, frequency, 44.0);
         let (low, high) = self.range(c);
+        let most = if frequency > 0.0 { 10.0 * MOST_NODES } else { MOST_NODES };
+        if too_many((high - low) / spacing, most) {
+            return None;
+        }
         let (first, last) = ((low / spacing).floor() as i64, (high / spacing).ceil() as i64);
         let outcome = |i: i64| i as f64 * spacing;
         let mut points: Vec<(f64, f64, f64)> = (first..=last)
@@ -146,7 +158,7 @@ impl SampledGaussian {
                 (outcome(i), loss, exponent)
             })
             .collect();
-        let top = points.iter().map(|point| point.2).fold(f64::NEG_INFINITY, f64::max);
+        let top = largest(f64::NEG_INFINITY, points.iter().map(|point| point.2));
         points.retain(|point| point.2 > top - 46.0);
         let factor = spacing / (self.sigma * (2.0 * std::f64::consts::PI).sqrt());
         let weights: Vec<f64> = points.iter().map(|point| factor * (point.2 - top).exp()).collect();
@@ -159,8 +171,9 @@ impl SampledGaussian {
         for ((x, loss, exponent), weight) in points.iter().zip(&weights) {
             // Absolute errors of the loss and of the exponent, in round-offs. The exponent's parts may cancel, so each is
             // charged; the slope of a log-ratio `l` is at most `rate + |l|`, and at most 1.
-            let of =
-                |l: f64| 4.0 * (l.abs() + 2.0 * (self.rate + l.abs()).min(1.0) * (x.abs() + 1.0) / variance);
+            let of = |l: f64| {
+                4.0 * (l.abs() + 2.0 * smaller(self.rate + l.abs(), 1.0) * (x.abs() + 1.0) / variance)
+            };
             let (plus, minus) = match self.side {
                 Side::Opposite => (self.log_ratio(*x), self.log_ratio(-x)),
                 Side::Remove | Side::Add => (*loss, 0.0),
@@ -173,49 +186,63 @@ impl SampledGaussian {
             let of_loss = of(*loss) + if self.side == Side::Opposite { of(plus) + of(minus) } else { 0.0 };
             error += weight * of_weight;
             chi_error +=
-                weight * ((of_weight + TERM) * (frequency * loss.abs()).min(2.0) + frequency * of_loss);
+                weight * ((of_weight + TERM) * smaller(frequency * loss.abs(), 2.0) + frequency * of_loss);
         }
         let error = cut + UNIT * (error / total + sums);
         // The total's own error scales `chi - 1`, which is at most 2.
-        let unrest =
-            weights.iter().zip(&points).map(|(weight, point)| weight * (frequency * point.1.abs()).min(2.0));
+        let unrest = weights
+            .iter()
+            .zip(&points)
+            .map(|(weight, point)| weight * smaller(frequency * point.1.abs(), 2.0));
         let chi_error = 2.0 * cut + UNIT * chi_error / total + error * unrest.sum::<f64>() / total;
         let losses = points.iter().map(|point| point.1).collect();
-        Nodes { losses, weights, total, ln_scale: top, error: 1.01 * error, chi_error: 1.01 * chi_error }
+        Some(Nodes {
+            losses,
+            weights,
+            total,
+            ln_scale: top,
+            error: 1.01 * error,
+            chi_error: 1.01 * chi_error,
+        })
     }
 
-    /// `ln M(c)` and a bound on its error.
-    pub(crate) fn ln_moment(&self, c: f64) -> (f64, f64) {
-        let nodes = self.nodes(c, 0.0);
-        (nodes.total.ln() + nodes.ln_scale, nodes.error + 4.0 * UNIT * nodes.ln_scale.abs())
+    /// `ln M(c)` and a bound on its error; nothing where it would take too many nodes.
+    pub(crate) fn ln_moment(&self, c: f64) -> Option<(f64, f64)> {
+        let nodes = self.nodes(c, 0.0)?;
+        Some((nodes.total.ln() + nodes.ln_scale, nodes.error + 4.0 * UNIT * nodes.ln_scale.abs()))
     }
 
-    /// `M(c) - 1` for `M(c) = E[X^order]` with `E[X] = 1`, without cancellation where the loss is small, and its error.
-    /// Only for [`Side::Remove`] (`order = c + 1`) and [`Side::Add`] (`order = -c`).
-    pub(crate) fn excess(&self, c: f64) -> (f64, f64) {
-        let (order, _) = self.exponents(c);
-        let spacing = self.rule(c, 0.0, 60.0).min(self.rule(0.0, 0.0, 60.0));
+    /// `M(c) - 1` without cancellation where the loss is small, and its error: `E[P (e^(c l) - 1 - c (1 - e^-l))]`, for `P` and
+    /// `Q = P e^-l` that have mean 1, is a sum of positive terms. Nothing where it would take too many nodes.
+    pub(crate) fn excess(&self, c: f64) -> Option<(f64, f64)> {
+        let spacing = smaller(self.rule(c, 0.0, 60.0), self.rule(0.0, 0.0, 60.0));
         let (low, high) = self.range(c);
-        let high = high.max(1.0 + 10.5 * self.sigma);
+        // The square of a small loss lives about 2 (and -2), whatever the order.
+        let (low, high) = (smaller(low, -2.0 - 10.5 * self.sigma), larger(high, 2.0 + 10.5 * self.sigma));
+        if too_many((high - low) / spacing, MOST_NODES) {
+            return None;
+        }
         let factor = spacing / (self.sigma * (2.0 * std::f64::consts::PI).sqrt());
         let (first, last) = ((low / spacing).floor() as i64, (high / spacing).ceil() as i64);
         let (mut sum, mut size) = (0.0, 0.0);
         for i in first..=last {
             let x = i as f64 * spacing;
-            let log = self.log_ratio(x);
-            let weight = factor * (-0.5 * x * x / (self.sigma * self.sigma)).exp();
-            let (power, line) = ((order * log).exp_m1(), order * log.exp_m1());
-            sum += weight * (power - line);
-            size += weight * (power.abs() + line.abs()) * (1.0 + (order * log).abs());
+            let (loss, ln_density) = self.loss_and_exponent(0.0, x);
+            // Where nothing is left of the density, its product with an overflowing factor is taken in logarithms.
+            let term = factor * ln_density.exp() * bulge(c, loss);
+            let term = if term.is_finite() { term } else { factor * (ln_density + c * loss).exp() };
+            sum += term;
+            size += term * (4.0 + (c * loss).abs() + ln_density.abs());
         }
-        (sum, 8.0 * UNIT * size + 1e-24 * (1.0 + sum.abs()))
+        // The rule itself errs by e^-60 of each of the parts.
+        Some((sum, 8.0 * UNIT * size + 1e-10 * sum + 1e-24 * (1.0 + c)))
     }
 
     /// The loss at outcome `x`, and the logarithm of the integrand of `M(c)` there, but for its constant.
     pub(crate) fn loss_and_exponent(&self, c: f64, x: f64) -> (f64, f64) {
         let (a, b) = self.exponents(c);
         let plus = self.log_ratio(x);
-        let minus = if b == 0.0 { 0.0 } else { self.log_ratio(-x) };
+        let minus = if self.side == Side::Opposite { self.log_ratio(-x) } else { 0.0 };
         let loss = match self.side {
             Side::Remove => plus,
             Side::Add => -plus,
@@ -242,7 +269,7 @@ impl SampledGaussian {
         let (a, _) = self.exponents(c);
         // `r' <= 1/4 sigma²`.
         let near = |slope: f64, factor: f64| {
-            ((slope.abs() + reach * (1.0 + factor.abs() / (4.0 * variance))) / variance).min(steepest)
+            smaller((slope.abs() + reach * (1.0 + factor.abs() / (4.0 * variance))) / variance, steepest)
         };
         (r, near(a * r - x, a), near((a + 1.0) * r - x - 1.0, a + 1.0))
     }
@@ -270,7 +297,7 @@ mod tests {
                     }
                     let law = SampledGaussian { sigma, rate: 1.0 - 1e-15, side };
                     let exact = 0.5 * c * (c + 1.0) * distance * distance / (sigma * sigma);
-                    let (ln, error) = law.ln_moment(c);
+                    let (ln, error) = law.ln_moment(c).unwrap();
                     assert!(
                         (ln - exact).abs() <= error + 1e-9 * exact,
                         "{side:?} {sigma} {c}: {ln} {exact} {error:e}"
@@ -283,11 +310,15 @@ mod tests {
 
     #[test]
     fn the_excess_is_the_moment_less_one() {
-        for side in [Side::Remove, Side::Add] {
-            let law = SampledGaussian { sigma: 1.3, rate: 0.05, side };
-            for c in [0.3, 2.0, 9.0] {
-                let (excess, (ln, _)) = (law.excess(c).0, law.ln_moment(c));
-                assert!((excess - ln.exp_m1()).abs() < 1e-12 * (1.0 + excess), "{side:?} {c}");
+        for side in [Side::Remove, Side::Add, Side::Opposite] {
+            for rate in [0.05, 0.7, 1e-3] {
+                let law = SampledGaussian { sigma: 1.3, rate, side };
+                for c in [0.3, 2.0, 9.0] {
+                    let (excess, error) = law.excess(c).unwrap();
+                    let (ln, _) = law.ln_moment(c).unwrap();
+                    let off = (excess - ln.exp_m1()).abs();
+                    assert!(off < 1e-12 * (1.0 + excess) + error, "{side:?} {c}: {excess} {}", ln.exp_m1());
+                }
             }
         }
     }

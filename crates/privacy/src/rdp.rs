@@ -2,9 +2,10 @@
 //!
 //! Orders are not taken from a list: the conversion searches all of them. Each value is an upper bound in floating point.
 
-use crate::contour::descend;
+use crate::gdp::VANISHING;
+use crate::interval::{best_bound, larger, largest, probability_above, smaller};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
-use crate::pld::{self, minimum};
+use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
 use crate::special::{UNIT, ln_add};
 use crate::{Error, Result};
@@ -72,33 +73,36 @@ impl Curve {
             Self::Laplace { shift } => laplace(*shift, order),
             Self::Sampled(sampled) => sampled_loss(sampled, order),
             Self::Dominated { laws, mu_squared } => {
-                laws.iter().map(|law| dominated(law, *mu_squared, order)).fold(0.0, f64::max)
+                largest(0.0, laws.iter().map(|law| dominated(law, *mu_squared, order)))
             }
         };
-        Ok(value * (1.0 + 8.0 * UNIT))
+        // What could not be formed is a loss without bound, not one of 0.
+        Ok(if value.is_nan() { f64::INFINITY } else { value * (1.0 + 8.0 * UNIT) })
     }
 }
 
-/// The Rényi loss of a law below a lattice law, a coarse continuation of it, and a rest. The rest has the lattice's mass at
-/// infinity and, where losses are bounded, the largest of them; else it is at most `e^(-s y) M(c + s)` for every `s >= 0`, with
-/// the loss `y` before sampling and the moments `M` of the unsampled Gaussian, which are larger.
+/// The Rényi loss of a law below a lattice law, a coarse continuation of it, and a rest. The rest has the largest loss, where
+/// losses are bounded; else it is at most `e^(-s y) M(c + s)` for every `s >= 0`, with the loss `y` before sampling and the
+/// moments `M` of the unsampled Gaussian, which are larger. The loss is never more than the largest one, or than that of the
+/// unsampled Gaussian.
 fn dominated(law: &pld::Dominating, mu_squared: Option<f64>, order: f64) -> f64 {
     let c = order - 1.0;
-    let inside = law.lattice.ln_moment(order);
-    // A sum that could not be formed is a loss without bound, not one of 0.
-    let inside = if inside.is_finite() { inside } else { f64::INFINITY };
-    let weights = law.beyond.iter().filter(|(_, mass)| *mass > 0.0).map(|(loss, mass)| mass.ln() + c * loss);
-    let inside = weights.fold(inside, ln_add);
-    let beyond = match (law.largest, mu_squared) {
-        (Some(largest), _) => law.lattice.infinity.ln() + c * largest,
-        (None, Some(mu_squared)) => {
-            let s = (law.base / mu_squared - 0.5 - c).max(0.0);
+    let ln_rest = match (law.rest > 0.0, law.largest, mu_squared) {
+        (false, ..) => f64::NEG_INFINITY,
+        (true, Some(largest), _) => law.rest.ln() + c * largest,
+        (true, None, Some(mu_squared)) => {
+            let s = larger(law.base / mu_squared - 0.5 - c, 0.0);
             0.5 * mu_squared * (c + s) * (c + s + 1.0) - s * law.base
         }
-        (None, None) => f64::INFINITY,
+        (true, None, None) => f64::INFINITY,
     };
-    let loss = ln_add(inside, beyond).max(0.0) / c;
-    mu_squared.map_or(loss, |mu_squared| loss.min(0.5 * order * mu_squared))
+    let beyond = law.beyond.iter().filter(|(_, mass)| *mass > 0.0);
+    let ln_beyond = beyond.map(|(loss, mass)| mass.ln() + c * loss).fold(ln_rest, ln_add);
+    // Near 1 the moment is known by its excess, far from it by its logarithm.
+    let excess = law.lattice.excess(c) + ln_beyond.exp();
+    let ln = if excess < 1e6 { excess.ln_1p() } else { ln_add(law.lattice.ln_moment(c), ln_beyond) };
+    let cap = mu_squared.map_or(f64::INFINITY, |mu_squared| 0.5 * order * mu_squared);
+    best_bound([larger(ln, 0.0) / c, cap, law.largest.unwrap_or(f64::INFINITY)])
 }
 
 fn laplace(shift: f64, order: f64) -> f64 {
@@ -110,19 +114,20 @@ fn laplace(shift: f64, order: f64) -> f64 {
     let excess =
         (order * ((order - 1.0) * shift).exp_m1() + (order - 1.0) * (-order * shift).exp_m1()) / weight;
     let ln = if excess < 0.5 { excess.ln_1p() } else { ln_add(up, down) };
-    (ln / (order - 1.0)).min(shift)
+    smaller(ln / (order - 1.0), shift)
 }
 
 fn sampled_loss(sampled: &SampledGaussian, order: f64) -> f64 {
     let c = order - 1.0;
-    if sampled.side != Side::Opposite {
-        let (excess, error) = sampled.excess(c);
-        if excess < 1e6 {
-            return (excess + error).max(0.0).ln_1p() / c;
-        }
-    }
-    let (ln, error) = sampled.ln_moment(c);
-    (ln + error).max(0.0) / c
+    // Sampling never adds to a loss: that of the unsampled Gaussian bounds it.
+    let distance = if sampled.side == Side::Opposite { 2.0 } else { 1.0 };
+    let unsampled = 0.5 * order * (distance / sampled.sigma).powi(2);
+    let by_excess = sampled.excess(c).map(|(excess, error)| excess + error).filter(|excess| *excess < 1e6);
+    let loss = match by_excess {
+        Some(excess) => Some(excess.ln_1p() / c),
+        None => sampled.ln_moment(c).map(|(ln, error)| larger(ln + error, 0.0) / c),
+    };
+    best_bound([unsampled, loss.unwrap_or(f64::INFINITY)])
 }
 
 /// The epsilon that `rdp` at `order` promises at `delta` (Balle et al. 2020, Canonne et al. 2020), rounded up.
@@ -133,7 +138,32 @@ pub fn epsilon_at(order: f64, rdp: f64, delta: f64) -> f64 {
     }
     let (gain, cost) = ((-1.0 / order).ln_1p(), (delta.ln() + order.ln()) / (order - 1.0));
     let rounding = 16.0 * UNIT * (rdp + gain.abs() + (delta.ln().abs() + order.ln()) / (order - 1.0));
-    (rdp + gain - cost + rounding).max(0.0)
+    larger(rdp + gain - cost + rounding, 0.0)
+}
+
+/// Delta of a composition at `epsilon`, by its best order (the same conversion, solved for delta), rounded up.
+pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Result<f64> {
+    let curves = curves(events, adjacency)?;
+    let at = |ln_c: f64| {
+        let c = ln_c.exp();
+        let rdp = total(&curves, 1.0 + c);
+        // ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order).
+        let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
+        c * (rdp - epsilon) + pld::ln_peak(c) + rounding
+    };
+    let best = descend(1.5, 0.5, -12.0, 12.0, at);
+    let ln_c = minimum(best - 0.5, best + 0.5, 16, at);
+    Ok(probability_above(best_bound([at(best), at(ln_c)]).exp() + VANISHING))
+}
+
+fn curves(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<Vec<(Curve, f64)>> {
+    events.iter().map(|(mechanism, count)| Ok((Curve::new(mechanism, adjacency)?, *count as f64))).collect()
+}
+
+/// The Rényi loss of all at an order above 1, so that nothing can be refused.
+fn total(curves: &[(Curve, f64)], order: f64) -> f64 {
+    let each = curves.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY));
+    each.sum::<f64>() * (1.0 + (2.0 + curves.len() as f64) * UNIT)
 }
 
 /// Epsilon of a composition at `delta`, by its best order: `(epsilon, order)`.
@@ -147,19 +177,14 @@ pub fn epsilon_at(order: f64, rdp: f64, delta: f64) -> f64 {
 /// ```
 pub fn epsilon(events: &[(Mechanism, u64)], adjacency: Adjacency, delta: f64) -> Result<(f64, f64)> {
     check_delta(delta)?;
-    let curves = (events.iter())
-        .map(|(mechanism, count)| Ok((Curve::new(mechanism, adjacency)?, *count as f64)))
-        .collect::<Result<Vec<_>>>()?;
+    let curves = curves(events, adjacency)?;
     let at = |ln_c: f64| {
         let order = 1.0 + ln_c.exp();
-        // Every order above 1 is valid, so nothing can be refused here.
-        let rdp: f64 =
-            curves.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY)).sum();
-        epsilon_at(order, rdp, delta)
+        epsilon_at(order, total(&curves, order), delta)
     };
     // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
     // it may drop to 0 a second time, where the divergence itself is small enough.
-    let best = descend(1.5, 0.5, at);
+    let best = descend(1.5, 0.5, -12.0, 12.0, at);
     let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
     let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
     let refined = at(ln_c);

@@ -3,36 +3,11 @@
 //! Everything a guarantee depends on carries its rounding with it: [`UNIT`] is the unit round-off, and a caller adds the
 //! allowance that belongs to its formula instead of hoping that an error is small.
 
-use serde::Serialize;
+pub(crate) use crate::interval::Interval;
+use crate::interval::{larger, within};
 
 /// Unit round-off of `f64`.
 pub(crate) const UNIT: f64 = f64::EPSILON / 2.0;
-
-/// A closed interval that contains the true value.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// The truth is not below this.
-    pub lower: f64,
-    /// The truth is not above this: the value to promise.
-    pub upper: f64,
-}
-
-impl Interval {
-    /// An interval that contains the larger of the two values that `self` and `other` contain.
-    pub fn max(self, other: Self) -> Self {
-        Self { lower: self.lower.max(other.lower), upper: self.upper.max(other.upper) }
-    }
-
-    /// Whether `value` lies inside.
-    pub fn contains(self, value: f64) -> bool {
-        self.lower <= value && value <= self.upper
-    }
-
-    /// Length of the interval.
-    pub fn width(self) -> f64 {
-        self.upper - self.lower
-    }
-}
 
 /// `P[N(0,1) > x]`, relative error at most [`tail_error`]`(x)`.
 pub(crate) fn normal_above(x: f64) -> f64 {
@@ -42,7 +17,7 @@ pub(crate) fn normal_above(x: f64) -> f64 {
 /// Relative error of [`normal_above`] and [`ln_normal_above`]'s exponential: the argument's rounding is magnified by
 /// the hazard rate, about `x`, hence `x²` round-offs.
 pub(crate) fn tail_error(x: f64) -> f64 {
-    (4.0 + 4.0 * x.max(0.0) * x.max(0.0)) * UNIT
+    (4.0 + 4.0 * larger(x, 0.0).powi(2)) * UNIT
 }
 
 /// `ln P[N(0,1) > x]`, also where the probability underflows.
@@ -56,6 +31,12 @@ pub(crate) fn ln_normal_above(x: f64) -> f64 {
     -0.5 * x * x - x.ln() - 0.5 * (2.0 * std::f64::consts::PI).ln() + series.ln()
 }
 
+/// Mills' ratio `P[N(0,1) > x] / density(x)` for `x >= 5`, by its continued fraction.
+pub(crate) fn mills(x: f64) -> f64 {
+    let levels = (8.0 + 800.0 / (x * x)) as u32;
+    1.0 / (1..=levels).rev().fold(x, |below, level| x + f64::from(level) / below)
+}
+
 /// The quantile of the standard normal: `x` with `P[N(0,1) <= x] = p`.
 pub fn normal_quantile(p: f64) -> f64 {
     if !(p > 0.0 && p < 1.0) {
@@ -65,7 +46,7 @@ pub fn normal_quantile(p: f64) -> f64 {
         return -normal_quantile(1.0 - p);
     }
     let (mut low, mut high) = (-40.0_f64, 0.0_f64);
-    while high - low > 1e-15 * low.abs().max(1e-3) {
+    while high - low > 1e-15 * larger(low.abs(), 1e-3) {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
             break;
@@ -92,7 +73,7 @@ pub(crate) fn bisect(
     tolerance: f64,
     mut holds: impl FnMut(f64) -> bool,
 ) -> (f64, f64) {
-    while high - low > tolerance * high.abs().max(f64::MIN_POSITIVE) {
+    while high - low > tolerance * larger(high.abs(), f64::MIN_POSITIVE) {
         let middle = 0.5 * (low + high);
         if middle <= low || middle >= high {
             break;
@@ -110,11 +91,11 @@ pub(crate) fn crossing(
     tolerance: f64,
     mut f: impl FnMut(f64) -> f64,
 ) -> (f64, f64) {
-    let excess = |value: f64| (value.max(1e-320) / target).ln();
+    let excess = |value: f64| (larger(value, 1e-320) / target).ln();
     let (mut at_low, mut at_high) = (excess(f(low)), excess(f(high)));
     let mut last = 0;
     for round in 0..200 {
-        if high - low <= tolerance * high.abs().max(1e-300) {
+        if high - low <= tolerance * larger(high.abs(), 1e-300) {
             break;
         }
         let secant = low + (high - low) * at_low / (at_low - at_high);
@@ -122,7 +103,7 @@ pub(crate) fn crossing(
         // nearer to an end than half the tolerance, so that both ends close in.
         let step = if round % 4 == 3 || !secant.is_finite() { 0.5 * (low + high) } else { secant };
         let margin = 0.4 * tolerance * high.abs();
-        let middle = step.clamp(low + margin, high - margin);
+        let middle = within(step, low + margin, high - margin);
         if middle <= low || middle >= high {
             break;
         }
@@ -167,6 +148,21 @@ mod tests {
         let (near, far) = (normal_above(30.0).ln(), ln_normal_above(30.0));
         assert!((near - far).abs() < 1e-11 * far.abs(), "{near} {far}");
         assert!((ln_normal_above(50.0) - -1_254.831_361_139_419_9).abs() < 1e-9);
+    }
+
+    #[test]
+    fn mills_ratio_is_the_tail_over_the_density() {
+        for i in 50..370 {
+            let x = f64::from(i) * 0.1;
+            let density = (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt();
+            let ratio = normal_above(x) / density;
+            assert!(
+                (mills(x) / ratio - 1.0).abs() <= tail_error(x) + 8.0 * UNIT,
+                "{x}: {} {ratio}",
+                mills(x)
+            );
+        }
+        assert!((mills(1e4) * 1e4 - 1.0 + 1e-8).abs() < 1e-15);
     }
 
     #[test]

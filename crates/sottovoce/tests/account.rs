@@ -117,7 +117,72 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     refused("account mechanism --gaussian --calibrate --epsilon 0", &["`epsilon` is 0"]);
     refused(&format!("{base} 2 --calibrate --epsilon 1"), &["`noise-multiplier` is 2", "remove one"]);
     refused("account mechanism --randomized-response --random-probability 0.5", &["replace"]);
-    refused(&format!("{base} 0.01 --sampling-rate 0.5 --steps 10"), &["nats", "add more noise"]);
+}
+
+#[test]
+fn wide_intervals_say_why_and_lower_ends_what_they_bound() {
+    let batches =
+        "account mechanism --gaussian --noise-multiplier 4 --batch 250 --population 1000 --adjacency replace";
+    let result = json(&format!("{batches} --steps 2"));
+    assert_eq!(result["lower_end"], "dominating-pair", "{result}");
+    assert_eq!(json(batches)["lower_end"], "truth");
+    let output = sottovoce(&format!("{batches} --steps 2")).assert().success().get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("the true loss may be smaller than a lower end") && text.contains("not covered:"),
+        "{text}"
+    );
+
+    let flat = "account mechanism --gaussian --noise-multiplier 0.13 --batch 1 --population 100000 --steps 2 \
+                --adjacency replace --delta 1.9999e-5";
+    let result = json(flat);
+    let (lower, upper) = (number(&result, "/epsilon/pld/lower"), number(&result, "/epsilon/pld/upper"));
+    assert!(lower <= 45.4318 && 45.4318 <= upper, "{result}");
+    if upper - lower > 0.01 * upper {
+        assert!(
+            result["epsilon"]["pld"]["reason"]
+                .as_str()
+                .is_some_and(|reason| reason.starts_with("wide because"))
+        );
+        let output = sottovoce(flat).assert().success().get_output().clone();
+        assert!(String::from_utf8(output.stdout).unwrap().contains("note (interval): wide because"));
+    }
+}
+
+#[test]
+fn the_smallest_delta_is_not_nothing() {
+    let command = "account mechanism --gaussian --noise-multiplier 1 --epsilon 39";
+    assert!(number(&json(command), "/delta_at_epsilon/upper") > 0.0);
+    let output = sottovoce(command).assert().success().get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("delta at epsilon     [0, 1.97626258336e-323]"), "{text}");
+}
+
+#[test]
+fn corners_have_true_answers() {
+    for (arguments, truth) in [
+        ("--laplace --scale 0.02 --sampling-rate 0.5 --adjacency replace", 49.99996),
+        ("--gaussian --noise-multiplier 0.03 --sampling-rate 0.5 --adjacency replace", 691.52874),
+        ("--gaussian --noise-multiplier 0.1 --sampling-rate 0.01 --steps 5000", 3747.88979),
+        ("--gaussian --noise-multiplier 3 --sampling-rate 2e-6 --steps 16 --delta 1e-7", 4.17325e-6),
+    ] {
+        let result = json(&format!("account mechanism {arguments}"));
+        let (lower, upper) = (number(&result, "/epsilon/pld/lower"), number(&result, "/epsilon/pld/upper"));
+        assert!(lower <= truth * (1.0 + 1e-5) && truth * (1.0 - 1e-5) <= upper, "{arguments}: {result}");
+        assert!(upper - lower < 0.01 * upper && number(&result, "/epsilon/rdp/value") >= lower, "{result}");
+    }
+}
+
+#[test]
+fn calibrating_discrete_noise_tries_smaller_parameters_too() {
+    let command = "account mechanism --discrete-gaussian --delta 1e-5 --calibrate --epsilon 12";
+    let sigma = number(&json(command), "/sigma");
+    assert!(sigma < 0.2048 && sigma > 0.2, "{sigma}");
+    let output = sottovoce(command).assert().success().get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("a larger parameter of discrete noise can lose more"), "{text}");
+    let sampled = "account mechanism --laplace --sampling-rate 1e-6 --adjacency replace --delta 1e-8 --calibrate --epsilon 3";
+    assert!((number(&json(sampled), "/scale") / 0.0595786 - 1.0).abs() < 1e-5);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! comparisons with probability 1e-4, once, when the seed is chosen, and never again. The functions are themselves tested
 //! on tabulated values, and every use is paired somewhere with a law slightly wrong that it rejects.
 
+use crate::interval::{larger, largest, smaller};
 use std::collections::BTreeMap;
 
 use libm::{exp, lgamma, log};
@@ -41,8 +42,8 @@ pub(super) fn poisson_tail(count: u64, mean: f64) -> f64 {
     let mass = |k: u64| exp(k as f64 * log(mean) - mean - lgamma(k as f64 + 1.0));
     let reach = (mean + 40.0 * mean.sqrt() + 100.0) as u64;
     let low: f64 = (0..=count).map(mass).sum();
-    let high: f64 = (count..=count.max(reach)).map(mass).sum();
-    low.min(high)
+    let high: f64 = (count..=count.max(reach)).map(mass).sum(); // whole numbers
+    smaller(low, high)
 }
 
 /// The p-value of counts against the numbers expected.
@@ -90,8 +91,8 @@ pub(super) fn fit(samples: &[i64], law: &BTreeMap<i64, f64>, least: f64) -> f64 
 pub(super) fn kolmogorov_smirnov(samples: &mut [f64], below: impl Fn(f64) -> f64) -> f64 {
     samples.sort_by(f64::total_cmp);
     let n = samples.len() as f64;
-    let gap = |(i, &x): (usize, &f64)| (below(x) - i as f64 / n).max((i + 1) as f64 / n - below(x));
-    let distance = samples.iter().enumerate().map(gap).fold(0.0, f64::max);
+    let gap = |(i, &x): (usize, &f64)| larger(below(x) - i as f64 / n, (i + 1) as f64 / n - below(x));
+    let distance = largest(0.0, samples.iter().enumerate().map(gap));
     2.0 * exp(-2.0 * n * distance * distance)
 }
 

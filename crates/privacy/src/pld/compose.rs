@@ -8,6 +8,8 @@
 
 use super::lattice::Lattice;
 use super::spectrum::{characteristic, fast_size, inverse, multiply_power, norm, transform_error};
+use crate::gdp::VANISHING;
+use crate::interval::{larger, probability_above, probability_below, smaller, within};
 use crate::special::UNIT;
 
 /// Where to look: the tilt, and the window of losses that matters under it.
@@ -51,9 +53,16 @@ struct Tilted {
     ln_down: f64,
 }
 
-/// Convolves `count` copies of each lattice (all of the same step).
+/// Most points of a transform: what memory and time allow.
+const MOST_POINTS: f64 = 5e6;
+
+/// Convolves `count` copies of each lattice (all of the same step). Nothing is known of a composition that would be too large,
+/// or of laws without any mass.
 pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
-    let step = parts[0].0.step;
+    let Some(step) = parts.first().map(|part| part.0.step) else { return Composed::unknown(1.0) };
+    if parts.iter().any(|(lattice, _)| !lattice.masses.iter().any(|mass| *mass > 0.0)) {
+        return Composed::unknown(step);
+    }
     // Where the window is to hold the extreme sums, they are those of the lattices, which may reach a step further than
     // the laws.
     let extreme =
@@ -63,7 +72,12 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
         high: if window.up.is_none() { extreme(Lattice::last) } else { window.high },
         ..*window
     };
-    let size = fast_size(((window.high - window.low) / step).ceil() as usize + 4);
+    let points = ((window.high - window.low) / step).ceil();
+    // (Not a number counts as too many.)
+    if !(0.0..=MOST_POINTS).contains(&points) {
+        return Composed::unknown(step);
+    }
+    let size = fast_size(points as usize + 4);
     let (mut ln_total, mut ln_up, mut ln_down, mut offset) = (0.0, 0.0, 0.0, 0.0);
     let (mut infinity, mut relative, mut slip, mut power_error) = (0.0, 0.0, 0.0, 0.0);
     let mut spectrum = Vec::new();
@@ -84,7 +98,7 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
         power_error += n * (factor.error + 3.0 * UNIT);
         multiply_power(&mut spectrum, factor.values, *count);
     }
-    let fewest = parts.iter().map(|part| part.1).min().unwrap_or(1) as f64;
+    let fewest = parts.iter().map(|part| part.1).min().unwrap_or(1) as f64; // whole numbers
     let noise = (2.0 * power_error * (2.0 * power_error).exp() + transform_error(size)) * norm(&spectrum)
         / (size as f64).sqrt()
         + power_error * (2.0 * power_error).exp() * (1.0 - fewest).exp2()
@@ -94,9 +108,9 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     let below = window.down.map_or(0.0, |s| (ln_down + s * window.low).exp());
     let wrapped = above + below;
     let c = window.tilt;
-    let peak = (c * c.ln() - (1.0 + c) * (1.0 + c).ln()).exp();
-    let payoff_norm =
-        (1.0 / (4.0 * c.powi(3) * step) + 0.14 / (c * c)).min(1.0 / -(-2.0 * c * step).exp_m1()).sqrt();
+    let peak = ln_peak(c).exp();
+    let by_integral = 1.0 / (4.0 * c.powi(3) * step) + 0.14 / (c * c);
+    let payoff_norm = smaller(by_integral, 1.0 / -(-2.0 * c * step).exp_m1()).sqrt();
     let scatter = noise * payoff_norm + 2.0 * wrapped * peak;
     let masses = inverse(spectrum, size);
     let mut composed = Composed {
@@ -115,13 +129,35 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     composed
 }
 
+/// `ln max_y (1 - e^-y) e^(-c y)`: the best constant in Chernoff's bound on a hockey stick.
+pub(crate) fn ln_peak(c: f64) -> f64 {
+    // `c ln c - (1+c) ln (1+c)`, without the cancellation of two large terms.
+    -c * (1.0 / c).ln_1p() - c.ln_1p()
+}
+
 impl Composed {
+    /// Between nothing and everything.
+    fn unknown(step: f64) -> Self {
+        Self {
+            first: 0.0,
+            step,
+            above_p: vec![0.0],
+            above_q: vec![0.0],
+            infinity: 0.0,
+            tilt: 1.0,
+            ln_total: 0.0,
+            scatter: f64::INFINITY,
+            relative: 0.0,
+            slip: 0.0,
+        }
+    }
+
     /// Undoes the tilt and sums from the top, over the non-negative losses inside the window.
     fn keep(&mut self, masses: &[f64], offset: f64, window: &Window) {
         let size = masses.len() as i64;
-        let start = ((window.low.max(0.0) - offset) / self.step).floor() as i64;
+        let start = ((larger(window.low, 0.0) - offset) / self.step).floor() as i64;
         let lowest = ((window.low - offset) / self.step).floor() as i64;
-        let count = (lowest + size - start).max(1) as usize;
+        let count = (lowest + size - start).max(1) as usize; // whole numbers
         self.first = offset + start as f64 * self.step;
         self.above_p = vec![0.0; count + 1];
         self.above_q = vec![0.0; count + 1];
@@ -129,10 +165,10 @@ impl Composed {
         let block = block_length(self.tilt * self.step);
         let mut local = vec![0.0; block];
         for from in (0..count).step_by(block).rev() {
-            let to = (from + block).min(count);
+            let to = (from + block).min(count); // whole numbers
             let loss = self.first + from as f64 * self.step;
             // Far below the question the weights overflow; the error bound there is infinite too.
-            let mut weight = (self.ln_total - self.tilt * loss).min(600.0).exp();
+            let mut weight = smaller(self.ln_total - self.tilt * loss, 600.0).exp();
             // The window starts anywhere in the period of the transform.
             let mut position = (start + from as i64).rem_euclid(size) as usize;
             for slot in &mut local[..to - from] {
@@ -149,8 +185,8 @@ impl Composed {
 
     /// The computed hockey-stick value at `epsilon`, and its possible absolute error.
     fn value(&self, epsilon: f64) -> (f64, f64) {
-        let next = (((epsilon - self.first) / self.step).floor() + 1.0).max(0.0) as usize;
-        let next = next.min(self.above_p.len() - 1);
+        let next = larger(((epsilon - self.first) / self.step).floor() + 1.0, 0.0) as usize;
+        let next = next.min(self.above_p.len() - 1); // whole numbers
         if next == self.above_p.len() - 1 {
             return (0.0, (self.ln_total - self.tilt * epsilon).exp() * self.scatter);
         }
@@ -169,15 +205,13 @@ impl Composed {
             return 1.0;
         }
         let (value, error) = self.value(epsilon);
-        let bound = self.infinity + value + error;
-        if bound.is_finite() { bound.clamp(0.0, 1.0) } else { 1.0 }
+        probability_above(self.infinity + value + error + VANISHING)
     }
 
     /// A lower bound on delta at `epsilon >= 0`. Whatever cannot be computed counts as 0.
     pub(crate) fn lower(&self, epsilon: f64) -> f64 {
-        let (value, error) = self.value(epsilon.max(self.first));
-        let bound = value - error;
-        if bound.is_finite() { bound.clamp(0.0, 1.0) } else { 0.0 }
+        let (value, error) = self.value(larger(epsilon, self.first));
+        probability_below(value - error)
     }
 
     /// A loss above all of those kept.
@@ -195,7 +229,7 @@ impl Composed {
 /// So many steps may be taken by multiplication before an exponential is computed anew: few rounding errors, and no
 /// factor that leaves the range of exponents between.
 fn block_length(exponent_per_step: f64) -> usize {
-    (1.0 / exponent_per_step).clamp(1.0, 256.0) as usize
+    within(1.0 / exponent_per_step, 1.0, 256.0) as usize
 }
 
 fn tilt(lattice: &Lattice, window: &Window) -> Tilted {

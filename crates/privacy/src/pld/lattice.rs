@@ -10,6 +10,7 @@
 //! Both are off by the square of the spacing. Proofs: `docs/theorems/connect-the-dots.md`.
 
 use super::law::{Law, Masses};
+use crate::interval::{larger, largest, smaller, within};
 use crate::special::UNIT;
 
 /// Fraction of a cell within which mass counts as sitting at the cell's right end.
@@ -25,6 +26,8 @@ pub(crate) struct Lattice {
     pub(crate) step: f64,
     pub(crate) masses: Vec<f64>,
     pub(crate) infinity: f64,
+    /// Mass under `Q` of the law that its lattice law from above has not: of losses cut off, and of those moved up to the first point.
+    pub(crate) missing: f64,
     /// Rounding of the tails moves the curve by a small share of the tail `P[Y > y]`. Where the curve is at least half of
     /// that tail, this is a relative error of the curve ...
     pub(crate) rounding: f64,
@@ -33,16 +36,39 @@ pub(crate) struct Lattice {
 }
 
 impl Lattice {
-    /// `ln E[e^((order-1) loss)]` over the finite losses, rounded up.
-    pub(crate) fn ln_moment(&self, order: f64) -> f64 {
-        let c = order - 1.0;
+    /// `E[e^(c loss) - 1 - c (1 - e^-loss)]` over the finite losses, rounded up: the moment less one, for masses that have
+    /// total 1 under both laws. Every term is positive, so that nothing cancels where losses are small; infinite where it
+    /// overflows.
+    pub(crate) fn excess(&self, c: f64) -> f64 {
+        let terms = self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
+        // Cells of little mass in a large tail have their losses from small differences: rounding moves them further.
+        let away = |loss: f64| loss + (64.0 * self.slip).copysign(loss);
+        let sum: f64 = terms.map(|(i, mass)| mass * bulge(c, away(self.first + i as f64 * self.step))).sum();
+        // Masses that lack some of their total under `Q` lack `c` times that in the sum.
+        sum * (1.0 + self.masses.len() as f64 * UNIT + self.rounding + 1e-10)
+            + c * self.missing * (1.0 + 1e-9)
+    }
+
+    /// `ln E[e^(c loss)]` over the finite losses, rounded up.
+    pub(crate) fn ln_moment(&self, c: f64) -> f64 {
         let weights: Vec<f64> = (self.masses.iter().enumerate())
             .filter(|(_, mass)| **mass > 0.0)
             .map(|(i, mass)| mass.ln() + c * (self.first + i as f64 * self.step))
             .collect();
-        let heaviest = weights.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let heaviest = largest(f64::NEG_INFINITY, weights.iter().copied());
         let sum: f64 = weights.iter().map(|weight| (weight - heaviest).exp()).sum();
-        sum.ln() + heaviest + self.masses.len() as f64 * UNIT + c * self.slip + self.rounding
+        let rounding = self.masses.len() as f64 * UNIT + self.rounding + 4.0 * UNIT * heaviest.abs();
+        sum.ln() + heaviest + c * self.slip + rounding
+    }
+
+    /// The total mass of the finite losses, their mean, and their variance.
+    pub(crate) fn moments(&self) -> (f64, f64, f64) {
+        let losses =
+            || self.masses.iter().enumerate().map(|(i, mass)| (self.first + i as f64 * self.step, mass));
+        let total: f64 = self.masses.iter().sum();
+        let mean = losses().map(|(loss, mass)| mass * loss).sum::<f64>() / total;
+        let variance = losses().map(|(loss, mass)| mass * (loss - mean).powi(2)).sum::<f64>() / total;
+        (total, mean, variance)
     }
 
     /// The largest finite loss.
@@ -51,12 +77,21 @@ impl Lattice {
     }
 }
 
+/// `e^(c y) - 1 - c (1 - e^-y) >= 0`, to about eleven digits.
+pub(crate) fn bulge(c: f64, y: f64) -> f64 {
+    if (c + 1.0) * y.abs() < 1e-4 {
+        let series = 1.0 + (c - 1.0) * y / 3.0 + (c * c - c + 1.0) * y * y / 12.0;
+        return 0.5 * c * (c + 1.0) * y * y * series;
+    }
+    larger((c * y).exp_m1() + c * (-y).exp_m1(), 0.0)
+}
+
 /// A law squeezed between two laws on the same lattice.
 pub(crate) enum Bracket {
     /// The law itself, whose losses already form a lattice.
     Exact(Lattice),
     /// A law cut into cells.
-    Cut { first: f64, slip: f64, cells: Cells },
+    Cut { first: f64, slip: f64, rounding: f64, cells: Cells },
 }
 
 impl Bracket {
@@ -68,50 +103,60 @@ impl Bracket {
             step: atoms.step,
             masses: atoms.masses.clone(),
             infinity: atoms.left_out,
-            rounding: ROUNDING,
+            missing: atoms.left_out + atoms.vanished(),
+            rounding: rounding(atoms.range()),
             slip: slip(atoms.range()),
         }))
     }
 
     /// Discretises `law` on the points `first + i * step` from `first` to `last`.
     pub(crate) fn of(law: &Law, first: f64, last: f64, step: f64) -> Self {
-        Self::Cut { first, slip: slip((first, last)), cells: Cells::cut(law, first, last, step) }
+        let (slip, rounding) = (slip((first, last)), rounding((first, last)));
+        Self::Cut { first, slip, rounding, cells: Cells::cut(law, first, last, step) }
     }
 
     /// A lattice law that loses at least as much.
     pub(crate) fn above(&self) -> Lattice {
         match self {
             Self::Exact(lattice) => lattice.clone(),
-            Self::Cut { cells, .. } => self.lattice(cells, cells.connected(), cells.over.p),
+            Self::Cut { cells, .. } => self.lattice(cells, cells.connected(), cells.over),
         }
     }
 
-    /// A lattice law that loses at most as much.
+    /// A lattice law that loses at most as much. (Where losses leave the range of exponents: nothing.)
     pub(crate) fn below(&self) -> Lattice {
         match self {
             Self::Exact(lattice) => Lattice { infinity: 0.0, ..lattice.clone() },
+            Self::Cut { cells, .. } if cells.point(cells.count()) > 1e260 => {
+                self.lattice(cells, vec![0.0], 0.0)
+            }
             Self::Cut { cells, .. } => self.lattice(cells, cells.lowered(), 0.0),
         }
     }
 
     fn lattice(&self, cells: &Cells, masses: Vec<f64>, infinity: f64) -> Lattice {
-        let (first, slip) = match self {
-            Self::Exact(lattice) => (lattice.first, lattice.slip),
-            Self::Cut { first, slip, .. } => (*first, *slip),
+        let (first, slip, rounding) = match self {
+            Self::Exact(lattice) => (lattice.first, lattice.slip, lattice.rounding),
+            Self::Cut { first, slip, rounding, .. } => (*first, *slip, *rounding),
         };
-        Lattice { first, step: cells.step, masses, infinity, rounding: ROUNDING, slip }
+        Lattice { first, step: cells.step, masses, infinity, missing: cells.missing, rounding, slip }
     }
 }
 
+/// Relative rounding of tails, of which those under `Q` are computed through an exponential of the loss.
+fn rounding((low, high): (f64, f64)) -> f64 {
+    ROUNDING * (1.0 + 1e-2 * larger(low.abs(), high.abs()))
+}
+
 /// How far rounding may move a threshold between `low` and `high`.
-fn slip((low, high): (f64, f64)) -> f64 {
-    ROUNDING * (1.0 + low.abs().max(high.abs()))
+pub(super) fn slip((low, high): (f64, f64)) -> f64 {
+    ROUNDING * (1.0 + larger(low.abs(), high.abs()))
 }
 
 /// Fills a slice piece by piece, `f(start, piece)`, on as many threads as there are; what is filled in must not depend on
 /// where the pieces begin.
-fn fill_in_parallel<T: Send>(slots: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8);
+pub(super) fn fill_in_parallel<T: Send>(slots: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8); // whole numbers
     if threads == 1 || slots.len() < 10_000 {
         return f(0, slots);
     }
@@ -130,6 +175,7 @@ struct Cell {
     /// `a_i = e^(y_i)`, the left end.
     point: f64,
     p: f64,
+    /// Times `point`.
     q: f64,
     /// What the right end must carry (under `P`) for both ends together to have the cell's `P` and `Q`.
     right: f64,
@@ -139,8 +185,11 @@ struct Cell {
 pub(crate) struct Cells {
     /// The cells, and an empty one that begins at the last lattice point.
     cells: Vec<Cell>,
-    under: Masses,
-    over: Masses,
+    /// Mass below the first point and above the last (under `P`), and the latter under `Q`.
+    under: f64,
+    over: f64,
+    over_q: f64,
+    missing: f64,
     step: f64,
     /// `Q[Y = y_0]` where nothing lies below the first point, else 0.
     atom_at_first: f64,
@@ -148,9 +197,25 @@ pub(crate) struct Cells {
     slope_at_last: f64,
 }
 
+/// Masses between two thresholds: under `P`, and under `Q` times `e^` the lower threshold. Each from the tail that is the
+/// smaller one: differences then keep their accuracy relative to that tail.
+pub(super) fn between(
+    (at, (up, down)): (f64, Split),
+    (to, (next_up, next_down)): (f64, Split),
+) -> (f64, f64) {
+    let p = if up.p < 0.5 { up.p - next_up.p } else { next_down.p - down.p };
+    let shrink = (at - to).exp();
+    let q = if up.q < 0.5 * at.exp() { up.q - next_up.q * shrink } else { next_down.q * shrink - down.q };
+    // A cell that is empty under one law is so under the other; what a difference leaves there is rounding.
+    if p > 0.0 { (p, larger(q, 0.0)) } else { (larger(p, 0.0), 0.0) }
+}
+
+/// What lies above a threshold, and what does not.
+type Split = (Masses, Masses);
+
 impl Cells {
     fn cut(law: &Law, first: f64, last: f64, step: f64) -> Self {
-        let count = ((last - first) / step - 1e-9).ceil().max(1.0) as usize;
+        let count = larger(((last - first) / step - 1e-9).ceil(), 1.0) as usize;
         let top = law.range().1;
         let threshold = |i: usize| {
             let y = first + i as f64 * step;
@@ -160,26 +225,34 @@ impl Cells {
         let empty = Cell { point: threshold(count).exp(), p: 0.0, q: 0.0, right: 0.0 };
         let mut cells = vec![empty; count + 1];
         let whole = -(-step).exp_m1();
-        // Each tail where it is the smaller one: differences then keep their accuracy relative to that tail.
-        let difference = |up: f64, next_up: f64, down: f64, next_down: f64| {
-            (if up < 0.5 { up - next_up } else { next_down - down }).max(0.0)
-        };
         fill_in_parallel(&mut cells[..count], |start, piece| {
-            let (mut up, mut down) = law.split(threshold(start));
+            let (mut at, mut here) = (threshold(start), law.split(threshold(start)));
             for (i, cell) in (start..).zip(piece) {
-                let (next_up, next_down) = law.split(threshold(i + 1));
-                let point = threshold(i).exp();
-                let p = difference(up.p, next_up.p, down.p, next_down.p);
-                let q = difference(up.q, next_up.q, down.q, next_down.q);
-                *cell = Cell { point, p, q, right: ((p - point * q) / whole).clamp(0.0, p) };
-                (up, down) = (next_up, next_down);
+                let (to, next) = (threshold(i + 1), law.split(threshold(i + 1)));
+                let (p, q) = between((at, here), (to, next));
+                *cell = Cell { point: at.exp(), p, q, right: within((p - q) / whole, 0.0, p) };
+                (at, here) = (to, next);
             }
         });
+        let plain = |q: f64, y: f64| if q == 0.0 { 0.0 } else { q * (-y).exp() };
         let under = law.at_most(threshold(0));
         let over = law.above(threshold(count));
-        let atom_at_first = if first <= law.range().0 { under.q } else { 0.0 };
-        let slope_at_last = law.above(threshold(count) - HAIR * step).q;
-        Self { cells, under, over, step, atom_at_first, slope_at_last }
+        let atom_at_first = if first <= law.range().0 { plain(under.q, threshold(0)) } else { 0.0 };
+        // Moved up to the first point, mass under `P` has less under `Q`.
+        let moved = plain(larger(under.q - under.p, 0.0), threshold(0));
+        let missing = moved + plain(over.q, threshold(count)) + law.left_out();
+        let below_last = threshold(count) - HAIR * step;
+        let slope_at_last = plain(law.above(below_last).q, below_last);
+        Self {
+            cells,
+            under: under.p,
+            over: over.p + law.left_out(),
+            over_q: plain(over.q, threshold(count)),
+            missing,
+            step,
+            atom_at_first,
+            slope_at_last,
+        }
     }
 
     /// How many cells there are.
@@ -198,7 +271,7 @@ impl Cells {
     /// Connect the dots.
     fn connected(&self) -> Vec<f64> {
         let mut masses = vec![0.0; self.cells.len()];
-        masses[0] = self.under.p;
+        masses[0] = self.under;
         for (i, cell) in self.cells[..self.count()].iter().enumerate() {
             masses[i] += cell.p - cell.right;
             masses[i + 1] += cell.right;
@@ -236,11 +309,11 @@ impl Cells {
     /// Minus the slope of `H`'s chord over each cell: the mass under `Q` beyond it, and the part its right end carries;
     /// with all the mass beyond the first point.
     fn chord_slopes(&self) -> (Vec<f64>, f64) {
-        let mut beyond = self.over.q;
+        let mut beyond = self.over_q;
         let mut slopes = vec![0.0; self.count()];
         for i in (0..self.count()).rev() {
             slopes[i] = beyond + self.cells[i].right / self.point(i + 1);
-            beyond += self.cells[i].q;
+            beyond += self.cells[i].q / self.point(i);
         }
         (slopes, beyond)
     }
@@ -249,7 +322,7 @@ impl Cells {
     /// That last point is lowered to 0, and its neighbour to the tangent of `H` there.
     fn drops(&self, chords: &[f64]) -> Vec<f64> {
         let count = self.count();
-        let mut curve = vec![(self.over.p - self.point(count) * self.over.q).max(0.0); count + 1];
+        let mut curve = vec![larger(self.over - self.point(count) * self.over_q, 0.0); count + 1];
         for i in (0..count).rev() {
             curve[i] = curve[i + 1] + chords[i] * self.width(i);
         }
@@ -258,21 +331,21 @@ impl Cells {
             .map(|i| {
                 let left = if i == 0 { 0.0 } else { gaps[i - 1] };
                 let right = if i == count { 0.0 } else { gaps[i] };
-                left.max(right)
+                larger(left, right)
             })
             .collect();
         // What remains of the curve at the last point is taken off everywhere (so that no slope grows by it), and no
         // point may fall below 0 by that: `room` is the least that is left at any earlier point.
         let mut room = vec![f64::INFINITY; count + 1];
         for i in 0..count {
-            room[i + 1] = room[i].min(curve[i] - drops[i]);
+            room[i + 1] = smaller(room[i], curve[i] - drops[i]);
         }
         let mut last = count;
         while last > 1 {
             let tangent = if last == count { self.slope_at_last } else { chords[last] };
             let hair = HAIR * self.step * tangent * self.point(last);
             let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + 2.0 * hair;
-            let neighbour = drops[last - 1].max(to_tangent);
+            let neighbour = larger(drops[last - 1], to_tangent);
             if neighbour + curve[last] <= curve[last - 1] && room[last] >= curve[last] {
                 drops[last - 1] = neighbour;
                 break;
@@ -294,9 +367,10 @@ impl Cells {
         if cell.q <= 0.0 {
             return 0.0;
         }
-        let left = (cell.p - cell.point * cell.q).max(0.0);
-        let right = (self.point(i + 1) * cell.q - cell.p).max(0.0);
-        (1.0 + 1e-9) * left * right / (cell.q * self.width(i))
+        let q = cell.q / cell.point;
+        let left = larger(cell.p - cell.q, 0.0);
+        let right = larger(self.point(i + 1) * q - cell.p, 0.0);
+        (1.0 + 1e-9) * left * right / (q * self.width(i))
     }
 }
 
@@ -338,7 +412,7 @@ mod tests {
         for law in laws(&mechanism, adjacency).unwrap() {
             for step in [0.11, 0.02, 0.004] {
                 let (low, high) = law.range();
-                let (low, high) = (low.max(-9.0), high.min(9.0));
+                let (low, high) = (larger(low, -9.0), smaller(high, 9.0));
                 // Atoms lie at the ends of a bounded range (and at 0): put lattice points there.
                 let step = (high - low) / (2.0 * ((high - low) / (2.0 * step)).round());
                 let bracket = Bracket::of(&law, low, high, step);
@@ -346,7 +420,7 @@ mod tests {
                 for i in -400..400 {
                     let y = f64::from(i) * 0.0237;
                     let tails = law.above(y);
-                    let truth = tails.p - y.exp() * tails.q;
+                    let truth = tails.p - tails.q;
                     let (over, under) = (curve(&above, y), curve(&below, y));
                     assert!(over >= truth - 1e-14, "{law:?} step {step} at {y}: {over} < {truth}");
                     assert!(under <= truth + 1e-14, "{law:?} step {step} at {y}: {under} > {truth}");
@@ -368,12 +442,12 @@ mod tests {
                 for law in laws(&mechanism, Adjacency::AddRemove).unwrap() {
                     let (low, high) = law.range();
                     for step in [0.5, 0.1, 0.03] {
-                        let bracket = Bracket::of(&law, low.max(-9.0), high.min(9.0), step);
+                        let bracket = Bracket::of(&law, larger(low, -9.0), smaller(high, 9.0), step);
                         let (above, below) = (bracket.above(), bracket.below());
                         for i in -90..90 {
                             let y = f64::from(i) * 0.1037;
                             let tails = law.above(y);
-                            let truth = tails.p - y.exp() * tails.q;
+                            let truth = tails.p - tails.q;
                             assert!(curve(&above, y) >= truth - 1e-13, "{mechanism} step {step} at {y}");
                             assert!(curve(&below, y) <= truth + 1e-13, "{mechanism} step {step} at {y}");
                         }

@@ -1,15 +1,17 @@
 //! Privacy-loss laws: the distribution of `ln(dP/dQ)` under `P` for a dominating pair `(P, Q)`, asked for by threshold.
 //!
 //! Every mechanism is described by the two tails of its loss under `P` and under `Q`; discretisation needs nothing
-//! else. Tails are computed from the side on which they are small, so that they keep their *relative* accuracy.
+//! else. Tails are computed from the side on which they are small, so that they keep their *relative* accuracy; and those
+//! under `Q` are multiplied by `e^y` at the threshold `y`, which keeps them in the range of doubles whatever the loss.
 //! The pairs themselves are derived in `docs/theorems/dominating-pairs.md`.
 
 use super::atoms::Atoms;
+use crate::interval::{larger, within};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
-use crate::special::normal_above;
+use crate::special::{ln_add, ln_normal_above, mills, normal_above};
 use crate::{Error, Result};
 
-/// Probabilities of one event under `P` and under `Q`.
+/// Probabilities of one event at a threshold `y`: under `P`, and `e^y` times that under `Q`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Masses {
     pub(crate) p: f64,
@@ -17,7 +19,10 @@ pub(crate) struct Masses {
 }
 
 const NOTHING: Masses = Masses { p: 0.0, q: 0.0 };
-const EVERYTHING: Masses = Masses { p: 1.0, q: 1.0 };
+
+fn everything(y: f64) -> Masses {
+    Masses { p: 1.0, q: y.exp() }
+}
 
 /// One direction of a dominating pair.
 #[derive(Debug, Clone)]
@@ -116,36 +121,32 @@ impl Law {
     /// never as a complement.
     pub(crate) fn split(&self, y: f64) -> (Masses, Masses) {
         match self {
-            Self::Gaussian { shift } => {
-                let x = y / shift + shift / 2.0;
-                pair(normal_split(x - shift), normal_split(x))
-            }
-            Self::Laplace { shift } if y < -shift => (EVERYTHING, NOTHING),
-            Self::Laplace { shift } if y >= *shift => (NOTHING, EVERYTHING),
+            Self::Gaussian { shift } => gaussian_split(*shift, y),
+            Self::Laplace { shift } if y < -shift => (everything(y), NOTHING),
+            Self::Laplace { shift } if y >= *shift => (NOTHING, everything(y)),
             Self::Laplace { shift } => {
-                let (down, up) = (0.5 * ((y - shift) / 2.0).exp(), 0.5 * (-(y + shift) / 2.0).exp());
-                pair((1.0 - down, down), (up, 1.0 - up))
+                // `Q` above the threshold, times e^y, is what `P` has below it.
+                let down = 0.5 * ((y - shift) / 2.0).exp();
+                let up = Masses { p: 1.0 - down, q: down };
+                (up, Masses { p: down, q: y.exp() - down })
             }
             Self::Atoms(atoms) => (atoms.above(y), atoms.at_most(y)),
-            Self::Remove { base, rate } => {
-                let (above, at_most) = base.split(base_threshold(y, *rate));
-                (mixed(above, *rate), mixed(at_most, *rate))
-            }
+            Self::Remove { base, rate } => removed_split(base, *rate, y),
             Self::Add { base, rate } => {
-                let (above, at_most) = base.split(base_threshold(-y, *rate));
-                (swapped(mixed(at_most, *rate)), swapped(mixed(above, *rate)))
+                let (down, up) = removed_split(base, *rate, -y);
+                (up.swapped(-y), down.swapped(-y))
             }
             Self::Opposite { noise, rate } => {
                 let x = noise.outcome(y, *rate);
-                (noise.three_above(x, *rate), swapped(noise.three_above(-x, *rate)))
+                (noise.three_above(x, y, *rate), noise.three_above(-x, -y, *rate).swapped(-y))
             }
             Self::Symmetric { one_sided } if y >= 0.0 => {
                 let above = one_sided.above(y);
-                (above, complement(above))
+                (above, above.complement(y))
             }
             Self::Symmetric { one_sided } => {
-                let at_most = swapped(one_sided.above(-y));
-                (complement(at_most), at_most)
+                let at_most = one_sided.above(-y).swapped(-y);
+                (at_most.complement(y), at_most)
             }
         }
     }
@@ -174,14 +175,14 @@ impl Law {
         };
         // Where sampling maps a half-line to a point, the last 60 nats before sampling hold everything.
         let unmap = |y: f64| {
-            let (mut a, mut b) = (-660.0, 660.0);
-            for _ in 0..60 {
+            let (mut a, mut b) = (-larger(660.0, 2.0 * y), larger(660.0, 2.0 * y));
+            for _ in 0..80 {
                 let middle = 0.5 * (a + b);
                 if map(middle) < y { a = middle } else { b = middle }
             }
             0.5 * (a + b)
         };
-        let (a, b) = (unmap(first).max(-60.0), unmap(last).min(660.0));
+        let (a, b) = (larger(unmap(first), -60.0), unmap(last));
         let inner = (1..count).map(|i| map(a + (b - a) * i as f64 / count as f64));
         std::iter::once(first).chain(inner).chain(std::iter::once(last)).collect()
     }
@@ -195,11 +196,25 @@ impl Law {
         }
     }
 
+    /// Mass that was cut off the support of a discrete law, under whichever law it counts.
+    pub(crate) fn left_out(&self) -> f64 {
+        match self {
+            Self::Atoms(atoms) => atoms.left_out,
+            Self::Remove { base, .. } | Self::Add { base, .. } => base.left_out(),
+            Self::Symmetric { one_sided } => one_sided.left_out(),
+            Self::Gaussian { .. } | Self::Laplace { .. } | Self::Opposite { .. } => 0.0,
+        }
+    }
+
     /// The largest loss, where it is truly bounded (and not only cut, as that of the discrete Gaussian).
     pub(crate) fn bounded(&self) -> Option<f64> {
         match self {
             Self::Atoms(atoms) if atoms.left_out > 0.0 => None,
             Self::Remove { base, .. } => base.bounded().map(|_| self.range().1),
+            Self::Symmetric { one_sided } => one_sided.bounded(),
+            Self::Add { base, .. } if matches!(**base, Self::Atoms(_)) => {
+                base.bounded().map(|_| self.range().1)
+            }
             Self::Add { .. } => Some(self.range().1),
             _ => Some(self.range().1).filter(|largest| largest.is_finite()),
         }
@@ -231,15 +246,52 @@ impl Law {
     }
 }
 
+impl Masses {
+    /// The same event at the threshold `-y` of the exchanged laws; `self` is stated at `y`.
+    fn swapped(self, y: f64) -> Self {
+        // An empty event stays empty, whatever the factor.
+        let times = |mass: f64| if mass == 0.0 { 0.0 } else { mass * (-y).exp() };
+        Self { p: times(self.q), q: times(self.p) }
+    }
+
+    /// All the rest, at the threshold `y`.
+    fn complement(self, y: f64) -> Self {
+        Self { p: 1.0 - self.p, q: y.exp() - self.q }
+    }
+}
+
 /// `P[N(0,1) > x]` and `P[N(0,1) <= x]`.
 fn normal_split(x: f64) -> (f64, f64) {
     let tail = normal_above(x.abs());
     if x > 0.0 { (tail, 1.0 - tail) } else { (1.0 - tail, tail) }
 }
 
-/// From `(above, at most)` under `P` and under `Q`.
-fn pair(p: (f64, f64), q: (f64, f64)) -> (Masses, Masses) {
-    (Masses { p: p.0, q: q.0 }, Masses { p: p.1, q: q.1 })
+fn gaussian_split(shift: f64, y: f64) -> (Masses, Masses) {
+    let x = y / shift + shift / 2.0;
+    let (above, at_most) = normal_split(x - shift);
+    // Far out, e^y Q[Y > y] is a density of `P` times Mills' ratio.
+    let tail = if x < 5.0 { y.exp() * normal_split(x).0 } else { density(x - shift) * mills(x) };
+    let rest = if x < 5.0 { y.exp() * normal_split(x).1 } else { y.exp() - tail };
+    (Masses { p: above, q: tail }, Masses { p: at_most, q: rest })
+}
+
+fn density(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / (2.0 * std::f64::consts::PI).sqrt()
+}
+
+/// A law mixed with its own `Q`, at the threshold `y`.
+fn removed_split(base: &Law, rate: f64, y: f64) -> (Masses, Masses) {
+    let threshold = base_threshold(y, rate);
+    if threshold == f64::NEG_INFINITY {
+        return (everything(y), NOTHING);
+    }
+    let (above, at_most) = base.split(threshold);
+    let mixed = |base: Masses| {
+        // `Q` of the base comes times e^threshold.
+        let q = |factor: f64| if base.q == 0.0 { 0.0 } else { base.q * factor };
+        Masses { p: (1.0 - rate) * q((-threshold).exp()) + rate * base.p, q: q((y - threshold).exp()) }
+    };
+    (mixed(above), mixed(at_most))
 }
 
 /// `ln(1 - rate + rate e^loss)`.
@@ -253,7 +305,7 @@ pub(crate) fn mixed_loss(base: f64, rate: f64) -> f64 {
 }
 
 /// The base loss at which the mixed loss is `y`; minus infinity where every base loss exceeds it.
-fn base_threshold(y: f64, rate: f64) -> f64 {
+pub(crate) fn base_threshold(y: f64, rate: f64) -> f64 {
     if y > 30.0 {
         return y + ((1.0 - (1.0 - rate) * (-y).exp()) / rate).ln();
     }
@@ -265,20 +317,16 @@ fn base_threshold(y: f64, rate: f64) -> f64 {
     if excess <= -1.0 { f64::NEG_INFINITY } else { excess.ln_1p() }
 }
 
-fn mixed(base: Masses, rate: f64) -> Masses {
-    Masses { p: (1.0 - rate) * base.q + rate * base.p, q: base.q }
-}
-
-fn swapped(masses: Masses) -> Masses {
-    Masses { p: masses.q, q: masses.p }
-}
-
-fn complement(masses: Masses) -> Masses {
-    Masses { p: 1.0 - masses.p, q: 1.0 - masses.q }
-}
-
 impl Bell {
-    fn above(self, x: f64) -> f64 {
+    /// The largest logarithm of a ratio of two neighbouring densities near the centre.
+    pub(crate) fn exponent(self) -> f64 {
+        match self {
+            Self::Gaussian { scale } => 1.0 / (scale * scale),
+            Self::Laplace { scale } => 1.0 / scale,
+        }
+    }
+
+    pub(crate) fn above(self, x: f64) -> f64 {
         match self {
             Self::Gaussian { scale } => normal_above(x / scale),
             Self::Laplace { scale } if x >= 0.0 => 0.5 * (-x / scale).exp(),
@@ -286,10 +334,26 @@ impl Bell {
         }
     }
 
-    /// Probability that the outcome exceeds `x` under the mixture with centre 1 (`P`) and with centre -1 (`Q`).
-    fn three_above(self, x: f64, rate: f64) -> Masses {
-        let rest = (1.0 - rate) * self.above(x);
-        Masses { p: rest + rate * self.above(x - 1.0), q: rest + rate * self.above(x + 1.0) }
+    /// `ln P[outcome > x]`, also where that underflows.
+    fn ln_above(self, x: f64) -> f64 {
+        match self {
+            Self::Gaussian { scale } => ln_normal_above(x / scale),
+            Self::Laplace { .. } => self.above(x).ln(),
+        }
+    }
+
+    /// The event that the outcome exceeds `x`, whose loss is `y`, under the mixture with centre 1 (`P`) and with centre -1.
+    pub(crate) fn three_above(self, x: f64, y: f64, rate: f64) -> Masses {
+        let p = (1.0 - rate) * self.above(x) + rate * self.above(x - 1.0);
+        let q = if y < 300.0 {
+            let q = (1.0 - rate) * self.above(x) + rate * self.above(x + 1.0);
+            if q == 0.0 { 0.0 } else { q * y.exp() }
+        } else {
+            // In logarithms: far out each factor leaves the range of doubles, and their product does not.
+            let part = |weight: f64, at: f64| (y + weight.ln() + self.ln_above(at)).exp();
+            part(1.0 - rate, x) + part(rate, x + 1.0)
+        };
+        Masses { p, q }
     }
 
     fn largest_loss(self, rate: f64) -> f64 {
@@ -300,26 +364,36 @@ impl Bell {
     }
 
     /// The outcome `x` whose loss is `y` (odd in `y`); infinite beyond the range of losses.
-    fn outcome(self, y: f64, rate: f64) -> f64 {
+    pub(crate) fn outcome(self, y: f64, rate: f64) -> f64 {
         if y < 0.0 {
             return -self.outcome(-y, rate);
         }
         match self {
             Self::Gaussian { scale } => {
-                // With w = e^(x/scale²) the loss is a ratio of two lines in w and 1/w: a quadratic.
+                // With w = e^(x/scale²) the loss is a ratio of two lines in w and 1/w: a quadratic, divided through by
+                // e^y: a e^-y w² - 2 half w - a = 0. In logarithms, relative to the larger of the two terms of its root.
                 let variance = scale * scale;
                 let ln_a = rate.ln() - 0.5 / variance;
-                let half = 0.5 * (1.0 - rate) * -(-y).exp_m1();
-                // Divided through by e^y to stay finite: a e^-y w² - 2 half w - a = 0, w = e^(x/variance).
-                let a = ln_a.exp();
-                let root = half + (half * half + a * a * (-y).exp()).sqrt();
-                variance * (root.ln() - ln_a + y)
+                let ln_half = (0.5 * (1.0 - rate)).ln() + (-(-y).exp_m1()).ln();
+                let ln_other = ln_a - 0.5 * y;
+                let top = larger(ln_half, ln_other);
+                let half = (ln_half - top).exp();
+                let root = top + (half + half.hypot((ln_other - top).exp())).ln();
+                larger(variance * (root - ln_a + y), 0.0)
             }
+            Self::Laplace { .. } if y >= self.largest_loss(rate) => f64::INFINITY,
             Self::Laplace { scale } => {
-                let floor = 1.0 - rate + rate * (-1.0 / scale).exp();
-                let ratio = (floor * y.exp() - (1.0 - rate)) / rate;
-                let x = 0.5 * (1.0 + scale * ratio.ln());
-                if y >= self.largest_loss(rate) { f64::INFINITY } else { x }
+                // The loss at x in [0, 1] is that of the ratio e^((2x-1)/scale) to the floor under the other law.
+                let inverse = 1.0 / scale;
+                let excess = (1.0 - rate) / rate * y.exp_m1();
+                let ln_ratio = if y > 300.0 {
+                    // Bounded by `largest_loss`, so that neither term overflows on its own.
+                    ln_add(y - inverse, ((1.0 - rate) / rate).ln() + y)
+                } else {
+                    ln_add(y - inverse, excess.ln())
+                };
+                // Between 0 and 1 whatever the rounding.
+                within(0.5 * (1.0 + scale * ln_ratio), 0.0, 1.0)
             }
         }
     }
@@ -349,10 +423,11 @@ mod tests {
     #[test]
     fn tails_are_complementary_and_monotone() {
         for law in all_laws() {
-            let mut last = EVERYTHING;
+            let mut last = Masses { p: 1.0, q: 1.0 };
             for i in -400..400 {
                 let y = f64::from(i) * 0.013 + 1e-7;
-                let (up, down) = (law.above(y), law.at_most(y));
+                let plain = |masses: Masses| Masses { p: masses.p, q: masses.q * (-y).exp() };
+                let (up, down) = (plain(law.above(y)), plain(law.at_most(y)));
                 assert!((up.p + down.p - 1.0).abs() < 1e-12, "{law:?} at {y}: {up:?} {down:?}");
                 assert!((up.q + down.q - 1.0).abs() < 1e-12, "{law:?} at {y}: {up:?} {down:?}");
                 assert!(up.p <= last.p + 1e-15 && up.q <= last.q + 1e-15, "{law:?} at {y}");
@@ -368,7 +443,7 @@ mod tests {
             for i in -300..300 {
                 let (y, width) = (f64::from(i) * 0.0171 + 3e-4, 1e-3);
                 let (a, b) = (law.above(y), law.above(y + width));
-                let (p, q) = (a.p - b.p, a.q - b.q);
+                let (p, q) = (a.p - b.p, a.q * (-y).exp() - b.q * (-y - width).exp());
                 if p > 1e-9 && q > 1e-9 {
                     let loss = (p / q).ln();
                     assert!(loss > y - 1e-5 && loss < y + width + 1e-5, "{law:?} at {y}: {loss}");

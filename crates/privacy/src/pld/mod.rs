@@ -10,75 +10,74 @@
 
 mod atoms;
 mod compose;
+mod dominating;
 mod lattice;
 mod law;
+mod merged;
 mod plan;
+mod single;
 mod spectrum;
 
 use crate::Result;
+use crate::interval::{Reason, larger, largest, smaller, smallest, within};
 use crate::mechanism::{Adjacency, Mechanism};
 use crate::special::{Interval, crossing};
+pub(crate) use compose::ln_peak;
 use compose::{Composed, compose};
-use lattice::{Bracket, Lattice};
+pub(crate) use dominating::{Dominating, dominating};
+pub(crate) use lattice::bulge;
 pub(crate) use law::mixed_loss;
 use law::{Law, laws};
-pub(crate) use plan::minimum;
 use plan::{Fineness, Part};
+pub(crate) use plan::{descend, minimum};
+pub(crate) use single::{single_delta, single_epsilon};
 pub(crate) use spectrum::pairwise;
 
-/// Certified epsilons of a composition at each delta (all in `(0, 1)`), by lattice and transform.
-pub(crate) fn epsilons(
-    events: &[(Mechanism, u64)],
-    adjacency: Adjacency,
-    deltas: &[f64],
-) -> Result<Vec<Interval>> {
-    let mut result = vec![Interval { lower: 0.0, upper: 0.0 }; deltas.len()];
-    for laws in directions(events, adjacency)? {
-        let direction = Direction::new(&laws, deltas)?;
-        // A direction that is known to lose less at every delta need not be resolved finely.
-        let settled = |fineness: Fineness| {
-            let (quick, _) = direction.quick(middle(deltas), fineness);
-            deltas.iter().zip(&result).all(|(&delta, known)| direction.upper(&quick, delta) <= known.lower)
-        };
-        let any = result.iter().all(|known| known.lower > 0.0);
-        if !(any && (settled(plan::COARSE) || settled(plan::MEDIUM))) {
-            for (slot, fine) in result.iter_mut().zip(direction.epsilons(deltas)) {
-                *slot = slot.max(fine);
+/// The laws of a composition in one direction, each with its multiplicity.
+pub(crate) type Laws = Vec<(Law, u64)>;
+
+/// Certified epsilons of one direction at each delta (all in `(0, 1)`), by lattice and transform; `known` are those of the other
+/// directions, and what is certain to lie below them need not be resolved.
+pub(crate) fn epsilons(laws: &Laws, deltas: &[f64], known: &[Interval]) -> Result<Vec<Interval>> {
+    let direction = Direction::new(laws, deltas)?;
+    let quick = |fineness: Fineness| {
+        let (quick, _) = direction.quick(middle(deltas), fineness);
+        deltas.iter().map(|&delta| direction.upper(&quick, delta)).collect::<Vec<f64>>()
+    };
+    if known.iter().all(|known| known.lower > 0.0) {
+        for fineness in [plan::COARSE, plan::MEDIUM] {
+            let uppers = quick(fineness);
+            if uppers.iter().zip(known).all(|(upper, known)| *upper <= known.lower) {
+                return uppers.into_iter().map(|upper| Interval::new(0.0, upper)).collect();
             }
         }
     }
-    Ok(result)
+    direction.epsilons(deltas)
 }
 
-/// The certified delta at `epsilon`.
-pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Result<Interval> {
-    let mut result = Interval { lower: 0.0, upper: 0.0 };
-    for laws in directions(events, adjacency)? {
-        let mut guess: f64 = 1e-6;
-        let mut best = Interval { lower: 0.0, upper: 1.0 };
-        // Each composition is planned for the delta that the last one found.
-        for _ in 0..4 {
-            let direction = Direction::new(&laws, &[guess])?;
-            if epsilon >= direction.largest {
-                best.upper = 0.0;
-                break;
-            }
-            let squeezed = direction.squeeze(guess, plan::FINE);
-            let slip = squeezed.above.slip;
-            let found = Interval {
-                lower: squeezed.below.lower(epsilon + slip),
-                upper: squeezed.above.upper((epsilon - slip).max(0.0)),
-            };
-            best = Interval { lower: best.lower.max(found.lower), upper: best.upper.min(found.upper) };
-            let next = best.upper.clamp(1e-300, 0.5);
-            if (next / guess).ln().abs() < 1.0 {
-                break;
-            }
-            guess = next;
+/// The certified delta of one direction at `epsilon`.
+pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
+    let mut guess: f64 = 1e-6;
+    // Each rough composition is planned for the delta that the last one found, and the fine one for that of the last.
+    for _ in 0..5 {
+        let direction = Direction::new(laws, &[guess])?;
+        if epsilon >= direction.largest {
+            return Ok(Interval::ZERO);
         }
-        result = result.max(best);
+        let (quick, _) = direction.quick(guess, plan::COARSE);
+        let next = larger(smaller(quick.upper(epsilon), 0.5), 1e-300);
+        let settled = (next / guess).ln().abs() < 1.0;
+        guess = next;
+        if settled {
+            break;
+        }
     }
-    Ok(result)
+    let direction = Direction::new(laws, &[guess])?;
+    let squeezed = direction.squeeze(guess, plan::FINE);
+    let upper = squeezed.above.upper(larger(epsilon - squeezed.above.slip, 0.0));
+    let of = |below: &Composed| Interval::of_rounded(below.lower(epsilon + below.slip), upper);
+    let first = of(&squeezed.below)?;
+    if first.is_within(MERGE) { Ok(first) } else { first.meet(of(&direction.merged(&squeezed))?) }
 }
 
 /// Whether the mechanism can be accounted for under this adjacency.
@@ -86,100 +85,21 @@ pub(crate) fn check(mechanism: &Mechanism, adjacency: Adjacency) -> Result<()> {
     laws(mechanism, adjacency).map(drop)
 }
 
-/// Delta of a single release: the hockey-stick curve itself.
-pub(crate) fn single_delta(mechanism: &Mechanism, adjacency: Adjacency, epsilon: f64) -> Result<Interval> {
-    let mut result = Interval { lower: 0.0, upper: 0.0 };
-    for law in laws(mechanism, adjacency)? {
-        result = result.max(hockey_stick(&law, epsilon));
-    }
-    Ok(result)
-}
-
-/// Epsilon of a single release.
-pub(crate) fn single_epsilon(mechanism: &Mechanism, adjacency: Adjacency, delta: f64) -> Result<Interval> {
-    let mut result = Interval { lower: 0.0, upper: 0.0 };
-    for law in laws(mechanism, adjacency)? {
-        if hockey_stick(&law, 0.0).upper <= delta {
-            continue;
-        }
-        let mut top: f64 = 1.0;
-        while hockey_stick(&law, top).upper > delta && top < law.range().1 {
-            top = (2.0 * top).min(law.range().1);
-        }
-        let upper = crossing((0.0, top), delta, TOLERANCE, |epsilon| hockey_stick(&law, epsilon).upper).1;
-        let lower = if hockey_stick(&law, 0.0).lower <= delta {
-            0.0
-        } else {
-            crossing((0.0, top), delta, TOLERANCE, |epsilon| hockey_stick(&law, epsilon).lower).0
-        };
-        result = result.max(Interval { lower: lower.min(upper), upper });
-    }
-    Ok(result)
-}
-
-/// `P[Y > epsilon] - e^epsilon Q[Y > epsilon]`, with the rounding of the tails and of the threshold.
-fn hockey_stick(law: &Law, epsilon: f64) -> Interval {
-    if epsilon >= law.range().1 {
-        return Interval { lower: 0.0, upper: 0.0 };
-    }
-    let at = |epsilon: f64| {
-        let tails = law.above(epsilon);
-        // Above 700 the second term is below e^epsilon e^-epsilon P: leave it out, from above.
-        let second = if epsilon < 700.0 { epsilon.exp() * tails.q } else { 0.0 };
-        (tails.p - second, 64.0 * crate::special::UNIT * (tails.p + second * (1.0 + epsilon)))
-    };
-    let slip = 1e-14 * (1.0 + epsilon);
-    let ((high, high_error), (low, low_error)) = (at((epsilon - slip).max(0.0)), at(epsilon + slip));
-    let lower = if epsilon < 700.0 { (low - low_error).max(0.0) } else { 0.0 };
-    Interval { lower, upper: (high + high_error).clamp(0.0, 1.0) }
-}
-
-/// A lattice law that dominates one direction of a mechanism, and what lies beyond it.
-pub(crate) struct Dominating {
-    pub(crate) lattice: Lattice,
-    /// Losses beyond the lattice, coarsely: each with the mass of the cell below it.
-    pub(crate) beyond: Vec<(f64, f64)>,
-    /// The largest loss where it is bounded; else nothing.
-    pub(crate) largest: Option<f64>,
-    /// The loss before sampling at which even those end.
-    pub(crate) base: f64,
-}
-
-/// Lattice laws that dominate the mechanism, one for each direction that differs: for other currencies.
-pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Dominating>> {
-    const POINTS: f64 = 16384.0;
-    laws(mechanism, adjacency)?
-        .iter()
-        .map(|law| {
-            let (lattice, far) = match Bracket::exact(law) {
-                Some(exact) => (exact.above(), law.range().1),
-                None => {
-                    let part = plan::cut(law, 1, 1e-30)?;
-                    let step = plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS);
-                    // Where the law itself ends (or was cut) before that, it ends there.
-                    let far = plan::cut(law, 1, 1e-270).map_or(law.range().1, |far| far.last);
-                    (part.bracket(step).above(), far)
-                }
-            };
-            let far = far.max(lattice.last());
-            let ends = law.landmarks(lattice.last(), far, 1024);
-            let mass = |pair: &[f64]| (law.above(pair[0]).p - law.above(pair[1]).p).max(0.0);
-            let beyond = ends.windows(2).map(|pair| (pair[1], mass(pair))).collect();
-            Ok(Dominating { base: law.base_loss(far), largest: law.bounded(), beyond, lattice })
-        })
-        .collect()
+/// The largest possible loss of a release, where there is one (rounded up).
+pub(crate) fn largest_loss(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Option<f64>> {
+    let each: Option<Vec<f64>> = laws(mechanism, adjacency)?.iter().map(Law::bounded).collect();
+    Ok(each.map(|losses| largest(0.0, losses) * (1.0 + 1e-13)))
 }
 
 /// The laws of all events, one list for each direction that differs.
-fn directions(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<Vec<Vec<(Law, u64)>>> {
+pub(crate) fn directions(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<Vec<Laws>> {
     let mut each = Vec::new();
     for (mechanism, count) in events {
         each.push((laws(mechanism, adjacency)?, *count));
     }
-    let ways = each.iter().map(|(laws, _)| laws.len()).max().unwrap_or(0);
-    Ok((0..ways)
-        .map(|way| each.iter().map(|(laws, count)| (laws[way.min(laws.len() - 1)].clone(), *count)).collect())
-        .collect())
+    let ways = each.iter().map(|(laws, _)| laws.len()).max().unwrap_or(0); // whole numbers
+    let law = |laws: &[Law], way: usize| laws[way.min(laws.len() - 1)].clone(); // whole numbers
+    Ok((0..ways).map(|way| each.iter().map(|(laws, count)| (law(laws, way), *count)).collect()).collect())
 }
 
 /// One direction of a composition.
@@ -192,21 +112,28 @@ struct Direction<'a> {
 struct Squeezed {
     above: Composed,
     below: Composed,
+    window: compose::Window,
+    step: f64,
 }
 
 const TOLERANCE: f64 = 1e-12;
 /// Share of delta that the error of a transform may take before it is repeated under another tilt.
 const SHARE: f64 = 1e-4;
+/// Most lattice points of that.
+const FINEST: f64 = 2.6e6;
+/// Wider than this, even a bound by mean and variance may help.
+const POOR: f64 = 1e-2;
+/// Wider than this share of epsilon, the other law from below is worth its time.
+const MERGE: f64 = 1e-3;
 
 impl<'a> Direction<'a> {
-    fn new(laws: &'a [(Law, u64)], deltas: &[f64]) -> Result<Self> {
-        let smallest = deltas.iter().copied().fold(1.0, f64::min);
+    fn new(laws: &'a Laws, deltas: &[f64]) -> Result<Self> {
+        let smallest = smallest(1.0, deltas.iter().copied());
         let parts =
             laws.iter().map(|(law, count)| plan::cut(law, *count, smallest)).collect::<Result<Vec<_>>>()?;
         // Rounded up: it caps epsilon.
-        let largest =
-            laws.iter().map(|(law, count)| law.range().1 * *count as f64).sum::<f64>() * (1.0 + 1e-12);
-        Ok(Self { parts, largest })
+        let each = laws.iter().map(|(law, count)| law.bounded().unwrap_or(f64::INFINITY) * *count as f64);
+        Ok(Self { parts, largest: larger(each.sum::<f64>() * (1.0 + 1e-12), 0.0) })
     }
 
     /// A composition from above that is quick rather than sharp, and the epsilon that was foreseen.
@@ -220,21 +147,21 @@ impl<'a> Direction<'a> {
     }
 
     /// One composition serves all deltas if it can; those it cannot serve get their own.
-    fn epsilons(&self, deltas: &[f64]) -> Vec<Interval> {
+    fn epsilons(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
         let shared = self.squeeze(middle(deltas), plan::FINE);
         deltas
             .iter()
             .map(|&delta| {
-                let interval = self.interval(&shared, delta);
+                let interval = self.interval(&shared, delta)?;
                 let alone = shared.above.share(interval.upper, delta) > SHARE && deltas.len() > 1;
-                if alone { self.interval(&self.squeeze(delta, plan::FINE), delta) } else { interval }
+                if alone { self.interval(&self.squeeze(delta, plan::FINE), delta) } else { Ok(interval) }
             })
             .collect()
     }
 
     fn squeeze(&self, delta: f64, fineness: Fineness) -> Squeezed {
         let (quick, foreseen) = self.quick(delta, plan::COARSE);
-        let epsilon = self.upper(&quick, delta).min(foreseen);
+        let epsilon = smaller(self.upper(&quick, delta), foreseen);
         let (strongest, _) = plan::chernoff(&self.parts, delta);
         let window = plan::tilt(&self.parts, strongest, epsilon, delta);
         let step = plan::spacing(&self.parts, &window, epsilon, fineness);
@@ -245,19 +172,65 @@ impl<'a> Direction<'a> {
             let below = scope.spawn(|| compose(&below(), &window));
             let above = compose(&above(), &window);
             // A panic in the other thread is a bug, and goes on as one.
-            Squeezed { above, below: below.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)) }
+            let below = below.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            Squeezed { above, below, window, step }
         })
     }
 
-    fn interval(&self, squeezed: &Squeezed, delta: f64) -> Interval {
+    /// The same composition from below, with crowded cells merged.
+    fn merged(&self, squeezed: &Squeezed) -> Composed {
+        // Its error falls with the square of the step: as fine as can be afforded, in whole parts of the step.
+        let window = &squeezed.window;
+        let widest = largest(window.high - window.low, self.parts.iter().map(|part| part.last - part.first));
+        let finer = within((FINEST * squeezed.step / widest).floor(), 1.0, 4.0);
+        let lattice = |part: &Part| part.merged(squeezed.step, finer);
+        let lattices: Vec<_> = self.parts.iter().map(|part| (lattice(part), part.count)).collect();
+        compose(&lattices, window)
+    }
+
+    fn interval(&self, squeezed: &Squeezed, delta: f64) -> Result<Interval> {
         let upper = self.upper(&squeezed.above, delta);
-        let below = &squeezed.below;
+        if upper == f64::INFINITY {
+            return Interval::at_least(self.by_mean(delta), Reason::Uneven);
+        }
+        let first = Interval::of_rounded(self.lower(&squeezed.below, delta, upper), upper)?;
+        if first.is_within(MERGE) {
+            return Ok(first);
+        }
+        let second =
+            first.meet(Interval::of_rounded(self.lower(&self.merged(squeezed), delta, upper), upper)?)?;
+        if second.is_within(POOR) {
+            return Ok(second);
+        }
+        second.meet(Interval::of_rounded(self.by_mean(delta), upper)?)
+    }
+
+    /// A lower bound on epsilon from mean and variance alone, for compositions beyond any lattice: by Cantelli's inequality the
+    /// total exceeds its mean less `k` standard deviations with probability `k²/(1+k²)`, and `ln 2` below that half of it is
+    /// delta (`docs/theorems/connect-the-dots.md`).
+    fn by_mean(&self, delta: f64) -> f64 {
+        let (mut mean, mut variance, mut ln_kept) = (0.0, 0.0, 0.0);
+        for part in &self.parts {
+            let lattice = merged::merged(part.law, part.first, part.last, (part.last - part.first) / 2e5);
+            let (total, first, second) = lattice.moments();
+            let n = part.count as f64;
+            mean += n * (first - lattice.slip - 1e-11 * first.abs());
+            variance += n * second * (1.0 + 1e-9);
+            ln_kept += n * smaller(total.ln() - lattice.rounding, 0.0);
+        }
+        let needed = 2.001 * delta * (-ln_kept).exp();
+        let spreads = (needed / (1.0 - needed)).sqrt();
+        let bound = mean - spreads * variance.sqrt() - std::f64::consts::LN_2;
+        if needed < 1.0 && bound > 0.0 { bound } else { 0.0 }
+    }
+
+    fn lower(&self, below: &Composed, delta: f64, upper: f64) -> f64 {
         // Step back from the upper bound until the lower curve is above delta; between the two it crosses.
         let back = (0..45).rev().map(|halvings| upper * (1.0 - (-f64::from(halvings)).exp2()));
         let lower = back.into_iter().find(|&epsilon| below.lower(epsilon) > delta).map_or(0.0, |start| {
             crossing((start, upper), delta, TOLERANCE, |epsilon| below.lower(epsilon)).0 - below.slip
         });
-        Interval { lower: lower.clamp(0.0, upper), upper }
+        larger(lower, 0.0)
     }
 
     fn upper(&self, composed: &Composed, delta: f64) -> f64 {
@@ -268,7 +241,7 @@ impl<'a> Direction<'a> {
             return self.largest;
         }
         let (_, upper) = crossing((0.0, composed.top()), delta, TOLERANCE, |epsilon| composed.upper(epsilon));
-        (upper + composed.slip).min(self.largest)
+        smaller(upper + composed.slip, self.largest)
     }
 }
 
@@ -280,7 +253,19 @@ pub(crate) fn middle(deltas: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interval::larger;
     use crate::{Gdp, contour};
+
+    /// The larger of all directions.
+    fn all_epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas: &[f64]) -> Vec<Interval> {
+        directions(events, adjacency).unwrap().iter().fold(
+            vec![Interval::ZERO; deltas.len()],
+            |known, laws| {
+                let these = epsilons(laws, deltas, &known).unwrap();
+                known.into_iter().zip(these).map(|(a, b)| a.larger(b)).collect()
+            },
+        )
+    }
 
     fn gaussian(sigma: f64) -> Mechanism {
         Mechanism::gaussian(sigma).unwrap()
@@ -292,7 +277,7 @@ mod tests {
         for (sigma, count) in [(5.0, 100), (20.0, 1000), (1.0, 2), (0.7, 7)] {
             let exact = Gdp::of_noise(sigma).unwrap().times(count);
             let deltas = [1e-2, 1e-5, 1e-9, 1e-12, 1e-14];
-            let intervals = epsilons(&[(gaussian(sigma), count)], Adjacency::AddRemove, &deltas).unwrap();
+            let intervals = all_epsilons(&[(gaussian(sigma), count)], Adjacency::AddRemove, &deltas);
             for (interval, delta) in intervals.iter().zip(deltas) {
                 let truth = exact.epsilon(delta).unwrap().upper;
                 assert!(interval.contains(truth), "sigma {sigma} delta {delta}: {truth} not in {interval:?}");
@@ -321,8 +306,9 @@ mod tests {
                 events.push((gaussian(9.0), 2));
             }
             let deltas = [1e-4, 1e-9, 1e-13];
-            let wide = epsilons(&events, adjacency, &deltas).unwrap();
-            let narrow = contour::epsilons(&events, adjacency, &deltas).unwrap();
+            let wide = all_epsilons(&events, adjacency, &deltas);
+            let narrow =
+                contour::all_epsilons(&events, adjacency, &deltas).unwrap_or_else(|| panic!("{events:?}"));
             for (wide, narrow) in wide.iter().zip(&narrow) {
                 let inside = wide.lower <= narrow.upper && narrow.lower <= wide.upper;
                 assert!(inside, "{sigma} {rate} x{count} {adjacency}: {narrow:?} outside {wide:?}");
@@ -350,10 +336,11 @@ mod tests {
                     choose
                         * truth.powi(9 - lies as i32)
                         * other.powi(lies as i32)
-                        * (1.0 - (epsilon - total).exp()).max(0.0)
+                        * larger(1.0 - (epsilon - total).exp(), 0.0)
                 })
                 .sum();
-            let interval = delta(&[(response, 9)], Adjacency::Replace, epsilon).unwrap();
+            let laws = directions(&[(response, 9)], Adjacency::Replace).unwrap();
+            let interval = delta(&laws[0], epsilon).unwrap();
             assert!(
                 interval.lower <= exact * (1.0 + 1e-12) && exact <= interval.upper,
                 "{exact} {interval:?}"

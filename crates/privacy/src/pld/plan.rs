@@ -1,17 +1,19 @@
 //! Choosing tilt, window and spacing for a composition: whatever is chosen here, [`compose`](super::compose) certifies what
 //! comes of it, so a poor plan makes a result wide or slow, not wrong.
 
-use super::compose::Window;
-use super::lattice::Bracket;
+use super::compose::{Window, ln_peak};
+use super::lattice::{Bracket, Lattice, between};
 use super::law::Law;
+use super::merged::merged;
+use crate::interval::{larger, largest, smaller, smallest, within};
 use crate::{Error, Result};
 
 /// Cells of the rough law on which plans are made.
-const ROUGH: usize = 500;
-/// Losses beyond this have likelihood ratios that doubles cannot hold.
-const LARGEST_LOSS: f64 = 600.0;
+const ROUGH: f64 = 500.0;
+/// No release with admitted noise loses more than this but with negligible probability.
+const LARGEST_LOSS: f64 = 1e7;
 /// Tilted mass that may leave the window (its logarithm).
-const LN_WRAPPED: f64 = -25.0;
+const LN_WRAPPED: f64 = -30.0;
 /// Probability of the small losses that are moved up to the first lattice point.
 const IGNORED: f64 = 1e-11;
 /// How far above delta the tilted scale may lie (its logarithm) without the transform's noise, some 1e-13 of that scale,
@@ -34,17 +36,25 @@ impl Part<'_> {
         match Bracket::exact(self.law) {
             Some(exact) if own_step(self.law) == Some(step) => exact,
             // Where the range has no lower end, a lattice point is put at 0.
-            _ if self.law.range().0.is_infinite() => {
+            _ if self.law.range().0 < self.first => {
                 Bracket::of(self.law, (self.first / step).floor() * step, self.last, step)
             }
             _ => Bracket::of(self.law, self.first, self.last, step),
         }
     }
 
+    /// The law from below, its crowded cells merged, on a lattice of the given step (which is its own), or one so many times finer.
+    pub(crate) fn merged(&self, step: f64, finer: f64) -> Lattice {
+        match Bracket::exact(self.law) {
+            Some(exact) if own_step(self.law) == Some(step) => exact.below(),
+            _ => merged(self.law, self.first, self.last, step / finer),
+        }
+    }
+
     /// `ln E[e^(s * loss)]`, roughly.
     fn cumulant(&self, s: f64) -> f64 {
         let weights = || self.rough.iter().map(|(loss, ln_mass)| s * loss + ln_mass);
-        let heaviest = weights().fold(f64::NEG_INFINITY, f64::max);
+        let heaviest = largest(f64::NEG_INFINITY, weights());
         weights()
             .filter(|weight| *weight > heaviest - 40.0)
             .map(|weight| (weight - heaviest).exp())
@@ -64,27 +74,28 @@ pub(crate) fn cut(law: &Law, count: u64, smallest_delta: f64) -> Result<Part<'_>
     } else {
         falling(low, high, |y| law.above(y).p * n <= 1e-10 * smallest_delta)?
     };
-    let first = if low.is_finite() {
+    // A lower end without an atom has next to no mass about it.
+    let first = if low.is_finite() && law.at_most(low + 1e-9 * low.abs()).p * n > IGNORED {
         low
     } else {
-        -falling(-last, -low.max(-LARGEST_LOSS), |y| law.at_most(-y).p * n <= IGNORED)?
+        -falling(-last, -larger(low, -LARGEST_LOSS), |y| law.at_most(-y).p * n <= IGNORED)?
     };
-    Ok(Part { law, count, first, last, rough: rough(law, first, last) })
+    // Many releases magnify what is rough.
+    let cells = smaller(ROUGH * n.powf(0.12), 8e3) as usize;
+    Ok(Part { law, count, first, last, rough: rough(law, first, last, cells) })
 }
 
 /// Merges the outcomes of a law between landmarks: each cell's mass at the loss of the cell as a whole.
-fn rough(law: &Law, first: f64, last: f64) -> Vec<(f64, f64)> {
-    let tails: Vec<_> = law.landmarks(first, last, ROUGH).into_iter().map(|y| law.split(y)).collect();
-    let below = tails[0].1;
+fn rough(law: &Law, first: f64, last: f64, cells: usize) -> Vec<(f64, f64)> {
+    let tails: Vec<_> = law.landmarks(first, last, cells).into_iter().map(|y| (y, law.split(y))).collect();
+    let [(_, (_, below)), .., (_, (above, _))] = tails[..] else { return Vec::new() };
     let mut atoms = vec![(first, below.p)];
     for pair in tails.windows(2) {
-        let ((up, down), (next_up, next_down)) = (pair[0], pair[1]);
-        let p = if up.p < 0.5 { up.p - next_up.p } else { next_down.p - down.p };
-        let q = if up.q < 0.5 { up.q - next_up.q } else { next_down.q - down.q };
-        atoms.push(((p / q).ln().clamp(first, last), p));
+        let (p, q) = between(pair[0], pair[1]);
+        atoms.push((within(pair[0].0 + (p / q).ln(), first, last), p));
     }
     // Beyond the last landmark lies a negligible tail, or an atom at the very end.
-    atoms.push((last, tails[tails.len() - 1].0.p));
+    atoms.push((last, above.p));
     atoms.retain(|(loss, mass)| loss.is_finite() && *mass > 0.0);
     atoms.iter().map(|(loss, mass)| (*loss, mass.ln())).collect()
 }
@@ -99,7 +110,7 @@ fn falling(low: f64, high: f64, small: impl Fn(f64) -> bool) -> Result<f64> {
             remedy: "add more noise (it protects nothing as it is)".into(),
         });
     }
-    for _ in 0..60 {
+    for _ in 0..100 {
         let middle = 0.5 * (a + b);
         if small(middle) { b = middle } else { a = middle }
     }
@@ -115,11 +126,14 @@ fn cumulant(parts: &[Part], s: f64) -> f64 {
 pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
     let foreseen = |ln_c: f64| {
         let c = ln_c.exp();
-        (cumulant(parts, c) - delta.ln() + c * c.ln() - (1.0 + c) * (1.0 + c).ln()) / c
+        (cumulant(parts, c) - delta.ln() + ln_peak(c)) / c
     };
     // On a lattice of the law's own a tilt beyond its step only overflows.
-    let steepest = parts.iter().filter_map(|part| Some(2.0 / own_step(part.law)?)).fold(3e3, f64::min);
-    let ln_tilt = minimum(-9.0, steepest.ln(), 24, foreseen);
+    // And where losses are bounded a tilt could grow without end, to no avail.
+    let widest = largest(1e-300, parts.iter().map(|part| part.last - part.first));
+    let steepest = smallest(6e4 / widest, parts.iter().filter_map(|part| Some(2.0 / own_step(part.law)?)));
+    let ln_tilt = descend(smaller(1.5, steepest.ln()), 0.5, -18.0, steepest.ln(), foreseen);
+    let ln_tilt = minimum(ln_tilt - 0.5, smaller(ln_tilt + 0.5, steepest.ln()), 10, foreseen);
     (ln_tilt.exp(), foreseen(ln_tilt))
 }
 
@@ -131,12 +145,12 @@ pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> 
     let candidates = (0..14).map(|i| strongest * 0.72_f64.powi(i)).map(|c| {
         let height = cumulant(parts, c) - c * epsilon - delta.ln();
         let window = window(parts, c, epsilon);
-        let score = 2.0 * (window.high - window.low).ln() + 0.5 * (height - 1.5 * c.ln() - LIFTED).max(0.0);
-        (score, Window { tolerance: 5e-7 * (-height.max(0.0)).exp(), ..window })
+        let score = 2.0 * (window.high - window.low).ln() + 0.5 * larger(height - 1.5 * c.ln() - LIFTED, 0.0);
+        (score, Window { tolerance: 5e-7 * (-larger(height, 0.0)).exp(), ..window })
     });
-    candidates
-        .min_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
+    // (A score that is not a number is none.)
+    let best = candidates.filter(|(score, _)| !score.is_nan()).reduce(|a, b| if a.0 <= b.0 { a } else { b });
+    best.map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
 }
 
 /// The window of losses that matters under `tilt`.
@@ -145,24 +159,25 @@ fn window(parts: &[Part], tilt: f64, epsilon: f64) -> Window {
     let nudge = 1e-2 * tilt;
     let curvature =
         (cumulant(parts, tilt + nudge) - 2.0 * centre + cumulant(parts, tilt - nudge)) / (nudge * nudge);
-    let scale = -0.5 * curvature.max(1e-12).ln();
-    let widest = parts.iter().map(|part| part.last - part.first).fold(1e-9, f64::max);
+    // (A curvature that rounding has drowned says nothing.)
+    let widest = largest(1e-300, parts.iter().map(|part| part.last - part.first));
+    let scale = -0.5 * larger(if curvature.is_nan() { 0.0 } else { curvature }, 1e-12 * widest * widest).ln();
     let steepest = (500.0 / widest).ln();
     let reach =
         |sign: f64, ln_s: f64| (cumulant(parts, tilt + sign * ln_s.exp()) - centre - LN_WRAPPED) / ln_s.exp();
     let best = |sign: f64| {
-        minimum((scale - 3.0).min(steepest - 1.0), (scale + 4.0).min(steepest), 12, |s| reach(sign, s))
+        minimum(smaller(scale - 3.0, steepest - 1.0), smaller(scale + 4.0, steepest), 12, |s| reach(sign, s))
     };
     let (up, down) = (best(1.0), best(-1.0));
-    let (high, low) = (reach(1.0, up).max(epsilon), -reach(-1.0, down));
+    let (high, low) = (larger(reach(1.0, up), epsilon), -reach(-1.0, down));
     // The extreme sums bound the window too.
     let highest: f64 = parts.iter().map(|part| part.count as f64 * part.last).sum();
     let lowest: f64 = parts.iter().map(|part| part.count as f64 * part.first).sum();
     Window {
         tilt,
         tolerance: 1e-9,
-        low: low.max(lowest),
-        high: high.min(highest),
+        low: larger(low, lowest),
+        high: smaller(high, highest),
         up: (high < highest).then_some(up.exp()),
         down: (low > lowest).then_some(down.exp()),
     }
@@ -180,7 +195,7 @@ pub(crate) struct Fineness {
 }
 
 /// For results.
-pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: (1 << 21) as f64 };
+pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: 1.4e6 };
 /// For setting a direction aside.
 pub(crate) const MEDIUM: Fineness = Fineness { share: 1e-4, coarsest: 1e-2, largest: (1 << 18) as f64 };
 /// For finding one's way.
@@ -190,10 +205,16 @@ pub(crate) const COARSE: Fineness = Fineness { share: 2e-3, coarsest: 1.0, large
 pub(crate) fn spacing(parts: &[Part], window: &Window, epsilon: f64, fineness: Fineness) -> f64 {
     let steps: f64 = parts.iter().map(|part| part.count as f64).sum();
     // A step h adds about h²/6 to the variance of each loss, and so moves epsilon by (tilt + 1) steps h²/12.
-    let step = (12.0 * fineness.share * epsilon.max(1e-3) / ((window.tilt + 1.0) * steps)).sqrt();
-    let widest = parts.iter().map(|part| part.last - part.first).fold(window.high - window.low, f64::max);
-    let step = step.min(fineness.coarsest * epsilon.clamp(0.05, 1.0)).max(widest / fineness.largest);
+    // Where epsilon is nothing beside the window, the window is what is to be resolved.
+    let epsilon = larger(epsilon, 1e-3 * (window.high - window.low));
+    let step = (12.0 * fineness.share * epsilon / ((window.tilt + 1.0) * steps)).sqrt();
+    let widest = largest(window.high - window.low, parts.iter().map(|part| part.last - part.first));
+    let step = larger(smaller(step, fineness.coarsest * smaller(epsilon, 1.0)), widest / fineness.largest);
     match parts {
+        // Its own lattice may have more points than can be afforded: then so many of its steps at once.
+        [Part { law: Law::Atoms(atoms), .. }] if widest > 2.0 * fineness.largest * atoms.step => {
+            atoms.step * (step / atoms.step).ceil()
+        }
         [part] => aligned(part.law, part.first, part.last, step),
         _ => step,
     }
@@ -215,6 +236,24 @@ pub(crate) fn aligned(law: &Law, first: f64, last: f64, step: f64) -> f64 {
 /// The step of a law whose losses form a lattice.
 fn own_step(law: &Law) -> Option<f64> {
     if let Law::Atoms(atoms) = law { Some(atoms.step) } else { None }
+}
+
+/// Walks downhill from `start` in steps of `step`, within `low` and `high`; returns the lowest point seen.
+pub(crate) fn descend(start: f64, step: f64, low: f64, high: f64, f: impl Fn(f64) -> f64) -> f64 {
+    let (mut here, mut value) = (start, f(start));
+    for direction in [step, -step] {
+        loop {
+            let next = here + direction;
+            let there = f(next);
+            // Where nothing could be computed, anything is downhill.
+            let downhill = there < value || (value.is_nan() && !there.is_nan());
+            if !downhill || next < low || next > high {
+                break;
+            }
+            (here, value) = (next, there);
+        }
+    }
+    here
 }
 
 /// Golden-section search for the minimum of a unimodal function, good to about `0.62^rounds` of the range.

@@ -10,6 +10,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex64;
 
+use crate::interval::{larger, smaller};
 use crate::quadrature::less_one;
 use crate::special::UNIT;
 
@@ -53,9 +54,9 @@ pub(crate) fn characteristic(masses: &[f64], size: usize, count: u64, tolerance:
     }
     let threshold = (LN_NEGLIGIBLE / count as f64).exp() - error;
     let active: Vec<usize> =
-        (0..values.len()).filter(|&l| values[l].norm_sqr() >= threshold * threshold.max(0.0)).collect();
-    let most = (EFFORT / active.len().max(1)).min(4096);
-    let heavy = heaviest(masses, most, 0.5 * wanted.max(DIRECT_ERROR) / fast_factor(size));
+        (0..values.len()).filter(|&l| values[l].norm_sqr() >= threshold * larger(threshold, 0.0)).collect();
+    let most = (EFFORT / active.len().max(1)).min(4096); // whole numbers
+    let heavy = heaviest(masses, most, 0.5 * larger(wanted, DIRECT_ERROR) / fast_factor(size));
     let mut rest = masses.to_vec();
     heavy.iter().for_each(|&i| rest[i] = 0.0);
     let direct = Direct::new(masses, heavy, size);
@@ -89,7 +90,7 @@ fn heaviest(masses: &[f64], most: usize, rest: f64) -> Vec<usize> {
     if most < order.len() {
         order.select_nth_unstable_by(most, descending);
     }
-    let most = most.min(order.len());
+    let most = most.min(order.len()); // whole numbers
     let mut left: f64 = 0.5 * rest * rest + order[most..].iter().map(|&i| masses[i] * masses[i]).sum::<f64>();
     order.truncate(most);
     order.sort_unstable_by(descending);
@@ -116,7 +117,8 @@ struct Direct {
 impl Direct {
     fn new(masses: &[f64], heavy: Vec<usize>, size: usize) -> Self {
         let total: f64 = heavy.iter().map(|&i| masses[i]).sum();
-        let mean = heavy.iter().map(|&i| i as f64 * masses[i]).sum::<f64>() / total.max(f64::MIN_POSITIVE);
+        let mean =
+            heavy.iter().map(|&i| i as f64 * masses[i]).sum::<f64>() / larger(total, f64::MIN_POSITIVE);
         let centre = mean.round() as usize;
         Self {
             size,
@@ -129,7 +131,7 @@ impl Direct {
     fn error(&self, last: usize) -> f64 {
         let turn = TAU * last as f64 / self.size as f64;
         let spread: f64 =
-            self.heavy.iter().map(|(offset, mass)| mass * (turn * offset.abs() as f64).min(2.0)).sum();
+            self.heavy.iter().map(|(offset, mass)| mass * smaller(turn * offset.abs() as f64, 2.0)).sum();
         DIRECT_ERROR * spread + 8.0 * UNIT
     }
 
@@ -232,7 +234,8 @@ pub(crate) fn norm(spectrum: &[Complex64]) -> f64 {
 
 /// The smallest even `2^a 3^b` (`b` up to 2) that is at least `least`.
 pub(crate) fn fast_size(least: usize) -> usize {
-    [1, 3, 9].map(|odd| odd * least.div_ceil(odd).next_power_of_two().max(2)).into_iter().min().unwrap_or(2)
+    let sizes = [1, 3, 9].map(|odd| odd * least.div_ceil(odd).next_power_of_two().max(2)); // whole numbers
+    sizes.into_iter().min().unwrap_or(2) // whole numbers
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ impl Rumor {
         let sharp = self.sharp();
         let better = |sharp: Sharp| self.better(sharp.at_zero, sharp.method, epsilon, rumors);
         let closed = |upper: f64| {
-            let at_zero = Interval { lower: self.curious as f64 / self.peers as f64, upper };
+            let at_zero = Interval::of_probability(self.curious as f64 / self.peers as f64, upper);
             self.better(at_zero, Method::ClosedForm, epsilon, rumors)
         };
         Ok(Account {

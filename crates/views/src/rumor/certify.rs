@@ -60,14 +60,14 @@ pub(super) fn states(chain: &Chain, layout: &Layout, solved: &Solved) -> Option<
         rows.add(state, chain.reward(k, c), images);
     }
     let (over, under) = rows.margins()?;
-    Some(Interval { lower: solved.value[0] - under, upper: solved.value[0] + over })
+    Interval::new(solved.value[0] - under, solved.value[0] + over).ok()
 }
 
 /// Bounds on the value of the first state, from the equations of totals with the most honest and with the most curious peers.
 pub(super) fn totals(chain: &Chain, above: &Solved, below: &Solved) -> Option<Interval> {
     let (over, _) = both_splits(chain, above).margins()?;
     let (_, under) = both_splits(chain, below).margins()?;
-    Some(Interval { lower: below.value[0] - under, upper: above.value[0] + over })
+    Interval::new(below.value[0] - under, above.value[0] + over).ok()
 }
 
 fn both_splits<'a>(chain: &Chain, solved: &'a Solved) -> Rows<'a> {
@@ -91,6 +91,7 @@ mod tests {
     use crate::rumor::Rumor;
     use crate::rumor::chain::Memory;
     use crate::rumor::eliminate;
+    use sottovoce_privacy::Ends;
 
     fn solved(memory: Memory) -> (Chain, Layout, Solved) {
         let chain = Chain::new(&Rumor::new(40, 4, 0.7).unwrap(), memory).unwrap();
@@ -106,7 +107,7 @@ mod tests {
             let truth = solved.value[0];
             for (i, error) in [(0, 1e-4), (17, -1e-3), (60, 1e-5), (3, -2e-6)] {
                 solved.value[i] += error;
-                let Interval { lower, upper } = states(&chain, &layout, &solved).unwrap();
+                let Ends { lower, upper } = *states(&chain, &layout, &solved).unwrap();
                 assert!(lower <= truth && truth <= upper && upper - lower > error.abs(), "{lower} {upper}");
             }
         }

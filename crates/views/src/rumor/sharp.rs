@@ -77,15 +77,15 @@ impl Rumor {
         let chain = Chain::new(self, Memory::Heard)?;
         let states = || Some((states(&chain, effort)?, Method::States));
         let totals = || Some((totals(&chain)?, Method::Totals));
-        let unknown = (Interval { lower: 0.0, upper: f64::INFINITY }, Method::ClosedForm);
-        let (Interval { lower, upper }, method) = states().or_else(totals).unwrap_or(unknown);
-        Some(self.certified(lower, upper, method))
+        let unknown = (Interval::PROBABILITY, Method::ClosedForm);
+        let (found, method) = states().or_else(totals).unwrap_or(unknown);
+        Some(self.certified(found.lower, found.upper, method))
     }
 
     /// No `s` does better than a walk, and none worse than the closed form.
     fn certified(&self, lower: f64, upper: f64, method: Method) -> Sharp {
         let (least, most) = (self.curious as f64 / self.peers as f64, self.improved_delta());
-        let at_zero = Interval { lower: lower.clamp(least, most), upper: upper.clamp(least, most) };
+        let at_zero = Interval::of_probability(lower.clamp(least, most), upper.clamp(least, most));
         Sharp { at_zero, method, rumor: *self }
     }
 }
@@ -119,6 +119,7 @@ impl Sharp {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sottovoce_privacy::Ends;
 
     fn rumor(peers: usize, curious: usize, muting: f64) -> Rumor {
         Rumor::new(peers, curious, muting).unwrap()
@@ -146,10 +147,11 @@ mod tests {
         ] {
             let found = rumor(n, f, s).sharp().unwrap();
             assert_eq!(found.method, Method::States);
-            let Interval { lower, upper } = found.at_zero;
+            let Ends { lower, upper } = *found.at_zero;
             assert!(lower <= heard + 1e-15 && heard < lower + 1e-11, "{n} {s}: {lower} {heard}");
             assert!(told <= upper + 1e-15 && upper < told + 1e-11, "{n} {s}: {upper} {told}");
-            for Interval { lower, upper } in [by_states(rumor(n, f, s)), by_totals(rumor(n, f, s))] {
+            for found in [by_states(rumor(n, f, s)), by_totals(rumor(n, f, s))] {
+                let Ends { lower, upper } = *found;
                 assert!(lower <= heard + 1e-15 && heard <= upper + 1e-15, "{n} {s}: {lower} {upper}");
             }
         }
@@ -184,7 +186,7 @@ mod tests {
     fn large_crowds_have_an_exact_lower_end() {
         let found = rumor(65_536, 6553, 0.9).sharp().unwrap();
         assert_eq!(found.method, Method::Totals);
-        let Interval { lower, upper } = found.at_zero;
+        let Ends { lower, upper } = *found.at_zero;
         assert!(lower > 0.476873 && lower < 0.476875 && upper == rumor(65_536, 6553, 0.9).improved_delta());
         let found = rumor(500_000_000, 5, 0.9).sharp().unwrap();
         assert_eq!(found.method, Method::ClosedForm);

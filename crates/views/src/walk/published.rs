@@ -152,7 +152,7 @@ pub fn check_order(sigma: f64, alpha: f64) -> Result<()> {
     }
     let least = round_up((2.0 * alpha * (alpha - 1.0)).sqrt());
     let largest = 0.5 * (1.0 + (1.0 + 2.0 * sigma * sigma).sqrt());
-    let (largest, _) = outward(Interval { lower: largest, upper: largest });
+    let (largest, _) = outward(Interval::exactly(largest)?);
     let remedy = format!("at order {alpha} give at least {least}, or take an order of at most {largest}");
     Err(Error::parameter("sigma", sigma, remedy))
 }

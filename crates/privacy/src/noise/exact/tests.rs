@@ -80,7 +80,7 @@ fn the_comparison_rejects_laws_that_are_slightly_wrong() {
             assert!(p < REJECT, "sigma off by {factor} was not seen at {variance}: p = {p}");
         }
         // A bias of a thirtieth of sigma, or one step for the small ones.
-        let shift = ((variance.sqrt() / 30.0) as i64).max(1);
+        let shift = ((variance.sqrt() / 30.0) as i64).max(1); // whole numbers
         let shifted: Vec<i64> = samples.iter().map(|x| x + shift).collect();
         assert!(fit(&shifted, &gaussian_masses(variance), least) < REJECT, "bias {shift} at {variance}");
         let p = fit(&samples, &laplace_masses((variance / 2.0).sqrt()), least);
@@ -147,10 +147,10 @@ fn the_extremes_of_the_range_are_sampled() {
     let odd = Rational::from_f64(2f64.powi(-40).next_up()).unwrap();
     assert_eq!(draw(&gaussian(odd), 600, 1000), [0; 1000]);
     assert_eq!(draw(&DiscreteLaplace::new(odd).unwrap(), 600, 1000), [0; 1000]);
-    let largest = draw(&gaussian(two(62)), 601, 1000).into_iter().map(i64::abs).max().unwrap();
+    let largest = draw(&gaussian(two(62)), 601, 1000).into_iter().map(i64::abs).max().unwrap(); // whole numbers
     assert!((1 << 31..7 << 31).contains(&largest), "{largest}");
     let largest =
-        draw(&DiscreteLaplace::new(two(40)).unwrap(), 602, 1000).into_iter().map(i64::abs).max().unwrap();
+        draw(&DiscreteLaplace::new(two(40)).unwrap(), 602, 1000).into_iter().map(i64::abs).max().unwrap(); // whole numbers
     assert!((3 << 40..30 << 40).contains(&largest), "{largest}");
     for scale in [two(40).to_f64().next_up(), 2f64.powi(62)] {
         assert!(DiscreteLaplace::new(Rational::from_f64(scale).unwrap()).is_err(), "{scale}");

@@ -44,7 +44,7 @@ impl Theory {
 
     /// Where the delta of one rumour lies.
     pub(super) fn exact(&self) -> Interval {
-        self.sharp.map_or(Interval { lower: 0.0, upper: self.published }, |sharp| sharp.at_zero)
+        self.sharp.map_or(Interval::of_probability(0.0, self.published), |sharp| sharp.at_zero)
     }
 
     /// What bounds an attack on so many suspects and rumours of one source.

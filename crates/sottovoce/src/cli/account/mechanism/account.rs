@@ -4,13 +4,12 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_privacy::{
-    Adjacency, Adversary, Epsilon, Group, Guarantee, Interval, Loss, Release, Route, Sampling, Standing,
-    Unit, limits, outward, round_up,
+    Adjacency, Adversary, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Release, Route, Sampling,
+    Standing, Unit, limits, outward, round_up,
 };
 
 use super::currencies::Currencies;
 use super::sampling::Passes;
-use super::show::{down, up};
 use super::table::Table;
 
 /// A question to a composition.
@@ -59,21 +58,15 @@ struct Event {
     steps: u64,
 }
 
+/// Said where the composed dominating pairs need not be attained.
+const BATCHES: &str = "lower ends bound the composed dominating pairs of fixed batches; the true loss may be smaller than a lower end, \
+                       never larger than an upper one";
+
 /// A group of records, and how its loss was bounded.
 #[derive(Serialize)]
 struct Together {
     size: u64,
     route: Route,
-}
-
-/// What the lower end of the interval bounds from below.
-#[derive(Clone, Copy, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-enum LowerEnd {
-    /// The loss itself: some neighbouring data sets attain it.
-    Truth,
-    /// The loss of the pair of laws that bounds the true one.
-    DominatingPair,
 }
 
 #[derive(Serialize)]
@@ -133,7 +126,7 @@ impl Account {
             group: (group.size() > 1).then_some(Together { size: group.size(), route }),
             currencies: Currencies::new(group),
             table: question.table.then(|| Table::new(group)).transpose()?,
-            lower_end: if group.one().is_attained() { LowerEnd::Truth } else { LowerEnd::DominatingPair },
+            lower_end: group.one().lower_end(),
             adjacency: guarantee.adjacency,
             adversary: guarantee.adversary,
             unit: guarantee.unit,
@@ -212,15 +205,14 @@ impl fmt::Display for Account {
 impl Account {
     fn epsilons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Ends::Finite(interval) = self.epsilon.pld {
-            let wide = self.group.is_none() && interval.width() > 1e-2 * interval.upper;
             let (lower, upper) = outward(interval);
-            writeln!(f, "  certified interval   [{lower}, {upper}]{}", self.lower_end)?;
-            if wide && self.events.is_some() {
-                writeln!(
-                    f,
-                    "  (wide: unlike laws share one lattice, on which their lower ends are known roughly)"
-                )?;
+            writeln!(f, "  certified interval   [{lower}, {upper}]")?;
+            if let Some(reason) = interval.reason() {
+                writeln!(f, "  note (interval): {reason}")?;
             }
+        }
+        if self.lower_end == LowerEnd::DominatingPair {
+            writeln!(f, "  note: {BATCHES}")?;
         }
         if let Some(group) = &self.group {
             writeln!(f, "  for {} records       {}", group.size, route(group.route))?;
@@ -229,7 +221,11 @@ impl Account {
             writeln!(f, "  by Rényi divergence  {} (order {:.3})", round_up(rdp.value), rdp.order)?;
         }
         if let Some(delta) = self.delta_at_epsilon {
-            writeln!(f, "  delta at epsilon     [{}, {}]", down(delta.lower), up(delta.upper))?;
+            let (lower, upper) = outward(delta);
+            writeln!(f, "  delta at epsilon     [{lower}, {upper}]")?;
+            if let Some(reason) = delta.reason() {
+                writeln!(f, "  note (delta): {reason}")?;
+            }
         }
         Ok(())
     }
@@ -240,16 +236,5 @@ fn route(route: Route) -> &'static str {
         Route::Exact => "exact: the noise as it is moved by all of them",
         Route::Moved => "a bound: either none of them is in a sample, or all",
         Route::Chained => "a bound: from neighbour to neighbour, one record at a time",
-    }
-}
-
-impl fmt::Display for LowerEnd {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Truth => Ok(()),
-            Self::DominatingPair => {
-                f.write_str(" (its lower end is the bound's, the true loss may be lower)")
-            }
-        }
     }
 }

@@ -31,8 +31,8 @@ pub(super) struct Calibration {
 }
 
 enum Found {
-    /// The least noise, to a millionth.
-    Noise(f64),
+    /// The least noise, to a millionth, and what is known of less.
+    Noise(f64, &'static str),
     /// The largest number, and the epsilon at one more where there can be one.
     Number(u64, Option<Interval>),
 }
@@ -58,13 +58,18 @@ impl MechanismArgs {
             bail!("`sampling-rate` or `batch` is 0: nothing is lost whatever the noise; give a positive one");
         }
         let build = |odds: f64| draw.of(self.noise.release(self.noise.of_odds(odds))?);
-        let odds = if self.delta > 0.0 && self.group == 1 {
-            calibrate::noise(build, steps, self.adjacency, epsilon, self.delta, calibrate::Method::Pld)?
+        let (odds, less) = if self.delta > 0.0 && self.group == 1 {
+            let method = calibrate::Method::Pld;
+            let found = calibrate::least(build, steps, self.adjacency, epsilon, self.delta, method)?;
+            (found.noise, less(&found))
         } else {
             self.check_bounded(build(1.0)?, steps)?;
-            most::noise(epsilon, |odds| self.spent(build(odds)?, steps))?
+            (
+                most::noise(epsilon, |odds| self.spent(build(odds)?, steps))?,
+                "less noise was not certified to be enough",
+            )
         };
-        self.calibrated(build(odds)?, steps, epsilon, |_| Found::Noise(self.noise.of_odds(odds)))
+        self.calibrated(build(odds)?, steps, epsilon, |_| Found::Noise(self.noise.of_odds(odds), less))
     }
 
     /// Where no noise at all can help, say why instead of searching.
@@ -136,6 +141,17 @@ impl MechanismArgs {
     }
 }
 
+/// What is known of less noise.
+fn less(found: &calibrate::Calibrated) -> &'static str {
+    match (found.short.is_some(), found.monotone) {
+        (true, true) => "with less noise by a millionth that could not be certified",
+        (false, true) => "less noise than this is not admitted",
+        (_, false) => {
+            "a larger parameter of discrete noise can lose more: smaller ones were tried in steps of 1 %, and no smaller one of those suffices"
+        }
+    }
+}
+
 fn number(found: &most::Most) -> Found {
     let beyond = match &found.beyond {
         Some(Epsilon::Within(interval)) => Some(*interval),
@@ -149,7 +165,10 @@ impl Serialize for Calibration {
         let mut map = serializer.serialize_map(None)?;
         let name = self.parameter.replace('-', "_");
         match &self.found {
-            Found::Noise(noise) => map.serialize_entry(&name, noise)?,
+            Found::Noise(noise, less) => {
+                map.serialize_entry(&name, noise)?;
+                map.serialize_entry("less_noise", less)?;
+            }
             Found::Number(number, beyond) => {
                 map.serialize_entry(&name, number)?;
                 map.serialize_entry("one_more", beyond)?;
@@ -173,7 +192,7 @@ impl Serialize for Calibration {
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.found {
-            Found::Noise(noise) => writeln!(f, "{} = {}", self.parameter, round_up(*noise))?,
+            Found::Noise(noise, _) => writeln!(f, "{} = {}", self.parameter, round_up(*noise))?,
             Found::Number(number, _) => writeln!(f, "{} = {number}", self.parameter)?,
         }
         let (epsilon, delta) = self.target;
@@ -194,7 +213,10 @@ impl fmt::Display for Calibration {
 impl Calibration {
     /// What one more would do.
     fn beyond(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Found::Number(_, beyond) = &self.found else { return Ok(()) };
+        let beyond = match &self.found {
+            Found::Number(_, beyond) => beyond,
+            Found::Noise(_, less) => return writeln!(f, "  {less}"),
+        };
         let Some(beyond) = beyond else {
             return writeln!(f, "  one more              is not possible, or loses without bound");
         };
