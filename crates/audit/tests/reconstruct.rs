@@ -290,3 +290,15 @@ fn published_results_are_attacked_too() {
     let shown = Question { results: Results::Published, ..butterfly.clone() };
     assert_eq!(butterfly.exact().unwrap().losses, shown.exact().unwrap().losses);
 }
+
+/// A bound that is not sharp is tested from one side: more noise than the account knows of is no reason to fail it.
+#[test]
+fn hardly_any_relay_noise_passes() {
+    let tail = [(0, 14), (14, 12), (12, 7), (7, 4), (4, 15), (15, 2), (2, 3)];
+    let leaves = [10, 6, 8, 13, 5, 11, 1, 9].map(|leaf| (3, leaf));
+    let graph = sottovoce_topology::Graph::from_edges(16, tail.into_iter().chain(leaves)).unwrap();
+    let mixing = Mixing::new(&graph, Weights::Metropolis).lazy(0.99).unwrap();
+    let scheme = Scheme::Gossip { mixing, rounds: 7, accelerated: false };
+    let found = question(scheme, &[11], 2.854134644758221e-10).reconstruct(&Claim::Exact, |_| ()).unwrap();
+    assert!(found.passed(), "{:?} {:?}", found.verdict, found.failed());
+}

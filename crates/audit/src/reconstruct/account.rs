@@ -6,6 +6,7 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::trace;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{UNREACHABLE, distances};
+use sottovoce_topology::schedule::Schedule;
 use sottovoce_views::exact::{self, Leakage, Results};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::Contraction;
@@ -37,6 +38,13 @@ pub fn exact_loss(
         }
         Scheme::Scheduled { schedule, rounds } if relay_noise == 0.0 => {
             Ok(exact::scheduled_published(schedule, observers, *rounds, &published)?)
+        }
+        Scheme::Gossip { mixing, rounds, accelerated: false } => {
+            let constant = Schedule::constant(mixing.clone());
+            Ok(exact::relay_scheduled(&constant, observers, *rounds, relay_noise, &published)?)
+        }
+        Scheme::Scheduled { schedule, rounds } => {
+            Ok(exact::relay_scheduled(schedule, observers, *rounds, relay_noise, &published)?)
         }
         _ => traced(scheme, observers, relay_noise, results),
     }

@@ -86,7 +86,9 @@ impl Gram {
     fn bounded(&self, tau: f64, plain: &[Leakage]) -> Vec<Leakage> {
         let solved = self.losses(tau);
         let bound = |(t, plain): (usize, &Leakage)| {
-            let Some(losses) = solved.get(t) else { return Leakage { rank: None, ..plain.clone() } };
+            let Some(losses) = solved.get(t) else {
+                return Leakage { rank: None, certified: false, ..plain.clone() };
+            };
             let smaller = |(&a, &b): (&f64, &f64)| f64::min(a, b);
             let losses = losses.iter().zip(&plain.losses).map(smaller).collect();
             Leakage { losses, rank: None, certified: true, rounding: 0.0, observers: plain.observers.clone() }

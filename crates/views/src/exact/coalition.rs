@@ -77,7 +77,8 @@ fn greedy(mixing: &Mixing, size: usize, steps: usize, done: impl Fn(usize) + Syn
     let n = mixing.nodes();
     let mut members: Vec<usize> = Vec::new();
     // Dimensions count the members' own variables too: only then are they submodular.
-    let dimension = |leakage: &Leakage| leakage.rank.unwrap_or(0) + leakage.observers.len();
+    // What could not be certified counts as everything.
+    let dimension = |leakage: &Leakage| leakage.rank.map_or(n, |rank| rank + leakage.observers.len());
     let (mut reached, mut bound) = (0, n);
     let mut leakage = None;
     for round in 0..size {
@@ -91,7 +92,8 @@ fn greedy(mixing: &Mixing, size: usize, steps: usize, done: impl Fn(usize) + Syn
             },
         );
         let found: Vec<Leakage> = found.into_iter().collect::<Result<_>>()?;
-        let mut gains: Vec<usize> = found.iter().map(|leakage| dimension(leakage) - reached).collect();
+        let mut gains: Vec<usize> =
+            found.iter().map(|leakage| dimension(leakage).saturating_sub(reached)).collect();
         gains.sort_unstable_by(|a, b| b.cmp(a));
         // Any `size` further members add no more than the sum of what each would add alone.
         bound = bound.min(reached + gains.iter().take(size).sum::<usize>());
@@ -107,7 +109,8 @@ fn greedy(mixing: &Mixing, size: usize, steps: usize, done: impl Fn(usize) + Syn
 
 /// The largest rank; among equals the first.
 fn best(leakages: Vec<Leakage>) -> Option<Leakage> {
-    leakages.into_iter().reduce(|best, next| if next.rank > best.rank { next } else { best })
+    let rank = |leakage: &Leakage| leakage.rank.unwrap_or(usize::MAX);
+    leakages.into_iter().reduce(|best, next| if rank(&next) > rank(&best) { next } else { best })
 }
 
 fn combinations(n: usize, k: usize) -> u64 {

@@ -27,7 +27,7 @@ pub use coalition::{WorstCoalition, worst_coalition};
 pub use gossip::{gossip, gossip_all_pairs, gossip_published};
 pub use happened::{Mixed, Round, happened};
 pub use local::local;
-pub use relay::{relay_gossip, relay_gossip_all_pairs};
+pub use relay::{relay_gossip, relay_gossip_all_pairs, relay_scheduled};
 pub(crate) use scheduled::heard;
 pub use scheduled::{scheduled, scheduled_each, scheduled_published};
 pub(crate) use traced::span;
@@ -72,7 +72,8 @@ pub struct Leakage {
     pub losses: Vec<f64>,
     /// Number of independent things the observers learn: the sum of all losses. None with relay noise, or where it is not known.
     pub rank: Option<usize>,
-    /// Whether the losses were certified. Otherwise they are 1, as without any amplification: true, but not sharp.
+    /// Whether the losses were certified to be exact. Otherwise they are those without relay noise, or 1, as without any
+    /// amplification: true, but not sharp.
     pub certified: bool,
     /// By how much rounding may have moved a loss; added where a loss becomes a guarantee.
     pub rounding: f64,

@@ -9,18 +9,25 @@
 //! ```
 //!
 //! As `tau` falls the matrix becomes ill-conditioned. Its rounding is bounded and added to the loss; and as more noise never
-//! reveals more, the loss without relay noise is a bound too: the smaller of the two is returned.
+//! reveals more, the loss without relay noise is a bound too: the smaller of the two is returned. Where rounding is not little the
+//! messages themselves are taken, in as many digits as it takes (`span/digits.rs`).
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::Llt;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
 use faer::{Accum, Mat, MatRef, Par, Side};
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::schedule::Schedule;
 
 use super::Leakage;
 use super::gossip::{Hidden, gossip};
-use crate::error::{Error, check_observers, check_steps};
+use super::scheduled_published;
+use crate::error::{Error, check_observers, check_published, check_steps};
+use crate::span::{Rounds, Space};
 use crate::{Result, parallel};
+
+/// Rounding beyond this share of a loss makes it no answer.
+const LITTLE: f64 = 1e-3;
 
 /// What `observers` together learn in `steps` steps of gossip with relay noise of `tau` times the local noise.
 pub fn relay_gossip(mixing: &Mixing, observers: &[usize], steps: usize, tau: f64) -> Result<Leakage> {
@@ -61,7 +68,8 @@ fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Resul
     let powers = Powers::new(&Hidden::new(mixing, &observers), mixing.nodes(), steps);
     let solved = powers.messages(tau * tau).and_then(|messages| powers.losses(&messages));
     let Some((mut losses, rounding)) = solved else {
-        return gossip(mixing, &observers, steps);
+        let rounds = Rounds::powers(mixing, &observers, steps, &[]).relayed(tau);
+        return relayed(&rounds, || gossip(mixing, &observers, steps));
     };
     // Observers hear nothing of themselves; what rounding may have hidden is added.
     losses.iter_mut().for_each(|loss| *loss = (*loss * (1.0 + rounding)).min(1.0));
@@ -70,6 +78,39 @@ fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Resul
         losses.iter_mut().zip(&plain.losses).for_each(|(loss, bound)| *loss = loss.min(*bound));
     }
     Ok(Leakage { observers, losses, rank: None, certified: true, rounding: 0.0 })
+}
+
+/// What is learnt in rounds with relay noise, from the messages themselves; where that takes too many digits, what is learnt without
+/// relay noise, which is never less.
+pub(crate) fn relayed(rounds: &Rounds, plain: impl FnOnce() -> Result<Leakage>) -> Result<Leakage> {
+    match Space::of(rounds) {
+        Some(mut space) => {
+            space.keep(rounds.nodes());
+            let found = Leakage::of(Some(&space), rounds.observers().to_vec(), rounds.nodes());
+            Ok(Leakage { rank: None, ..found })
+        }
+        None => Ok(Leakage { rank: None, certified: false, ..plain()? }),
+    }
+}
+
+/// What `observers` learn in the first `steps` steps of a schedule with relay noise of `tau` times the local noise, and from the results
+/// of `published` peers.
+pub fn relay_scheduled(
+    schedule: &Schedule,
+    observers: &[usize],
+    steps: usize,
+    tau: f64,
+    published: &[usize],
+) -> Result<Leakage> {
+    check_tau(tau)?;
+    let plain = || scheduled_published(schedule, observers, steps, published);
+    if tau == 0.0 {
+        return plain();
+    }
+    let known = check_observers(observers, schedule.nodes())?;
+    super::scheduled::check(schedule, steps)?;
+    let published = check_published(published, schedule.nodes())?;
+    relayed(&Rounds::scheduled(schedule, &known, steps, &published).relayed(tau), plain)
 }
 
 /// `B^t E` for all steps, as columns.
@@ -135,9 +176,11 @@ impl Powers {
     }
 }
 
-/// What rounding may have hidden of a loss, relative to it, where a system of this size was solved.
+/// What rounding may have hidden of a loss, relative to it, where a system of this size was solved; infinite where it is not little. Then
+/// the factor, and with it the condition, may be nothing but rounding.
 pub(crate) fn relative_rounding(condition: f64, size: usize) -> f64 {
-    condition * f64::EPSILON * (16.0 + size as f64)
+    let rounding = condition * f64::EPSILON * (16.0 + size as f64);
+    if rounding <= LITTLE { rounding } else { f64::INFINITY }
 }
 
 /// A Cholesky factor, and what its condition follows from.

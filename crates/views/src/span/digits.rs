@@ -34,7 +34,9 @@ pub(crate) fn space<S: Source>(source: &S, news: &News) -> Option<Space> {
         (64, attempt::<64, S>),
         (128, attempt::<128, S>),
     ];
-    let within = attempts.iter().take_while(|(words, _)| affordable(source, news, *words));
+    // Where the coefficients themselves are rounded, more digits do not help.
+    let useful = if source.error().1 > 0.0 { 2 } else { attempts.len() };
+    let within = attempts[..useful].iter().take_while(|(words, _)| affordable(source, news, *words));
     within.into_iter().find_map(|(_, attempt)| attempt(source, news))
 }
 

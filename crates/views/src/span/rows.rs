@@ -223,6 +223,21 @@ impl Matrix {
     }
 }
 
+/// Relay noise and the local one, in a common unit in which neither is above 1.
+#[derive(Debug, Clone, Copy)]
+struct Relay {
+    share: Weight,
+    local: Weight,
+}
+
+impl Relay {
+    fn new(tau: f64) -> Self {
+        let halvings = if tau > 1.0 { tau.log2().ceil() as u32 } else { 0 };
+        let halved = |weight: Weight| Weight { halvings: weight.halvings + halvings, ..weight };
+        Self { share: halved(Weight::of(tau)), local: halved(Weight::of(1.0)) }
+    }
+}
+
 /// Rounds in which values are mixed, and who is heard in them.
 pub(crate) struct Rounds {
     nodes: usize,
@@ -233,6 +248,8 @@ pub(crate) struct Rounds {
     heard: Vec<Vec<usize>>,
     /// Whether one symmetric matrix serves all rounds.
     powers: bool,
+    /// Fresh noise on every message, as a share of the local one.
+    relay: Option<Relay>,
     observers: Vec<usize>,
 }
 
@@ -250,6 +267,7 @@ impl Rounds {
             which: vec![0; steps],
             heard: all,
             powers: true,
+            relay: None,
             observers: observers.to_vec(),
         }
     }
@@ -271,6 +289,7 @@ impl Rounds {
             which: (0..steps).collect(),
             heard,
             powers: false,
+            relay: None,
             observers: observers.to_vec(),
         }
     }
@@ -286,6 +305,7 @@ impl Rounds {
             which: (0..steps).collect(),
             heard,
             powers: false,
+            relay: None,
             observers: Vec::new(),
         }
     }
@@ -304,6 +324,7 @@ impl Rounds {
             which: (0..rounds.len()).collect(),
             heard,
             powers: false,
+            relay: None,
             observers: observers.to_vec(),
         }
     }
@@ -354,6 +375,7 @@ impl Rounds {
             which: vec![0; steps],
             heard,
             powers: true,
+            relay: None,
             observers: vec![observer],
         }
     }
@@ -380,6 +402,13 @@ impl Rounds {
         }
     }
 
+    /// The same rounds with fresh noise of `tau` times the local one on every message, which its sender mixes, too: draw `t + 1` of peer `u`
+    /// is variable `(t + 1) n + u`. Who neither speaks nor hears draws none.
+    pub(crate) fn relayed(mut self, tau: f64) -> Self {
+        (self.relay, self.powers) = (Some(Relay::new(tau)), false);
+        self
+    }
+
     /// For any matrices: everyone's coefficients, carried along.
     fn each_round<N: Number>(
         &self,
@@ -387,13 +416,21 @@ impl Rounds {
         mut visit: impl FnMut(usize, usize, &[N]) -> bool,
     ) {
         let n = self.nodes;
-        let mut values = vec![vec![N::zero(); n]; n];
-        (0..n).filter(|u| self.observers.binary_search(u).is_err()).for_each(|u| values[u][u] = N::one());
+        let hidden = |u: &usize| self.observers.binary_search(u).is_err();
+        let mut values = vec![vec![N::zero(); self.variables()]; n];
+        let local = self.relay.map_or(N::one(), |relay| N::from(relay.local));
+        (0..n).filter(hidden).for_each(|u| values[u][u] = local);
         for t in 0..=self.rounds() {
+            let which = self.which.get(t);
+            if let (Some(relay), Some(&which)) = (self.relay, which) {
+                let share = N::from(relay.share);
+                let speak = self.matrices[which].0.iter().filter(|row| !row.from.is_empty());
+                speak.map(|row| row.peer).filter(hidden).for_each(|u| values[u][(t + 1) * n + u] = share);
+            }
             for &w in self.heard[t].iter().filter(|&&w| wanted(t, w)) {
                 visit(t, w, &values[w]);
             }
-            let Some(&which) = self.which.get(t) else { break };
+            let Some(&which) = which else { break };
             let next: Vec<(usize, Vec<N>)> = (self.matrices[which].counted::<N>().iter())
                 .map(|row| (row.peer, combined(row, &values)))
                 .collect();
@@ -409,7 +446,7 @@ impl Rounds {
 
 impl Source for Rounds {
     fn variables(&self) -> usize {
-        self.nodes
+        if self.relay.is_some() { self.nodes * (self.rounds() + 1) } else { self.nodes }
     }
 
     /// The product of the largest row sums.
@@ -424,7 +461,7 @@ impl Source for Rounds {
     }
 
     fn products(&self) -> f64 {
-        let width = if self.powers { self.heard[0].len() } else { self.nodes };
+        let width = if self.powers { self.heard[0].len() } else { self.variables() };
         let size = |matrix: &Matrix| matrix.0.iter().map(|row| row.from.len() + 1).sum::<usize>();
         let sizes: Vec<usize> = self.matrices.iter().map(size).collect();
         width as f64 * self.which.iter().map(|&i| sizes[i] as f64).sum::<f64>()
