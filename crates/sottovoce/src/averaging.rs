@@ -4,7 +4,7 @@
 use anyhow::bail;
 use serde::Serialize;
 use sottovoce_audit::reconstruct::exact_loss;
-use sottovoce_privacy::Gdp;
+use sottovoce_privacy::{Gdp, limits};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::Schedule;
@@ -257,7 +257,14 @@ fn statements(leakage: &Leakage, question: &Question) -> anyhow::Result<Vec<Stri
 pub fn terms(leakage: &Leakage, question: &Question) -> anyhow::Result<Terms> {
     let guarantee = leakage.guarantee(leakage.worst().0, question.sensitivity, question.sigma)?;
     let adversary = guarantee.adversary.to_string();
-    Ok(Terms::new(guarantee, adversary))
+    Ok(match question.results {
+        Results::Kept => Terms::new(guarantee, adversary),
+        Results::Published => {
+            let mut terms = Terms::new(guarantee, format!("{adversary}, with everybody's result"));
+            terms.not_covered.retain(|limit| limit != limits::RESULTS);
+            terms
+        }
+    })
 }
 
 /// Peers whose noisy value the observers can compute.

@@ -103,4 +103,6 @@ pub struct Plan {
     pub verified: Losses,
     /// What the chosen plan promises, to whom and by what right.
     pub statements: Vec<String>,
+    /// What these do not speak of.
+    pub not_covered: Vec<String>,
 }

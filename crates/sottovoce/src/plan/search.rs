@@ -1,6 +1,8 @@
 //! All candidates, the best of them, and the proof that it keeps the target.
 
 use anyhow::bail;
+use sottovoce_privacy::limits;
+use sottovoce_views::exact::Results;
 
 use super::verify::{statements, verify};
 use super::{ALL_OBSERVERS, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason};
@@ -129,10 +131,17 @@ pub fn averaging(problem: &Problem, progress: Progress) -> anyhow::Result<Plan> 
         delta: problem.delta,
         reason: reason::reason(problem, &rows, chosen),
         statements: statements(problem, &rows[chosen], &verified, &observers)?,
+        not_covered: not_covered(problem),
         rows,
         chosen,
         verified,
     })
+}
+
+fn not_covered(problem: &Problem) -> Vec<String> {
+    let mut all = limits::of_a_protocol();
+    all.retain(|limit| problem.results == Results::Kept || limit != limits::RESULTS);
+    all
 }
 
 /// Whether a graph has pairs that the target speaks of.

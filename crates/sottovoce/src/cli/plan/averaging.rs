@@ -243,7 +243,8 @@ impl fmt::Display for Planned {
         for statement in &plan.statements {
             writeln!(f, "  {statement}")?;
         }
-        Ok(())
+        writeln!(f, "\n  not covered:")?;
+        plan.not_covered.iter().try_for_each(|limit| writeln!(f, "  * {limit}"))
     }
 }
 
