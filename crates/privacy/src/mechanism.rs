@@ -124,6 +124,9 @@ pub struct Mechanism {
     sampling: Sampling,
 }
 
+/// Least probability of an answer that is not the true one: smaller ones lose digits, and then count for nothing.
+const LEAST: f64 = 1e-290;
+
 impl Mechanism {
     fn new(noise: Noise) -> Self {
         Self { noise, sampling: Sampling::Everyone }
@@ -162,6 +165,12 @@ impl Mechanism {
             return Err(Error::parameter("random-probability", random_probability, remedy));
         }
         at_least("buckets", u64::from(buckets), 2)?;
+        if random_probability / f64::from(buckets) < LEAST {
+            let remedy = format!(
+                "give at least {LEAST:e} for each answer; below that the answer is as good as published"
+            );
+            return Err(Error::parameter("random-probability", format!("{random_probability:e}"), remedy));
+        }
         Ok(Self::new(Noise::RandomizedResponse { random_probability, buckets }))
     }
 
@@ -284,6 +293,10 @@ mod tests {
         assert!(Mechanism::laplace(-1.0).is_err());
         assert!(Mechanism::laplace(1.0).unwrap().fixed_batch(11, 10).is_err());
         assert!(Mechanism::randomized_response(0.5, 1).is_err());
+        // Once accounted for as nothing at all.
+        for (p, buckets) in [(1e-310, 2), (5e-324, 3), (2e-308, 1000), (1e-285, u32::MAX)] {
+            assert!(Mechanism::randomized_response(p, buckets).is_err(), "{p:e} {buckets}");
+        }
         assert!(Mechanism::discrete_gaussian(1.0, 0).is_err());
     }
 

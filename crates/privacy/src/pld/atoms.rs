@@ -78,7 +78,7 @@ impl Atoms {
     pub(crate) fn randomized_response(p: f64, buckets: u32) -> Self {
         let other = p / f64::from(buckets);
         let truth = 1.0 - p + other;
-        let loss = (truth / other).ln();
+        let loss = truth.ln() - other.ln();
         if loss == 0.0 {
             return Self::nothing();
         }

@@ -145,7 +145,8 @@ impl Bracket {
 
 /// Relative rounding of tails, of which those under `Q` are computed through an exponential of the loss.
 fn rounding((low, high): (f64, f64)) -> f64 {
-    ROUNDING * (1.0 + 1e-2 * larger(low.abs(), high.abs()))
+    // Up to eleven deviations of Gaussian noise; what is beyond is less than rounding itself.
+    8.0 * ROUNDING * (1.0 + 1e-2 * larger(low.abs(), high.abs()))
 }
 
 /// How far rounding may move a threshold between `low` and `high`.

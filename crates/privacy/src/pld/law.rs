@@ -8,7 +8,7 @@
 use super::atoms::Atoms;
 use crate::interval::{larger, within};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
-use crate::special::{ln_add, ln_normal_above, mills, normal_above};
+use crate::special::{UNIT, ln_add, ln_normal_above, mills, normal_above, tail_error};
 use crate::{Error, Result};
 
 /// Probabilities of one event at a threshold `y`: under `P`, and `e^y` times that under `Q`.
@@ -342,10 +342,23 @@ impl Bell {
         }
     }
 
+    /// Whether so little is above `x` that doubles lose its digits.
+    pub(crate) fn is_far(self, x: f64) -> bool {
+        self.above(x) < 1e-250
+    }
+
+    /// Relative error of [`Self::above`] and of the exponential of its logarithm.
+    pub(crate) fn tail_error(self, x: f64) -> f64 {
+        match self {
+            Self::Gaussian { scale } => tail_error(x / scale),
+            Self::Laplace { scale } => (4.0 + 4.0 * (x / scale).abs()) * UNIT,
+        }
+    }
+
     /// The event that the outcome exceeds `x`, whose loss is `y`, under the mixture with centre 1 (`P`) and with centre -1.
     pub(crate) fn three_above(self, x: f64, y: f64, rate: f64) -> Masses {
         let p = (1.0 - rate) * self.above(x) + rate * self.above(x - 1.0);
-        let q = if y < 300.0 {
+        let q = if y < 300.0 && !self.is_far(x + 1.0) {
             let q = (1.0 - rate) * self.above(x) + rate * self.above(x + 1.0);
             if q == 0.0 { 0.0 } else { q * y.exp() }
         } else {

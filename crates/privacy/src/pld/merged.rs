@@ -12,7 +12,7 @@ use crate::interval::larger;
 use crate::special::UNIT;
 
 /// Relative error allowed for a computed tail.
-const ROUNDING: f64 = 64.0 * UNIT;
+const ROUNDING: f64 = 512.0 * UNIT;
 /// Lowerings of the lattice that are tried: halves, quarters, ... of a step.
 const HALVINGS: usize = 40;
 

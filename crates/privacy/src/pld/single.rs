@@ -7,7 +7,7 @@ use super::law::{Law, base_threshold, laws};
 use crate::gdp::VANISHING;
 use crate::interval::{larger, probability_above, probability_below, smaller};
 use crate::mechanism::{Adjacency, Mechanism};
-use crate::special::{Interval, UNIT, crossing};
+use crate::special::{Interval, UNIT, crossing, tail_error};
 use crate::{Error, Result};
 
 /// Epsilons are searched for up to this.
@@ -70,7 +70,12 @@ impl Law {
                 let value = -(0.5 * (y - shift)).exp_m1();
                 (value, 8.0 * UNIT * value)
             }
-            Self::Gaussian { .. } | Self::Atoms(_) => {
+            Self::Gaussian { shift } => {
+                let tails = self.above(y);
+                let error = 64.0 * UNIT + 2.0 * tail_error(y / shift + 0.5 * shift);
+                (tails.p - tails.q, error * (tails.p + tails.q * (1.0 + y)))
+            }
+            Self::Atoms(_) => {
                 let tails = self.above(y);
                 (tails.p - tails.q, 64.0 * UNIT * (tails.p + tails.q * (1.0 + y)))
             }
@@ -87,14 +92,15 @@ impl Law {
             Self::Symmetric { one_sided } => one_sided.curve(y),
             Self::Opposite { noise, rate } => {
                 let x = noise.outcome(y, *rate);
-                if y > 300.0 {
+                let error = 64.0 * UNIT + 2.0 * noise.tail_error(x + 1.0);
+                if y > 300.0 || noise.is_far(x + 1.0) {
                     let tails = noise.three_above(x, y, *rate);
-                    return (tails.p - tails.q, 64.0 * UNIT * (tails.p + tails.q * (1.0 + y)));
+                    return (tails.p - tails.q, error * (tails.p + tails.q * (1.0 + y)));
                 }
                 let gain = rate * noise.above(x - 1.0);
                 let cost = rate * y.exp() * noise.above(x + 1.0);
                 let rest = (1.0 - rate) * y.exp_m1() * noise.above(x);
-                (gain - cost - rest, 64.0 * UNIT * (gain + (cost + rest) * (1.0 + y)))
+                (gain - cost - rest, error * (gain + (cost + rest) * (1.0 + y)))
             }
         }
     }

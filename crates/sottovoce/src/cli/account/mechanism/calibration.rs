@@ -92,7 +92,8 @@ impl MechanismArgs {
         let release = self.noise.given()?;
         let (name, rows, draw) = self.sampling.batches()?;
         if rows == 0 {
-            bail!("`{}` is 0: give at least 1", if name == "batch" { "population" } else { "rows" });
+            let (field, least) = if name == "batch" { ("population", 2) } else { ("rows", 1) };
+            bail!("`{field}` is too small for a batch: give at least {least}");
         }
         // A batch of everybody is no sample; it is the last that is tried.
         let build = |size: u64| draw(size).and_then(|draw| Ok(draw.of(release)?));

@@ -160,7 +160,7 @@ fn draw(fields: &mut Fields) -> anyhow::Result<Draw> {
     match (rate, batch, population) {
         (None, None, None) => Ok(Draw::Everyone),
         (Some(rate), None, None) => Ok(Draw::at_rate(rate)),
-        (None, Some(batch), Some(population)) => Ok(Draw::in_batches(batch, population)),
+        (None, Some(batch), Some(population)) => Draw::in_batches(batch, population),
         (Some(rate), ..) => bail!("`sampling_rate` is {rate} beside a batch: give one of the two"),
         (None, Some(batch), None) => bail!("`batch` is {batch}: give the population it is drawn from"),
         (None, None, Some(population)) => bail!("`population` is {population}: give the batch drawn from it"),

@@ -59,8 +59,16 @@ impl Draw {
     }
 
     /// In batches of fixed size; 0 is nobody.
-    pub(super) fn in_batches(batch: u64, population: u64) -> Self {
-        if batch == 0 { Self::Nobody } else { Self::Fixed { batch, population } }
+    ///
+    /// A batch of everybody is refused: with one row more it would be a batch again, and lose more than twice as much.
+    pub(super) fn in_batches(batch: u64, population: u64) -> anyhow::Result<Self> {
+        match batch {
+            0 => Ok(Self::Nobody),
+            _ if batch == population => bail!(
+                "`batch` is {batch}, the whole population: that is no sample; leave batch and population out for a release on every row"
+            ),
+            _ => Ok(Self::Fixed { batch, population }),
+        }
     }
 
     /// The release on such a sample.
@@ -87,7 +95,7 @@ impl SamplingArgs {
     pub(super) fn draw(&self) -> anyhow::Result<Draw> {
         match (self.sampling_rate, self.batch, self.population, self.rows, self.batch_size) {
             (Some(rate), ..) => Ok(Draw::at_rate(rate)),
-            (None, Some(batch), Some(population), ..) => Ok(Draw::in_batches(batch, population)),
+            (None, Some(batch), Some(population), ..) => Draw::in_batches(batch, population),
             (None, None, Some(population), ..) => {
                 bail!("`population` is {population}: give --batch M with it, or --calibrate-batch to find it")
             }
@@ -117,9 +125,9 @@ impl SamplingArgs {
                 bail!("`population` is missing: give --population N (fixed batches) or --rows N (Poisson)")
             }
         };
-        let draw =
-            move |size: u64| if fixed { Ok(Draw::in_batches(size, rows)) } else { batches_of(size, rows) };
-        Ok((if fixed { "batch" } else { "batch-size" }, rows, draw))
+        let draw = move |size: u64| if fixed { Draw::in_batches(size, rows) } else { batches_of(size, rows) };
+        let largest = if fixed { rows.saturating_sub(1) } else { rows };
+        Ok((if fixed { "batch" } else { "batch-size" }, largest, draw))
     }
 
     /// The number of releases.
