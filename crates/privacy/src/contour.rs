@@ -32,7 +32,7 @@ pub(crate) struct Effort {
 }
 
 pub(crate) const CHEAP: Effort = Effort { frequencies: 12_000.0, work: 8e6 };
-pub(crate) const DEAR: Effort = Effort { frequencies: 400_000.0, work: 6e7 };
+pub(crate) const DEAR: Effort = Effort { frequencies: 400_000.0, work: 3e7 };
 
 /// What a node costs where only one frequency is asked for (against one of many).
 const PROBE: f64 = 8.0;
