@@ -4,7 +4,6 @@
 
 pub mod averaging;
 
-pub mod happened;
 pub mod learning;
 pub mod plan;
 pub mod quickstart;
