@@ -4,12 +4,12 @@
 //! Two computations rather than one over a number type: doubles are multiplied in blocks, by vector instructions, and are projected
 //! by what is left of a length; here a direction is taken by its size in fixed point, and there may be no digits left at all.
 
+use super::Space;
 use super::echelon::News;
 use super::field::Residues;
 use super::fixed::Fixed;
 use super::orthonormal::{Basis, dot};
 use super::rows::Rounds;
-use super::Space;
 
 /// Products are moved by so many bits more than their rounding.
 const MOVED: u32 = 36;
