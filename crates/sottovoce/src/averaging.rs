@@ -1,7 +1,6 @@
 //! Questions about an averaging run, answered by the accountant that fits: what the command line, the planner and the report
 //! share.
 
-use anyhow::bail;
 use serde::Serialize;
 use sottovoce_audit::reconstruct::exact_loss;
 use sottovoce_privacy::{Gdp, limits};
@@ -13,6 +12,7 @@ use sottovoce_views::parallel;
 use sottovoce_views::published::{self, Formula};
 
 use crate::terms::Terms;
+use crate::{Error, Result, require};
 
 /// A loss above this counts as fully exposed.
 const EXPOSED: f64 = 1.0 - 1e-9;
@@ -133,7 +133,7 @@ impl Run {
     }
 
     /// The exact leakage towards the observers of a question.
-    pub fn exact(&self, question: &Question) -> anyhow::Result<Leakage> {
+    pub fn exact(&self, question: &Question) -> Result<Leakage> {
         let Question { observers, relay_noise, results, .. } = question;
         Ok(exact_loss(&self.scheme(), observers, *relay_noise, *results)?)
     }
@@ -153,7 +153,7 @@ impl Run {
         relay_noise: f64,
         results: Results,
         done: impl Fn(usize) + Sync,
-    ) -> anyhow::Result<Vec<Leakage>> {
+    ) -> Result<Vec<Leakage>> {
         match &self.who {
             Who::Gossip(_) if results == Results::Published => {
                 let scheme = self.scheme();
@@ -161,25 +161,23 @@ impl Run {
                 Ok(parallel::map(self.nodes(), one, done).into_iter().collect::<Result<_, _>>()?)
             }
             Who::Gossip(mixing) => Ok(exact::relay_gossip_all_pairs(mixing, self.steps, relay_noise, done)?),
-            Who::Scheduled(_) => bail!("`all-pairs` needs a fixed graph: name --observers for a schedule"),
-        }
-    }
-
-    /// The coalition of `size` peers that learns most (fixed graphs, no relay noise).
-    pub fn worst_coalition(
-        &self,
-        size: usize,
-        done: impl Fn(usize) + Sync,
-    ) -> anyhow::Result<exact::WorstCoalition> {
-        match &self.who {
-            Who::Gossip(mixing) => Ok(exact::worst_coalition(mixing, size, self.steps, done)?),
             Who::Scheduled(_) => {
-                bail!("`worst-coalition` needs a fixed graph: name --observers for a schedule")
+                Err(Error::refused("`all-pairs` needs a fixed graph: name --observers for a schedule"))
             }
         }
     }
 
-    fn published(&self, formula: Formula, question: &Question) -> anyhow::Result<Vec<f64>> {
+    /// The coalition of `size` peers that learns most (fixed graphs, no relay noise).
+    pub fn worst_coalition(&self, size: usize, done: impl Fn(usize) + Sync) -> Result<exact::WorstCoalition> {
+        match &self.who {
+            Who::Gossip(mixing) => Ok(exact::worst_coalition(mixing, size, self.steps, done)?),
+            Who::Scheduled(_) => {
+                Err(Error::refused("`worst-coalition` needs a fixed graph: name --observers for a schedule"))
+            }
+        }
+    }
+
+    fn published(&self, formula: Formula, question: &Question) -> Result<Vec<f64>> {
         match (&self.who, formula) {
             (Who::Gossip(mixing), _) => {
                 Ok(published::gossip(formula, mixing, &question.observers, self.steps)?)
@@ -187,17 +185,17 @@ impl Run {
             (Who::Scheduled(schedule), Formula::Theorem1) => {
                 Ok(published::scheduled(schedule, &question.observers, self.steps)?)
             }
-            (Who::Scheduled(_), Formula::Corrected) => {
-                bail!(
-                    "`method` is published-corrected: the correction is printed for a fixed graph only; use exact"
-                )
-            }
+            (Who::Scheduled(_), Formula::Corrected) => Err(Error::parameter(
+                "method",
+                "published-corrected",
+                "the correction is printed for a fixed graph only; use exact",
+            )),
         }
     }
 
     /// Answers a question by the given methods. Published formulas know no relay noise and leave it out of account; the
     /// correction is left out, where not asked for alone, for schedules.
-    pub fn account(&self, question: &Question, methods: &[Method]) -> anyhow::Result<Accounted> {
+    pub fn account(&self, question: &Question, methods: &[Method]) -> Result<Accounted> {
         check(question)?;
         let mut observers = question.observers.clone();
         observers.sort_unstable();
@@ -235,11 +233,9 @@ impl Run {
 }
 
 /// Refuses noises, sensitivities and deltas that are none.
-pub fn check(question: &Question) -> anyhow::Result<()> {
+pub fn check(question: &Question) -> Result<()> {
     for (field, value) in [("sigma", question.sigma), ("sensitivity", question.sensitivity)] {
-        if !(value.is_finite() && value > 0.0) {
-            bail!("`{field}` is {value}: give a positive number");
-        }
+        require(value.is_finite() && value > 0.0, field, value, "give a positive number")?;
     }
     // Refuses a delta outside (0, 1).
     Gdp::new(0.0)?.epsilon(question.delta)?;
@@ -247,14 +243,14 @@ pub fn check(question: &Question) -> anyhow::Result<()> {
 }
 
 /// The guarantee of the worst-off peer, and that of local DP beside it.
-fn statements(leakage: &Leakage, question: &Question) -> anyhow::Result<Vec<String>> {
+fn statements(leakage: &Leakage, question: &Question) -> Result<Vec<String>> {
     let (peer, _) = leakage.worst();
     let guarantee = leakage.guarantee(peer, question.sensitivity, question.sigma)?;
     Ok(vec![format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?)])
 }
 
 /// What holds for all losses towards these observers.
-pub fn terms(leakage: &Leakage, question: &Question) -> anyhow::Result<Terms> {
+pub fn terms(leakage: &Leakage, question: &Question) -> Result<Terms> {
     let guarantee = leakage.guarantee(leakage.worst().0, question.sensitivity, question.sigma)?;
     let adversary = guarantee.adversary.to_string();
     Ok(match question.results {

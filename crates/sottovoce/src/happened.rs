@@ -17,6 +17,8 @@ use sottovoce_simulator::happened::{Arrivals, Happened, happened};
 use sottovoce_simulator::outcome::Outcome;
 use sottovoce_views::exact::{self, Leakage, Mixed, Results, Round};
 
+use crate::Result;
+
 /// Coefficients that a trace may hold: 400 MB of them.
 const LARGEST: usize = 50_000_000;
 
@@ -43,7 +45,7 @@ pub struct RunLosses {
 
 impl RunLosses {
     /// The guarantee of peer `u` in this run. Lost messages are accounted for in it.
-    pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> anyhow::Result<Guarantee> {
+    pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
         let mut guarantee = self.leakage.guarantee(u, sensitivity, sigma)?;
         guarantee.not_covered.retain(|limit| limit != limits::LOST_MESSAGES);
         Ok(guarantee)
@@ -57,7 +59,7 @@ pub fn losses<V>(
     arrived: &Arrivals,
     observers: &[usize],
     results: Results,
-) -> anyhow::Result<RunLosses> {
+) -> Result<RunLosses> {
     if outcome.misses.is_empty() {
         let tau = setup.noising.relay / setup.noising.local;
         let leakage = exact_loss(&setup.scheme, observers, tau, results)?;
