@@ -1,7 +1,6 @@
 //! Questions about an averaging run, answered by the accountant that fits: what the command line, the planner and the report
 //! share.
 
-use anyhow::bail;
 use serde::Serialize;
 use sottovoce_privacy::{Adversary, Gdp};
 use sottovoce_simulator::averaging::Scheme;
@@ -10,6 +9,7 @@ use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
 
 use crate::terms::Terms;
+use crate::{Result, require};
 
 /// A loss above this counts as fully exposed.
 const EXPOSED: f64 = 1.0 - 1e-9;
@@ -97,7 +97,7 @@ pub struct Accounted {
 
 /// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left
 /// out, where not asked for alone, for schedules.
-pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> anyhow::Result<Accounted> {
+pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Result<Accounted> {
     check(question)?;
     let mut observers = question.observers.clone();
     observers.sort_unstable();
@@ -137,11 +137,9 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> any
 }
 
 /// Refuses noises, sensitivities and deltas that are none.
-pub fn check(question: &Question) -> anyhow::Result<()> {
+pub fn check(question: &Question) -> Result<()> {
     for (field, value) in [("sigma", question.sigma), ("sensitivity", question.sensitivity)] {
-        if !(value.is_finite() && value > 0.0) {
-            bail!("`{field}` is {value}: give a positive number");
-        }
+        require(value.is_finite() && value > 0.0, field, value, "give a positive number")?;
     }
     // Refuses a delta outside (0, 1).
     Gdp::new(0.0)?.epsilon(question.delta)?;
@@ -149,7 +147,7 @@ pub fn check(question: &Question) -> anyhow::Result<()> {
 }
 
 /// What the peer that loses most is promised, in words, and the terms of all losses.
-pub fn promise(account: &Account, question: &Question) -> anyhow::Result<(String, Terms)> {
+pub fn promise(account: &Account, question: &Question) -> Result<(String, Terms)> {
     let (peer, guarantee) = account.worst(question.sensitivity, question.sigma)?;
     let statement = format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?);
     let adversary = match account.results {

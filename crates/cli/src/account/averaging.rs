@@ -151,7 +151,7 @@ impl AveragingArgs {
     fn promise(&self, found: &Account) -> anyhow::Result<(String, Terms)> {
         let question = self.question(found.leakage.observers.clone());
         check(&question)?;
-        promise(found, &question)
+        Ok(promise(found, &question)?)
     }
 
     fn coalition(&self, global: &Global, run: &Setting, size: usize) -> anyhow::Result<()> {
