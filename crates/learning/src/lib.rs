@@ -23,6 +23,8 @@
 //! # Ok::<(), sottovoce_learning::Error>(())
 //! ```
 
+pub mod bounds;
+pub mod data;
 pub mod houses;
 pub mod read;
 pub mod split;
@@ -31,9 +33,17 @@ mod error;
 mod linear;
 mod model;
 mod shards;
+mod spread;
 mod table;
+pub mod task;
+mod trivial;
 
+pub use bounds::Bounds;
+pub use data::Data;
 pub use error::{Error, Result};
 pub use model::{Clip, Loss, Model};
 pub use shards::{Shard, Shards};
+pub use spread::Spread;
 pub use table::Table;
+pub use task::{Batch, Origin, Task};
+pub use trivial::Trivial;

@@ -235,7 +235,7 @@ impl Run {
 }
 
 /// Refuses noises, sensitivities and deltas that are none.
-pub(crate) fn check(question: &Question) -> anyhow::Result<()> {
+pub fn check(question: &Question) -> anyhow::Result<()> {
     for (field, value) in [("sigma", question.sigma), ("sensitivity", question.sensitivity)] {
         if !(value.is_finite() && value > 0.0) {
             bail!("`{field}` is {value}: give a positive number");

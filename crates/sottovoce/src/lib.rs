@@ -3,12 +3,12 @@
 //! Everything a command prints is computed by a function of the crates re-exported here.
 
 pub mod averaging;
-pub mod cli;
+
 pub mod happened;
 pub mod learning;
 pub mod plan;
 pub mod quickstart;
-pub mod reproduce;
+
 pub mod rumor;
 pub mod terms;
 

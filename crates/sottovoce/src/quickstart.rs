@@ -486,3 +486,19 @@ fn summary(found: &Quickstart) -> Vec<(String, String)> {
     .map(|(label, value)| (label.to_owned(), value))
     .to_vec()
 }
+
+impl std::fmt::Display for Quickstart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "Private averaging among {} peers who speak only to those nearby\n", self.peers)?;
+        for (label, value) in &self.report.summary {
+            writeln!(f, "  {label:<40} {value}")?;
+        }
+        writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
+        crate::terms::promised(f, &self.statements, &self.not_covered)?;
+        writeln!(f, "\nThe attack\n  {}", self.attack)?;
+        if let Some(violation) = self.violations.first() {
+            writeln!(f, "\nBROKEN INVARIANT: {violation}")?;
+        }
+        Ok(())
+    }
+}

@@ -39,3 +39,10 @@ impl fmt::Display for Terms {
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
 }
+
+/// Guarantees, where they end, and that a simulation does not have them.
+pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: &[String]) -> fmt::Result {
+    statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+    writeln!(f, "\n  {}\n\n  not covered:", crate::SIMULATED)?;
+    not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+}

@@ -13,9 +13,7 @@
 //!
 //! Guarantees speak of replacing one user's data (`docs/theorems/preparing-data.md`): how many rows there are and who holds them is public.
 
-pub mod bounds;
 pub mod calibrate;
-pub mod data;
 pub mod losses;
 pub mod method;
 pub mod path;
@@ -23,17 +21,10 @@ pub mod plan;
 pub mod report;
 pub mod run;
 pub mod session;
-pub mod spread;
-pub mod task;
-pub mod trivial;
 
-pub use bounds::Bounds;
 pub use calibrate::{Against, Target};
-pub use data::Data;
 pub use losses::{Summary, UnitLosses};
 pub use method::Method;
 pub use run::{Checkpoint, Promise, Run};
 pub use session::{Session, Settings, State};
-pub use spread::Spread;
-pub use task::{Batch, Origin, Task};
-pub use trivial::Trivial;
+pub use sottovoce_learning::{Batch, Bounds, Data, Origin, Spread, Task, Trivial};

@@ -137,7 +137,7 @@ fn thinned(frames: Vec<Frame>) -> Vec<Frame> {
 }
 
 /// The round after this one that is kept of a course that may be very long: every one at first, then ever fewer.
-pub(crate) fn kept_after(round: u64) -> u64 {
+pub fn kept_after(round: u64) -> u64 {
     const DENSE: u64 = 400;
     const THIN: u64 = 50;
     if round < DENSE { round + 1 } else { round + round / THIN }

@@ -10,7 +10,7 @@
 mod course;
 mod words;
 
-pub(crate) use course::kept_after;
+pub use course::kept_after;
 
 use anyhow::{Context, bail};
 use serde::Serialize;

@@ -152,3 +152,16 @@ fn percent(share: f64) -> String {
 fn percent_up(share: f64) -> String {
     format!("{} %", text::up(100.0 * share, 3))
 }
+
+impl std::fmt::Display for super::Found {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} whose source is hidden\n", self.report.title)?;
+        for (label, value) in &self.report.summary {
+            writeln!(f, "  {label:<28} {value}")?;
+        }
+        writeln!(f, "\nWhat is promised")?;
+        crate::terms::promised(f, &self.statements, &self.not_covered)?;
+        writeln!(f, "\nThe attack\n  {}", self.attack)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,360 @@
+//! `sottovoce account averaging`: what observers learn about every peer from gossip.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use sottovoce_privacy::round_up;
+use sottovoce_topology::Graph;
+use sottovoce_topology::paths::{self, UNREACHABLE};
+use sottovoce_views::exact::{Leakage, WorstCoalition};
+
+use crate::Global;
+use crate::graph::source::{GraphSource, observer, read_schedule};
+use crate::graph::{ResultsChoice, count, real};
+use sottovoce::averaging::{Accounted, Method, Question, Run, check, terms};
+use sottovoce::terms::Terms;
+
+const EXAMPLES: &str = "Examples:
+  sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
+  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
+  sottovoce account averaging --schedule pairs.json --observers 2 --method exact
+  sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
+  sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
+  sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
+
+Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
+{\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
+
+/// Arguments of `account averaging`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule"]))]
+#[command(group = clap::ArgGroup::new("who").required(true))]
+pub(crate) struct AveragingArgs {
+    #[command(flatten)]
+    source: GraphSource,
+    /// Who mixes with whom at each step, instead of a fixed graph.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"])]
+    schedule: Option<PathBuf>,
+    /// Number of gossip steps (default: all steps of the schedule).
+    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    steps: Option<usize>,
+    /// Peers who pool what they hear, separated by commas.
+    #[arg(long, value_name = "V,...", value_delimiter = ',', group = "who")]
+    observers: Vec<String>,
+    /// Every peer on its own: the whole matrix of exact losses.
+    #[arg(long, group = "who")]
+    all_pairs: bool,
+    /// The K peers who together learn most (without relay noise).
+    #[arg(long, value_name = "K", value_parser = count, group = "who", allow_negative_numbers = true)]
+    worst_coalition: Option<usize>,
+    /// Fresh noise on every message, as a share of the local noise (plain gossip; without it, accelerated or plain).
+    #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    relay_noise: f64,
+    /// What becomes of the results: published ones are known to the observers.
+    #[arg(long, value_enum, default_value = "kept")]
+    results: ResultsChoice,
+    /// Which accounting to print.
+    #[arg(long, value_enum, default_value = "all")]
+    method: Choice,
+    /// Standard deviation of the local noise.
+    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
+    sigma: f64,
+    /// How far one person can move a peer's value.
+    #[arg(long, value_name = "DELTA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
+    sensitivity: f64,
+    /// Probability with which the stated epsilons may fail.
+    #[arg(long, default_value_t = 1e-5, allow_negative_numbers = true)]
+    delta: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// The formula as printed (refuted; for comparison).
+    Published,
+    /// The authors' later correction (refuted as well).
+    PublishedCorrected,
+    /// The exact loss.
+    Exact,
+    /// All of them.
+    All,
+}
+
+impl Choice {
+    fn methods(self) -> Vec<Method> {
+        match self {
+            Self::Published => vec![Method::Published],
+            Self::PublishedCorrected => vec![Method::PublishedCorrected],
+            Self::Exact => vec![Method::Exact],
+            Self::All => vec![Method::Exact, Method::Published, Method::PublishedCorrected],
+        }
+    }
+}
+
+impl AveragingArgs {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let graph = self.source.read()?;
+        let run = self.averaging(graph.as_ref())?;
+        if self.all_pairs {
+            return self.matrix(global, &run, graph.as_ref());
+        }
+        if let Some(size) = self.worst_coalition {
+            return self.coalition(global, &run, size);
+        }
+        let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.nodes()));
+        let question = self.question(observers.collect::<anyhow::Result<_>>()?);
+        let accounted = run.account(&question, &self.method.methods())?;
+        let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
+        global.print(&AveragingAccount {
+            accounted,
+            hops,
+            names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
+        })
+    }
+
+    fn question(&self, observers: Vec<usize>) -> Question {
+        Question {
+            observers,
+            relay_noise: self.relay_noise,
+            results: self.results.into(),
+            sigma: self.sigma,
+            sensitivity: self.sensitivity,
+            delta: self.delta,
+        }
+    }
+
+    fn matrix(&self, global: &Global, run: &Run, graph: Option<&Graph>) -> anyhow::Result<()> {
+        let bar = global.progress(run.nodes(), "observers");
+        let leakages = run.exact_all_pairs(self.relay_noise, self.results.into(), |_| bar.inc(1))?;
+        bar.finish_and_clear();
+        let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
+        for leakage in &leakages {
+            let hops = graph.map(|graph| hops(graph, &leakage.observers)).transpose()?;
+            for (u, loss) in leakage.losses.iter().enumerate().filter(|(u, _)| leakage.observers != [*u]) {
+                by_distance.entry(hops.as_ref().map_or(1, |hops| hops[u])).or_default().add(*loss);
+            }
+        }
+        let mean = leakages.iter().map(Leakage::mean).sum::<f64>() / leakages.len() as f64;
+        let certified = leakages.iter().all(|leakage| leakage.certified);
+        let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
+        let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
+        let (statement, terms) = self.promise(worst)?;
+        let terms = Terms { adversary: "any one peer".into(), ..terms };
+        let exact = leakages.iter().map(|leakage| leakage.losses.clone()).collect();
+        let statements = vec![statement];
+        let relay_noise = self.relay_noise;
+        global.print(&AllPairs { relay_noise, mean, certified, by_distance, statements, terms, exact })
+    }
+
+    /// The guarantee of whoever loses most to some observers, in words, and its terms.
+    fn promise(&self, leakage: &Leakage) -> anyhow::Result<(String, Terms)> {
+        let question = self.question(leakage.observers.clone());
+        check(&question)?;
+        let (peer, _) = leakage.worst();
+        let guarantee = leakage.guarantee(peer, self.sensitivity, self.sigma)?;
+        let statement = format!("peer {peer}, the worst off: {}", guarantee.state(self.delta)?);
+        Ok((statement, terms(leakage, &question)?))
+    }
+
+    fn coalition(&self, global: &Global, run: &Run, size: usize) -> anyhow::Result<()> {
+        if self.results == ResultsChoice::Published {
+            bail!(
+                "`results` is published: the worst coalition is found for kept results; name it with --observers"
+            );
+        }
+        if self.relay_noise != 0.0 {
+            bail!(
+                "`relay-noise` is {}: the worst coalition is found without relay noise; name it with --observers",
+                self.relay_noise
+            );
+        }
+        let bar = global.progress(0, "coalitions");
+        let found = run.worst_coalition(size, |_| bar.inc(1))?;
+        bar.finish_and_clear();
+        let (statement, terms) = self.promise(&found.leakage)?;
+        global.print(&Coalition { found, statements: vec![statement], terms })
+    }
+
+    fn averaging(&self, graph: Option<&Graph>) -> anyhow::Result<Run> {
+        if let Some(graph) = graph {
+            let Some(steps) = self.steps else { bail!("`steps` is missing: give --steps T") };
+            return Ok(Run::gossip(self.source.mixing(graph)?, steps));
+        }
+        let Some(path) = &self.schedule else {
+            bail!("`graph` is missing: give --graph FILE or --schedule FILE")
+        };
+        let schedule = read_schedule(path, self.source.weights)?;
+        let steps = self.steps.unwrap_or(schedule.period());
+        Ok(Run::scheduled(schedule, steps))
+    }
+}
+
+/// Hops from each peer to the nearest observer.
+fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
+    let mut nearest = vec![UNREACHABLE; graph.nodes()];
+    for &v in observers {
+        let distances = paths::distances(graph, v)?;
+        nearest.iter_mut().zip(distances).for_each(|(near, hops)| *near = (*near).min(hops));
+    }
+    Ok(nearest)
+}
+
+/// What `--all-pairs` found: `exact[v][u]` is the loss of `u` towards `v`.
+#[derive(Serialize)]
+struct AllPairs {
+    relay_noise: f64,
+    mean: f64,
+    certified: bool,
+    by_distance: BTreeMap<u32, Group>,
+    statements: Vec<String>,
+    #[serde(flatten)]
+    terms: Terms,
+    exact: Vec<Vec<f64>>,
+}
+
+/// Losses of the pairs at one distance.
+#[derive(Default, Serialize)]
+struct Group {
+    pairs: usize,
+    #[serde(skip)]
+    sum: f64,
+    largest: f64,
+}
+
+impl Group {
+    fn add(&mut self, loss: f64) {
+        self.pairs += 1;
+        self.sum += loss;
+        self.largest = self.largest.max(loss);
+    }
+}
+
+impl fmt::Display for AllPairs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "exact losses of all pairs, in units of local DP (mean over all: {})\n", up(self.mean))?;
+        writeln!(f, "  {:>8} {:>8} {:>10} {:>10}", "distance", "pairs", "mean", "largest")?;
+        for (hops, group) in &self.by_distance {
+            let mean = group.sum / group.pairs as f64;
+            writeln!(f, "  {hops:>8} {:>8} {:>10} {:>10}", group.pairs, up(mean), up(group.largest))?;
+        }
+        writeln!(f)?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        write!(f, "{}", self.terms)
+    }
+}
+
+/// What `--worst-coalition` found.
+#[derive(Serialize)]
+struct Coalition {
+    #[serde(flatten)]
+    found: WorstCoalition,
+    statements: Vec<String>,
+    #[serde(flatten)]
+    terms: Terms,
+}
+
+impl fmt::Display for Coalition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let leakage = &self.found.leakage;
+        writeln!(f, "peers {} learn most together", list(&leakage.observers))?;
+        writeln!(f, "  mean loss      {} of local DP's", up(leakage.mean()))?;
+        let how = if self.found.exhaustive {
+            "all coalitions were looked at".to_owned()
+        } else {
+            format!("found greedily; no coalition of this size exceeds {}", up(self.found.mean_at_most))
+        };
+        writeln!(f, "                 ({how})")?;
+        writeln!(f, "  fully exposed  {}\n", list(&sottovoce::averaging::exposed(leakage)))?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        write!(f, "{}", self.terms)
+    }
+}
+
+/// What `account averaging` found.
+#[derive(Serialize)]
+struct AveragingAccount {
+    #[serde(flatten)]
+    accounted: Accounted,
+    #[serde(rename = "distance", skip_serializing_if = "Option::is_none")]
+    hops: Option<Vec<u32>>,
+    #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
+}
+
+impl AveragingAccount {
+    /// Mean and largest of a list over the peers at each distance (all at 1 where there is no fixed graph).
+    fn by_distance(&self, losses: &[f64]) -> BTreeMap<u32, (usize, f64, f64)> {
+        let mut rows = BTreeMap::new();
+        for (u, loss) in losses.iter().enumerate() {
+            if self.accounted.observers.binary_search(&u).is_ok() {
+                continue;
+            }
+            let row = rows.entry(self.hops.as_ref().map_or(1, |hops| hops[u])).or_insert((0, 0.0, 0.0_f64));
+            *row = (row.0 + 1, row.1 + loss, row.2.max(*loss));
+        }
+        rows
+    }
+}
+
+impl fmt::Display for AveragingAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.accounted;
+        let who = found.observers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
+        writeln!(
+            f,
+            "losses in units of local DP (mu = {}): 1 is no protection beyond a peer's own noise\n",
+            found.local_mu
+        )?;
+        let columns = [
+            ("exact", &found.exact),
+            ("published", &found.published),
+            ("corrected", &found.published_corrected),
+        ];
+        for (name, losses) in columns.iter().filter_map(|(name, losses)| Some((name, losses.as_ref()?))) {
+            writeln!(f, "  {name:<10} {:>8} {:>8} {:>10} {:>10}", "distance", "peers", "mean", "largest")?;
+            for (hops, (peers, sum, largest)) in self.by_distance(losses) {
+                let mean = sum / peers as f64;
+                writeln!(f, "  {:<10} {hops:>8} {peers:>8} {:>10} {:>10}", "", up(mean), up(largest))?;
+            }
+        }
+        if let Some(exposed) = &found.exposed {
+            writeln!(f, "\n  fully exposed: {}", list(exposed))?;
+        }
+        for statement in &found.statements {
+            writeln!(f, "  {statement}")?;
+        }
+        if let Some(terms) = &found.terms {
+            write!(f, "{terms}")?;
+        }
+        if let Some(published) = &found.worst_understatement {
+            write!(
+                f,
+                "\n  the published formula understates the loss of peer {}: {} instead of {}",
+                published.peer,
+                round_up(published.published),
+                round_up(published.exact)
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// A loss as people read it: to six places, and never smaller than it is.
+fn up(loss: f64) -> String {
+    format!("{:.6}", (loss * 1e6 - 1e-6).ceil() / 1e6)
+}
+
+fn list(peers: &[usize]) -> String {
+    const SHOWN: usize = 20;
+    let names: Vec<String> = peers.iter().take(SHOWN).map(usize::to_string).collect();
+    match peers.len() {
+        0 => "nobody".into(),
+        n if n > SHOWN => format!("{} and {} more", names.join(", "), n - SHOWN),
+        _ => names.join(", "),
+    }
+}

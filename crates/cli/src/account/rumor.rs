@@ -1,0 +1,147 @@
+//! `sottovoce account rumor`: how well the source of a rumour is hidden from curious peers.
+
+use std::fmt;
+
+use clap::Args;
+use serde::Serialize;
+use sottovoce_privacy::round_up;
+use sottovoce_views::rumor::{Account, Better, Method, Rumor, Spread};
+
+use crate::Global;
+use crate::graph::{count, real};
+
+const EXAMPLES: &str = "Examples:
+  sottovoce account rumor --nodes 100 --curious 10 --muting 0.1
+  sottovoce account rumor --nodes 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
+
+An active peer tells a peer drawn among all (itself included), stays active with probability S, and whoever is told becomes
+active. With --muting 0 the rumour walks (most private), with --muting 1 it is pushed (fastest). Curious peers log, in order,
+who tells them and whom they tell. The proofs, and what they do not cover, are in docs/theorems/rumor-source.md.";
+
+/// Arguments of `account rumor`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RumorArgs {
+    /// Number of peers, who can all reach each other.
+    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    nodes: usize,
+    /// How many of them are curious.
+    #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
+    curious: usize,
+    /// Probability to stay active after a telling, from 0 to 1.
+    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
+    muting: f64,
+    /// Epsilon at which delta is reported.
+    #[arg(long, value_name = "E", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    epsilon: f64,
+    /// Rumours of one and the same source.
+    #[arg(long, value_name = "K", default_value = "1", value_parser = rumors, allow_negative_numbers = true)]
+    rumors: u32,
+}
+
+fn rumors(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| "give a whole number from 1 to 10000".to_owned())
+}
+
+impl RumorArgs {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let rumor = Rumor::new(self.nodes, self.curious, self.muting)?;
+        let account = rumor.account(self.epsilon, self.rumors)?;
+        let statement = format!(
+            "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
+            account.epsilon,
+            round_up(account.delta),
+            account.adversary,
+            account.unit,
+            account.adjacency,
+            account.standing
+        );
+        global.print(&RumorAccount { account, statement })
+    }
+}
+
+/// What `account rumor` found.
+#[derive(Serialize)]
+struct RumorAccount {
+    #[serde(flatten)]
+    account: Account,
+    statement: String,
+}
+
+impl fmt::Display for RumorAccount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = &self.account;
+        let rumors = if found.rumors == 1 {
+            "one rumour".to_owned()
+        } else {
+            format!("{} rumours of one source", found.rumors)
+        };
+        writeln!(
+            f,
+            "{} peers, {} of them curious; {rumors}, muting s = {}\n",
+            found.nodes, found.curious, found.muting
+        )?;
+        writeln!(f, "  {}\n", self.statement)?;
+        writeln!(f, "{}", meaning(found))?;
+        writeln!(f, "\n  {:<34} {:>10} {:>12}", "", "delta", "uncertainty")?;
+        row(f, printed(found), found.delta, found.prediction_uncertainty)?;
+        row(f, "ours, one telling at a time", found.improved.delta, found.improved_uncertainty)?;
+        if let Some(sharp) = &found.sharp {
+            row(f, "ours, the same, sharper", sharp.delta, found.improved_uncertainty)?;
+        }
+        row(f, "ours, in synchronous rounds", found.rounds.delta, found.improved_uncertainty)?;
+        writeln!(f, "  {}", note(found))?;
+        writeln!(f, "\n  {}", spreading(found.spreading))?;
+        writeln!(f, "\n  not covered:")?;
+        found.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}
+
+fn row(f: &mut fmt::Formatter<'_>, name: &str, delta: f64, uncertainty: f64) -> fmt::Result {
+    writeln!(f, "  {name:<34} {:>10} {:>12}", round_up(delta), down(uncertainty))
+}
+
+/// Where the published row comes from.
+fn printed(found: &Account) -> &'static str {
+    match (found.muting == 0.0, found.epsilon == 0.0) {
+        (true, _) => "published (Theorem 5)",
+        (false, true) => "published (Theorems 7 and 8)",
+        (false, false) => "published, chord to n / (1 - s)",
+    }
+}
+
+/// The guarantee as probabilities of success.
+fn meaning(found: &Account) -> String {
+    format!(
+        "  told one at a time, no attack names the source with probability above {} on average,\n  and after no observation is anybody the source with \
+         probability above {} (published: {})",
+        round_up(found.improved.attack_success_at_most),
+        round_up(found.improved_posterior_at_most),
+        round_up(found.posterior_at_most)
+    )
+}
+
+/// Where the sharp number comes from.
+fn note(found: &Account) -> String {
+    match &found.sharp {
+        Some(Better { at_zero, method: Method::States | Method::Totals, .. }) => {
+            let (low, high) = (down(at_zero.lower), round_up(at_zero.upper));
+            format!("one telling at a time, one rumour at epsilon = 0: the truth is in [{low}, {high}]")
+        }
+        _ => format!("({})", found.sharp_reason),
+    }
+}
+
+/// Six significant digits, never rounded up.
+fn down(value: f64) -> String {
+    round_up(-value).trim_start_matches('-').to_owned()
+}
+
+fn spreading(spread: Option<Spread>) -> String {
+    match spread {
+        None => "spreading takes more than ten million rounds".into(),
+        Some(Spread { rounds, messages, .. }) => format!(
+            "spreading takes about {rounds} rounds and {messages:.0} messages (mean dynamics; simulations take up to a tenth longer, a fifth where peers are few)"
+        ),
+    }
+}

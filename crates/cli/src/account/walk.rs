@@ -1,0 +1,302 @@
+//! `sottovoce account walk`: what a walking token reveals.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow, bail};
+use clap::Args;
+use serde::Serialize;
+use sottovoce_privacy::{Adjacency, Standing, Unit, limits, round_up};
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::walk::{
+    ExpectedSetup, Odometer, PublishedWalk, Sampling, Trajectory, Visit, check_order, negative_log,
+    power_sums,
+};
+
+use crate::Global;
+use crate::graph::source::{GraphSource, peer};
+use crate::graph::{count, real};
+
+const EXAMPLES: &str = "Examples:
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6 --trajectory holders.json
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6,7 --sigma 8 --order 2 --expected 2000 --cap 10
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
+
+A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
+of order alpha in units of alpha/(2 sigma²). A trajectory file is a JSON list of holders, such as [0,1,2,1]; what it reveals to the
+observer is exact for linear losses, and a bound for convex ones with steps of at most 2/smoothness. Of a walk still to come the loss is
+estimated from simulated paths, with an upper bound. The printed loss of a contribution is a sum over all paths; it is refuted in
+general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for comparison.";
+
+/// Arguments of `account walk`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct WalkArgs {
+    #[command(flatten)]
+    source: GraphSource,
+    /// Number of steps of the token.
+    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    steps: usize,
+    /// Who watches; several pool what they see.
+    #[arg(long, value_name = "V,...", value_delimiter = ',', required_unless_present = "matrix")]
+    observer: Vec<String>,
+    /// File with the holders of the token, in order; `steps` must be their number.
+    #[arg(long, value_name = "FILE", requires = "observer")]
+    trajectory: Option<PathBuf>,
+    /// The token's last value is shown to everyone, so that the rest of the trajectory after the observer's last visit counts as well.
+    #[arg(long, requires = "trajectory")]
+    result_shown: bool,
+    /// The observer knows who sent it the token (of the printed loss; trajectories assume that it knows the whole path).
+    #[arg(long)]
+    sender_known: bool,
+    /// Contributions that the printed loss is for.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count)]
+    contributions: usize,
+    /// Noise, in units of the sensitivity.
+    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, requires = "order")]
+    sigma: Option<f64>,
+    /// Order alpha of the Rényi losses.
+    #[arg(long, value_name = "ALPHA", value_parser = real, allow_negative_numbers = true, requires = "sigma")]
+    order: Option<f64>,
+    /// Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone.
+    #[arg(long, value_name = "SAMPLES", value_parser = count, requires_all = ["sigma", "observer"])]
+    expected: Option<usize>,
+    /// Most contributions of each peer in a walk to come; after them it adds noise only.
+    #[arg(long, value_name = "N", value_parser = count, requires = "expected")]
+    cap: Option<usize>,
+    /// Steps before those, in which the token is only passed on.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = count, requires = "expected")]
+    burn_in: usize,
+    /// Tokens that walk in parallel.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count, requires = "expected")]
+    tokens: usize,
+    /// Probability with which the bounds from simulated paths hold, for all peers together.
+    #[arg(long, value_name = "P", default_value = "0.999999", value_parser = real, requires = "expected")]
+    confidence: f64,
+    /// The sums over all paths and the matrix logarithm, for all pairs.
+    #[arg(long)]
+    matrix: bool,
+}
+
+/// Everything asked for.
+#[derive(Debug, Serialize)]
+struct Walk {
+    /// What losses are counted in, but for those of a walk to come.
+    loss_unit: &'static str,
+    adversary: &'static str,
+    protects: &'static str,
+    /// What is protected.
+    unit: Unit,
+    /// Under which adjacency.
+    adjacency: Adjacency,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    observers: Vec<usize>,
+    /// So many contributions of each peer, as printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<Vec<f64>>,
+    published_standing: Standing,
+    /// Why there is no printed loss.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_refused: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trajectory_loss_linear: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trajectory_loss_convex: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trajectory_standing: Option<Standing>,
+    /// Rényi losses at the order given (not in units): bounds for a walk to come, with convex losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_loss_convex: Option<Vec<f64>>,
+    /// The same with linear losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_loss_linear: Option<Vec<f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_standing: Option<Standing>,
+    /// What the losses of a walk to come are counted in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_loss_unit: Option<String>,
+    /// The seed of the simulated paths.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expected_seed: Option<u64>,
+    /// What none of these losses speaks of.
+    not_covered: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum_powers_over_i: Option<Vec<Vec<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    neg_log_matrix: Option<Vec<Vec<f64>>>,
+}
+
+/// What both accounts of paths assume.
+const CONVEX: &str =
+    "losses are convex and smooth and steps are at most 2/smoothness (the linear column: losses are linear)";
+
+impl WalkArgs {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let Some(graph) = self.source.read()? else { bail!("`graph` is missing: give --graph FILE") };
+        let mixing = self.source.mixing(&graph)?;
+        let n = graph.nodes();
+        let observers: Vec<usize> = self
+            .observer
+            .iter()
+            .map(|name| peer("observer", name, Some(&graph), n))
+            .collect::<Result<_, _>>()?;
+        let mut walk = Walk {
+            loss_unit: "alpha/(2 sigma²)",
+            adversary: "the observers, who see the token at their own visits",
+            protects: "a peer's contributions, replaced within the sensitivity that sigma is relative to",
+            unit: Unit::User,
+            adjacency: Adjacency::Replace,
+            observers,
+            published: None,
+            published_standing: Standing::Refuted,
+            published_refused: None,
+            trajectory_loss_linear: None,
+            trajectory_loss_convex: None,
+            trajectory_standing: None,
+            expected_loss_convex: None,
+            expected_loss_linear: None,
+            expected_standing: None,
+            expected_loss_unit: None,
+            expected_seed: None,
+            not_covered: limits::of_a_protocol(),
+            sum_powers_over_i: None,
+            neg_log_matrix: None,
+        };
+        if !walk.observers.is_empty() {
+            self.publish(&mixing, &mut walk)?;
+        }
+        if let Some(file) = &self.trajectory {
+            let path = self.path(file, &graph, &walk.observers)?;
+            walk.trajectory_standing = Some(Standing::Conditional(vec![CONVEX.to_owned()]));
+            (walk.trajectory_loss_linear, walk.trajectory_loss_convex) =
+                (Some(path.linear), Some(path.convex));
+        }
+        self.expect(&mixing, &mut walk, global.seed)?;
+        if self.matrix {
+            let rows = |all: &[f64]| all.chunks_exact(n).map(<[f64]>::to_vec).collect::<Vec<_>>();
+            walk.sum_powers_over_i = Some(rows(&power_sums(&mixing, self.steps)?));
+            walk.neg_log_matrix = Some(rows(&negative_log(&mixing)?));
+        }
+        global.print(&walk)
+    }
+
+    /// The printed loss, where it is claimed. Where it is not, and nothing else is asked, that is an error.
+    fn publish(&self, mixing: &Mixing, walk: &mut Walk) -> anyhow::Result<()> {
+        if let (Some(sigma), Some(order)) = (self.sigma, self.order)
+            && let Err(error) = check_order(sigma, order)
+        {
+            if self.trajectory.is_none() && self.expected.is_none() {
+                return Err(error.into());
+            }
+            walk.published_refused = Some(error.to_string());
+            return Ok(());
+        }
+        let published =
+            PublishedWalk::new(mixing, self.steps)?.with_contributions(self.contributions as f64)?;
+        walk.published = Some(match (self.sender_known, &walk.observers[..]) {
+            (true, [observer]) => published.sender_known(*observer)?,
+            (true, _) => bail!("`sender-known` is given: the paper prints it for one observer; name one"),
+            (false, observers) => published.coalition(observers)?,
+        });
+        Ok(())
+    }
+
+    /// The walk to come.
+    fn expect(&self, mixing: &Mixing, walk: &mut Walk, seed: u64) -> anyhow::Result<()> {
+        let (Some(samples), Some(sigma), Some(order)) = (self.expected, self.sigma, self.order) else {
+            return Ok(());
+        };
+        let setup = ExpectedSetup {
+            cap: self.cap,
+            burn_in: self.burn_in,
+            tokens: self.tokens,
+            ..ExpectedSetup::new(mixing, self.steps)
+        };
+        let sampling = Sampling { samples, seed, confidence: self.confidence };
+        let mut expected = setup.expected(&walk.observers, sigma, &[order], sampling)?;
+        let chance = format!("{samples} simulated paths did not mislead (probability {})", self.confidence);
+        walk.expected_standing = Some(Standing::Conditional(vec![CONVEX.to_owned(), chance]));
+        walk.expected_loss_unit = Some(format!("Rényi loss of order {order}"));
+        walk.expected_seed = Some(seed);
+        walk.expected_loss_linear = Some(expected.linear.orders.swap_remove(0).upper);
+        walk.expected_loss_convex = Some(expected.convex.orders.swap_remove(0).upper);
+        Ok(())
+    }
+
+    fn path(&self, file: &Path, graph: &Graph, observers: &[usize]) -> anyhow::Result<Trajectory> {
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            anyhow!("`trajectory` is {shown}: it cannot be read ({error}); check the name")
+        })?;
+        let holders: Vec<usize> = serde_json::from_str(&text).with_context(|| {
+            format!("`trajectory` is {shown}: give a JSON list of holders, such as [0,1,2,1]")
+        })?;
+        if holders.len() != self.steps {
+            bail!(
+                "`steps` is {}: the trajectory has {} holders; give that number",
+                self.steps,
+                holders.len()
+            );
+        }
+        let strange = |pair: &&[usize]| pair[0] != pair[1] && !graph.has_edge(pair[0], pair[1]);
+        let nodes = graph.nodes();
+        if let Some(at) = holders.iter().position(|&holder| holder >= nodes) {
+            bail!("`trajectory` has {} at place {at}: there are {nodes} peers, from 0", holders[at]);
+        }
+        if let Some(pair) = holders.windows(2).find(strange) {
+            bail!(
+                "`trajectory` goes from {} to {}: they are no neighbours; give a walk on this graph",
+                pair[0],
+                pair[1]
+            );
+        }
+        let mut odometer = Odometer::new(nodes, &[observers.to_vec()])?;
+        holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributes))?;
+        Ok(odometer.conclude(self.result_shown).swap_remove(0))
+    }
+}
+
+impl fmt::Display for Walk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
+        writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
+        let columns: Vec<(&str, &Vec<f64>)> = [
+            ("printed", &self.published),
+            ("this path, linear", &self.trajectory_loss_linear),
+            ("this path, convex", &self.trajectory_loss_convex),
+            ("to come, linear (Rényi)", &self.expected_loss_linear),
+            ("to come, convex (Rényi)", &self.expected_loss_convex),
+        ]
+        .into_iter()
+        .filter_map(|(name, column)| column.as_ref().map(|column| (name, column)))
+        .collect();
+        if let Some((_, first)) = columns.first() {
+            let names: String = columns.iter().map(|(name, _)| format!("{name:<26}")).collect();
+            writeln!(f, "  peer    {}", names.trim_end())?;
+            for peer in (0..first.len()).filter(|peer| !self.observers.contains(peer)) {
+                let cells: String =
+                    columns.iter().map(|(_, column)| format!("{:<26}", round_up(column[peer]))).collect();
+                writeln!(f, "  {peer:<8}{}", cells.trim_end())?;
+            }
+            writeln!(f)?;
+        }
+        match &self.published_refused {
+            Some(reason) => writeln!(f, "  printed: not claimed here; {reason}")?,
+            None => writeln!(f, "  printed: {}", self.published_standing)?,
+        }
+        if let Some(standing) = &self.trajectory_standing {
+            writeln!(f, "  path:    {standing}")?;
+        }
+        if let Some(standing) = &self.expected_standing {
+            let unit = self.expected_loss_unit.as_deref().unwrap_or_default();
+            writeln!(f, "  to come: as a {unit}, with the result shown; {standing}")?;
+        }
+        if self.sum_powers_over_i.is_some() {
+            writeln!(f, "  The matrices are printed with --json.")?;
+        }
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}

@@ -1,0 +1,283 @@
+//! `sottovoce plan averaging`: from a graph and a target to a protocol, its noise and its number of steps.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use anyhow::bail;
+use clap::Args;
+use indicatif::ProgressBar;
+use serde::Serialize;
+use sottovoce_topology::io::Format;
+use sottovoce_topology::mixing::{Mixing, Weights};
+
+use crate::Global;
+use crate::graph::source::{formats, read_graph, weights};
+use crate::graph::{ResultsChoice, count, real};
+use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
+
+const EXAMPLES: &str = "Examples:
+  sottovoce plan averaging --nodes 64 --target-far --epsilon 1
+  sottovoce plan averaging --graph er.txt --target-far --epsilon 1 --target-worst 4
+  sottovoce plan averaging --nodes 64 --target-worst --epsilon 1 --results published
+  sottovoce plan averaging --nodes 100 --families torus,random-regular --target-mean 0.1 --json
+
+A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
+guarantee for nobody: some pairs lose more), of the worst pair, or of the worst pair at --beyond hops or more. The bound
+is the number after the option; without one it is the largest mu² that is private at --epsilon and --delta, or --mu-squared.
+Several targets hold together; with
+--target-far alone the worst pair is bounded too, at mu² = 4, as neighbours would else hear naked values. The error is bounded for values in an interval of width --sensitivity.
+
+On a given graph the butterfly is shown for comparison and not chosen, since its partners are not the graph's.";
+
+/// Arguments of `plan averaging`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct AveragingArgs {
+    /// Graph file; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// Format of the graph file; without it the extension tells.
+    #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "graph")]
+    format: Option<Format>,
+    /// What neighbours give to each other in one step on the given graph.
+    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis-plus-one", value_parser = weights())]
+    weights: Weights,
+    /// Share of its own value that every peer of the given graph keeps in a step, from 0 to below 1.
+    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    lazy: f64,
+    /// Number of peers, instead of a graph: the graph is chosen too.
+    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    nodes: Option<usize>,
+    /// Families of graphs to choose from, separated by commas (default: those that suit the number of peers).
+    #[arg(long, value_name = "F,..", value_delimiter = ',')]
+    families: Vec<String>,
+    /// Neighbours of each peer in a random-regular graph (default: about log2 of the number of peers).
+    #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true)]
+    degree: Option<usize>,
+    /// How far one person can move a peer's value; values lie in an interval of this width.
+    #[arg(long, value_name = "DELTA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
+    sensitivity: f64,
+    #[command(flatten)]
+    bounds: Bounds,
+    /// What becomes of the results: published ones are known to everyone.
+    #[arg(long, value_enum, default_value = "kept")]
+    results: ResultsChoice,
+    /// Look at so many observers only: an estimate, no guarantee.
+    #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
+    sample: Option<usize>,
+}
+
+/// What must hold.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Target")]
+struct Bounds {
+    /// Bound the mean over pairs of peers. A guarantee for nobody.
+    #[arg(long, value_name = "MU2", value_parser = real, allow_negative_numbers = true)]
+    target_mean: Option<Option<f64>>,
+    /// Bound the worst pair of peers (the default).
+    #[arg(long, value_name = "MU2", value_parser = real, allow_negative_numbers = true)]
+    target_worst: Option<Option<f64>>,
+    /// Bound the worst pair of peers that are far apart.
+    #[arg(long, value_name = "MU2", value_parser = real, allow_negative_numbers = true)]
+    target_far: Option<Option<f64>>,
+    /// Hops from which on two peers are far apart.
+    #[arg(long, value_name = "D", default_value = "2", allow_negative_numbers = true)]
+    beyond: u32,
+    /// Epsilon of the targets that have no number of their own.
+    #[arg(long, value_parser = real, allow_negative_numbers = true)]
+    epsilon: Option<f64>,
+    /// Probability with which epsilons may fail.
+    #[arg(long, default_value = "1e-5", value_parser = real, allow_negative_numbers = true)]
+    delta: f64,
+    /// mu² of the targets that have no number of their own.
+    #[arg(long, value_name = "MU2", value_parser = real, allow_negative_numbers = true)]
+    mu_squared: Option<f64>,
+}
+
+impl AveragingArgs {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let problem = Problem {
+            target: self.bounds.target()?,
+            sites: self.sites(global)?,
+            graph_is_given: self.graph.is_some(),
+            sensitivity: self.sensitivity,
+            results: self.results.into(),
+            sample: self.sample,
+            delta: self.bounds.delta,
+            seed: global.seed,
+        };
+        let bar = global.progress(0, "planning");
+        let found = plan::averaging(&problem, &|stage, done, total| show(&bar, stage, done, total));
+        bar.finish_and_clear();
+        global.print(&Planned(found?))
+    }
+
+    fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
+        match (&self.graph, self.nodes) {
+            (Some(_), Some(nodes)) => {
+                bail!("`nodes` is {nodes}: the graph has its own number of peers; remove --nodes or --graph")
+            }
+            (Some(_), None) if !self.families.is_empty() => {
+                bail!(
+                    "`families` is {}: the graph is given; remove --families or --graph",
+                    self.families.join(",")
+                )
+            }
+            (Some(path), None) => {
+                let graph = read_graph(path, self.format)?;
+                let mixing = Mixing::new(&graph, self.weights).lazy(self.lazy)?;
+                Ok(vec![Site::new(path.display().to_string(), mixing)?])
+            }
+            (None, Some(nodes)) => self.of_families(nodes, global),
+            (None, None) => {
+                bail!("`graph` is missing: give --graph FILE, or --nodes N to choose from families")
+            }
+        }
+    }
+
+    fn of_families(&self, nodes: usize, global: &Global) -> anyhow::Result<Vec<Site>> {
+        let defaults = site::default_families(nodes);
+        let names: Vec<&str> = match &self.families[..] {
+            [] => defaults,
+            named => named.iter().map(|name| name.trim()).collect(),
+        };
+        let make = |name: &&str| Site::of_family(&site::family(name, nodes, self.degree)?, global.seed);
+        names.iter().map(make).collect()
+    }
+}
+
+impl Bounds {
+    fn target(&self) -> anyhow::Result<Target> {
+        let named = [
+            ("target-mean", Bound::Mean, self.target_mean),
+            ("target-worst", Bound::Worst, self.target_worst),
+            ("target-far", Bound::Far, self.target_far),
+        ];
+        let common = self.common()?;
+        let mut target = Target::none(self.beyond);
+        let mut used = false;
+        for (field, bound, given) in named {
+            match (given, common) {
+                (None, _) => {}
+                (Some(Some(mu_squared)), _) => target = target.with(bound, mu_squared),
+                (Some(None), Some((_, _, mu_squared))) => {
+                    (target, used) = (target.with(bound, mu_squared), true);
+                }
+                (Some(None), None) => bail!(
+                    "`{field}` is without a bound: give a mu² after it, or --epsilon (and --delta), or --mu-squared"
+                ),
+            }
+        }
+        if let Some((field, value, mu_squared)) = common.filter(|_| !used) {
+            if target.is_worst_case() || target.mean.is_some() {
+                bail!(
+                    "`{field}` is {value}: every target has a number of its own; remove --{field} or a number"
+                );
+            }
+            target = target.with(Bound::Worst, mu_squared);
+        }
+        target.check()?;
+        Ok(target.guarded())
+    }
+
+    /// The bound of targets without a number of their own: its option, as given, and as `mu²`.
+    fn common(&self) -> anyhow::Result<Option<(&'static str, f64, f64)>> {
+        match (self.epsilon, self.mu_squared) {
+            (Some(epsilon), Some(_)) => {
+                bail!("`epsilon` is {epsilon}: --mu-squared is given too; remove one of them")
+            }
+            (Some(epsilon), None) => {
+                Ok(Some(("epsilon", epsilon, target::mu_squared_at(epsilon, self.delta)?)))
+            }
+            (None, Some(mu_squared)) if !(mu_squared > 0.0 && mu_squared.is_finite()) => {
+                bail!("`mu-squared` is {mu_squared}: give a positive, finite number")
+            }
+            (None, mu_squared) => Ok(mu_squared.map(|mu_squared| ("mu-squared", mu_squared, mu_squared))),
+        }
+    }
+}
+
+fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
+    bar.set_length(total as u64);
+    bar.set_position(done as u64);
+    if bar.message() != stage {
+        bar.set_message(stage.to_owned());
+    }
+}
+
+/// What `plan averaging` found.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Planned(plan::Plan);
+
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        writeln!(f, "{} peers, sensitivity {}; {}\n", plan.peers, plan.sensitivity, plan.target)?;
+        let width = plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).max(5);
+        let far = format!("dist>={}", plan.target.beyond);
+        writeln!(
+            f,
+            "  {:<18} {:<width$} {:>10} {:>10} {:>5} {:>10} {:>8} {:>8} {:>8} {:>8} {far:>8} {:>8}",
+            "protocol",
+            "graph",
+            "sigma",
+            "tau",
+            "T",
+            "error",
+            "/local",
+            "/central",
+            "mean",
+            "worst",
+            "messages"
+        )?;
+        for (i, row) in plan.rows.iter().enumerate() {
+            let mark = if i == plan.chosen { '>' } else { ' ' };
+            writeln!(f, "{mark} {}", line(row, width))?;
+        }
+        writeln!(
+            f,
+            "\nerror: predicted mean squared error; mean, worst, dist: losses in units of local DP (mu² = loss Delta²/sigma²)"
+        )?;
+        writeln!(f, "\n{}", plan.reason)?;
+        for statement in &plan.statements {
+            writeln!(f, "  {statement}")?;
+        }
+        writeln!(f, "\n  not covered:")?;
+        plan.not_covered.iter().try_for_each(|limit| writeln!(f, "  * {limit}"))
+    }
+}
+
+fn graph(row: &Row) -> &str {
+    row.graph.as_deref().unwrap_or("-")
+}
+
+fn line(row: &Row, width: usize) -> String {
+    let shown = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), short);
+    let mean = shown(row.loss.map(|loss| loss.mean));
+    let worst = shown(row.loss.map(|loss| loss.worst));
+    let far = shown(row.loss.and_then(|loss| loss.far));
+    format!(
+        "{:<18} {:<width$} {:>10} {:>10} {:>5} {:>10.4e} {:>8} {:>8} {mean:>8} {worst:>8} {far:>8} {:>8.1}",
+        row.protocol.name(),
+        graph(row),
+        row.sigma,
+        row.tau,
+        row.steps,
+        row.error,
+        short(row.error_over_local),
+        short(row.error_over_central),
+        row.messages
+    )
+}
+
+/// Four digits or so.
+fn short(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        v if v < 1e-3 => format!("{v:.1e}"),
+        v if v < 10.0 => format!("{v:.4}"),
+        v if v < 1e5 => format!("{v:.1}"),
+        v => format!("{v:.1e}"),
+    }
+}

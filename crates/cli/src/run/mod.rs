@@ -1,0 +1,104 @@
+//! `sottovoce run`: the main jobs, on embedded examples that need no files.
+//!
+//! * `quickstart`: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack confirms it;
+//! * `learning`: peers learn a model together, by gossip, by a walking token, or by averaging to consensus;
+//! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
+//!
+//! All end in a report.
+
+mod learning;
+mod quickstart;
+mod rumor;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::Global;
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run learning\n  sottovoce run rumor"
+)]
+pub(crate) struct Run {
+    #[command(subcommand)]
+    experiment: Experiment,
+}
+
+#[derive(Debug, Subcommand)]
+enum Experiment {
+    /// Private averaging among 64 peers who speak only to those nearby: simulated, accounted for, attacked, reported.
+    Quickstart(quickstart::Quickstart),
+    /// A model learned together from data that stays where it is: calibrated, run, accounted for, reported.
+    Learning(Box<learning::Learning>),
+    /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
+    Rumor(rumor::Rumor),
+}
+
+impl Run {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        match &self.experiment {
+            Experiment::Quickstart(command) => command.run(global),
+            Experiment::Learning(command) => command.run(global),
+            Experiment::Rumor(command) => command.run(global),
+        }
+    }
+}
+
+/// Where a report goes.
+#[derive(Debug, Args)]
+struct Place {
+    /// Folder for the report; without it a new folder `sottovoce-report`, `sottovoce-report-2`, ...
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Replace an earlier report in that folder.
+    #[arg(long, requires = "out")]
+    overwrite: bool,
+    /// Write no report.
+    #[arg(long, conflicts_with_all = ["out", "overwrite"])]
+    no_report: bool,
+}
+
+impl Place {
+    /// The folder asked for, or the first of the default names that is free; none where no report is wanted.
+    fn folder(&self) -> anyhow::Result<Option<PathBuf>> {
+        if self.no_report || self.out.is_some() {
+            return Ok(self.out.clone());
+        }
+        let names = std::iter::once("sottovoce-report".to_owned())
+            .chain((2..1000).map(|i| format!("sottovoce-report-{i}")));
+        match names.map(PathBuf::from).find(|name| !name.exists()) {
+            Some(free) => Ok(Some(free)),
+            None => bail!("`out` is missing, and all default folders exist: give --out DIR"),
+        }
+    }
+}
+
+/// A result, and where its report lies.
+#[derive(Serialize)]
+struct Printed<F> {
+    #[serde(flatten)]
+    found: F,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    report: Option<PathBuf>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<PathBuf>,
+}
+
+impl<F: fmt::Display> fmt::Display for Printed<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.found)?;
+        match &self.report {
+            Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn page(folder: &Path) -> PathBuf {
+    folder.join("report.html")
+}

@@ -1,0 +1,297 @@
+//! What is learned: data of every peer, a model, and how gradients are bounded.
+
+use std::cell::RefCell;
+use std::f64::consts::SQRT_2;
+
+use rand::RngExt;
+use sottovoce_privacy::limits;
+use sottovoce_privacy::noise::simulation::SimulationRng;
+
+use crate::houses::Houses;
+use crate::trivial::Trivial;
+use crate::{Clip, Error, Loss, Model, Result, Shard, Shards, Table};
+
+/// The stream of batches; 0 is noise.
+const BATCH: u64 = 0x6261_7463;
+
+/// Of which rows a peer computes its gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Batch {
+    /// All it has (gradient descent).
+    All,
+    /// So many, drawn anew with replacement each time (stochastic gradient descent).
+    Rows(usize),
+}
+
+/// Whose rows they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody's: they were drawn.
+    Synthetic,
+    /// A data set that everyone can download, taken for private to show what would happen if it were.
+    Published,
+    /// Somebody's.
+    Private,
+}
+
+/// A task dealt out to peers.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// What it is called.
+    pub name: String,
+    shards: Shards,
+    test: Table,
+    model: Model,
+    clip: Clip,
+    batch: Batch,
+    sensitivity: f64,
+    radius: Option<f64>,
+    origin: Origin,
+    assumptions: Vec<String>,
+}
+
+impl Task {
+    /// Refuses labels outside the set, peers with no data, and gradients that nothing bounds.
+    pub fn new(
+        name: impl Into<String>,
+        shards: Shards,
+        test: Table,
+        model: Model,
+        clip: Clip,
+        batch: Batch,
+    ) -> Result<Self> {
+        Self::checked(Self {
+            name: name.into(),
+            shards,
+            test,
+            model,
+            clip,
+            batch,
+            sensitivity: 0.0,
+            radius: None,
+            origin: Origin::Private,
+            assumptions: Vec::new(),
+        })
+    }
+
+    /// With the promise that no row is ever longer than `radius`, whoever's data it is: rows that are longer are refused. Only such a promise bounds
+    /// curvature, and gradients that are not clipped; what the data at hand happens to be bounds neither.
+    pub fn within(self, radius: f64) -> Result<Self> {
+        Self::checked(Self { radius: Some(radius), ..self })
+    }
+
+    fn checked(mut task: Self) -> Result<Self> {
+        task.model.check(task.shards.table())?;
+        task.model.check(&task.test)?;
+        task.clip.check()?;
+        if task.batch == Batch::Rows(0) {
+            return Err(Error::parameter("batch", 0, "give at least one row"));
+        }
+        if let Some(radius) = task.radius {
+            Model::require_radius(task.shards.table(), radius)?;
+        }
+        task.sensitivity = match (task.clip, task.radius) {
+            (Clip::None, None) => {
+                let remedy = "gradients are bounded only if the length of rows is; say how long they may be";
+                return Err(Error::parameter("clip", "none", remedy));
+            }
+            (clip, radius) => task.model.sensitivity(clip, radius.unwrap_or(1.0))?,
+        };
+        Ok(task)
+    }
+
+    /// The papers' task: logistic regression on Houses, dealt out evenly; each row's gradient clipped to 0.4.
+    pub fn houses(name: impl Into<String>, houses: &Houses, peers: usize) -> Result<Self> {
+        let model = Model { loss: Loss::Logistic, width: houses.train.width(), ridge: 0.0 };
+        let shards = Shards::even(&houses.train, peers)?;
+        let task = Self::new(name, shards, houses.test.clone(), model, Clip::Example(0.4), Batch::All)?;
+        task.of_houses(houses).within(SQRT_2)
+    }
+
+    /// The same, said to be made of Houses or its look-alike.
+    pub fn of_houses(self, houses: &Houses) -> Self {
+        let origin = if houses.assumes.is_some() { Origin::Published } else { Origin::Synthetic };
+        Self { origin, ..self }.assuming(houses.assumes)
+    }
+
+    /// The same under assumptions that every guarantee names.
+    pub fn assuming(mut self, assumptions: impl IntoIterator<Item = &'static str>) -> Self {
+        self.assumptions.extend(assumptions.into_iter().map(str::to_owned));
+        self
+    }
+
+    /// What must be public, beyond what a proof says, for a guarantee to hold of these rows.
+    pub fn assumptions(&self) -> &[String] {
+        &self.assumptions
+    }
+
+    /// Whose rows they are.
+    pub fn origin(&self) -> Origin {
+        self.origin
+    }
+
+    /// What no guarantee of a simulated run on these rows covers.
+    pub fn not_covered(&self) -> Vec<String> {
+        let mut all = limits::of_a_protocol();
+        all.extend(limits::list(&[limits::COUNTS, limits::MEASURED, limits::SIMULATION]));
+        if self.origin == Origin::Private {
+            all.push(limits::BOUNDS.to_owned());
+        }
+        all
+    }
+
+    /// A peer's rows.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub fn shard(&self, peer: usize) -> Shard<'_> {
+        self.shards.shard(peer)
+    }
+
+    /// What a model is worth that looks at no feature.
+    pub fn trivial(&self) -> Trivial {
+        Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels())
+    }
+
+    /// The same with another clipping.
+    pub fn clipped(self, clip: Clip) -> Result<Self> {
+        Self::checked(Self { clip, ..self })
+    }
+
+    /// The same with other batches.
+    pub fn in_batches(self, batch: Batch) -> Result<Self> {
+        Self::checked(Self { batch, ..self })
+    }
+
+    /// Number of peers.
+    pub fn peers(&self) -> usize {
+        self.shards.peers()
+    }
+
+    /// Number of parameters.
+    pub fn parameters(&self) -> usize {
+        self.model.parameters()
+    }
+
+    /// How far replacing all data of a user moves its gradient: `Delta`.
+    pub fn sensitivity(&self) -> f64 {
+        self.sensitivity
+    }
+
+    /// An upper bound on the curvature of every peer's loss, whatever its data; infinite where nothing bounds the rows.
+    pub fn smoothness(&self) -> f64 {
+        self.radius.map_or(f64::INFINITY, |radius| self.model.smoothness(radius))
+    }
+
+    /// Weight of the squared length of the model in the loss.
+    pub fn ridge(&self) -> f64 {
+        self.model.ridge
+    }
+
+    /// Whether a step of this size moves no two models apart: convex losses, clipping that keeps them so, and a step of at most 2/smoothness.
+    pub fn is_nonexpansive(&self, step: f64) -> bool {
+        self.model.clipping_keeps_convex(self.clip) && step <= 2.0 / self.smoothness()
+    }
+
+    /// How gradients are bounded.
+    pub fn clip(&self) -> Clip {
+        self.clip
+    }
+
+    /// Where training starts.
+    pub fn start(&self) -> Vec<f64> {
+        vec![0.0; self.parameters()]
+    }
+
+    /// The loss on all training rows.
+    pub fn objective(&self, theta: &[f64]) -> f64 {
+        self.model.objective(theta, self.shards.table().view())
+    }
+
+    /// The share of test rows classified right.
+    pub fn accuracy(&self, theta: &[f64]) -> f64 {
+        self.model.accuracy(theta, self.test.view())
+    }
+
+    /// Subtracts `step` times a peer's clipped gradient from the model. `turn` numbers the peer's gradients: each has a batch of its own.
+    #[inline]
+    pub fn descend(&self, seed: u64, peer: usize, turn: usize, step: f64, model: &mut [f64]) {
+        thread_local! {
+            static GRADIENT: RefCell<Vec<f64>> = const { RefCell::new(Vec::new()) };
+        }
+        GRADIENT.with_borrow_mut(|gradient| {
+            gradient.resize(model.len(), 0.0);
+            match self.batch {
+                Batch::All => self.model.gradient(model, self.shards.shard(peer), self.clip, gradient),
+                Batch::Rows(rows) => self.stochastic(seed, peer, turn, rows, model, gradient),
+            }
+            model.iter_mut().zip(&*gradient).for_each(|(x, g)| *x -= step * g);
+        });
+    }
+
+    fn stochastic(&self, seed: u64, peer: usize, turn: usize, rows: usize, model: &[f64], out: &mut [f64]) {
+        let Shard { features, labels, width } = self.shards.shard(peer);
+        let mut rng = SimulationRng::new(seed, peer as u64, turn as u64).purpose(BATCH);
+        let (mut chosen, mut their) = (Vec::with_capacity(rows * width), Vec::with_capacity(rows));
+        for _ in 0..rows {
+            let row = rng.random_range(0..labels.len());
+            chosen.extend_from_slice(&features[row * width..][..width]);
+            their.push(labels[row]);
+        }
+        self.model.gradient(model, Shard { features: &chosen, labels: &their, width }, self.clip, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(rows: Vec<f64>, labels: Vec<f64>, clip: Clip) -> Result<Task> {
+        let table = Table::new(rows, 2, labels).unwrap();
+        let model = Model { loss: Loss::Logistic, width: 2, ridge: 0.0 };
+        Task::new("small", Shards::even(&table, 2)?, table, model, clip, Batch::All)
+    }
+
+    #[test]
+    fn curvature_is_bounded_by_promise_alone() {
+        let rows = || vec![1.0, 0.0, 0.0, 1.0, 0.6, 0.8, -1.0, 0.0];
+        let free = task(rows(), vec![1.0, -1.0, 1.0, -1.0], Clip::Example(0.5)).unwrap();
+        assert!(!free.is_nonexpansive(1e-9) && free.sensitivity() == 1.0);
+        let bounded = free.clone().within(1.0).unwrap();
+        assert!(bounded.is_nonexpansive(8.0) && !bounded.is_nonexpansive(8.1));
+        assert!(!bounded.clone().clipped(Clip::User(0.5)).unwrap().is_nonexpansive(0.1));
+        // Unclipped gradients are as long as rows may be.
+        assert_eq!(bounded.clipped(Clip::None).unwrap().sensitivity(), 2.0);
+        let error = free.clone().within(0.9).unwrap_err().to_string();
+        assert!(error.contains("`norm` is 1 in row 0") && error.contains("normalise"), "{error}");
+        assert!(free.clipped(Clip::None).unwrap_err().to_string().contains("say how long"));
+    }
+
+    #[test]
+    fn labels_and_batches_are_checked() {
+        let rows = || vec![1.0, 0.0, 0.0, 1.0];
+        assert!(
+            task(rows(), vec![1.0, 0.0], Clip::Example(1.0))
+                .unwrap_err()
+                .to_string()
+                .contains("`label` is 0")
+        );
+        let good = task(rows(), vec![1.0, -1.0], Clip::Example(1.0)).unwrap();
+        assert!(good.in_batches(Batch::Rows(0)).is_err());
+    }
+
+    #[test]
+    fn batches_are_a_function_of_seed_peer_and_turn() {
+        let rows: Vec<f64> = (0..40).map(f64::from).collect();
+        let labels = (0..20).map(|i| if i % 3 == 0 { 1.0 } else { -1.0 }).collect();
+        let task = task(rows, labels, Clip::Example(1.0)).unwrap().in_batches(Batch::Rows(2)).unwrap();
+        let step = |seed, peer, turn| {
+            let mut model = vec![0.1, -0.2];
+            task.descend(seed, peer, turn, 1.0, &mut model);
+            model
+        };
+        assert_eq!(step(1, 0, 3), step(1, 0, 3));
+        assert!((0..20).any(|turn| step(1, 0, turn) != step(1, 0, 3)));
+    }
+}

@@ -1,0 +1,90 @@
+//! Published results, computed again: what a paper shows, what its formula gives here, and what the exact accountant says.
+//!
+//! ```text
+//! paper's setting ──► figure file (muffliato/…, rumor/…) ──► Item: section of a page, pictures, tables of data, verdict
+//!                                                     │
+//!                                                     ▼
+//!                                       Reproduction::write: index.html, .svg, .png, .csv, results.json
+//! ```
+//!
+//! A verdict has two halves, both computed and neither assumed: whether the paper's own formula or experiment gives here what the
+//! paper says it gives (*reproduced*), and whether what it says survives exact accounting, or stays within what is proven (*holds*).
+
+mod colours;
+mod communities;
+pub mod files;
+mod graphs;
+mod item;
+mod learners;
+mod map;
+pub mod muffliato;
+pub mod random_walk;
+pub mod rumor;
+mod statistics;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use sottovoce_report::Page;
+
+pub use item::{Item, Verdict};
+
+/// What a reproduction is given.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// Seed of every random graph and of every random choice.
+    pub seed: u64,
+    /// Small graphs, to try things out: verdicts then are about those.
+    pub quick: bool,
+    /// A folder with data sets, such as `facebook-ego/`.
+    pub data: Option<PathBuf>,
+}
+
+/// Who is told how far the work is.
+pub struct Watch<'a> {
+    /// What begins now.
+    pub doing: &'a dyn Fn(&str),
+    /// One item is ready.
+    pub finished: &'a dyn Fn(),
+}
+
+/// All that was reproduced of one paper.
+#[derive(Debug, Clone, Serialize)]
+pub struct Reproduction {
+    /// The paper, by its short name.
+    pub paper: &'static str,
+    /// The seed.
+    pub seed: u64,
+    /// Whether the graphs were small ones.
+    pub quick: bool,
+    /// Figures and tables, in the paper's order.
+    pub items: Vec<Item>,
+    #[serde(skip)]
+    page: Page,
+}
+
+impl Reproduction {
+    /// Refuses a folder that holds a reproduction already, before any work is done.
+    pub fn check(dir: &Path, overwrite: bool) -> anyhow::Result<()> {
+        files::check(dir, [files::PAGE, files::RESULTS].into_iter(), overwrite)
+    }
+
+    /// Writes the page, its pictures and its data into a folder: all of them or none. Returns the files.
+    pub fn write(&self, dir: &Path, overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
+        let results = serde_json::to_vec_pretty(self)?;
+        let mut files = vec![
+            (files::PAGE, self.page.html().into_bytes()),
+            (files::RESULTS, [&results[..], b"\n"].concat()),
+        ];
+        let attached = self.items.iter().flat_map(|item| &item.attachments);
+        files.extend(attached.map(|(name, content)| (name.as_str(), content.clone())));
+        files::write(dir, &files, overwrite)
+    }
+}
+
+impl fmt::Display for Reproduction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.items.iter().try_for_each(|item| writeln!(f, "{item}"))
+    }
+}

@@ -1,0 +1,204 @@
+//! Figures 1b and 5: friends of one person, from SNAP's Facebook data.
+
+use std::path::Path;
+
+use sottovoce_report::text;
+
+use super::study::{HEADER, Study, Symmetry};
+use super::words::{exactly, loss, percent, repair, test, worst};
+use crate::colours::Colours;
+use crate::communities::communities;
+use crate::graphs::{self, EGOS, NO_EGOS, SMALL_EGOS};
+use crate::map::Map;
+use crate::statistics::{Summary, choose};
+use crate::{Item, Options, Verdict, Watch};
+
+/// The graph of figure 1b.
+const FIRST: u64 = 1912;
+
+/// The loss is limited to the community if outside it is, on average and clipped as drawn, below this share of inside.
+const LIMITED: f64 = 0.5;
+
+const TEST: &str = "the mean loss outside the peer's community (by label propagation), clipped to 1 as drawn, is below half \
+                    of that inside";
+
+/// Figure 1b.
+pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+    let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
+    let study = study(data, FIRST, options, watch)?;
+    item.say(format!(
+        "Ego {FIRST}: {} peers in the largest component, {} steps; peer {}, chosen at random, has {} neighbours.",
+        study.graph.nodes(),
+        study.steps,
+        study.graph.label(study.peer),
+        study.graph.degree(study.peer)
+    ));
+    draw(&mut item, &study, options.seed)?;
+    if let Some(relay) = &study.relay {
+        let picture = Map::new(study.scene(), options.seed).picture(
+            "Exact loss, relay noise",
+            &relay.losses,
+            &Colours::clipped(),
+        );
+        item.picture(
+            &format!("{FIRST}-relay"),
+            &picture,
+            format!("{}: exact, with relay noise.", study.name),
+        )?;
+    }
+    item.say(repair(&[&study]));
+    numbers(&mut item, &study);
+    item.csv(HEADER, study.lines().into_iter());
+    let (near, far) = near_and_far(&study, &study.published);
+    Ok(item.judge(Verdict {
+        reproduced: limited(&study),
+        holds: study.sound(),
+        claim: "leakage is limited outside the peer's own community".into(),
+        criterion: test(TEST),
+        ours: format!(
+            "{} peers, T = {}: mean loss {} to neighbours and {} at 3 hops or more; clipped to 1, as drawn, {} the community",
+            study.graph.nodes(),
+            study.steps,
+            text::digits(near, 3),
+            text::digits(far, 3),
+            by_community(&study)
+        ),
+        exact: said(&study),
+    }))
+}
+
+/// Figure 5.
+pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+    let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
+    let egos: &[u64] = if options.quick { &SMALL_EGOS } else { &EGOS };
+    let others = egos.iter().filter(|ego| **ego != FIRST);
+    let studies: Vec<Study> =
+        others.map(|&ego| study(data, ego, options, watch)).collect::<anyhow::Result<_>>()?;
+    item.say("Left the printed loss, right the exact one. Peers are chosen at random, with the seed.");
+    for study in &studies {
+        draw(&mut item, study, options.seed)?;
+        numbers(&mut item, study);
+    }
+    item.csv(HEADER, studies.iter().flat_map(Study::lines));
+    item.table(
+        &[
+            "graph",
+            "peers",
+            "T",
+            "neighbours",
+            "printed near",
+            "printed far",
+            "clipped, by community",
+            "exact near",
+            "exact far",
+            "relay far",
+            "understated",
+        ],
+        studies.iter().map(row).collect(),
+    );
+    let all: Vec<&Study> = studies.iter().collect();
+    let confined = studies.iter().filter(|study| limited(study)).count();
+    let sound = studies.iter().filter(|study| study.sound()).count();
+    let shares: Vec<String> =
+        studies.iter().map(|s| format!("{} {}", s.name, percent(s.understated().share))).collect();
+    Ok(item.judge(Verdict {
+        // “Consistent through datasets”.
+        reproduced: 2 * confined > studies.len(),
+        holds: sound == studies.len(),
+        claim: "losses limited to visible communities, consistently across the graphs".into(),
+        criterion: test(&format!("on most graphs {TEST}")),
+        ours: format!("so it is on {confined} of {} graphs (see the table)", studies.len()),
+        exact: format!("peers with more than printed: {}{}", shares.join(", "), worst(&all)),
+    }))
+}
+
+fn study(data: &Path, ego: u64, options: &Options, watch: &Watch) -> anyhow::Result<Study> {
+    (watch.doing)(&format!("ego {ego}"));
+    let graph = graphs::ego(data, ego)?;
+    let peer = choose(options.seed, ego, graph.nodes());
+    Study::new(&format!("ego {ego}"), graph, peer, Symmetry::None)
+}
+
+fn draw(item: &mut Item, study: &Study, seed: u64) -> anyhow::Result<()> {
+    let map = Map::new(study.scene(), seed);
+    let part = study.name.trim_start_matches("ego ");
+    let printed = map.picture("Printed loss", &study.published, &Colours::clipped());
+    item.picture(
+        &format!("{part}-published"),
+        &printed,
+        format!("{}: what the peer loses to each, as printed.", study.name),
+    )?;
+    let exact = map.picture("Exact loss", &study.exact.losses, &Colours::clipped());
+    item.picture(
+        &format!("{part}-exact"),
+        &exact,
+        format!("{}: what it learns about each, exact.", study.name),
+    )
+}
+
+/// Mean losses of neighbours, and at three hops or more (none: 0).
+fn near_and_far(study: &Study, losses: &[f64]) -> (f64, f64) {
+    let mean = |at: &dyn Fn(u32) -> bool| study.summary(losses, at).map_or(0.0, |summary| summary.mean);
+    (mean(&|hops| hops == 1), mean(&|hops| hops >= 3))
+}
+
+/// Mean printed losses, clipped as drawn, inside the peer's own community and outside it; none where there is no outside.
+fn inside_and_outside(study: &Study) -> Option<(f64, f64)> {
+    let labels = communities(&study.graph);
+    let own = |u: &usize| labels[*u] == labels[study.peer];
+    let mean = |inside: bool| {
+        let some = study.others().filter(|u| own(u) == inside);
+        Some(Summary::of(some.map(|u| study.published[u].min(1.0)))?.mean)
+    };
+    Some((mean(true)?, mean(false)?))
+}
+
+fn limited(study: &Study) -> bool {
+    inside_and_outside(study).is_some_and(|(inside, outside)| outside < LIMITED * inside)
+}
+
+/// The same in words.
+fn by_community(study: &Study) -> String {
+    inside_and_outside(study).map_or("one community only".into(), |(inside, outside)| {
+        format!("{} inside and {} outside", text::digits(inside, 3), text::digits(outside, 3))
+    })
+}
+
+fn said(study: &Study) -> String {
+    let (_, far) = near_and_far(study, &study.exact.losses);
+    format!("mean loss {} at 3 hops or more; {}", loss(far), exactly(&[study]))
+}
+
+fn row(study: &Study) -> Vec<String> {
+    let (printed, exact) = (near_and_far(study, &study.published), near_and_far(study, &study.exact.losses));
+    let relay = study.relay.as_ref().map_or("–".into(), |relay| loss(near_and_far(study, &relay.losses).1));
+    vec![
+        study.name.clone(),
+        study.graph.nodes().to_string(),
+        study.steps.to_string(),
+        study.graph.degree(study.peer).to_string(),
+        text::digits(printed.0, 3),
+        text::digits(printed.1, 3),
+        by_community(study),
+        loss(exact.0),
+        loss(exact.1),
+        relay,
+        percent(study.understated().share),
+    ]
+}
+
+fn numbers(item: &mut Item, study: &Study) {
+    let found = study.understated();
+    let mut note = |what: &str, value: f64| item.number(format!("{}: {what}", study.name), value);
+    note("peers", study.graph.nodes() as f64);
+    note("steps", study.steps as f64);
+    note("neighbours", study.graph.degree(study.peer) as f64);
+    note("exact mean", study.exact.mean());
+    note("certified", f64::from(u8::from(study.exact.certified)));
+    if let Some((inside, outside)) = inside_and_outside(study) {
+        note("printed mean inside the community, clipped", inside);
+        note("printed mean outside the community, clipped", outside);
+    }
+    note("share understated", found.share);
+    note("share understated at 3 hops or more", found.far.unwrap_or(0.0));
+}

@@ -1,0 +1,135 @@
+//! Figures 3a and 3b: losses of all pairs beside communicability, on two social graphs.
+
+use std::cell::OnceCell;
+
+use sottovoce_topology::centrality::communicability;
+use sottovoce_topology::family::{Family, generate};
+
+use super::matrix::{Entry, Matrix};
+use super::pairs::{HEADER, Pairs};
+use super::words::{condition, count, number};
+use crate::communities::communities;
+use crate::graphs::{self, NO_EGOS, SMALL_EGOS};
+use crate::statistics::rank_correlation;
+use crate::{Item, Options, Verdict};
+
+/// The paper's social graph.
+const EGO: u64 = 0;
+/// A rank correlation above this counts as “similar”.
+pub(super) const SIMILAR: f64 = 0.5;
+
+/// The graphs of figures 3a, 3b and 3c, each studied once, when it is first asked for.
+pub(super) struct Social<'a> {
+    options: &'a Options,
+    ego: OnceCell<Pairs>,
+    davis: OnceCell<Pairs>,
+}
+
+impl<'a> Social<'a> {
+    pub(super) fn new(options: &'a Options) -> Self {
+        Self { options, ego: OnceCell::new(), davis: OnceCell::new() }
+    }
+
+    /// The friends of one person; none without data.
+    pub(super) fn ego(&self) -> anyhow::Result<Option<&Pairs>> {
+        let Options { seed, quick, data } = self.options;
+        let Some(data) = data else { return Ok(None) };
+        let number = if *quick { SMALL_EGOS[0] } else { EGO };
+        let make = || Pairs::all(&format!("ego {number}"), graphs::ego(data, number)?, *seed, *quick);
+        once(&self.ego, make).map(Some)
+    }
+
+    /// The southern women and their events.
+    pub(super) fn davis(&self) -> anyhow::Result<&Pairs> {
+        let Options { seed, quick, .. } = self.options;
+        once(&self.davis, || Pairs::all("southern women", generate(&Family::Davis, 0, true)?, *seed, *quick))
+    }
+}
+
+fn once(cell: &OnceCell<Pairs>, make: impl FnOnce() -> anyhow::Result<Pairs>) -> anyhow::Result<&Pairs> {
+    match cell.get() {
+        Some(there) => Ok(there),
+        None => {
+            let made = make()?;
+            Ok(cell.get_or_init(|| made))
+        }
+    }
+}
+
+/// Figure 3a.
+pub(super) fn ego(item: Item, social: &Social) -> anyhow::Result<Item> {
+    let Some(pairs) = social.ego()? else { return Ok(item.skip(NO_EGOS)) };
+    let labels = communities(&pairs.graph);
+    let size = |u: usize| labels.iter().filter(|label| **label == labels[u]).count();
+    let mut order: Vec<usize> = (0..pairs.graph.nodes()).collect();
+    order.sort_by_key(|&u| (std::cmp::Reverse(size(u)), labels[u], u));
+    compare(item, pairs, &order, "Peers are sorted by community (label propagation), the largest first.")
+}
+
+/// Figure 3b.
+pub(super) fn davis(item: Item, social: &Social) -> anyhow::Result<Item> {
+    let pairs = social.davis()?;
+    let order: Vec<usize> = (0..pairs.graph.nodes()).collect();
+    compare(item, pairs, &order, "Eighteen women come first, then the fourteen events they went to.")
+}
+
+fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> anyhow::Result<Item> {
+    let close = communicability(&pairs.graph)?;
+    item.say(format!(
+        "{}: {} peers, {} steps. What each peer (row) loses to each other one (column), beside how well they communicate: exp(A) for the \
+         adjacency matrix A. {sorted}",
+        pairs.name,
+        pairs.graph.nodes(),
+        pairs.walk.steps
+    ));
+    let name = |u: usize| pairs.graph.label(u);
+    let matrices: [(&str, &str, Entry, &str); 3] = [
+        ("published", "loss (local DP = 1)", &|u, v| pairs.printed(v)[u], "as printed"),
+        ("communicability", "communicability", &|u, v| close[u][v], "communicability"),
+        ("paths", "loss (local DP = 1)", &|u, v| pairs.seen(v).mean(u), "the mean over random paths"),
+    ];
+    for (part, unit, value, said) in matrices {
+        let title = format!("{}, {said}", pairs.name);
+        let picture = Matrix::new(order, value).picture(&title, unit, name);
+        item.picture(part, &picture, format!("{}: {said}, by the logarithm.", pairs.name))?;
+    }
+    let lines = pairs.lines(|u, v| format!(",{:.6e}", close[u][v]));
+    item.csv(&format!("{HEADER},communicability"), lines.into_iter());
+    let along = |value: Entry| {
+        let (x, y): (Vec<f64>, Vec<f64>) = pairs.pairs().map(|(u, v)| (value(u, v), close[u][v])).unzip();
+        rank_correlation(&x, &y)
+    };
+    let printed = along(&|u, v| pairs.printed(v)[u]);
+    let path = along(&|u, v| pairs.seen(v).mean(u));
+    Ok(judge(item, pairs, printed, path))
+}
+
+fn judge(mut item: Item, pairs: &Pairs, printed: f64, path: f64) -> Item {
+    let (above, worst) = pairs.above();
+    item.number("peers", pairs.graph.nodes() as f64);
+    item.number("steps", pairs.walk.steps as f64);
+    item.number("paths", pairs.paths as f64);
+    item.number("rank correlation, printed", printed);
+    item.number("rank correlation, over paths", path);
+    item.number("mean over paths, relative", pairs.part());
+    item.number("share of pairs surely above", above);
+    if let Some(worst) = worst {
+        item.number("largest ratio surely above", worst.path / worst.printed);
+    }
+    item.judge(Verdict {
+        reproduced: printed > SIMILAR,
+        holds: path > SIMILAR && above == 0.0,
+        claim: "the matrix of losses is similar to that of communicability".into(),
+        criterion: format!(
+            "reproduced if the rank correlation of loss and communicability over all pairs is above {SIMILAR} (the paper has no number); holds if that \
+             of the mean over random paths is, too, and no pair surely (by 5 standard errors) loses more than printed"
+        ),
+        ours: format!(
+            "{} peers, T = {}: rank correlation {}",
+            pairs.graph.nodes(),
+            count(pairs.walk.steps as f64),
+            number(printed)
+        ),
+        exact: format!("rank correlation {}; {}{}", number(path), pairs.exactly(), condition()),
+    })
+}

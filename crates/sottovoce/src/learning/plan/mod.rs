@@ -1,0 +1,226 @@
+//! Which way to learn: every method with the noise that the target asks of it, tried on the task.
+//!
+//! Step sizes and numbers of contributions are chosen by the training loss over a small grid. That choice is not paid for: it is made by
+//! looking at the rows without noise. On rows that are private, all that is planned is therefore conditional: the same may be claimed only
+//! if they are public after all, or if the choice is made again on rows that are.
+
+mod words;
+
+use anyhow::ensure;
+use serde::Serialize;
+use sottovoce_privacy::Standing;
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::spectrum::Spectrum;
+
+use crate::learning::run::{Promise, revealed};
+use crate::learning::{Against, Method, Origin, Session, Settings, Spread, Task, Trivial};
+
+/// Step sizes of methods in which all step at once.
+const STEPS_OF_ALL: [f64; 4] = [0.7, 2.0, 4.0, 8.0];
+/// Step sizes of a token.
+const STEPS_OF_TOKEN: [f64; 4] = [0.01, 0.034, 0.1, 0.3];
+
+/// What a choice by trial assumes.
+const CHOSEN: &str =
+    "the rows on which method, step size and contributions were tried are public, or that choice is paid for";
+/// Which numbers of a plan no noise protects.
+const WITHOUT_PRIVACY: [&str; 5] = ["rows/accuracy", "rows/step", "rows/iterations", "chosen", "trivial"];
+
+/// What is to be planned.
+#[derive(Debug, Clone, Copy)]
+pub struct Problem<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// The graph.
+    pub mixing: &'a Mixing,
+    /// What must hold.
+    pub promise: Promise,
+    /// Contributions of each peer to choose from.
+    pub iterations: &'a [usize],
+    /// Runs over which accuracies are measured.
+    pub runs: usize,
+    /// Seed of the first.
+    pub seed: u64,
+    /// Threads.
+    pub threads: usize,
+}
+
+/// The best of one method.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name.
+    pub method: &'static str,
+    /// Contributions of each peer.
+    pub iterations: usize,
+    /// Step size.
+    pub step: f64,
+    /// Noise on a gradient, in sensitivities (of the first run: a walk's noise depends on its path).
+    pub sigma: f64,
+    /// Accuracy over the runs.
+    pub accuracy: Spread,
+    /// Messages of the whole run.
+    pub messages: u64,
+    /// By what right the target is met.
+    pub standing: Standing,
+    /// Whether peers need nobody else.
+    pub serverless: bool,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LearningPlan {
+    /// The task's name.
+    pub task: String,
+    /// Number of peers.
+    pub peers: usize,
+    /// Number of edges.
+    pub edges: usize,
+    /// Spectral gap of the graph's weights.
+    pub gap: f64,
+    /// What had to hold.
+    pub promise: Promise,
+    /// The best of each method, by accuracy.
+    pub rows: Vec<Row>,
+    /// Which of them is chosen: the most accurate without a server.
+    pub chosen: usize,
+    /// Whether all data are drawn or published: if not, the choice itself reveals something of them.
+    pub public_data: bool,
+    /// What a model is worth that looks at no feature.
+    pub trivial: Trivial,
+    /// What was computed from the rows without any noise.
+    pub computed_without_privacy: Vec<&'static str>,
+    /// What no guarantee of a run so planned covers.
+    pub not_covered: Vec<String>,
+}
+
+impl Problem<'_> {
+    /// The candidates.
+    fn methods(&self, gap: f64) -> Vec<Method> {
+        let rounds = Method::gossip_rounds(gap, self.task.peers());
+        vec![
+            Method::Gossip { rounds, accelerated: true, relay: 0.0 },
+            Method::Butterfly,
+            Method::Walk { tokens: 1, burn_in: 0 },
+            Method::Local,
+            Method::Central,
+        ]
+    }
+
+    /// How many runs a plan takes, for a progress bar.
+    pub fn trials(&self) -> usize {
+        5 * (self.iterations.len() * STEPS_OF_ALL.len() + self.runs)
+    }
+
+    /// Tries everything; `done` is called after each run.
+    pub fn plan(&self, done: impl Fn()) -> anyhow::Result<LearningPlan> {
+        ensure!(!self.iterations.is_empty(), "`iterations` is empty: give at least one number");
+        ensure!(self.runs > 0, "`runs` is 0: give at least 1");
+        let gap = Spectrum::of(self.mixing)?.gap.value;
+        let mut rows = self
+            .methods(gap)
+            .into_iter()
+            .map(|method| self.best(method, &done))
+            .collect::<Result<Vec<_>, _>>()?;
+        rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
+        let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
+        Ok(LearningPlan {
+            task: self.task.name.clone(),
+            peers: self.task.peers(),
+            edges: self.mixing.graph().edge_count(),
+            gap,
+            promise: self.promise,
+            rows,
+            chosen,
+            public_data: self.task.origin() != Origin::Private,
+            trivial: self.task.trivial(),
+            computed_without_privacy: WITHOUT_PRIVACY.to_vec(),
+            not_covered: self.task.not_covered(),
+        })
+    }
+
+    /// The step size and contributions with the least training loss in one run, then measured in several.
+    fn best(&self, method: Method, done: impl Fn()) -> anyhow::Result<Row> {
+        let steps = if matches!(method, Method::Walk { .. }) { STEPS_OF_TOKEN } else { STEPS_OF_ALL };
+        let mut best: Option<(f64, Settings)> = None;
+        for &iterations in self.iterations {
+            // What is revealed depends on the step only in whether it keeps distances.
+            let mut known: [Option<f64>; 2] = [None; 2];
+            for step in steps {
+                let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
+                let mut settings =
+                    Settings { method, iterations, step, sigma: 0.0, budget: None, seed: self.seed };
+                settings.sigma = match *known {
+                    Some(sigma) => sigma,
+                    None => self.settings(method, iterations, step, self.seed)?.sigma,
+                };
+                *known = Some(settings.sigma);
+                let model = self.learn(&settings)?.model();
+                let objective = self.task.objective(&model);
+                if objective.is_finite() && best.as_ref().is_none_or(|(least, _)| objective < *least) {
+                    best = Some((objective, settings));
+                }
+                done();
+            }
+        }
+        let Some((_, best)) = best else {
+            anyhow::bail!("no run of {} stayed finite: raise the budget", method.name())
+        };
+        let mut accuracies = Vec::new();
+        for run in 0..self.runs as u64 {
+            let settings =
+                self.settings(method, best.iterations, best.step, self.seed.wrapping_add(1 + run))?;
+            accuracies.push(self.learn(&settings)?.accuracy());
+            done();
+        }
+        self.row(&best, &accuracies)
+    }
+
+    fn row(&self, best: &Settings, accuracies: &[f64]) -> anyhow::Result<Row> {
+        let standing = match self.promise.against {
+            Against::WireTapper => Standing::Proven,
+            _ => revealed(self.task, Some(self.mixing), best, usize::MAX)?.standing,
+        };
+        Ok(Row {
+            method: best.method.name(),
+            iterations: best.iterations,
+            step: best.step,
+            sigma: best.sigma,
+            accuracy: Spread::of(accuracies),
+            messages: self.messages(best),
+            standing: standing.given(self.task.assumptions()).given(&self.choice()),
+            serverless: best.method != Method::Central,
+        })
+    }
+
+    /// What choosing on these rows assumes: nothing, where they are nobody's or everyone's.
+    fn choice(&self) -> Vec<String> {
+        (self.task.origin() == Origin::Private).then(|| CHOSEN.to_owned()).into_iter().collect()
+    }
+
+    fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> anyhow::Result<Settings> {
+        let mut settings = Settings { method, iterations, step, sigma: 0.0, budget: None, seed };
+        settings.sigma = self.promise.sigma(self.task, Some(self.mixing), &settings)?;
+        Ok(settings)
+    }
+
+    fn learn(&self, settings: &Settings) -> anyhow::Result<Session<'_>> {
+        let mut session = Session::new(self.task, Some(self.mixing), settings.clone(), self.threads)?;
+        while session.advance(|_, _, _| {})? {}
+        Ok(session)
+    }
+
+    fn messages(&self, settings: &Settings) -> u64 {
+        let (peers, times) = (self.task.peers() as u64, settings.iterations as u64);
+        match settings.method {
+            Method::Gossip { rounds, .. } => {
+                times * rounds as u64 * 2 * self.mixing.graph().edge_count() as u64
+            }
+            Method::Butterfly => times * peers * u64::from(peers.max(1).ilog2()),
+            Method::Walk { tokens, burn_in } => {
+                (tokens * settings.walk_steps(self.task.peers(), tokens, burn_in)) as u64
+            }
+            Method::Local => times * peers * peers.saturating_sub(1),
+            Method::Central => 2 * times * peers,
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The plan as a table.
+
+use std::fmt;
+
+use sottovoce_privacy::{Standing, round_up};
+
+use super::{LearningPlan, Row};
+
+impl fmt::Display for LearningPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} among {} peers ({} edges, spectral gap {:.4})\n",
+            self.task, self.peers, self.edges, self.gap
+        )?;
+        writeln!(
+            f,
+            "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
+            "method", "accuracy **", "range **", "times", "step", "noise", "messages"
+        )?;
+        let assumptions = assumptions(&self.rows);
+        for (i, row) in self.rows.iter().enumerate() {
+            let mark = if i == self.chosen { "*" } else { " " };
+            let accuracy = row.accuracy.to_string();
+            let range = format!("{:.3} to {:.3}", row.accuracy.least, row.accuracy.most);
+            writeln!(
+                f,
+                "{mark} {:<14}{accuracy:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
+                row.method,
+                row.iterations,
+                row.step,
+                round_up(row.sigma),
+                row.messages,
+                right(&row.standing, &assumptions)
+            )?;
+        }
+        let trivial = format!("{:.3}", self.trivial.accuracy);
+        writeln!(f, "  {:<14}{trivial:>9}", "no features")?;
+        writeln!(
+            f,
+            "\n*  the most accurate that needs no server. Noise is in units of a gradient's sensitivity.\n\
+             ** computed from the rows without privacy, and so are the choices of step, times and method that rest on it."
+        )?;
+        if !self.public_data {
+            writeln!(
+                f,
+                "   These rows are taken for private: the choice is not paid for, and whoever follows it reveals something of them. Plan on public rows of the same kind."
+            )?;
+        }
+        for (i, assumption) in assumptions.iter().enumerate() {
+            writeln!(f, "[{}] {assumption}", i + 1)?;
+        }
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}
+
+/// What some of the rows assume, each once.
+fn assumptions(rows: &[Row]) -> Vec<&str> {
+    let mut all = Vec::new();
+    for row in rows {
+        if let Standing::Conditional(list) = &row.standing {
+            let new: Vec<&str> = list.iter().map(String::as_str).filter(|one| !all.contains(one)).collect();
+            all.extend(new);
+        }
+    }
+    all
+}
+
+/// A standing that fits in a table: assumptions by their numbers.
+fn right(standing: &Standing, assumptions: &[&str]) -> String {
+    let Standing::Conditional(list) = standing else { return standing.to_string() };
+    let place = |one: &String| assumptions.iter().position(|known| known == one).map_or(0, |place| place + 1);
+    let places: Vec<String> = list.iter().map(|one| format!("[{}]", place(one))).collect();
+    format!("proven if {}", places.join(" and "))
+}
