@@ -4,13 +4,17 @@
 //! accountant all see the same one. A pairwise step is kept as the pair, not as a matrix: both take the half-sum of
 //! their values.
 
+use crate::graph::check_nodes;
 use crate::{
-    Error, Graph, Result, family,
+    Error, Graph, MOST_NODES, Result, family,
     mixing::{Mixing, Weights},
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+
+/// Most pairs to draw: they take 12 GB.
+const MOST_PAIRS: usize = 1_000_000_000;
 
 /// What happens after the last step of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +120,7 @@ impl Schedule {
         pairs: impl IntoIterator<Item = (usize, usize)>,
         ending: Ending,
     ) -> Result<Self> {
+        check_nodes("nodes", nodes)?;
         let check = |(t, (u, v)): (usize, (usize, usize))| {
             if u == v || u.max(v) >= nodes {
                 let remedy = format!("give two different nodes below {nodes}");
@@ -137,6 +142,9 @@ impl Schedule {
     pub fn random_edges(graph: &Graph, probabilities: &[f64], steps: usize, seed: u64) -> Result<Self> {
         if steps == 0 {
             return Err(empty("steps"));
+        }
+        if steps > MOST_PAIRS {
+            return Err(Error::parameter("steps", steps, format!("give at most {MOST_PAIRS}")));
         }
         let cumulative = cumulative(graph, probabilities)?;
         let edges: Vec<_> = graph.edges().map(|(u, v)| (u as u32, v as u32)).collect();
@@ -170,6 +178,7 @@ impl Schedule {
         steps: usize,
         seed: u64,
     ) -> Result<Self> {
+        check_size(nodes, steps)?;
         let family = family::Family::ErdosRenyi { n: nodes, p };
         let mixings = fresh_mixings(&family, weights, seed).take(steps).collect::<Result<_>>()?;
         Self::sequence(mixings, Ending::Stop)
@@ -189,6 +198,7 @@ impl Schedule {
         match serde_json::from_str(text).map_err(shape)? {
             File::Pairwise(pairs) => Self::pairwise(nodes, pairs, ending),
             File::EdgesPerStep(steps) => {
+                check_size(nodes, steps.len())?;
                 let mixing = |(t, edges)| match Graph::from_edges(nodes, edges) {
                     Ok(graph) => Ok(Mixing::new(&graph, weights)),
                     Err(error) => Err(Error::Format(format!("edges_per_step, step {t}: {error}"))),
@@ -205,7 +215,7 @@ impl Schedule {
             File::Pairwise(pairs) => pairs,
             File::EdgesPerStep(steps) => steps.concat(),
         };
-        Ok(named.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap_or(0))
+        Ok(named.iter().map(|&(u, v)| u.max(v).saturating_add(1)).max().unwrap_or(0))
     }
 
     /// Number of nodes.
@@ -265,6 +275,18 @@ fn shape(error: serde_json::Error) -> Error {
     Error::Format(format!(
         "the schedule is not {{\"edges_per_step\": ...}} or {{\"pairwise\": ...}}: {error}"
     ))
+}
+
+/// Refuses what would not fit in memory: every step has a matrix of its own, with an entry for each node.
+fn check_size(nodes: usize, steps: usize) -> Result<()> {
+    check_nodes("nodes", nodes)?;
+    if nodes.saturating_mul(steps) <= MOST_NODES {
+        return Ok(());
+    }
+    let remedy = format!(
+        "give at most {MOST_NODES} nodes in all steps together; nodes are numbered from 0, without gaps"
+    );
+    Err(Error::parameter("schedule", format!("{nodes} nodes in each of {steps} steps"), remedy))
 }
 
 fn empty(field: &'static str) -> Error {

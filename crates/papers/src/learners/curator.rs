@@ -28,14 +28,15 @@ pub(crate) struct Curator<'a> {
 /// drawn with probability `1/peers` in each step and the result of every step is seen. Neighbours replace one peer's data.
 pub(crate) fn curator_sigma(peers: usize, steps: usize, epsilon: f64, delta: f64) -> anyhow::Result<f64> {
     let rate = 1.0 / peers as f64;
-    let noise = calibrate::noise(
+    let noise = calibrate::least(
         |multiplier| Mechanism::gaussian(multiplier)?.poisson(rate),
         steps as u64,
         Adjacency::Replace,
         epsilon,
         delta,
         calibrate::Method::Pld,
-    )?;
+    )?
+    .noise;
     // It is relative to one gradient of norm 1, and replacing one moves the sum by twice that.
     Ok(0.5 * noise)
 }

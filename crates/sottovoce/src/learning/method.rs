@@ -10,6 +10,9 @@ use sottovoce_topology::mixing::Mixing;
 /// The stream of positions; 0 is noise.
 const POSITIONS: u64 = 0x706f_7369;
 
+/// More rounds than this after one gradient step are no plan.
+const MOST_ROUNDS: f64 = 1e9;
+
 /// A way to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -52,9 +55,18 @@ impl Method {
     }
 
     /// `K = ceil(gap^(-1/2) ln n)`: the rounds of gossip that the paper asks for, where gradients differ no more than their noise.
-    pub fn gossip_rounds(gap: f64, peers: usize) -> usize {
+    ///
+    /// Refused where values never mix, or hardly ever.
+    pub fn gossip_rounds(gap: f64, peers: usize) -> sottovoce_topology::Result<usize> {
         // A gap of exactly 1 may be computed a rounding error above.
-        ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0) as usize
+        let rounds = ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0);
+        // A NaN is within no bound.
+        if gap > 0.0 && rounds <= MOST_ROUNDS {
+            return Ok(rounds as usize);
+        }
+        let remedy = "so values do not mix in any reasonable time (on a bipartite regular graph they are exchanged for ever): let peers keep \
+                      a share of their own (--lazy 0.5, or --weights metropolis-plus-one), connect the graph, or give the rounds (--rounds)";
+        Err(sottovoce_topology::Error::parameter("gap", gap, remedy))
     }
 
     /// The averaging after each gradient step, one scheme for all iterations or one each; none for walks and servers.

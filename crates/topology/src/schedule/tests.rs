@@ -115,3 +115,21 @@ fn files_are_read_and_their_mistakes_located() {
         assert!(error.starts_with(expected), "{error}");
     }
 }
+
+#[test]
+fn wild_numbers_are_refused_before_anything_is_allocated() {
+    let far = usize::MAX;
+    for text in [
+        format!(r#"{{"pairwise": [[0, {far}]]}}"#),
+        format!(r#"{{"edges_per_step": [[[0, {far}]]]}}"#),
+        r#"{"pairwise": [[0, 4294967296]]}"#.to_string(),
+        r#"{"edges_per_step": [[[0, 90000000]], [[0, 1]]]}"#.to_string(),
+    ] {
+        let nodes = Schedule::nodes_in_json(&text).unwrap();
+        let error = Schedule::from_json(&text, nodes, Weights::Metropolis, Ending::Stop).unwrap_err();
+        assert!(error.to_string().contains("without gaps"), "{error}");
+    }
+    assert!(Schedule::fresh_erdos_renyi(100_000, 1e-5, Weights::Metropolis, far, 0).is_err());
+    let ring = Graph::from_edges(3, [(0, 1), (1, 2), (2, 0)]).unwrap();
+    assert!(Schedule::random_edges(&ring, &[0.1; 3], far, 0).is_err());
+}
