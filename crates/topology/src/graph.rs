@@ -5,6 +5,10 @@
 
 use crate::{Error, Result};
 
+/// More nodes than this are refused before anything is allocated (building a graph of so many takes some 5 GB): a typing error, not a
+/// plan, is the likely cause.
+pub const MOST_NODES: usize = 100_000_000;
+
 /// An undirected graph without self-loops or duplicate edges; immutable once built.
 ///
 /// ```
@@ -106,16 +110,12 @@ impl Graph {
     }
 }
 
-/// Graphs with more nodes are refused: building one of so many takes some 5 GB, and beyond it a typing error, not a plan, is the likely
-/// cause.
-pub const MOST_NODES: usize = 100_000_000;
-
 /// Refuses what is no possible number of nodes, before anything is allocated.
 pub(crate) fn check_nodes(field: &'static str, nodes: usize) -> Result<()> {
     if (1..=MOST_NODES).contains(&nodes) {
         return Ok(());
     }
-    let remedy = format!("give a number from 1 to {MOST_NODES}; nodes are numbered from 0, without gaps");
+    let remedy = format!("give a number from 1 to {MOST_NODES}");
     Err(Error::parameter(field, nodes, remedy))
 }
 

@@ -14,6 +14,9 @@ pub enum Error {
     /// The graph or its weights are not what the computation needs.
     #[error(transparent)]
     Topology(#[from] sottovoce_topology::Error),
+    /// The protocol cannot be run as described.
+    #[error(transparent)]
+    Simulator(#[from] sottovoce_simulator::Error),
     /// A privacy parameter is outside its domain.
     #[error(transparent)]
     Privacy(#[from] sottovoce_privacy::Error),
@@ -30,6 +33,7 @@ impl Error {
         match self {
             Self::Parameter(fault) => Some(fault),
             Self::Topology(error) => error.at_fault(),
+            Self::Simulator(error) => error.at_fault(),
             Self::Privacy(error) => error.at_fault(),
         }
     }

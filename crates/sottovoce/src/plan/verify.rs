@@ -1,6 +1,5 @@
 //! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
 
-use anyhow::{anyhow, bail};
 use sottovoce_privacy::{Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::paths;
@@ -11,17 +10,13 @@ use super::losses::{Seen, gather};
 use super::row::up;
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
+use crate::{Error, Result};
 
 /// How often a hair of noise may be added.
 const TRIES: usize = 3;
 
 /// The losses of a row as `mu²`, by the exact accountant. Should they miss the target by rounding, a hair of noise is added.
-pub fn verify(
-    problem: &Problem,
-    row: &mut Row,
-    observers: &Observers,
-    progress: Progress,
-) -> anyhow::Result<Losses> {
+pub fn verify(problem: &Problem, row: &mut Row, observers: &Observers, progress: Progress) -> Result<Losses> {
     for _ in 0..TRIES {
         let losses = account(problem, row, observers, progress)?;
         let mu_squared = losses.scaled(problem.sensitivity, row.sigma);
@@ -32,22 +27,19 @@ pub fn verify(
         }
         (row.sigma, row.tau) = (up(row.sigma * (1.0 + 1e-6)), up(row.tau * (1.0 + 1e-6)));
     }
-    bail!(
-        "`target` is {}: the accountant does not confirm what the search found; please report this",
-        problem.target
-    )
+    Err(Error::parameter(
+        "target",
+        problem.target,
+        "the accountant does not confirm what the search found; please report this",
+    ))
 }
 
 /// Losses in units of local DP.
-fn account(
-    problem: &Problem,
-    row: &Row,
-    observers: &Observers,
-    progress: Progress,
-) -> anyhow::Result<Losses> {
+fn account(problem: &Problem, row: &Row, observers: &Observers, progress: Progress) -> Result<Losses> {
     let site = || {
         let named = problem.sites.iter().find(|site| Some(&site.name) == row.graph.as_ref());
-        named.ok_or_else(|| anyhow!("`graph` is {:?}: it is none of those given", row.graph))
+        named
+            .ok_or_else(|| Error::parameter("graph", format!("{:?}", row.graph), "it is none of those given"))
     };
     match row.protocol {
         Protocol::Gossip | Protocol::AcceleratedGossip | Protocol::RelayGossip => {
@@ -64,9 +56,11 @@ fn account(
     }
 }
 
-fn everyone(problem: &Problem) -> anyhow::Result<Vec<usize>> {
-    let site =
-        problem.sites.first().ok_or_else(|| anyhow!("`families` is empty: give at least one graph"))?;
+fn everyone(problem: &Problem) -> Result<Vec<usize>> {
+    let site = problem
+        .sites
+        .first()
+        .ok_or_else(|| Error::parameter("families", "empty", "give at least one graph"))?;
     Ok((0..site.nodes()).collect())
 }
 
@@ -77,16 +71,15 @@ fn gossip(
     row: &Row,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<Losses> {
-    let one = |i: usize| -> anyhow::Result<Seen> {
+) -> Result<Losses> {
+    let one = |i: usize| -> Result<Seen> {
         let v = observers.all[i];
         let leakage = relay_gossip(&site.mixing, &[v], row.steps, row.tau / row.sigma)?;
         let shown = problem.short_of_consensus(&leakage);
         Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
     };
     let done = |done| progress("verifying", done, observers.all.len());
-    let seen =
-        parallel::map(observers.all.len(), one, done).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let seen = parallel::map(observers.all.len(), one, done).into_iter().collect::<Result<Vec<_>>>()?;
     Ok(gather(seen.iter(), observers.complete))
 }
 
@@ -97,7 +90,7 @@ fn scheduled(
     row: &Row,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<Losses> {
+) -> Result<Losses> {
     let mut worst: Option<Losses> = None;
     for schedule in randomised::schedules(problem, site, row.steps)? {
         let done = |done| progress("verifying", done, observers.all.len());
@@ -105,7 +98,7 @@ fn scheduled(
         let found = gather(seen.iter(), observers.complete);
         worst = Some(worst.map_or(found, |worst| worst.max(&found)));
     }
-    worst.ok_or_else(|| anyhow!("`schedules` is empty: draw at least one"))
+    worst.ok_or_else(|| Error::parameter("schedules", "empty", "draw at least one"))
 }
 
 /// What a verified row promises, to whom and by what right.
@@ -114,7 +107,7 @@ pub(super) fn statements(
     row: &Row,
     verified: &Losses,
     observers: &Observers,
-) -> anyhow::Result<Vec<String>> {
+) -> Result<Vec<String>> {
     let (delta, beyond) = (problem.delta, problem.target.beyond);
     let standing = &row.standing;
     let mut said = vec![format!(
@@ -140,7 +133,7 @@ pub(super) fn statements(
 }
 
 /// `epsilon <= ...`, or that there is no protection to speak of.
-fn epsilon(mu_squared: f64, delta: f64) -> anyhow::Result<String> {
+fn epsilon(mu_squared: f64, delta: f64) -> Result<String> {
     if mu_squared > 1e8 {
         return Ok(format!("no protection (mu² = {mu_squared:.3e})"));
     }

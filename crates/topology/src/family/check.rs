@@ -4,7 +4,8 @@ use crate::graph::check_nodes;
 use crate::{Error, MOST_NODES, Result};
 
 /// Graphs with more edges than this are refused: beyond it a typing error, not a plan, is the likely cause.
-pub(super) const MOST_EDGES: f64 = 1e9;
+/// (Building so many takes some ten gigabytes.)
+pub(super) const MOST_EDGES: f64 = 2.5e8;
 
 /// The number of nodes `n` is at least `least`, and within reason.
 pub(super) fn nodes(n: usize, least: usize, remedy: &str) -> Result<()> {

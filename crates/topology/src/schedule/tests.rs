@@ -117,18 +117,24 @@ fn files_are_read_and_their_mistakes_located() {
 }
 
 #[test]
-fn wild_numbers_are_refused_before_anything_is_allocated() {
-    let far = usize::MAX;
-    for text in [
-        format!(r#"{{"pairwise": [[0, {far}]]}}"#),
-        format!(r#"{{"edges_per_step": [[[0, {far}]]]}}"#),
-        r#"{"pairwise": [[0, 4294967296]]}"#.to_string(),
-        r#"{"edges_per_step": [[[0, 90000000]], [[0, 1]]]}"#.to_string(),
-    ] {
-        let nodes = Schedule::nodes_in_json(&text).unwrap();
-        let error = Schedule::from_json(&text, nodes, Weights::Metropolis, Ending::Stop).unwrap_err();
-        assert!(error.to_string().contains("without gaps"), "{error}");
+fn wild_node_numbers_are_refused() {
+    let nodes = |text: &str| Schedule::nodes_in_json(text);
+    for number in ["4294967295", "18446744073709551615", "99999999", "5000"] {
+        let message = nodes(&format!("{{\"pairwise\": [[0, 1], [1, {number}]]}}")).unwrap_err().to_string();
+        assert_eq!(message, format!("`node` is {number}: 3 nodes are named; number them 0, 1, 2, ..."));
     }
+    assert!(nodes("{\"edges_per_step\": [[[0, 18446744073709551616]]]}").is_err());
+    assert_eq!(nodes("{\"edges_per_step\": [[], [[0, 9]]]}").unwrap(), 10);
+}
+
+#[test]
+fn what_would_not_fit_in_memory_is_refused() {
+    let text = r#"{"edges_per_step": [[[0, 1]], [[0, 1]]]}"#;
+    for nodes in [60_000_000, usize::MAX] {
+        assert!(Schedule::from_json(text, nodes, Weights::Metropolis, Ending::Stop).is_err());
+        assert!(Schedule::pairwise(2 * nodes.min(usize::MAX / 2), [(0, 1)], Ending::Stop).is_err());
+    }
+    let far = usize::MAX;
     assert!(Schedule::fresh_erdos_renyi(100_000, 1e-5, Weights::Metropolis, far, 0).is_err());
     let ring = Graph::from_edges(3, [(0, 1), (1, 2), (2, 0)]).unwrap();
     assert!(Schedule::random_edges(&ring, &[0.1; 3], far, 0).is_err());
