@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, Target};
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits, round_up};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Series};
@@ -45,8 +45,6 @@ const RUNS: usize = 400;
 const ATTACKS: usize = 1000;
 /// Whose view is attacked, and shown first.
 const OBSERVER: usize = 0;
-/// The stream of the private values; 0 is noise.
-const VALUES: u64 = 0x7661_6c73;
 
 const NOTES: [&str; 4] = [
     "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
@@ -153,7 +151,7 @@ impl Example {
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let value = |peer: usize| {
             use rand::RngExt;
-            SimulationRng::new(seed, peer as u64, 0).purpose(VALUES).random::<f64>()
+            Seed(seed).stream(Stream::Values, peer as u64, 0).random::<f64>()
         };
         let hops = (0..PEERS).map(|v| paths::distances(&graph, v)).collect::<Result<_, _>>()?;
         Ok(Self { seed, values: (0..PEERS).map(value).collect(), graph, mixing, hops })

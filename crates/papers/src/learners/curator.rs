@@ -3,13 +3,11 @@
 
 use rand::RngExt;
 use sottovoce::learning::Task;
-use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
 use sottovoce_privacy::{Adjacency, Mechanism, calibrate};
 
 use crate::Result;
 
-/// The stream of samples; 0 is noise.
-const SAMPLE: u64 = 0x7361_6d70;
 /// The curator's number among noises: no peer has it.
 const CURATOR: u64 = u64::MAX;
 
@@ -67,7 +65,7 @@ impl Curator<'_> {
         if peers == 1 {
             return vec![0];
         }
-        let mut rng = SimulationRng::new(self.seed, CURATOR, step as u64).purpose(SAMPLE);
+        let mut rng = Seed(self.seed).stream(Stream::Sample, CURATOR, step as u64);
         let others = (-1.0 / peers as f64).ln_1p();
         let mut skip = || (rng.random::<f64>().max(f64::MIN_POSITIVE).ln() / others) as usize;
         let mut drawn = Vec::new();

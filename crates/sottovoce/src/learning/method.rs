@@ -2,14 +2,11 @@
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 
 use crate::{Error, Result, require};
-
-/// The stream of positions; 0 is noise.
-const POSITIONS: u64 = 0x706f_7369;
 
 /// More rounds than this after one gradient step are no plan.
 const MOST_ROUNDS: f64 = 1e9;
@@ -103,6 +100,6 @@ impl Method {
 /// The public positions of a butterfly's peers in an iteration: a fresh permutation each time, so that nobody is always next to the same.
 pub fn positions(peers: usize, seed: u64, iteration: usize) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..peers).collect();
-    positions.shuffle(&mut SimulationRng::new(seed, 0, iteration as u64).purpose(POSITIONS));
+    positions.shuffle(&mut Seed(seed).stream(Stream::Positions, 0, iteration as u64));
     positions
 }
