@@ -115,7 +115,7 @@ impl MethodArgs {
                 let mixing = mixing.context("`graph` is missing: gossip needs one")?;
                 let rounds = match self.rounds {
                     Some(rounds) => rounds,
-                    None => Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, task.peers()),
+                    None => Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, task.peers())?,
                 };
                 Method::Gossip { rounds, accelerated: self.accelerated, relay: self.relay }
             }

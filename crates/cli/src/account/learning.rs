@@ -142,7 +142,7 @@ impl LearningArgs {
 }
 
 fn default_rounds(mixing: &Mixing) -> anyhow::Result<usize> {
-    Ok(Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, mixing.nodes()))
+    Ok(Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, mixing.nodes())?)
 }
 
 impl fmt::Display for Accounted {

@@ -121,7 +121,7 @@ impl Learning {
         let mixing = self.method.mixing(&task, global.seed)?;
         let (settings, last_step) = self.settings(&task, mixing.as_ref(), global.seed)?;
         ensure!(self.seeds > 0, "`seeds` is 0: give at least 1");
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = sottovoce_views::parallel::threads();
         let mut run = Run::new(&task, mixing.as_ref(), settings.clone(), last_step, threads)?;
         self.take_up(&mut run)?;
         let more = self.learn(&mut run, mixing.as_ref(), global)?;
@@ -160,7 +160,7 @@ impl Learning {
         own: f64,
         global: &Global,
     ) -> anyhow::Result<Spread> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = sottovoce_views::parallel::threads();
         let bar = global.progress(self.seeds, "other seeds");
         let mut all = vec![own];
         for further in 1..self.seeds as u64 {

@@ -12,7 +12,7 @@
 
 use serde::Serialize;
 use sottovoce_privacy::Standing;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::descent::{DescentLoss, consensus, linear, relay};
@@ -24,9 +24,6 @@ use super::calibrate::Currency;
 use super::method::{Method, positions};
 use super::path::{Excursion, Pairs, Path, pairs};
 use crate::{Error, Result};
-
-/// The stream of sampled observers; 0 is noise.
-const SAMPLE: u64 = 0x7361_6d70;
 
 /// Losses of all pairs, in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -174,7 +171,7 @@ impl Question<'_> {
 
     fn sampled_peers(&self) -> Vec<usize> {
         use rand::seq::index;
-        let mut rng = SimulationRng::new(self.seed, 0, 0).purpose(SAMPLE);
+        let mut rng = Seed(self.seed).stream(Stream::Sample, 0, 0);
         index::sample(&mut rng, self.peers, self.sample.clamp(1, self.peers)).into_vec()
     }
 

@@ -2,14 +2,14 @@
 
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 
 use crate::{Error, Result, require};
 
-/// The stream of positions; 0 is noise.
-const POSITIONS: u64 = 0x706f_7369;
+/// More rounds than this after one gradient step are no plan.
+const MOST_ROUNDS: f64 = 1e9;
 
 /// A way to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -53,9 +53,18 @@ impl Method {
     }
 
     /// `K = ceil(gap^(-1/2) ln n)`: the rounds of gossip that the paper asks for, where gradients differ no more than their noise.
-    pub fn gossip_rounds(gap: f64, peers: usize) -> usize {
+    ///
+    /// Refused where values never mix, or hardly ever.
+    pub fn gossip_rounds(gap: f64, peers: usize) -> sottovoce_topology::Result<usize> {
         // A gap of exactly 1 may be computed a rounding error above.
-        ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0) as usize
+        let rounds = ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0);
+        // A NaN is within no bound.
+        if gap > 0.0 && rounds <= MOST_ROUNDS {
+            return Ok(rounds as usize);
+        }
+        let remedy = "so values do not mix in any reasonable time (on a bipartite regular graph they are exchanged for ever): let peers keep \
+                      a share of their own (--lazy 0.5, or --weights metropolis-plus-one), connect the graph, or give the rounds (--rounds)";
+        Err(sottovoce_topology::Error::parameter("gap", gap, remedy))
     }
 
     /// The averaging after each gradient step, one scheme for all iterations or one each; none for walks and servers.
@@ -91,6 +100,6 @@ impl Method {
 /// The public positions of a butterfly's peers in an iteration: a fresh permutation each time, so that nobody is always next to the same.
 pub fn positions(peers: usize, seed: u64, iteration: usize) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..peers).collect();
-    positions.shuffle(&mut SimulationRng::new(seed, 0, iteration as u64).purpose(POSITIONS));
+    positions.shuffle(&mut Seed(seed).stream(Stream::Positions, 0, iteration as u64));
     positions
 }

@@ -1,7 +1,7 @@
 //! A run of a learning method, step by step: it can be watched, stopped by the budget, and continued from a checkpoint bit for bit.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
 use sottovoce_protocol::{Gate, Overspent, Peer, Release};
@@ -13,8 +13,6 @@ use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 use super::{Method, Task};
 use crate::{Error, Result, require};
 
-/// The stream of a token's first holder; 0 is noise.
-const LAUNCH: u64 = 0x6c61_756e;
 /// The trusted party's number among noises: no peer has it.
 const SERVER: u64 = u64::MAX;
 
@@ -304,7 +302,7 @@ fn walk<'a>(
 /// The first holder of each token: anyone.
 pub(super) fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
     use rand::RngExt;
-    let launch = |token| SimulationRng::new(seed, token as u64, 0).purpose(LAUNCH).random_range(0..peers);
+    let launch = |token| Seed(seed).stream(Stream::Launch, token as u64, 0).random_range(0..peers);
     (0..tokens).map(launch).collect()
 }
 

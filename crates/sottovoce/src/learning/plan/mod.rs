@@ -95,15 +95,15 @@ pub struct LearningPlan {
 
 impl Problem<'_> {
     /// The candidates.
-    fn methods(&self, gap: f64) -> Vec<Method> {
-        let rounds = Method::gossip_rounds(gap, self.task.peers());
-        vec![
+    fn methods(&self, gap: f64) -> sottovoce_topology::Result<Vec<Method>> {
+        let rounds = Method::gossip_rounds(gap, self.task.peers())?;
+        Ok(vec![
             Method::Gossip { rounds, accelerated: true, relay: 0.0 },
             Method::Butterfly,
             Method::Walk { tokens: 1, burn_in: 0 },
             Method::Local,
             Method::Central,
-        ]
+        ])
     }
 
     /// How many runs a plan takes, for a progress bar.
@@ -117,7 +117,7 @@ impl Problem<'_> {
         require(self.runs > 0, "runs", "0", "give at least 1")?;
         let gap = Spectrum::of(self.mixing)?.gap.value;
         let mut rows = self
-            .methods(gap)
+            .methods(gap)?
             .into_iter()
             .map(|method| self.best(method, &done))
             .collect::<Result<Vec<_>, _>>()?;
