@@ -39,5 +39,5 @@ pub(super) fn ego(data: &Path, number: u64) -> Result<Graph> {
     let unread = |problem| format!("{FOLDER}/{number}.edges cannot be read: {problem}");
     let graph = read_file(&path, Some(Format::Snap))
         .map_err(|problem| Error::parameter("data", data.display(), unread(problem)))?;
-    Ok(graph.largest_component()?)
+    Ok(graph.graph.largest_component()?)
 }

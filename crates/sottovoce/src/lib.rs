@@ -4,7 +4,7 @@
 
 pub mod averaging;
 mod error;
-pub mod happened;
+pub mod experiment;
 pub mod learning;
 pub mod plan;
 pub mod quickstart;

@@ -22,6 +22,7 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::family::{self, Family};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
+use sottovoce_views::door::Setting;
 use sottovoce_views::exact::{self, Leakage};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::{Contraction, spread_left};
@@ -236,12 +237,15 @@ impl Example {
     /// The observer's best reconstruction of everyone's value, against what the accountant says.
     fn attack(&self) -> Result<Attack> {
         let question = Question {
-            scheme: self.setup().scheme,
+            setting: Setting {
+                scheme: self.setup().scheme,
+                relay_noise: RELAY[CHOSEN.0],
+                results: exact::Results::Kept,
+            },
             observers: vec![OBSERVER],
             sigma: SIGMA,
             sensitivity: SENSITIVITY,
-            results: exact::Results::Kept,
-            relay_noise: RELAY[CHOSEN.0],
+            values: Some(self.values.clone()),
             prior: Prior { mean: 0.5, deviation: 0.5 },
             runs: ATTACKS,
             seed: self.seed,

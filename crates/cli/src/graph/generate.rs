@@ -101,7 +101,10 @@ impl Generate {
 /// The topology crate speaks of a file; here it is the option `--out`.
 fn at_out(error: Error) -> Error {
     match error {
-        Error::Parameter { value, remedy, .. } => Error::Parameter { field: "out", value, remedy },
+        Error::Parameter(mut fault) => {
+            fault.field = "out";
+            fault.into()
+        }
         other => other,
     }
 }

@@ -2,10 +2,10 @@
 
 use sottovoce::learning::Task;
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::walk::{Course, Steps, Visit};
+use sottovoce_protocol::walk::{Course, Steps};
 use sottovoce_simulator::walk::{Stroll, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::walk::{self as walks, Odometer, Trajectory};
+use sottovoce_views::walk::{Odometer, Trajectory};
 
 use crate::Result;
 use crate::statistics::choose;
@@ -71,16 +71,8 @@ impl<'a> Token<'a> {
             .run(|_, holder, visit| visits.push((holder, visit)));
         let mut odometer = Odometer::everyone(self.mixing.nodes())?;
         for (holder, visit) in visits {
-            odometer.visit(holder, of_views(visit))?;
+            odometer.visit(holder, visit)?;
         }
         Ok(odometer.conclude(true))
-    }
-}
-
-fn of_views(visit: Visit) -> walks::Visit {
-    match visit {
-        Visit::Contributed => walks::Visit::Contributes,
-        Visit::NoiseOnly => walks::Visit::NoiseOnly,
-        Visit::Relayed => walks::Visit::Relays,
     }
 }

@@ -100,7 +100,7 @@ pub(super) fn watch(
         for number in (piece..paths).step_by(PIECES) {
             let mut odometer = fresh.clone();
             let holders = path(&transitions, steps, seed, number as u64);
-            holders.into_iter().try_for_each(|holder| odometer.visit(holder, Visit::Contributes))?;
+            holders.into_iter().try_for_each(|holder| odometer.visit(holder, Visit::Contributed))?;
             seen.iter_mut().zip(odometer.conclude(false)).for_each(|(seen, losses)| seen.add(&losses.convex));
         }
         Ok(seen)

@@ -9,7 +9,7 @@ use sottovoce_protocol::walk::{Course, Steps, Visit};
 use sottovoce_simulator::walk::{Passage, Stroll, WalkOutcome, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
-use sottovoce_views::walk::{self as walks, Odometer, Trajectory};
+use sottovoce_views::walk::{Odometer, Trajectory};
 
 use super::session::launches;
 use crate::Result;
@@ -86,7 +86,7 @@ impl Path {
                 if shown.contains(&step) {
                     odometer.show();
                 }
-                odometer.visit(holder, of_views(visit))?;
+                odometer.visit(holder, visit)?;
             }
             let losses = odometer.conclude(true);
             all = Some(match all {
@@ -169,21 +169,13 @@ fn follow(
         while let Some((_, detour)) = forks.next_if(|(fork, _)| *fork <= step) {
             follow(copies, (which.0, detour), odometer.fork(), all)?;
         }
-        odometer.visit(holder, of_views(visit))?;
+        odometer.visit(holder, visit)?;
     }
     for (_, detour) in forks {
         follow(copies, (which.0, detour), odometer.fork(), all)?;
     }
     all.push(odometer.conclude(true));
     Ok(())
-}
-
-fn of_views(visit: Visit) -> walks::Visit {
-    match visit {
-        Visit::Contributed => walks::Visit::Contributes,
-        Visit::NoiseOnly => walks::Visit::NoiseOnly,
-        Visit::Relayed => walks::Visit::Relays,
-    }
 }
 
 /// Losses of all pairs, in short.
