@@ -62,7 +62,7 @@ pub(crate) fn weights() -> impl TypedValueParser<Value = Weights> {
 pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<Graph> {
     if path == Path::new("-") {
         let format = format.unwrap_or(Format::EdgeList);
-        return io::read(std::io::stdin().lock(), format).context("standard input");
+        return io::read(std::io::stdin().lock(), format).map(noted).context("standard input");
     }
     let missing = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file; check the name".to_owned(),
@@ -74,7 +74,13 @@ pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<
         bail!("`file` is {}: it is a folder; give a file in it", path.display());
     }
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
-    io::read(file, format).with_context(|| format!("{} (read as {format})", path.display()))
+    io::read(file, format).map(noted).with_context(|| format!("{} (read as {format})", path.display()))
+}
+
+/// The graph, once what was noticed in its file is said.
+fn noted(found: io::Found) -> Graph {
+    found.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    found.graph
 }
 
 /// Reads a schedule file; peers are numbered from 0 to the largest it names.
