@@ -4,6 +4,8 @@ mod butterfly;
 mod central;
 mod gossip;
 mod local;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use serde::{Deserialize, Serialize};
