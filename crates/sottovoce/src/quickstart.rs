@@ -27,6 +27,8 @@ use sottovoce_views::exact::{self, Leakage};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::{Contraction, spread_left};
 
+use crate::terms::Stated;
+
 const PEERS: usize = 64;
 const RADIUS: f64 = 0.22;
 /// Values lie between 0 and 1.
@@ -102,6 +104,8 @@ pub struct Quickstart {
     pub violations: Vec<String>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Which of these numbers no noise protects.
@@ -267,7 +271,9 @@ impl Example {
         let plain = &grid[CHOSEN.1];
         let positions = self.graph.coordinates().context("a geometric graph has coordinates")?.to_vec();
         let finals: Vec<f64> = outcome.finals.iter().flatten().map(|value| value[0]).collect();
-        let (lines, statements) = self.guarantees(chosen, &printed)?;
+        let (lines, promised) = self.guarantees(chosen, &printed)?;
+        let state =
+            |(text, guarantee): &(String, Guarantee)| Ok(format!("{text}: {}", guarantee.state(DELTA)?));
         let quickstart = Quickstart {
             seed: self.seed,
             peers: PEERS,
@@ -288,7 +294,10 @@ impl Example {
             messages: outcome.traffic.sent,
             virtual_seconds: outcome.duration.as_secs_f64(),
             violations: outcome.violations.iter().map(ToString::to_string).collect(),
-            statements,
+            statements: promised.iter().map(state).collect::<anyhow::Result<_>>()?,
+            guarantees: (promised.iter())
+                .map(|(text, guarantee)| Stated::new(text, guarantee, DELTA))
+                .collect::<Result<_, _>>()?,
             not_covered: simulated(limits::of_a_protocol()),
             computed_without_privacy: ["mean", "measured_error"],
             attack: attack.text.clone(),
@@ -345,7 +354,7 @@ impl Example {
         &self,
         chosen: &Point,
         printed: &[f64],
-    ) -> anyhow::Result<(Vec<GuaranteeLine>, Vec<String>)> {
+    ) -> anyhow::Result<(Vec<GuaranteeLine>, Vec<(String, Guarantee)>)> {
         let everyone = Guarantee {
             adversary: Adversary::WireTapper,
             unit: Unit::User,
@@ -376,9 +385,8 @@ impl Example {
         }
         let lines =
             all.iter().map(|(text, guarantee)| line(text, guarantee)).collect::<anyhow::Result<_>>()?;
-        let reliable = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
-        let statements = reliable.map(|(text, guarantee)| Ok(format!("{text}: {}", guarantee.state(DELTA)?)));
-        Ok((lines, statements.collect::<anyhow::Result<_>>()?))
+        all.retain(|(_, guarantee)| guarantee.standing.is_reliable());
+        Ok((lines, all))
     }
 }
 
@@ -487,8 +495,24 @@ fn summary(found: &Quickstart) -> Vec<(String, String)> {
     .to_vec()
 }
 
+impl Quickstart {
+    /// What came of it, in a sentence: the average with its error, what any one peer learns, and what everybody would who sees
+    /// all messages.
+    pub fn headline(&self) -> String {
+        let at = |adversary: &str| self.guarantees.iter().find(|one| one.adversary == adversary);
+        let [peer, everyone] =
+            ["peer", "wire-tapper"].map(|who| at(who).map_or_else(|| "-".to_owned(), Stated::shown));
+        format!(
+            "Average {:.2} ± {:.2}; no peer learns more than epsilon {peer}; plain local privacy would be {everyone}",
+            self.estimate,
+            self.predicted_error.sqrt()
+        )
+    }
+}
+
 impl std::fmt::Display for Quickstart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(f, "Private averaging among {} peers who speak only to those nearby\n", self.peers)?;
         for (label, value) in &self.report.summary {
             writeln!(f, "  {label:<40} {value}")?;

@@ -15,6 +15,7 @@ use crate::graph::source::{GraphSource, peer};
 use crate::graph::{count, real};
 use sottovoce::learning::Method;
 use sottovoce::learning::method::positions;
+use sottovoce::terms::Stated;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 10 --observers 0
@@ -73,6 +74,8 @@ struct Accounted {
     wire_tapper: DescentLoss,
     /// Guarantees, with their standing.
     statements: Vec<String>,
+    /// The same as numbers.
+    guarantees: Vec<Stated>,
     /// What they do not speak of.
     not_covered: Vec<String>,
 }
@@ -84,12 +87,16 @@ impl LearningArgs {
             Averaging::Butterfly => self.butterfly(global.seed)?,
         };
         let (worst, _) = accounted.ours.worst();
+        let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
         for loss in [&accounted.ours, &accounted.wire_tapper] {
             let guarantee = loss.guarantee(worst, 1.0, self.sigma)?;
             accounted.statements.push(format!("peer {worst}: {}", guarantee.state(self.delta)?));
+            let mut stated = Stated::new(format!("peer {worst}, the worst off"), &guarantee, self.delta)?;
+            stated.not_covered.extend(further.clone());
+            accounted.guarantees.push(stated);
             accounted.not_covered = guarantee.not_covered;
         }
-        accounted.not_covered.extend(limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]));
+        accounted.not_covered.extend(further);
         global.print(&accounted)
     }
 
@@ -110,6 +117,7 @@ impl LearningArgs {
             published: Some(published::theorem6(&mixing, &observers, rounds, self.iterations)?),
             wire_tapper: descent::wire_tapper(n, self.iterations)?,
             statements: Vec::new(),
+            guarantees: Vec::new(),
             not_covered: Vec::new(),
         })
     }
@@ -136,6 +144,7 @@ impl LearningArgs {
             published: None,
             wire_tapper: descent::wire_tapper(n, self.iterations)?,
             statements: Vec::new(),
+            guarantees: Vec::new(),
             not_covered: Vec::new(),
         })
     }
@@ -145,13 +154,20 @@ fn default_rounds(mixing: &Mixing) -> anyhow::Result<usize> {
     Ok(Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, mixing.nodes()))
 }
 
-impl fmt::Display for Accounted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "Losses in units of {}, over {} gradient steps with {} rounds of averaging after each, to {}\n",
-            self.unit, self.ours.iterations, self.rounds, self.ours.adversary
-        )?;
+impl Accounted {
+    fn headline(&self) -> String {
+        let shown = |place: usize| self.guarantees.get(place).map_or_else(|| "-".to_owned(), Stated::shown);
+        let delta = self.guarantees.first().map_or(0.0, |stated| stated.delta);
+        format!(
+            "No peer loses more than epsilon {} at delta {delta:e} to {}; without averaging it would be {}",
+            shown(0),
+            self.ours.adversary,
+            shown(1)
+        )
+    }
+
+    /// Losses of all peers.
+    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let printed = if self.published.is_some() { "printed" } else { "" };
         writeln!(f, "  peer    ours            {printed}")?;
         for (peer, loss) in self.ours.losses.iter().enumerate() {
@@ -161,10 +177,27 @@ impl fmt::Display for Accounted {
                 .map_or_else(String::new, |published| round_up(published.losses[peer]));
             writeln!(f, "  {peer:<8}{:<16}{printed}", round_up(*loss))?;
         }
-        writeln!(f, "\n  mean    {:<16}", round_up(self.ours.mean()))?;
-        writeln!(f, "\n  ours:    {}", self.ours.standing)?;
+        writeln!(f)
+    }
+}
+
+impl fmt::Display for Accounted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
+        writeln!(
+            f,
+            "Losses in units of {}, over {} gradient steps with {} rounds of averaging after each, to {}\n",
+            self.unit, self.ours.iterations, self.rounds, self.ours.adversary
+        )?;
+        if f.alternate() {
+            self.list(f)?;
+        }
+        let row = |loss: &DescentLoss| {
+            format!("mean {:<12} largest {:<12}", round_up(loss.mean()), round_up(loss.worst().1))
+        };
+        writeln!(f, "  ours:    {} {}", row(&self.ours), self.ours.standing)?;
         if let Some(published) = &self.published {
-            writeln!(f, "  printed: {}", published.standing)?;
+            writeln!(f, "  printed: {} {}", row(published), published.standing)?;
         }
         writeln!(f, "\nWhat is promised of the peer that loses most")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;

@@ -62,7 +62,7 @@ impl From<ResultsChoice> for Results {
 /// A remark for people, kept away from the result.
 pub(crate) fn note(global: &Global, text: &str) {
     if !global.quiet {
-        eprintln!("sottovoce: note: {text}");
+        crate::output::say(&format!("note: {text}"));
     }
 }
 
