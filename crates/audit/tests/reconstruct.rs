@@ -9,6 +9,7 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
+use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
 
 fn gossip(family: &Family, lazy: f64, rounds: usize, accelerated: bool) -> Scheme {
@@ -21,15 +22,19 @@ fn ring(rounds: usize) -> Scheme {
     gossip(&Family::Ring { n: 12 }, 1.0 / 3.0, rounds, false)
 }
 
+fn published(mut question: Question) -> Question {
+    question.setting.results = Results::Published;
+    question
+}
+
 fn question(scheme: Scheme, observers: &[usize], relay_noise: f64) -> Question {
     Question {
-        scheme,
+        setting: Setting { relay_noise, ..Setting::of(scheme) },
         observers: observers.to_vec(),
         sigma: 1.5,
         sensitivity: 2.0,
-        relay_noise,
-        results: Results::Kept,
         prior: Prior { mean: 3.0, deviation: 1.0 },
+        values: None,
         runs: 2000,
         seed: 11,
     }
@@ -232,12 +237,12 @@ fn bad_questions_are_refused() {
         refused(&|question| question.prior.deviation = bad, "`prior-deviation` is");
     }
     refused(&|question| question.prior.mean = f64::NAN, "`prior-mean` is NaN");
-    refused(&|question| question.relay_noise = -0.1, "`relay-noise` is -0.1");
+    refused(&|question| question.setting.relay_noise = -0.1, "`relay-noise` is -0.1");
     refused(&|question| question.runs = 19, "`runs` is 19");
     refused(&|question| question.observers = vec![], "`observers` is empty");
     refused(&|question| question.observers = vec![12], "`observers` is 12");
     refused(&|question| question.observers = (0..12).collect(), "`observers` is everybody");
-    refused(&|question| question.scheme = ring(0), "is 0");
+    refused(&|question| question.setting.scheme = ring(0), "is 0");
     let short = good.reconstruct(&Claim::Given(vec![1.0; 3]), |_| ()).unwrap_err().to_string();
     assert!(short.contains("`claim` is 3 losses"), "{short}");
     let mut large = question(gossip(&Family::Complete { n: 400 }, 0.0, 400, false), &[0], 0.1);
@@ -274,7 +279,7 @@ fn published_results_are_attacked_too() {
     let kept = question(scheme.clone(), &[0], 0.0).reconstruct(&Claim::Exact, |_| ()).unwrap();
     assert_eq!((kept.targets[4].loss, kept.targets[4].proven_loss), (0.0, 0.0));
     for relay_noise in [0.0, 0.3] {
-        let shown = Question { results: Results::Published, ..question(scheme.clone(), &[0], relay_noise) };
+        let shown = published(question(scheme.clone(), &[0], relay_noise));
         let found = shown.reconstruct(&Claim::Exact, |_| ()).unwrap();
         assert!(found.passed(), "{:?}", found.failed());
         assert!(found.targets[4].proven_loss > 0.3, "{:?}", found.targets[4]);
@@ -287,7 +292,7 @@ fn published_results_are_attacked_too() {
     }
     // After a butterfly everyone has the same mean, and showing it to a peer adds nothing.
     let butterfly = question(Scheme::Butterfly { positions: (0..8).collect() }, &[0], 0.0);
-    let shown = Question { results: Results::Published, ..butterfly.clone() };
+    let shown = published(butterfly.clone());
     assert_eq!(butterfly.exact().unwrap().losses, shown.exact().unwrap().losses);
 }
 

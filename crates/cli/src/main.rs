@@ -88,7 +88,9 @@ fn command() -> clap::Command {
 fn main() -> ExitCode {
     let matches = command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    if !cli.global.quiet && seed::was_drawn(&matches) {
+    if cli.global.quiet {
+        output::hush();
+    } else if seed::was_drawn(&matches) {
         output::say(&seed::drawn(cli.global.seed));
     }
     let result = match &cli.command {

@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 use serde::de::IgnoredAny;
@@ -70,6 +71,21 @@ pub(crate) fn write(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = Stdout;
     stdout.write_all(bytes)?;
     Ok(stdout.flush()?)
+}
+
+/// Whether remarks are unwanted.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on no remarks.
+pub(crate) fn hush() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// A remark for people, kept away from the result.
+pub(crate) fn note(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        say(&format!("note: {text}"));
+    }
 }
 
 /// Says something on standard error; whether anybody listens does not matter.

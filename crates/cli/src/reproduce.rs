@@ -88,7 +88,7 @@ impl Job {
         }
     }
 
-    fn run(&self, options: &Options, watch: &Watch) -> anyhow::Result<Reproduction> {
+    fn run(&self, options: &Options, watch: &Watch) -> sottovoce::Result<Reproduction> {
         match self {
             Self::Muffliato(figures) => muffliato::run(figures, options, watch),
             Self::Rumor(figures) => rumor::run(figures, options, watch),

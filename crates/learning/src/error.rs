@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use sottovoce_fault::Parameter;
 use thiserror::Error;
 
 /// Shorthand for results of this crate.
@@ -11,15 +12,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
     /// A parameter is outside its domain.
-    #[error("`{field}` is {value}: {remedy}")]
-    Parameter {
-        /// Name of the parameter, as users write it.
-        field: &'static str,
-        /// The value that was given.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Parameter(#[from] Parameter),
     /// A row of a table does not suit.
     #[error("`{field}` is {value} in row {row}: {remedy}")]
     Row {
@@ -56,7 +50,16 @@ pub enum Error {
 impl Error {
     /// A parameter outside its domain.
     pub fn parameter(field: &'static str, value: impl Display, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+        Parameter::new(field, value, remedy).into()
+    }
+
+    /// The parameter at fault, if it is one.
+    pub fn at_fault(&self) -> Option<&Parameter> {
+        match self {
+            Self::Parameter(fault) => Some(fault),
+            Self::File { problem, .. } => problem.at_fault(),
+            _ => None,
+        }
     }
 
     /// A row that does not suit.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use crate::{Error, Result};
 
 /// The page.
 pub(crate) const PAGE: &str = "index.html";
@@ -11,35 +11,35 @@ pub(crate) const PAGE: &str = "index.html";
 pub(crate) const RESULTS: &str = "results.json";
 
 /// Refuses names that are taken.
-pub fn check<'a>(
-    dir: &Path,
-    mut names: impl Iterator<Item = &'a str>,
-    overwrite: bool,
-) -> anyhow::Result<()> {
+pub fn check<'a>(dir: &Path, mut names: impl Iterator<Item = &'a str>, overwrite: bool) -> Result<()> {
     if dir.exists() && !dir.is_dir() {
-        bail!("`out` is {}: it is not a folder; give another name", dir.display());
+        return Err(Error::parameter("out", dir.display(), "it is not a folder; give another name"));
     }
     match names.find(|name| !overwrite && dir.join(name).exists()) {
-        Some(name) => bail!(
-            "`out` is {}: {name} exists there; give another folder, or --overwrite to replace it",
-            dir.display()
-        ),
+        Some(name) => Err(Error::parameter(
+            "out",
+            dir.display(),
+            format!("{name} exists there; give another folder, or --overwrite to replace it"),
+        )),
         None => Ok(()),
     }
 }
 
 /// Writes all files into a folder, which is made if it is not there.
-pub fn write(dir: &Path, files: &[(&str, Vec<u8>)], overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
+pub fn write(dir: &Path, files: &[(&str, Vec<u8>)], overwrite: bool) -> Result<Vec<PathBuf>> {
     check(dir, files.iter().map(|(name, _)| *name), overwrite)?;
-    let refused = || format!("`out` is {}: cannot write there; choose another folder", dir.display());
-    fs::create_dir_all(dir).with_context(refused)?;
+    let refused = |source| Error::File {
+        problem: format!("`out` is {}: cannot write there; choose another folder", dir.display()),
+        source,
+    };
+    fs::create_dir_all(dir).map_err(refused)?;
     let drafts = Drafts(files.iter().map(|(name, _)| draft(dir, name)).collect());
     for (draft, (_, content)) in drafts.0.iter().zip(files) {
-        fs::write(draft, content).with_context(refused)?;
+        fs::write(draft, content).map_err(refused)?;
     }
     let paths: Vec<PathBuf> = files.iter().map(|(name, _)| dir.join(name)).collect();
     for (draft, path) in drafts.0.iter().zip(&paths) {
-        fs::rename(draft, path).with_context(refused)?;
+        fs::rename(draft, path).map_err(refused)?;
     }
     Ok(paths)
 }

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::Context;
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::io::{Format, read_file};
+
+use crate::{Error, Result};
 
 /// All ten people.
 pub(super) const EGOS: [u64; 10] = [0, 107, 348, 414, 686, 698, 1684, 1912, 3437, 3980];
@@ -33,9 +34,10 @@ pub(super) fn four(quick: bool, factor: f64) -> [(&'static str, Family); 4] {
 }
 
 /// The largest component of one person's friends.
-pub(super) fn ego(data: &Path, number: u64) -> anyhow::Result<Graph> {
+pub(super) fn ego(data: &Path, number: u64) -> Result<Graph> {
     let path = data.join(FOLDER).join(format!("{number}.edges"));
+    let unread = |problem| format!("{FOLDER}/{number}.edges cannot be read: {problem}");
     let graph = read_file(&path, Some(Format::Snap))
-        .with_context(|| format!("`data` is {}: {FOLDER}/{number}.edges cannot be read", data.display()))?;
-    Ok(graph.largest_component()?)
+        .map_err(|problem| Error::parameter("data", data.display(), unread(problem)))?;
+    Ok(graph.graph.largest_component()?)
 }

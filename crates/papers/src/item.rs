@@ -6,6 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use sottovoce_report::{Figure, Picture, Section, Table};
 
+use crate::Result;
+
 /// Pixels for each unit of a picture.
 const ZOOM: f64 = 2.0;
 
@@ -139,7 +141,7 @@ impl Item {
     }
 
     /// Shows a picture on the page and keeps it as files.
-    pub(super) fn picture(&mut self, part: &str, picture: &Picture, caption: String) -> anyhow::Result<()> {
+    pub(super) fn picture(&mut self, part: &str, picture: &Picture, caption: String) -> Result<()> {
         let name = format!("{}-{part}", self.stem());
         self.section.figures.push(Figure { svg: picture.embedded(&name), caption });
         self.attach(format!("{name}.svg"), picture.svg().into_bytes());

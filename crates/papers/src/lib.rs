@@ -29,6 +29,7 @@ use serde::Serialize;
 use sottovoce_report::Page;
 
 pub use item::{Item, Verdict};
+pub use sottovoce::{Error, Result};
 
 /// What a reproduction is given.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -66,13 +67,15 @@ pub struct Reproduction {
 
 impl Reproduction {
     /// Refuses a folder that holds a reproduction already, before any work is done.
-    pub fn check(dir: &Path, overwrite: bool) -> anyhow::Result<()> {
+    pub fn check(dir: &Path, overwrite: bool) -> Result<()> {
         files::check(dir, [files::PAGE, files::RESULTS].into_iter(), overwrite)
     }
 
     /// Writes the page, its pictures and its data into a folder: all of them or none. Returns the files.
-    pub fn write(&self, dir: &Path, overwrite: bool) -> anyhow::Result<Vec<PathBuf>> {
-        let results = serde_json::to_vec_pretty(self)?;
+    pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
+        let unwritten =
+            |source| Error::Json { problem: "the results cannot be written as JSON".into(), source };
+        let results = serde_json::to_vec_pretty(self).map_err(unwritten)?;
         let mut files = vec![
             (files::PAGE, self.page.html().into_bytes()),
             (files::RESULTS, [&results[..], b"\n"].concat()),

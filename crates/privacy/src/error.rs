@@ -1,5 +1,6 @@
 //! What can be wrong with a privacy question. Every message names the field, the value and the remedy.
 
+use sottovoce_fault::Parameter;
 use thiserror::Error;
 
 /// Shorthand for results of this crate.
@@ -9,15 +10,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
     /// A parameter is outside its domain.
-    #[error("`{field}` is {value}: {remedy}")]
-    Parameter {
-        /// Name of the parameter, as users write it.
-        field: &'static str,
-        /// The value that was given.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Parameter(#[from] Parameter),
     /// The accountant does not know how to account for this event; it never counts it as zero.
     #[error("{event} is not accounted for by {accountant}: {remedy}")]
     Unsupported {
@@ -61,6 +55,14 @@ pub enum Error {
 impl Error {
     /// A parameter outside its domain.
     pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: format!("{value}"), remedy: remedy.into() }
+        Parameter::new(field, value, remedy).into()
+    }
+
+    /// The parameter at fault, if it is one.
+    pub fn at_fault(&self) -> Option<&Parameter> {
+        match self {
+            Self::Parameter(fault) => Some(fault),
+            _ => None,
+        }
     }
 }

@@ -262,22 +262,23 @@ fn parts(mixing: &Mixing, width: usize, threads: usize, block: usize) -> Vec<Ran
     bounds.windows(2).map(|pair| pair[0]..pair[1]).collect()
 }
 
-/// Hands each part its slice of `out`, on threads of their own; the last one stays here.
+/// Hands each part its slice of `out`, each to a thread of the pool.
 pub(crate) fn in_parallel(
     parts: &[Range<usize>],
     width: usize,
     mut out: &mut [f64],
     work: impl Fn(Range<usize>, &mut [f64]) + Sync,
 ) {
-    let Some((last, others)) = parts.split_last() else { return };
-    std::thread::scope(|scope| {
-        for part in others {
+    if let [all] = parts {
+        return work(all.clone(), out);
+    }
+    rayon::scope(|scope| {
+        for part in parts {
             let (mine, rest) = std::mem::take(&mut out).split_at_mut(part.len() * width);
             out = rest;
             let work = &work;
-            scope.spawn(move || work(part.clone(), mine));
+            scope.spawn(move |_| work(part.clone(), mine));
         }
-        work(last.clone(), out);
     });
 }
 

@@ -1,42 +1,24 @@
 //! Questions about an averaging run, answered by the accountant that fits: what the command line, the planner and the report
 //! share.
 
-use anyhow::bail;
 use serde::Serialize;
-use sottovoce_audit::reconstruct::exact_loss;
-use sottovoce_privacy::{Gdp, limits};
+use sottovoce_privacy::{Adversary, Gdp};
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_topology::mixing::Mixing;
-use sottovoce_topology::schedule::Schedule;
-use sottovoce_views::exact::{self, Leakage, Results};
-use sottovoce_views::parallel;
-use sottovoce_views::published::{self, Formula};
+use sottovoce_views::door::{Account, Overheard, Setting, account};
+use sottovoce_views::exact::{Leakage, Results};
+use sottovoce_views::published::Formula;
 
 use crate::terms::Terms;
+use crate::{Result, require};
 
 /// A loss above this counts as fully exposed.
 const EXPOSED: f64 = 1.0 - 1e-9;
-
-/// Who mixes with whom, for how long.
-pub struct Run {
-    who: Who,
-    steps: usize,
-}
-
-enum Who {
-    Gossip(Box<Mixing>),
-    Scheduled(Schedule),
-}
 
 /// What is asked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     /// Peers who pool what they hear.
     pub observers: Vec<usize>,
-    /// Relay noise as a share of the local noise.
-    pub relay_noise: f64,
-    /// Whether observers know everybody's result as well.
-    pub results: Results,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// How far one person can move a peer's value.
@@ -113,158 +95,66 @@ pub struct Accounted {
     pub worst_understatement: Option<Understatement>,
 }
 
-impl Run {
-    /// Synchronous gossip over one matrix; accelerated or not, as long as there is no relay noise (with it, plain).
-    pub fn gossip(mixing: Mixing, steps: usize) -> Self {
-        Self { who: Who::Gossip(Box::new(mixing)), steps }
-    }
-
-    /// Gossip over a schedule.
-    pub fn scheduled(schedule: Schedule, steps: usize) -> Self {
-        Self { who: Who::Scheduled(schedule), steps }
-    }
-
-    /// Number of peers.
-    pub fn nodes(&self) -> usize {
-        match &self.who {
-            Who::Gossip(mixing) => mixing.nodes(),
-            Who::Scheduled(schedule) => schedule.nodes(),
-        }
-    }
-
-    /// The exact leakage towards the observers of a question.
-    pub fn exact(&self, question: &Question) -> anyhow::Result<Leakage> {
-        let Question { observers, relay_noise, results, .. } = question;
-        Ok(exact_loss(&self.scheme(), observers, *relay_noise, *results)?)
-    }
-
-    fn scheme(&self) -> Scheme {
-        match &self.who {
-            Who::Gossip(mixing) => {
-                Scheme::Gossip { mixing: (**mixing).clone(), rounds: self.steps, accelerated: false }
-            }
-            Who::Scheduled(schedule) => Scheme::Scheduled { schedule: schedule.clone(), rounds: self.steps },
-        }
-    }
-
-    /// The exact leakage towards every single peer (fixed graphs).
-    pub fn exact_all_pairs(
-        &self,
-        relay_noise: f64,
-        results: Results,
-        done: impl Fn(usize) + Sync,
-    ) -> anyhow::Result<Vec<Leakage>> {
-        match &self.who {
-            Who::Gossip(_) if results == Results::Published => {
-                let scheme = self.scheme();
-                let one = |v: usize| exact_loss(&scheme, &[v], relay_noise, results);
-                Ok(parallel::map(self.nodes(), one, done).into_iter().collect::<Result<_, _>>()?)
-            }
-            Who::Gossip(mixing) => Ok(exact::relay_gossip_all_pairs(mixing, self.steps, relay_noise, done)?),
-            Who::Scheduled(_) => bail!("`all-pairs` needs a fixed graph: name --observers for a schedule"),
-        }
-    }
-
-    /// The coalition of `size` peers that learns most (fixed graphs, no relay noise).
-    pub fn worst_coalition(
-        &self,
-        size: usize,
-        done: impl Fn(usize) + Sync,
-    ) -> anyhow::Result<exact::WorstCoalition> {
-        match &self.who {
-            Who::Gossip(mixing) => Ok(exact::worst_coalition(mixing, size, self.steps, done)?),
-            Who::Scheduled(_) => {
-                bail!("`worst-coalition` needs a fixed graph: name --observers for a schedule")
-            }
-        }
-    }
-
-    fn published(&self, formula: Formula, question: &Question) -> anyhow::Result<Vec<f64>> {
-        match (&self.who, formula) {
-            (Who::Gossip(mixing), _) => {
-                Ok(published::gossip(formula, mixing, &question.observers, self.steps)?)
-            }
-            (Who::Scheduled(schedule), Formula::Theorem1) => {
-                Ok(published::scheduled(schedule, &question.observers, self.steps)?)
-            }
-            (Who::Scheduled(_), Formula::Corrected) => {
-                bail!(
-                    "`method` is published-corrected: the correction is printed for a fixed graph only; use exact"
-                )
-            }
-        }
-    }
-
-    /// Answers a question by the given methods. Published formulas know no relay noise and leave it out of account; the
-    /// correction is left out, where not asked for alone, for schedules.
-    pub fn account(&self, question: &Question, methods: &[Method]) -> anyhow::Result<Accounted> {
-        check(question)?;
-        let mut observers = question.observers.clone();
-        observers.sort_unstable();
-        observers.dedup();
-        let wants = |method: Method| methods.contains(&method);
-        let alone = methods.len() == 1;
-        let corrected = wants(Method::PublishedCorrected) && (alone || matches!(self.who, Who::Gossip(_)));
-        let published =
-            wants(Method::Published).then(|| self.published(Formula::Theorem1, question)).transpose()?;
-        let published_corrected =
-            corrected.then(|| self.published(Formula::Corrected, question)).transpose()?;
-        let leakage = wants(Method::Exact).then(|| self.exact(question)).transpose()?;
-        let statements = leakage.as_ref().map_or(Ok(Vec::new()), |leakage| statements(leakage, question))?;
-        let terms = leakage.as_ref().map(|leakage| terms(leakage, question)).transpose()?;
-        let worst_understatement = leakage.as_ref().zip(published.as_ref()).and_then(understatement);
-        Ok(Accounted {
-            peers: self.nodes(),
-            steps: self.steps,
-            observers,
-            relay_noise: question.relay_noise,
-            results: question.results,
-            local_mu: question.sensitivity / question.sigma,
-            published,
-            published_corrected,
-            rank: leakage.as_ref().and_then(|leakage| leakage.rank),
-            certified: leakage.as_ref().map(|leakage| leakage.certified),
-            mean: leakage.as_ref().map(Leakage::mean),
-            exposed: leakage.as_ref().map(exposed),
-            statements,
-            terms,
-            worst_understatement: worst_understatement.filter(|_| question.relay_noise == 0.0),
-            exact: leakage.map(|leakage| leakage.losses),
-        })
-    }
+/// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left
+/// out, where not asked for alone, for schedules.
+pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Result<Accounted> {
+    check(question)?;
+    let mut observers = question.observers.clone();
+    observers.sort_unstable();
+    observers.dedup();
+    let wants = |method: Method| methods.contains(&method);
+    let fixed = methods.len() == 1 || matches!(setting.scheme, Scheme::Gossip { .. });
+    let printed = |method, formula| {
+        let asked = wants(method) && (formula == Formula::Theorem1 || fixed);
+        asked.then(|| setting.published(formula, &question.observers)).transpose()
+    };
+    let published = printed(Method::Published, Formula::Theorem1)?;
+    let published_corrected = printed(Method::PublishedCorrected, Formula::Corrected)?;
+    let adversary = Adversary::Coalition(observers.clone());
+    let found = wants(Method::Exact).then(|| account(setting, &adversary)).transpose()?;
+    let promised = found.as_ref().map(|account| promise(account, question)).transpose()?;
+    let (statements, terms) = promised.map_or((Vec::new(), None), |(said, terms)| (vec![said], Some(terms)));
+    let leakage = found.map(|account| account.leakage);
+    let worst_understatement = leakage.as_ref().zip(published.as_ref()).and_then(understatement);
+    Ok(Accounted {
+        peers: setting.peers(),
+        steps: setting.scheme.rounds(),
+        observers,
+        relay_noise: setting.relay_noise,
+        results: setting.results,
+        local_mu: question.sensitivity / question.sigma,
+        published,
+        published_corrected,
+        rank: leakage.as_ref().and_then(|leakage| leakage.rank),
+        certified: leakage.as_ref().map(|leakage| leakage.certified),
+        mean: leakage.as_ref().map(Leakage::mean),
+        exposed: leakage.as_ref().map(exposed),
+        statements,
+        terms,
+        worst_understatement: worst_understatement.filter(|_| setting.relay_noise == 0.0),
+        exact: leakage.map(|leakage| leakage.losses),
+    })
 }
 
 /// Refuses noises, sensitivities and deltas that are none.
-pub fn check(question: &Question) -> anyhow::Result<()> {
+pub fn check(question: &Question) -> Result<()> {
     for (field, value) in [("sigma", question.sigma), ("sensitivity", question.sensitivity)] {
-        if !(value.is_finite() && value > 0.0) {
-            bail!("`{field}` is {value}: give a positive number");
-        }
+        require(value.is_finite() && value > 0.0, field, value, "give a positive number")?;
     }
     // Refuses a delta outside (0, 1).
     Gdp::new(0.0)?.epsilon(question.delta)?;
     Ok(())
 }
 
-/// The guarantee of the worst-off peer, and that of local DP beside it.
-fn statements(leakage: &Leakage, question: &Question) -> anyhow::Result<Vec<String>> {
-    let (peer, _) = leakage.worst();
-    let guarantee = leakage.guarantee(peer, question.sensitivity, question.sigma)?;
-    Ok(vec![format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?)])
-}
-
-/// What holds for all losses towards these observers.
-pub fn terms(leakage: &Leakage, question: &Question) -> anyhow::Result<Terms> {
-    let guarantee = leakage.guarantee(leakage.worst().0, question.sensitivity, question.sigma)?;
-    let adversary = guarantee.adversary.to_string();
-    Ok(match question.results {
-        Results::Kept => Terms::new(guarantee, adversary),
-        Results::Published => {
-            let mut terms = Terms::new(guarantee, format!("{adversary}, with everybody's result"));
-            terms.not_covered.retain(|limit| limit != limits::RESULTS);
-            terms
-        }
-    })
+/// What the peer that loses most is promised, in words, and the terms of all losses.
+pub fn promise(account: &Account, question: &Question) -> Result<(String, Terms)> {
+    let (peer, guarantee) = account.worst(question.sensitivity, question.sigma)?;
+    let statement = format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?);
+    let adversary = match account.results {
+        Results::Kept => guarantee.adversary.to_string(),
+        Results::Published => format!("{}, with everybody's result", guarantee.adversary),
+    };
+    Ok((statement, Terms::new(guarantee, adversary)))
 }
 
 /// Peers whose noisy value the observers can compute.

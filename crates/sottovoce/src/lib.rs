@@ -3,15 +3,15 @@
 //! Everything a command prints is computed by a function of the crates re-exported here.
 
 pub mod averaging;
-
-pub mod happened;
+mod error;
+pub mod experiment;
 pub mod learning;
 pub mod plan;
 pub mod quickstart;
-
 pub mod rumor;
 pub mod terms;
 
+pub use error::{Error, Result, require};
 pub use sottovoce_audit as audit;
 pub use sottovoce_learning as tasks;
 pub use sottovoce_privacy as privacy;

@@ -5,7 +5,6 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
 use serde::Serialize;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, Target};
 use sottovoce_privacy::noise::simulation::SimulationRng;
@@ -23,11 +22,13 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::family::{self, Family};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
+use sottovoce_views::door::Setting;
 use sottovoce_views::exact::{self, Leakage};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::{Contraction, spread_left};
 
 use crate::terms::Stated;
+use crate::{Error, Result};
 
 const PEERS: usize = 64;
 const RADIUS: f64 = 0.22;
@@ -121,7 +122,7 @@ pub struct Quickstart {
 pub const PARTS: usize = RELAY.len() * STEPS.len() + 3;
 
 /// Runs it. `done` is called [`PARTS`] times.
-pub fn quickstart(seed: u64, done: impl Fn()) -> anyhow::Result<Quickstart> {
+pub fn quickstart(seed: u64, done: impl Fn()) -> Result<Quickstart> {
     let example = Example::new(seed)?;
     let outcome = example.simulate()?;
     done();
@@ -150,7 +151,7 @@ struct Point {
 }
 
 impl Example {
-    fn new(seed: u64) -> anyhow::Result<Self> {
+    fn new(seed: u64) -> Result<Self> {
         let graph = family::generate(&Family::Geometric { n: PEERS, radius: RADIUS }, seed, true)?;
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let value = |peer: usize| {
@@ -180,7 +181,7 @@ impl Example {
 
     /// One run, message by message, over a network with delays. Its rounds are strict: if everyone has a result nobody missed anybody, and the planned
     /// losses are those of the run.
-    fn simulate(&self) -> anyhow::Result<Outcome<Vec<f64>>> {
+    fn simulate(&self) -> Result<Outcome<Vec<f64>>> {
         let setup = self.setup();
         let latency = Latency::LogNormal { median: Duration::from_millis(40), sigma: 0.5 };
         let network = Network { latency, timeout: Some(Duration::from_secs(30)), ..Network::perfect() };
@@ -188,13 +189,17 @@ impl Example {
             Simulation::new(setup.numbers()?, PeerNoise::all(self.seed, PEERS), network, self.seed)?;
         let checks = invariants::of_averaging(&setup)?;
         let outcome = simulation.averaging(setup.facts()?).invariants(checks).run();
-        ensure!(outcome.complete, "the simulated run did not finish: this is a bug, please report the seed");
+        if !outcome.complete {
+            return Err(Error::refused(
+                "the simulated run did not finish: this is a bug, please report the seed",
+            ));
+        };
         Ok(outcome)
     }
 
     /// Mean squared error by step over many runs: mean, and its standard error.
-    fn measure(&self) -> anyhow::Result<Vec<(f64, f64)>> {
-        let steps = *STEPS.last().context("a grid of steps")?;
+    fn measure(&self) -> Result<Vec<(f64, f64)>> {
+        let steps = *STEPS.last().ok_or_else(|| Error::missing("steps", "give a grid of them"))?;
         let mean = self.values.iter().sum::<f64>() / PEERS as f64;
         let mut sums = vec![(0.0, 0.0); steps + 1];
         for run in 0..RUNS as u64 {
@@ -214,8 +219,8 @@ impl Example {
         Ok(sums.into_iter().map(summary).collect())
     }
 
-    fn grid(&self, done: &impl Fn()) -> anyhow::Result<Vec<Point>> {
-        let steps = *STEPS.last().context("a grid of steps")?;
+    fn grid(&self, done: &impl Fn()) -> Result<Vec<Point>> {
+        let steps = *STEPS.last().ok_or_else(|| Error::missing("steps", "give a grid of them"))?;
         let contraction = Contraction::new(&self.mixing, steps)?;
         let spread = spread_left(&self.mixing, &self.values, steps);
         let mut points = Vec::with_capacity(RELAY.len() * STEPS.len());
@@ -233,14 +238,17 @@ impl Example {
     }
 
     /// The observer's best reconstruction of everyone's value, against what the accountant says.
-    fn attack(&self) -> anyhow::Result<Attack> {
+    fn attack(&self) -> Result<Attack> {
         let question = Question {
-            scheme: self.setup().scheme,
+            setting: Setting {
+                scheme: self.setup().scheme,
+                relay_noise: RELAY[CHOSEN.0],
+                results: exact::Results::Kept,
+            },
             observers: vec![OBSERVER],
             sigma: SIGMA,
             sensitivity: SENSITIVITY,
-            results: exact::Results::Kept,
-            relay_noise: RELAY[CHOSEN.0],
+            values: Some(self.values.clone()),
             prior: Prior { mean: 0.5, deviation: 0.5 },
             runs: ATTACKS,
             seed: self.seed,
@@ -264,12 +272,16 @@ impl Example {
         measured: &[(f64, f64)],
         grid: &[Point],
         attack: Attack,
-    ) -> anyhow::Result<Quickstart> {
+    ) -> Result<Quickstart> {
         let steps = STEPS[CHOSEN.1];
         let printed = published::gossip_all_pairs(Formula::Theorem1, &self.mixing, steps)?;
         let chosen = &grid[CHOSEN.0 * STEPS.len() + CHOSEN.1];
         let plain = &grid[CHOSEN.1];
-        let positions = self.graph.coordinates().context("a geometric graph has coordinates")?.to_vec();
+        let positions = self
+            .graph
+            .coordinates()
+            .ok_or_else(|| Error::missing("coordinates", "a geometric graph has them"))?
+            .to_vec();
         let finals: Vec<f64> = outcome.finals.iter().flatten().map(|value| value[0]).collect();
         let (lines, promised) = self.guarantees(chosen, &printed)?;
         let state =
@@ -294,10 +306,10 @@ impl Example {
             messages: outcome.traffic.sent,
             virtual_seconds: outcome.duration.as_secs_f64(),
             violations: outcome.violations.iter().map(ToString::to_string).collect(),
-            statements: promised.iter().map(state).collect::<anyhow::Result<_>>()?,
+            statements: promised.iter().map(state).collect::<Result<_>>()?,
             guarantees: (promised.iter())
                 .map(|(text, guarantee)| Stated::new(text, guarantee, DELTA))
-                .collect::<Result<_, _>>()?,
+                .collect::<sottovoce_privacy::Result<_>>()?,
             not_covered: simulated(limits::of_a_protocol()),
             computed_without_privacy: ["mean", "measured_error"],
             attack: attack.text.clone(),
@@ -329,7 +341,7 @@ impl Example {
     }
 
     /// Mean squared error by step: measured, predicted, and what would remain without relay noise.
-    fn errors(&self, measured: &[(f64, f64)]) -> anyhow::Result<Vec<Series>> {
+    fn errors(&self, measured: &[(f64, f64)]) -> Result<Vec<Series>> {
         let steps = measured.len() - 1;
         let contraction = Contraction::new(&self.mixing, steps)?;
         let spread = spread_left(&self.mixing, &self.values, steps);
@@ -354,7 +366,7 @@ impl Example {
         &self,
         chosen: &Point,
         printed: &[f64],
-    ) -> anyhow::Result<(Vec<GuaranteeLine>, Vec<(String, Guarantee)>)> {
+    ) -> Result<(Vec<GuaranteeLine>, Vec<(String, Guarantee)>)> {
         let everyone = Guarantee {
             adversary: Adversary::WireTapper,
             unit: Unit::User,
@@ -383,8 +395,7 @@ impl Example {
             );
             all.push((text, Guarantee { loss, standing: Standing::Refuted, ..exact }));
         }
-        let lines =
-            all.iter().map(|(text, guarantee)| line(text, guarantee)).collect::<anyhow::Result<_>>()?;
+        let lines = all.iter().map(|(text, guarantee)| line(text, guarantee)).collect::<Result<_>>()?;
         all.retain(|(_, guarantee)| guarantee.standing.is_reliable());
         Ok((lines, all))
     }
@@ -427,7 +438,7 @@ fn row(target: &Target) -> AttackRow {
     }
 }
 
-fn line(text: &str, guarantee: &Guarantee) -> anyhow::Result<GuaranteeLine> {
+fn line(text: &str, guarantee: &Guarantee) -> Result<GuaranteeLine> {
     let epsilon = guarantee.epsilon(DELTA)?;
     Ok(GuaranteeLine {
         statement: text.to_owned(),

@@ -5,6 +5,9 @@
 
 use crate::{Error, Result};
 
+/// More nodes than this are refused before anything is allocated: a typing error, not a plan, is the likely cause.
+pub const MOST_NODES: usize = 100_000_000;
+
 /// An undirected graph without self-loops or duplicate edges; immutable once built.
 ///
 /// ```
@@ -114,10 +117,10 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// Starts a graph on `nodes` nodes (1 to 2^32 - 2).
+    /// Starts a graph on `nodes` nodes (1 to [`MOST_NODES`]).
     pub fn new(nodes: usize) -> Result<Self> {
-        if nodes == 0 || nodes >= u32::MAX as usize {
-            return Err(Error::parameter("nodes", nodes, "give a number from 1 to 4294967294"));
+        if !(1..=MOST_NODES).contains(&nodes) {
+            return Err(Error::parameter("nodes", nodes, format!("give a number from 1 to {MOST_NODES}")));
         }
         Ok(Self { nodes, edges: Vec::new() })
     }

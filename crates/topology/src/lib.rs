@@ -18,4 +18,4 @@ pub mod spectrum;
 
 pub use connectivity::Components;
 pub use error::{Error, Result};
-pub use graph::{Graph, GraphBuilder};
+pub use graph::{Graph, GraphBuilder, MOST_NODES};

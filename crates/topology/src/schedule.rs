@@ -11,6 +11,10 @@ use crate::{
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Deserialize;
+use std::collections::BTreeSet;
+
+/// So many numbers may stand for one node that takes part in a schedule.
+const STRAY: usize = 8;
 
 /// What happens after the last step of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -199,13 +203,20 @@ impl Schedule {
         }
     }
 
-    /// The number of nodes that a file for [`Self::from_json`] speaks of: one more than the largest it names.
+    /// The number of nodes that a file for [`Self::from_json`] speaks of: one more than the largest it names. Numbers far
+    /// beyond how many nodes there are ask for memory and work that nobody meant, and are refused.
     pub fn nodes_in_json(text: &str) -> Result<usize> {
         let named: Vec<(usize, usize)> = match serde_json::from_str(text).map_err(shape)? {
             File::Pairwise(pairs) => pairs,
             File::EdgesPerStep(steps) => steps.concat(),
         };
-        Ok(named.iter().map(|&(u, v)| u.max(v) + 1).max().unwrap_or(0))
+        let distinct: BTreeSet<usize> = named.into_iter().flat_map(|(u, v)| [u, v]).collect();
+        let Some(&largest) = distinct.last() else { return Ok(0) };
+        if largest > STRAY * distinct.len() + 1000 {
+            let remedy = format!("{} nodes are named; number them 0, 1, 2, ...", distinct.len());
+            return Err(Error::parameter("node", largest, remedy));
+        }
+        Ok(largest + 1)
     }
 
     /// Number of nodes.

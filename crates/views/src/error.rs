@@ -1,5 +1,7 @@
 //! What can be wrong with a question about views. Every message names the field, the value and the remedy.
 
+use sottovoce_fault::Parameter;
+
 /// Shorthand for results of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -7,18 +9,14 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A parameter is outside its domain.
-    #[error("`{field}` is {value}: {remedy}")]
-    Parameter {
-        /// Name of the parameter, as users write it.
-        field: &'static str,
-        /// The value that was given.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Parameter(#[from] Parameter),
     /// The graph or its weights are not what the computation needs.
     #[error(transparent)]
     Topology(#[from] sottovoce_topology::Error),
+    /// The protocol cannot be run as described.
+    #[error(transparent)]
+    Simulator(#[from] sottovoce_simulator::Error),
     /// A privacy parameter is outside its domain.
     #[error(transparent)]
     Privacy(#[from] sottovoce_privacy::Error),
@@ -27,7 +25,17 @@ pub enum Error {
 impl Error {
     /// A parameter outside its domain.
     pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+        Parameter::new(field, value, remedy).into()
+    }
+
+    /// The parameter at fault, if it is one.
+    pub fn at_fault(&self) -> Option<&Parameter> {
+        match self {
+            Self::Parameter(fault) => Some(fault),
+            Self::Topology(error) => error.at_fault(),
+            Self::Simulator(error) => error.at_fault(),
+            Self::Privacy(error) => error.at_fault(),
+        }
     }
 }
 
@@ -64,5 +72,20 @@ fn check_peers(peers: &[usize], nodes: usize) -> Result<Vec<usize>> {
             Err(Error::parameter("observers", last, remedy))
         }
         _ => Ok(sorted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parameter_at_fault_is_read_through_all_layers() {
+        let error = Error::from(sottovoce_topology::Error::parameter("n", 0, "give at least 1"));
+        let fault = error.at_fault().unwrap();
+        assert_eq!((fault.field, &*fault.value, &*fault.remedy), ("n", "0", "give at least 1"));
+        assert_eq!(error.to_string(), "`n` is 0: give at least 1");
+        let error = Error::from(sottovoce_topology::Error::Format("not a graph".into()));
+        assert_eq!(error.at_fault(), None);
     }
 }

@@ -11,6 +11,7 @@
 //! the squared length of the projection of `u`'s variable onto the span of the messages (`docs/theorems/linear-views.md`).
 //! `f = 1` is no protection beyond the peer's own noise, and the mean over all peers is `rank / n`.
 //!
+//! * [`door`]: where everyone asks: what does this adversary learn from that run?
 //! * [`exact`]: that number, for fixed weights, for schedules, with relay noise, for any coalition;
 //! * [`descent`]: the same over all steps of a descent with an averaging after each;
 //! * [`published`]: the formulas as they were printed, for comparison; most are refuted by [`exact`];
@@ -19,6 +20,7 @@
 
 mod basis;
 pub mod descent;
+pub mod door;
 mod error;
 pub mod exact;
 pub mod parallel;
@@ -29,4 +31,5 @@ mod span;
 pub mod utility;
 pub mod walk;
 
+use error::check_observers;
 pub use error::{Error, Result};

@@ -1,51 +1,59 @@
 //! Independent pieces of work on all cores; the result does not depend on how many there are.
+//!
+//! `RAYON_NUM_THREADS` says how many to use.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-/// Worker threads to use.
-pub(crate) fn threads() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
+use rayon::prelude::*;
 
 /// `work(i)` for every `i` below `count`, handed out one by one; results in order. `done` is called after each, from any
 /// thread, with the number finished so far.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl Fn(usize) + Sync) -> Vec<T> {
-    let (next, finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let worker = || {
-        let mut mine = Vec::new();
-        loop {
-            let i = next.fetch_add(1, Ordering::Relaxed);
-            if i >= count {
-                return mine;
-            }
-            mine.push((i, work(i)));
-            done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        }
+    let finished = AtomicUsize::new(0);
+    let one = |i: usize| {
+        let result = work(i);
+        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        result
     };
-    let mut all: Vec<(usize, T)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads().min(count)).map(|_| scope.spawn(worker)).collect();
-        // A panic in a worker is a bug, and goes on as one.
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
-    });
-    all.sort_by_key(|(i, _)| *i);
-    all.into_iter().map(|(_, result)| result).collect()
+    (0..count).into_par_iter().with_max_len(1).map(one).collect()
 }
 
 /// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.
 pub(crate) fn fill<T: Send>(slots: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
-    let pieces = Mutex::new(slots.chunks_mut(size).enumerate());
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
-    std::thread::scope(|scope| {
-        for _ in 0..threads() {
-            scope.spawn(|| {
-                while let Some((i, piece)) = next() {
-                    work(i, piece);
-                }
-            });
-        }
-    });
+    slots.par_chunks_mut(size).enumerate().with_max_len(1).for_each(|(i, piece)| work(i, piece));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exact;
+    use sottovoce_topology::family::{Family, generate};
+    use sottovoce_topology::mixing::{Mixing, Weights};
+
+    #[test]
+    fn results_come_in_order_and_all_are_counted() {
+        let most = AtomicUsize::new(0);
+        let count = |finished| {
+            most.fetch_max(finished, Ordering::Relaxed);
+        };
+        let squares = map(1000, |i| i * i, count);
+        assert_eq!(squares, (0..1000).map(|i| i * i).collect::<Vec<_>>());
+        assert_eq!(most.into_inner(), 1000);
+        let mut slots = vec![0; 1001];
+        fill(&mut slots, 10, |i, piece| piece.iter_mut().for_each(|slot| *slot = i));
+        assert!(slots.iter().enumerate().all(|(i, slot)| *slot == i / 10));
+    }
+
+    #[test]
+    fn losses_have_the_same_bits_on_any_number_of_threads() {
+        let graph = generate(&Family::RandomRegular { n: 60, degree: 4 }, 3, true).unwrap();
+        let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
+        let losses = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let all = pool.install(|| exact::gossip_all_pairs(&mixing, 9, |_| ())).unwrap();
+            all.iter().flat_map(|leakage| &leakage.losses).map(|loss| loss.to_bits()).collect::<Vec<_>>()
+        };
+        let alone = losses(1);
+        assert!((2..5).all(|threads| losses(threads) == alone));
+    }
 }

@@ -44,11 +44,11 @@ fn reveals(setup: &ExpectedSetup<'_>, coalition: &[usize], tokens: &[&Vec<usize>
             let holder = path[step];
             let full = setup.cap.is_some_and(|cap| counts[holder] >= cap);
             let visit = match (step < setup.burn_in, full) {
-                (true, _) => Visit::Relays,
+                (true, _) => Visit::Relayed,
                 (false, true) => Visit::NoiseOnly,
-                (false, false) => Visit::Contributes,
+                (false, false) => Visit::Contributed,
             };
-            counts[holder] += usize::from(visit == Visit::Contributes);
+            counts[holder] += usize::from(visit == Visit::Contributed);
             odometer.visit(holder, visit).unwrap();
         }
     }

@@ -9,7 +9,7 @@ const PEERS: usize = 5;
 /// A holder and what it does; most contribute.
 fn visits() -> impl Strategy<Value = Vec<(usize, Visit)>> {
     let visit =
-        prop_oneof![6 => Just(Visit::Contributes), 2 => Just(Visit::NoiseOnly), 1 => Just(Visit::Relays)];
+        prop_oneof![6 => Just(Visit::Contributed), 2 => Just(Visit::NoiseOnly), 1 => Just(Visit::Relayed)];
     prop::collection::vec((0..PEERS, visit), 0..50)
 }
 
@@ -33,7 +33,7 @@ fn rows(visits: &[(usize, Visit)], observers: &[usize], shown: bool, contraction
         if watched {
             rows.push(token.clone());
         }
-        if visit != Visit::Relays {
+        if visit != Visit::Relayed {
             token.iter_mut().for_each(|x| *x *= contraction[t]);
             // Its own noise is known to an observer: a variable less.
             token[t] = f64::from(u8::from(!watched));
@@ -65,7 +65,7 @@ fn leverage(rows: &[Vec<f64>], direction: &[f64]) -> f64 {
 
 /// Where `peer` contributes.
 fn contributions(visits: &[(usize, Visit)], peer: usize) -> Vec<f64> {
-    visits.iter().map(|&visit| f64::from(u8::from(visit == (peer, Visit::Contributes)))).collect()
+    visits.iter().map(|&visit| f64::from(u8::from(visit == (peer, Visit::Contributed)))).collect()
 }
 
 /// The slopes of the greatest convex minorant of one gap, by pooling neighbours that fall.
@@ -117,7 +117,7 @@ proptest! {
     /// ... and in every gap some attain it: those whose steps shrink the token by the ratio of one slope to the next.
     #[test]
     fn the_bound_for_convex_losses_is_attained(contributes in prop::collection::vec(any::<bool>(), 1..30)) {
-        let holder = |&s: &bool| (1, if s { Visit::Contributes } else { Visit::NoiseOnly });
+        let holder = |&s: &bool| (1, if s { Visit::Contributed } else { Visit::NoiseOnly });
         let visits: Vec<_> = contributes.iter().map(holder).collect();
         let shifts = contributions(&visits, 1);
         let slopes = slopes(&shifts);
@@ -132,7 +132,7 @@ proptest! {
     /// Contributions `i` noises before the end of a gap: `1/i` each alone, together at most the square of the sum of roots.
     #[test]
     fn contributions_add_like_amplitudes(contributes in prop::collection::vec(any::<bool>(), 1..40)) {
-        let holder = |&s: &bool| (1, if s { Visit::Contributes } else { Visit::NoiseOnly });
+        let holder = |&s: &bool| (1, if s { Visit::Contributed } else { Visit::NoiseOnly });
         let visits: Vec<_> = contributes.iter().map(holder).collect();
         let later = contributes.iter().rev().zip(1..).filter(|(s, _)| **s).map(|(_, i)| 1.0 / f64::from(i));
         let amplitude: f64 = later.map(f64::sqrt).sum();
@@ -165,7 +165,7 @@ proptest! {
     /// Everyone else together sees each contribution as it was made.
     #[test]
     fn all_others_together_see_everything(holders in prop::collection::vec(0..PEERS, 0..50), peer in 0..PEERS) {
-        let visits: Vec<_> = holders.iter().map(|&holder| (holder, Visit::Contributes)).collect();
+        let visits: Vec<_> = holders.iter().map(|&holder| (holder, Visit::Contributed)).collect();
         let others: Vec<usize> = (0..PEERS).filter(|&other| other != peer).collect();
         let count = holders.iter().filter(|&&holder| holder == peer).count() as f64;
         let loss = alone(&visits, &others, true);
@@ -181,16 +181,16 @@ proptest! {
             prop_assert_eq!(losses, &alone(&visits, observers, shown));
         }
         let holders: Vec<usize> = visits.iter().map(|visit| visit.0).collect();
-        let all: Vec<_> = holders.iter().map(|&holder| (holder, Visit::Contributes)).collect();
+        let all: Vec<_> = holders.iter().map(|&holder| (holder, Visit::Contributed)).collect();
         prop_assert_eq!(trajectory(&holders, PEERS, 2).unwrap(), alone(&all, &[2], false));
     }
 
-    /// Relays change nothing, whoever does not watch.
+    /// Relayed change nothing, whoever does not watch.
     #[test]
     fn who_passes_the_token_on_hides_nobody(visits in visits(), at in 0..50usize, count in 1..5usize) {
         let mut more = visits.clone();
         let at = at.min(visits.len());
-        more.splice(at..at, std::iter::repeat_n((4, Visit::Relays), count));
+        more.splice(at..at, std::iter::repeat_n((4, Visit::Relayed), count));
         prop_assert_eq!(alone(&more, &[0], true), alone(&visits, &[0], true));
     }
 
@@ -225,13 +225,13 @@ proptest! {
 /// By hand: peer 1 contributes twice, then adds noise alone; peer 2 passes the token on.
 #[test]
 fn caps_and_burn_in_by_hand() {
-    use Visit::{Contributes, NoiseOnly, Relays};
+    use Visit::{Contributed, NoiseOnly, Relayed};
     let visits =
-        [(1, Relays), (2, Relays), (1, Contributes), (1, Contributes), (1, NoiseOnly), (2, NoiseOnly)];
+        [(1, Relayed), (2, Relayed), (1, Contributed), (1, Contributed), (1, NoiseOnly), (2, NoiseOnly)];
     let loss = alone(&visits, &[0], true);
     assert_eq!((loss.linear[1], loss.convex[1]), (1.0, 1.0)); // 2² of 4, all four noises hide both.
     assert_eq!(alone(&visits, &[0], false).convex, [0.0; 5]); // Nobody showed it.
-    let last = [&visits[..], &[(1, Contributes), (0, Contributes), (0, Contributes)]].concat();
+    let last = [&visits[..], &[(1, Contributed), (0, Contributed), (0, Contributed)]].concat();
     // Contributions 1, 1, 0, 0, 1: the first four slopes are 1/2, the last is 1.
     assert_eq!((alone(&last, &[0], false).linear[1], alone(&last, &[0], false).convex[1]), (9.0 / 5.0, 2.0));
 }
@@ -241,7 +241,7 @@ fn bad_input_is_refused() {
     assert!(Odometer::new(3, &[]).is_err() && Odometer::new(3, &[vec![]]).is_err());
     assert!(Odometer::new(3, &[vec![0], vec![3]]).is_err() && Odometer::everyone(0).is_err());
     let mut odometer = Odometer::everyone(3).unwrap();
-    let error = odometer.visit(3, Visit::Contributes).unwrap_err().to_string();
+    let error = odometer.visit(3, Visit::Contributed).unwrap_err().to_string();
     assert!(error.starts_with("`holder` is 3: there are 3 peers"), "{error}");
     assert_eq!(odometer.contributions(), [0, 0, 0]);
 }

@@ -1,5 +1,7 @@
 //! What can be wrong with a question to the attack. Every message names the field, the value and the remedy.
 
+use sottovoce_fault::Parameter;
+
 /// Shorthand for results of this module.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -7,15 +9,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     /// A parameter is outside its domain.
-    #[error("`{field}` is {value}: {remedy}")]
-    Parameter {
-        /// Name of the parameter, as users write it.
-        field: &'static str,
-        /// The value that was given.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Parameter(#[from] Parameter),
     /// The graph or its weights are not fit for the protocol.
     #[error(transparent)]
     Topology(#[from] sottovoce_topology::Error),
@@ -36,6 +31,18 @@ pub enum Error {
 impl Error {
     /// A parameter outside its domain.
     pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+        Parameter::new(field, value, remedy).into()
+    }
+
+    /// The parameter at fault, if it is one.
+    pub fn at_fault(&self) -> Option<&Parameter> {
+        match self {
+            Self::Parameter(fault) => Some(fault),
+            Self::Topology(error) => error.at_fault(),
+            Self::Privacy(error) => error.at_fault(),
+            Self::Views(error) => error.at_fault(),
+            Self::Simulator(error) => error.at_fault(),
+            _ => None,
+        }
     }
 }

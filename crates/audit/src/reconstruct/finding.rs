@@ -119,12 +119,12 @@ impl Findings {
         targets: Vec<Target>,
     ) -> Self {
         Self {
-            peers: question.scheme.peers(),
-            rounds: question.scheme.rounds(),
+            peers: question.setting.scheme.peers(),
+            rounds: question.setting.scheme.rounds(),
             observers: leakage.observers.clone(),
             sigma: question.sigma,
-            relay_noise: question.relay_noise,
-            results: question.results,
+            relay_noise: question.setting.relay_noise,
+            results: question.setting.results,
             local_mu: question.sensitivity / question.sigma,
             prior: question.prior,
             runs: question.runs,

@@ -58,6 +58,8 @@ pub(super) struct Experiment<'a> {
     pub(super) stage: &'a Stage,
     pub(super) sigma: f64,
     pub(super) prior: Prior,
+    /// The values of every run, where they are not drawn.
+    pub(super) values: Option<&'a [f64]>,
     pub(super) seed: u64,
 }
 
@@ -88,8 +90,12 @@ impl Experiment<'_> {
             .collect();
         let Prior { mean, deviation } = self.prior;
         let side = |peer: usize, run: usize| if coins[peer] >> run & 1 == 1 { deviation } else { -deviation };
+        let value = |peer: usize, run: usize| match self.values {
+            Some(values) => values[peer],
+            None => mean + side(peer, run),
+        };
         let values: Vec<Vec<f64>> =
-            (0..self.view.peers).map(|peer| (0..runs).map(|run| mean + side(peer, run)).collect()).collect();
+            (0..self.view.peers).map(|peer| (0..runs).map(|run| value(peer, run)).collect()).collect();
         let messages = self.listen(seed, &values, runs)?;
         let targets = &self.view.targets;
         let private = Mat::from_fn(targets.len(), runs, |u, run| values[targets[u]][run] / self.sigma);
@@ -161,17 +167,25 @@ mod tests {
     use super::*;
     use sottovoce_protocol::averaging::Noising;
     use sottovoce_simulator::averaging::Scheme;
+    use sottovoce_views::door::Setting;
 
     #[test]
     fn blocks_on_many_threads_are_blocks_one_after_the_other() {
         let scheme = Scheme::Butterfly { positions: (0..6).collect() };
-        let view = View::new(&scheme, &[1], 0.2, sottovoce_views::exact::Results::Kept).unwrap();
+        let view = View::new(&Setting { relay_noise: 0.2, ..Setting::of(scheme.clone()) }, &[1]).unwrap();
         let attackers = Attackers::new(&view, 0.5).unwrap();
         let noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.4 };
         let stage = Stage::new(&scheme, noising).unwrap();
         let prior = Prior { mean: 1.0, deviation: 1.0 };
-        let experiment =
-            Experiment { view: &view, attackers: &attackers, stage: &stage, sigma: 2.0, prior, seed: 4 };
+        let experiment = Experiment {
+            view: &view,
+            attackers: &attackers,
+            stage: &stage,
+            sigma: 2.0,
+            prior,
+            values: None,
+            seed: 4,
+        };
         let one_by_one =
             experiment.total([64, 64, 64, 8].iter().zip(0..).map(|(&w, i)| experiment.block(i, w).unwrap()));
         assert_eq!(experiment.tally(200, |_| ()).unwrap(), one_by_one);

@@ -24,7 +24,6 @@ mod solve;
 mod stage;
 mod view;
 
-pub use account::{exact_loss, published_loss};
 pub use error::{Error, Result};
 pub use finding::{Errors, Findings, Game, Target};
 pub use judge::Judgement;
@@ -33,8 +32,9 @@ pub use solve::TOLERANCE;
 use serde::Serialize;
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_views::exact::{Leakage, Results};
+use sottovoce_views::door::{Overheard, Setting};
+use sottovoce_views::exact::Leakage;
+use sottovoce_views::published::Formula;
 
 use attack::Attackers;
 use judge::Judge;
@@ -73,15 +73,14 @@ pub enum Claim {
 /// ```
 /// use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 /// use sottovoce_simulator::averaging::Scheme;
-/// use sottovoce_views::exact::Results;
+/// use sottovoce_views::door::Setting;
 /// let question = Question {
-///     scheme: Scheme::Butterfly { positions: (0..8).collect() },
+///     setting: Setting::of(Scheme::Butterfly { positions: (0..8).collect() }),
 ///     observers: vec![0],
 ///     sigma: 2.0,
 ///     sensitivity: 1.0,
-///     relay_noise: 0.0,
-///     results: Results::Kept,
 ///     prior: Prior { mean: 0.0, deviation: 0.5 },
+///     values: None,
 ///     runs: 500,
 ///     seed: 1,
 /// };
@@ -92,20 +91,18 @@ pub enum Claim {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// Who mixes with whom.
-    pub scheme: Scheme,
+    /// Who mixes with whom, under which relay noise, and what becomes of the results.
+    pub setting: Setting,
     /// Peers who pool what they hear.
     pub observers: Vec<Peer>,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// How far one person can move a peer's value.
     pub sensitivity: f64,
-    /// Relay noise as a share of the local noise.
-    pub relay_noise: f64,
-    /// Whether observers know everybody's result as well.
-    pub results: Results,
-    /// How private values are drawn.
+    /// What the uninformed attacker believes of private values, and how they are drawn where they are not given.
     pub prior: Prior,
+    /// The private values of the run under attack, if there is one: the same in every run. Without them they are drawn anew each time.
+    pub values: Option<Vec<f64>>,
     /// Number of runs.
     pub runs: usize,
     /// Seed of everything random.
@@ -118,20 +115,21 @@ impl Question {
         self.check()?;
         let leakage = self.exact()?;
         let claimed = self.claimed(claim, &leakage)?;
-        let view = View::new(&self.scheme, &leakage.observers, self.relay_noise, self.results)?;
+        let view = View::new(&self.setting, &leakage.observers)?;
         let attackers = Attackers::new(&view, self.prior.deviation / self.sigma)?;
-        let stage = Stage::new(&self.scheme, self.noising())?;
+        let stage = Stage::new(&self.setting.scheme, self.noising())?;
         let experiment = Experiment {
             view: &view,
             attackers: &attackers,
             stage: &stage,
             sigma: self.sigma,
             prior: self.prior,
+            values: self.values.as_deref(),
             seed: self.seed,
         };
         let tallies = experiment.tally(self.runs, done)?;
         let judge = Judge::new(self, claim, &leakage, &attackers.informed, view.targets.len());
-        let hops = account::hops(&self.scheme, &leakage.observers)?;
+        let hops = account::hops(&self.setting.scheme, &leakage.observers)?;
         let target = |(i, tally): (usize, &_)| {
             let peer = view.targets[i];
             let sight = judge.sight(claimed[peer], leakage.losses[peer], &attackers, i);
@@ -143,25 +141,25 @@ impl Question {
 
     /// What the accountant says.
     pub fn exact(&self) -> Result<Leakage> {
-        exact_loss(&self.scheme, &self.observers, self.relay_noise, self.results)
+        Ok(self.setting.leakage(&self.observers)?)
     }
 
     fn claimed(&self, claim: &Claim, leakage: &Leakage) -> Result<Vec<f64>> {
         let claimed = match claim {
             Claim::Exact => leakage.losses.clone(),
-            Claim::Published => published_loss(&self.scheme, &leakage.observers)?,
+            Claim::Published => self.setting.published(Formula::Theorem1, &leakage.observers)?,
             Claim::Given(losses) => losses.clone(),
         };
         let sound = |loss: &f64| *loss >= 0.0;
-        if claimed.len() == self.scheme.peers() && claimed.iter().all(sound) {
+        if claimed.len() == self.setting.peers() && claimed.iter().all(sound) {
             return Ok(claimed);
         }
-        let remedy = format!("give one loss, 0 or more, for each of the {} peers", self.scheme.peers());
+        let remedy = format!("give one loss, 0 or more, for each of the {} peers", self.setting.peers());
         Err(Error::parameter("claim", format!("{} losses", claimed.len()), remedy))
     }
 
     fn noising(&self) -> Noising {
-        let relay = self.sigma * self.relay_noise;
+        let relay = self.sigma * self.setting.relay_noise;
         Noising { sensitivity: self.sensitivity, local: self.sigma, relay }
     }
 
@@ -177,9 +175,16 @@ impl Question {
         if !mean.is_finite() {
             return Err(Error::parameter("prior-mean", mean, "give a finite number"));
         }
-        if !(self.relay_noise.is_finite() && self.relay_noise >= 0.0) {
+        let share = self.setting.relay_noise;
+        if !(share.is_finite() && share >= 0.0) {
             let remedy = "give 0 or a positive number (a share of the local noise)";
-            return Err(Error::parameter("relay-noise", self.relay_noise, remedy));
+            return Err(Error::parameter("relay-noise", share, remedy));
+        }
+        if let Some(values) = &self.values
+            && !(values.len() == self.setting.peers() && values.iter().all(|value| value.is_finite()))
+        {
+            let remedy = format!("give a finite number for each of the {} peers", self.setting.peers());
+            return Err(Error::parameter("values", format!("{} values", values.len()), remedy));
         }
         if !RUNS.contains(&self.runs) {
             let remedy = format!("give a number from {} to {}", RUNS.start(), RUNS.end());
@@ -188,11 +193,11 @@ impl Question {
         let mut observers = self.observers.clone();
         observers.sort_unstable();
         observers.dedup();
-        if observers.len() == self.scheme.peers() {
+        if observers.len() == self.setting.peers() {
             let remedy = "nobody is left to attack; leave somebody out";
             return Err(Error::parameter("observers", "everybody", remedy));
         }
-        self.scheme.check()?;
-        view::check_size(&self.scheme, &observers, self.relay_noise, self.results)
+        self.setting.scheme.check()?;
+        view::check_size(&self.setting, &observers)
     }
 }

@@ -5,9 +5,10 @@ use sottovoce_protocol::Peer;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
-use sottovoce_views::exact::{Leakage, Results};
+use sottovoce_views::door::{Overheard, Setting};
+use sottovoce_views::exact::Leakage;
 
-use super::account::{exact_loss, hops, noise_error};
+use super::account::{hops, noise_error};
 use super::finding::is_exposed;
 use super::{Error, Result};
 
@@ -50,16 +51,15 @@ pub struct EdgeSearch {
 
 /// Drops each edge at an observer in turn and asks the accountant again. Nothing to drop where there is no fixed graph: none.
 pub fn edge(
-    scheme: &Scheme,
+    setting: &Setting,
     observers: &[Peer],
     weights: Weights,
     lazy: f64,
     sigma: f64,
-    relay_noise: f64,
-    results: Results,
 ) -> Result<Option<EdgeSearch>> {
+    let (scheme, relay_noise) = (&setting.scheme, setting.relay_noise);
     let Scheme::Gossip { mixing, rounds, accelerated } = scheme else { return Ok(None) };
-    let before = exact_loss(scheme, observers, relay_noise, results)?;
+    let before = setting.leakage(observers)?;
     let watching = |peer: Peer| before.observers.binary_search(&peer).is_ok();
     let graph = mixing.graph();
     let all: Vec<(Peer, Peer)> = (before.observers.iter())
@@ -73,7 +73,7 @@ pub fn edge(
         let Some(mixing) = without(graph, observer, neighbour, weights, lazy)? else { continue };
         search.droppable += 1;
         let thinner = Scheme::Gossip { mixing, rounds: *rounds, accelerated: *accelerated };
-        let after = exact_loss(&thinner, &before.observers, relay_noise, results)?;
+        let after = Setting { scheme: thinner.clone(), ..*setting }.leakage(&before.observers)?;
         let found = (exposed(&after).len(), after.mean());
         if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1 - 1e-9) {
             best = found;
@@ -134,19 +134,13 @@ pub struct RelayNoise {
 
 /// Finds the least relay noise (to three digits, rounded up) with which nobody two or more hops from the observers loses more
 /// than `target`. Loss falls as noise grows, so bisection finds it.
-pub fn relay_noise(
-    scheme: &Scheme,
-    observers: &[Peer],
-    sigma: f64,
-    present: f64,
-    target: f64,
-    results: Results,
-) -> Result<RelayNoise> {
+pub fn relay_noise(setting: &Setting, observers: &[Peer], sigma: f64, target: f64) -> Result<RelayNoise> {
     check_target(target)?;
+    let (scheme, present) = (&setting.scheme, setting.relay_noise);
     let hops = hops(scheme, observers)?;
     let far: Vec<Peer> = (0..hops.len()).filter(|&peer| hops[peer].is_none_or(|hops| hops >= 2)).collect();
     let worst = |share: f64| -> Result<f64> {
-        let leakage = exact_loss(scheme, observers, share, results)?;
+        let leakage = Setting { relay_noise: share, ..setting.clone() }.leakage(observers)?;
         Ok(far.iter().map(|&peer| leakage.losses[peer]).fold(0.0, f64::max))
     };
     let loss = worst(present)?;
@@ -204,6 +198,10 @@ mod tests {
         Scheme::Gossip { mixing, rounds, accelerated: false }
     }
 
+    fn plain(scheme: Scheme) -> Setting {
+        Setting::of(scheme)
+    }
+
     #[test]
     fn digits_are_rounded_up() {
         assert_eq!([0.123_41, 0.099_901, 12.0, 1e-4].map(three_digits_up), [0.124, 0.1, 12.0, 1e-4]);
@@ -211,9 +209,7 @@ mod tests {
 
     #[test]
     fn an_edge_less_halves_what_a_ring_exposes() {
-        let search = edge(&ring(12, 5), &[0], Weights::Metropolis, 1.0 / 3.0, 1.0, 0.0, Results::Kept)
-            .unwrap()
-            .unwrap();
+        let search = edge(&plain(ring(12, 5)), &[0], Weights::Metropolis, 1.0 / 3.0, 1.0).unwrap().unwrap();
         assert_eq!((search.edges, search.examined, search.droppable), (2, 2, 2));
         let best = search.best.unwrap();
         // Ten of eleven were exposed, five on either side; a path shows one side only.
@@ -226,22 +222,13 @@ mod tests {
         let path = generate(&Family::Path { n: 4 }, 0, true).unwrap();
         let mixing = Mixing::new(&path, Weights::Metropolis);
         let scheme = Scheme::Gossip { mixing, rounds: 2, accelerated: false };
-        let search = edge(&scheme, &[1], Weights::Metropolis, 0.0, 1.0, 0.0, Results::Kept).unwrap().unwrap();
+        let search = edge(&plain(scheme), &[1], Weights::Metropolis, 0.0, 1.0).unwrap().unwrap();
         assert_eq!((search.edges, search.droppable, search.best), (2, 0, None));
-        let search =
-            edge(&ring(6, 2), &[0], Weights::Uniform, 0.5, 1.0, 0.0, Results::Kept).unwrap().unwrap();
+        let search = edge(&plain(ring(6, 2)), &[0], Weights::Uniform, 0.5, 1.0).unwrap().unwrap();
         assert_eq!(search.droppable, 0);
         assert_eq!(
-            edge(
-                &Scheme::Butterfly { positions: vec![0, 1] },
-                &[0],
-                Weights::Uniform,
-                0.0,
-                1.0,
-                0.0,
-                Results::Kept
-            )
-            .unwrap(),
+            edge(&plain(Scheme::Butterfly { positions: vec![0, 1] }), &[0], Weights::Uniform, 0.0, 1.0)
+                .unwrap(),
             None
         );
     }
@@ -249,10 +236,11 @@ mod tests {
     #[test]
     fn the_least_relay_noise_suffices_and_a_little_less_does_not() {
         for scheme in [ring(12, 6), Scheme::Butterfly { positions: (0..8).collect() }] {
-            let found = relay_noise(&scheme, &[0], 2.0, 0.0, 0.2, Results::Kept).unwrap();
+            let found = relay_noise(&plain(scheme.clone()), &[0], 2.0, 0.2).unwrap();
             let share = found.share.unwrap();
             let worst = |share: f64| {
-                let losses = exact_loss(&scheme, &[0], share, Results::Kept).unwrap().losses;
+                let losses =
+                    Setting { relay_noise: share, ..plain(scheme.clone()) }.leakage(&[0]).unwrap().losses;
                 let hops = hops(&scheme, &[0]).unwrap();
                 (0..losses.len()).filter(|&u| hops[u] >= Some(2)).map(|u| losses[u]).fold(0.0, f64::max)
             };
@@ -265,7 +253,7 @@ mod tests {
     fn rounding_is_no_reason_for_noise() {
         // Those two hops from peer 0 lose exactly one half to it, but for the last digits.
         let six = Scheme::Butterfly { positions: (0..6).collect() };
-        let found = relay_noise(&six, &[0], 1.0, 0.0, 0.5, Results::Kept).unwrap();
+        let found = relay_noise(&plain(six), &[0], 1.0, 0.5).unwrap();
         assert!(found.met && found.share == Some(0.0) && found.error.0 == found.error.1, "{found:?}");
     }
 
@@ -281,8 +269,7 @@ mod tests {
     #[test]
     fn targets_outside_their_range_are_refused() {
         for target in [0.0, 1.0, -0.1, f64::NAN] {
-            let error =
-                relay_noise(&ring(6, 2), &[0], 1.0, 0.0, target, Results::Kept).unwrap_err().to_string();
+            let error = relay_noise(&plain(ring(6, 2)), &[0], 1.0, target).unwrap_err().to_string();
             assert!(error.contains("`target` is"), "{error}");
         }
     }

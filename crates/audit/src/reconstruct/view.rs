@@ -10,6 +10,7 @@ use faer::Mat;
 use sottovoce_protocol::{Coefficients, Peer};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::trace;
+use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
 
 use super::account::standardised;
@@ -37,21 +38,17 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn new(
-        scheme: &Scheme,
-        observers: &[Peer],
-        relay_noise: f64,
-        results: Results,
-    ) -> Result<Self> {
+    pub(super) fn new(setting: &Setting, observers: &[Peer]) -> Result<Self> {
+        let Setting { scheme, relay_noise, results } = setting;
         let peers = scheme.peers();
-        let trace = trace(scheme, standardised(relay_noise), observers)?;
+        let trace = trace(scheme, standardised(*relay_noise), observers)?;
         let watching = |peer: Peer| observers.binary_search(&peer).is_ok();
         let mut messages: BTreeMap<(usize, Peer), Coefficients> = BTreeMap::new();
         for heard in trace.heard.into_iter().filter(|heard| !watching(heard.from)) {
             messages.insert((heard.round, heard.from), heard.coefficients);
         }
         // Results are known as if they were told in a round of their own.
-        if results == Results::Published {
+        if *results == Results::Published {
             let hidden = trace.finals.into_iter().enumerate().filter(|(peer, _)| !watching(*peer));
             messages.extend(hidden.map(|(peer, last)| ((scheme.rounds(), peer), last)));
         }
@@ -73,12 +70,8 @@ impl View {
 }
 
 /// Refuses what would take hours or all memory, before the accountant tries. Rows are counted from above.
-pub(super) fn check_size(
-    scheme: &Scheme,
-    observers: &[Peer],
-    relay_noise: f64,
-    results: Results,
-) -> Result<()> {
+pub(super) fn check_size(setting: &Setting, observers: &[Peer]) -> Result<()> {
+    let Setting { scheme, relay_noise, results } = setting;
     let (peers, rounds) = (scheme.peers(), scheme.rounds());
     let senders = match scheme {
         Scheme::Gossip { mixing, .. } => {
@@ -89,7 +82,7 @@ pub(super) fn check_size(
         Scheme::Butterfly { .. } => observers.len(),
     };
     let rows = senders.saturating_mul(rounds).saturating_add(results.of(peers).len());
-    let columns = if relay_noise > 0.0 { peers.saturating_mul(rounds + 1) } else { peers };
+    let columns = if *relay_noise > 0.0 { peers.saturating_mul(rounds + 1) } else { peers };
     let (small, large) = (rows.min(columns) as f64, rows.max(columns) as f64);
     if rows.saturating_mul(columns) <= MOST_NUMBERS && small * small * large <= MOST_WORK {
         return Ok(());

@@ -7,15 +7,18 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use sottovoce_privacy::Adversary;
 use sottovoce_privacy::round_up;
+use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
+use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, WorstCoalition};
 
 use crate::Global;
 use crate::graph::source::{GraphSource, observer, read_schedule};
 use crate::graph::{ResultsChoice, count, real};
-use sottovoce::averaging::{Accounted, Method, Question, Run, check, terms};
+use sottovoce::averaging::{Accounted, Method, Question, answer, check, promise};
 use sottovoce::terms::{Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
@@ -98,16 +101,16 @@ impl Choice {
 impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let graph = self.source.read()?;
-        let run = self.averaging(graph.as_ref())?;
+        let run = self.setting(graph.as_ref())?;
         if self.all_pairs {
             return self.matrix(global, &run, graph.as_ref());
         }
         if let Some(size) = self.worst_coalition {
             return self.coalition(global, &run, size);
         }
-        let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.nodes()));
+        let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.peers()));
         let question = self.question(observers.collect::<anyhow::Result<_>>()?);
-        let accounted = run.account(&question, &self.method.methods())?;
+        let accounted = answer(&run, &question, &self.method.methods())?;
         let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
         global.print(&AveragingAccount {
             accounted,
@@ -117,19 +120,12 @@ impl AveragingArgs {
     }
 
     fn question(&self, observers: Vec<usize>) -> Question {
-        Question {
-            observers,
-            relay_noise: self.relay_noise,
-            results: self.results.into(),
-            sigma: self.sigma,
-            sensitivity: self.sensitivity,
-            delta: self.delta,
-        }
+        Question { observers, sigma: self.sigma, sensitivity: self.sensitivity, delta: self.delta }
     }
 
-    fn matrix(&self, global: &Global, run: &Run, graph: Option<&Graph>) -> anyhow::Result<()> {
-        let bar = global.progress(run.nodes(), "observers");
-        let leakages = run.exact_all_pairs(self.relay_noise, self.results.into(), |_| bar.inc(1))?;
+    fn matrix(&self, global: &Global, run: &Setting, graph: Option<&Graph>) -> anyhow::Result<()> {
+        let bar = global.progress(run.peers(), "observers");
+        let leakages = run.leakages(|_| bar.inc(1))?;
         bar.finish_and_clear();
         let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
         for leakage in &leakages {
@@ -142,7 +138,8 @@ impl AveragingArgs {
         let certified = leakages.iter().all(|leakage| leakage.certified);
         let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
         let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
-        let (statement, terms) = self.promise(worst)?;
+        let worst = account(run, &Adversary::Peer(worst.observers[0]))?;
+        let (statement, terms) = self.promise(&worst)?;
         let terms = Terms { adversary: "any one peer".into(), ..terms };
         let exact = leakages.iter().map(|leakage| leakage.losses.clone()).collect();
         let statements = vec![statement];
@@ -151,45 +148,34 @@ impl AveragingArgs {
     }
 
     /// The guarantee of whoever loses most to some observers, in words, and its terms.
-    fn promise(&self, leakage: &Leakage) -> anyhow::Result<(String, Terms)> {
-        let question = self.question(leakage.observers.clone());
+    fn promise(&self, found: &Account) -> anyhow::Result<(String, Terms)> {
+        let question = self.question(found.leakage.observers.clone());
         check(&question)?;
-        let (peer, _) = leakage.worst();
-        let guarantee = leakage.guarantee(peer, self.sensitivity, self.sigma)?;
-        let statement = format!("peer {peer}, the worst off: {}", guarantee.state(self.delta)?);
-        Ok((statement, terms(leakage, &question)?))
+        Ok(promise(found, &question)?)
     }
 
-    fn coalition(&self, global: &Global, run: &Run, size: usize) -> anyhow::Result<()> {
-        if self.results == ResultsChoice::Published {
-            bail!(
-                "`results` is published: the worst coalition is found for kept results; name it with --observers"
-            );
-        }
-        if self.relay_noise != 0.0 {
-            bail!(
-                "`relay-noise` is {}: the worst coalition is found without relay noise; name it with --observers",
-                self.relay_noise
-            );
-        }
+    fn coalition(&self, global: &Global, run: &Setting, size: usize) -> anyhow::Result<()> {
         let bar = global.progress(0, "coalitions");
         let found = run.worst_coalition(size, |_| bar.inc(1))?;
         bar.finish_and_clear();
-        let (statement, terms) = self.promise(&found.leakage)?;
+        let coalition = Adversary::Coalition(found.leakage.observers.clone());
+        let (statement, terms) = self.promise(&account(run, &coalition)?)?;
         global.print(&Coalition { found, statements: vec![statement], terms })
     }
 
-    fn averaging(&self, graph: Option<&Graph>) -> anyhow::Result<Run> {
-        if let Some(graph) = graph {
-            let Some(steps) = self.steps else { bail!("`steps` is missing: give --steps T") };
-            return Ok(Run::gossip(self.source.mixing(graph)?, steps));
-        }
-        let Some(path) = &self.schedule else {
-            bail!("`graph` is missing: give --graph FILE or --schedule FILE")
+    fn setting(&self, graph: Option<&Graph>) -> anyhow::Result<Setting> {
+        let scheme = match (graph, &self.schedule) {
+            (Some(graph), _) => {
+                let Some(rounds) = self.steps else { bail!("`steps` is missing: give --steps T") };
+                Scheme::Gossip { mixing: self.source.mixing(graph)?, rounds, accelerated: false }
+            }
+            (None, Some(path)) => {
+                let schedule = read_schedule(path, self.source.weights)?;
+                Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule }
+            }
+            (None, None) => bail!("`graph` is missing: give --graph FILE or --schedule FILE"),
         };
-        let schedule = read_schedule(path, self.source.weights)?;
-        let steps = self.steps.unwrap_or(schedule.period());
-        Ok(Run::scheduled(schedule, steps))
+        Ok(Setting { scheme, relay_noise: self.relay_noise, results: self.results.into() })
     }
 }
 

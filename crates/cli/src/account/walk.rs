@@ -257,7 +257,7 @@ impl WalkArgs {
             );
         }
         let mut odometer = Odometer::new(nodes, &[observers.to_vec()])?;
-        holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributes))?;
+        holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributed))?;
         Ok(odometer.conclude(self.result_shown).swap_remove(0))
     }
 }

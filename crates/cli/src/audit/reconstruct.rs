@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
+use sottovoce_views::door::Setting;
 
 use super::Failed;
 use super::table::{Reconstruction, Remedies, list};
@@ -102,11 +103,10 @@ impl Reconstruct {
         let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), scheme.peers()));
         let question = Question {
             observers: observers.collect::<anyhow::Result<_>>()?,
-            scheme,
+            setting: Setting { scheme, relay_noise: self.relay_noise, results: self.results.into() },
             sigma: self.sigma,
             sensitivity: self.sensitivity,
-            relay_noise: self.relay_noise,
-            results: self.results.into(),
+            values: None,
             prior: Prior {
                 mean: self.prior_mean,
                 deviation: self.prior_deviation.unwrap_or(0.5 * self.sensitivity),
@@ -162,11 +162,11 @@ impl Reconstruct {
     }
 
     fn remedies(&self, question: &Question) -> anyhow::Result<Remedies> {
-        let Question { scheme, observers, sigma, relay_noise, results, .. } = question;
+        let Question { setting, observers, sigma, .. } = question;
         let (weights, lazy) = (self.source.weights, self.source.lazy);
         Ok(Remedies {
-            edge: remedy::edge(scheme, observers, weights, lazy, *sigma, *relay_noise, *results)?,
-            relay_noise: remedy::relay_noise(scheme, observers, *sigma, *relay_noise, self.target, *results)?,
+            edge: remedy::edge(setting, observers, weights, lazy, *sigma)?,
+            relay_noise: remedy::relay_noise(setting, observers, *sigma, self.target)?,
         })
     }
 }

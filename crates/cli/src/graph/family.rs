@@ -181,7 +181,7 @@ impl Choice {
     /// An error of the topology crate, under the names of the options.
     pub(super) fn explain(&self, error: Error) -> anyhow::Error {
         let (field, value, remedy) = match error {
-            Error::Parameter { field, value, remedy } => (field, value, remedy),
+            Error::Parameter(fault) => (fault.field, fault.value, fault.remedy),
             Error::Disconnected { .. } => return anyhow!("`connected` cannot be had: {error}"),
             other => return other.into(),
         };

@@ -12,7 +12,7 @@ use sottovoce_topology::{Error, Graph};
 
 use super::family::Choice;
 use super::source::formats;
-use super::{Global, counted, note, save};
+use super::{Global, counted, save};
 use crate::output;
 
 const EXAMPLES: &str = "Example:
@@ -63,7 +63,7 @@ impl Generate {
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;
-        drawn.warn(global);
+        drawn.warn();
         global.print(&Summary::new(&drawn, out, format, global.seed))
     }
 
@@ -82,7 +82,7 @@ impl Generate {
             io::write(&drawn.graph, self.format.unwrap_or(Format::EdgeList), &mut bytes)?;
         }
         output::write(&bytes)?;
-        drawn.warn(global);
+        drawn.warn();
         Ok(())
     }
 
@@ -98,7 +98,10 @@ impl Generate {
 /// The topology crate speaks of a file; here it is the option `--out`.
 fn at_out(error: Error) -> Error {
     match error {
-        Error::Parameter { value, remedy, .. } => Error::Parameter { field: "out", value, remedy },
+        Error::Parameter(mut fault) => {
+            fault.field = "out";
+            fault.into()
+        }
         other => other,
     }
 }
@@ -131,15 +134,12 @@ impl Drawn {
         Ok(Self { components: graph.components().count(), family, graph, at_fiedler })
     }
 
-    fn warn(&self, global: &Global) {
+    fn warn(&self) {
         if self.components > 1 {
             let count = self.components;
-            note(
-                global,
-                &format!(
-                    "the graph is in {count} pieces, which never mix; --connected redraws until there is one"
-                ),
-            );
+            output::note(&format!(
+                "the graph is in {count} pieces, which never mix; --connected redraws until there is one"
+            ));
         }
     }
 }

@@ -12,6 +12,7 @@ use sottovoce_topology::schedule::{Ending, Schedule};
 
 use super::real;
 use crate::input;
+use crate::output::note;
 
 /// Arguments that say which graph, and how peers weigh each other on it.
 #[derive(Debug, Args)]
@@ -63,12 +64,21 @@ pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<
     if path == Path::new("-") {
         let format = format.unwrap_or(Format::EdgeList);
         let read = |reader: &mut input::Hashing<'_>| Ok(io::read(reader, format)?);
-        return input::hashed(input::GRAPH, std::io::stdin().lock(), read).context("standard input");
+        return input::hashed(input::GRAPH, std::io::stdin().lock(), read)
+            .map(noted)
+            .context("standard input");
     }
     let file = input::open("file", path)?;
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     input::hashed(input::GRAPH, file, |reader| Ok(io::read(reader, format)?))
+        .map(noted)
         .with_context(|| format!("{} (read as {format})", path.display()))
+}
+
+/// The graph, once what was noticed in its file is said.
+fn noted(found: io::Found) -> Graph {
+    found.notes.iter().for_each(|text| note(text));
+    found.graph
 }
 
 /// Reads a schedule file; peers are numbered from 0 to the largest it names.

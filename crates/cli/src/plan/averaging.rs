@@ -143,7 +143,7 @@ impl AveragingArgs {
             named => named.iter().map(|name| name.trim()).collect(),
         };
         let make = |name: &&str| Site::of_family(&site::family(name, nodes, self.degree)?, global.seed);
-        names.iter().map(make).collect()
+        Ok(names.iter().map(make).collect::<Result<_, _>>()?)
     }
 }
 

@@ -213,7 +213,7 @@ impl Learning {
         let checkpoint: Checkpoint = serde_json::from_str(&text).with_context(|| {
             format!("`checkpoint` is {}: it is not a checkpoint of a learning run", path.display())
         })?;
-        run.resume(checkpoint)
+        Ok(run.resume(checkpoint)?)
     }
 
     /// Learns, showing loss and budget; whether there is more to do.
@@ -301,7 +301,8 @@ fn save(path: &Path, checkpoint: &Checkpoint) -> anyhow::Result<()> {
         .file_name()
         .with_context(|| format!("`checkpoint` is {}: give the name of a file", path.display()))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::write(folder, &[(&name.to_string_lossy(), serde_json::to_vec(checkpoint)?)], true).map(drop)
+    files::write(folder, &[(&name.to_string_lossy(), serde_json::to_vec(checkpoint)?)], true)?;
+    Ok(())
 }
 
 impl Learned {

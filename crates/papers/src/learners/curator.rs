@@ -2,10 +2,11 @@
 //! gradients. Nobody knows who was drawn, which is what makes it need so little noise (Poisson subsampling).
 
 use rand::RngExt;
+use sottovoce::learning::Task;
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
 use sottovoce_privacy::{Adjacency, Mechanism, calibrate};
 
-use sottovoce::learning::Task;
+use crate::Result;
 
 /// The stream of samples; 0 is noise.
 const SAMPLE: u64 = 0x7361_6d70;
@@ -26,7 +27,7 @@ pub(crate) struct Curator<'a> {
 
 /// The noise, in sensitivities, with which so many steps are `(epsilon, delta)`-private for every peer's whole data, if each of `peers` is
 /// drawn with probability `1/peers` in each step and the result of every step is seen. Neighbours replace one peer's data.
-pub(crate) fn curator_sigma(peers: usize, steps: usize, epsilon: f64, delta: f64) -> anyhow::Result<f64> {
+pub(crate) fn curator_sigma(peers: usize, steps: usize, epsilon: f64, delta: f64) -> Result<f64> {
     let rate = 1.0 / peers as f64;
     let noise = calibrate::noise(
         |multiplier| Mechanism::gaussian(multiplier)?.poisson(rate),
@@ -42,7 +43,7 @@ pub(crate) fn curator_sigma(peers: usize, steps: usize, epsilon: f64, delta: f64
 
 impl Curator<'_> {
     /// Learns. Hears of every step: how many are done, and the model.
-    pub(crate) fn learn(&self, mut hear: impl FnMut(usize, &[f64])) -> anyhow::Result<Vec<f64>> {
+    pub(crate) fn learn(&self, mut hear: impl FnMut(usize, &[f64])) -> Result<Vec<f64>> {
         let law = ContinuousLaw::gaussian(self.step * self.sigma * self.task.sensitivity())?;
         let mut model = self.task.start();
         let (mut before, mut moved) = (model.clone(), model.clone());

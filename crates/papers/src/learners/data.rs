@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use sottovoce::learning::Task;
 use sottovoce_learning::Clip;
 use sottovoce_learning::houses::{self, Houses, Split};
 
 use crate::Options;
-use sottovoce::learning::Task;
+use crate::Result;
 
 /// Seed of the look-alike: the same data whatever the run's seed.
 const LOOK_ALIKE: u64 = 823;
@@ -19,7 +20,7 @@ pub(crate) struct Data {
 
 impl Data {
     /// The real set with this split, where the data folder has it; else the look-alike, which has a split of its own.
-    pub(crate) fn read(options: &Options, split: Split) -> anyhow::Result<Self> {
+    pub(crate) fn read(options: &Options, split: Split) -> Result<Self> {
         match options.data.as_deref().filter(|folder| holds_houses(folder)) {
             Some(folder) => Ok(Self { houses: houses::read(folder, split)?, real: true }),
             None => Ok(Self { houses: houses::look_alike(LOOK_ALIKE), real: false }),
@@ -27,7 +28,7 @@ impl Data {
     }
 
     /// Logistic regression, dealt out evenly to so many peers.
-    pub(crate) fn task(&self, peers: usize, clip: Clip) -> anyhow::Result<Task> {
+    pub(crate) fn task(&self, peers: usize, clip: Clip) -> Result<Task> {
         let name = if self.real { "Houses" } else { "A look-alike of Houses" };
         Ok(Task::houses(name, &self.houses, peers)?.clipped(clip)?)
     }

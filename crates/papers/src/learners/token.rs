@@ -1,13 +1,14 @@
 //! A token that learns on its walk. Unlike a [`Session`](sottovoce::learning::Session), its steps and its contributions are chosen apart.
 
+use sottovoce::learning::Task;
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::walk::{Course, Steps, Visit};
+use sottovoce_protocol::walk::{Course, Steps};
 use sottovoce_simulator::walk::{Stroll, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::walk::{self as walks, Odometer, Trajectory};
+use sottovoce_views::walk::{Odometer, Trajectory};
 
+use crate::Result;
 use crate::statistics::choose;
-use sottovoce::learning::Task;
 
 /// What the first holder is drawn for.
 const LAUNCH: u64 = 0x746f_6b65;
@@ -48,7 +49,7 @@ impl<'a> Token<'a> {
     }
 
     /// Learns. Hears of every step: how many are done, who held the token, and the model it passed on.
-    pub(crate) fn learn(&self, mut hear: impl FnMut(usize, Peer, &[f64])) -> anyhow::Result<Vec<f64>> {
+    pub(crate) fn learn(&self, mut hear: impl FnMut(usize, Peer, &[f64])) -> Result<Vec<f64>> {
         let Self { task, seed, .. } = *self;
         let setup = self.setup(self.sigma * task.sensitivity(), task.start());
         let descend = |peer| {
@@ -63,23 +64,15 @@ impl<'a> Token<'a> {
     }
 
     /// What the path of this run reveals to everyone, the token's last value included. Paths depend on no data.
-    pub(crate) fn losses(&self) -> anyhow::Result<Vec<Trajectory>> {
+    pub(crate) fn losses(&self) -> Result<Vec<Trajectory>> {
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
         let mut visits = Vec::with_capacity(self.steps);
         Stroll::new(self.setup(0.0, vec![0.0]), self.seed, nothing)?
             .run(|_, holder, visit| visits.push((holder, visit)));
         let mut odometer = Odometer::everyone(self.mixing.nodes())?;
         for (holder, visit) in visits {
-            odometer.visit(holder, of_views(visit))?;
+            odometer.visit(holder, visit)?;
         }
         Ok(odometer.conclude(true))
-    }
-}
-
-fn of_views(visit: Visit) -> walks::Visit {
-    match visit {
-        Visit::Contributed => walks::Visit::Contributes,
-        Visit::NoiseOnly => walks::Visit::NoiseOnly,
-        Visit::Relayed => walks::Visit::Relays,
     }
 }

@@ -11,7 +11,7 @@ use crate::communities::communities;
 use crate::graphs::{self, EGOS, NO_EGOS, SMALL_EGOS};
 use crate::map::Map;
 use crate::statistics::{Summary, choose};
-use crate::{Item, Options, Verdict, Watch};
+use crate::{Item, Options, Result, Verdict, Watch};
 
 /// The graph of figure 1b.
 const FIRST: u64 = 1912;
@@ -23,7 +23,7 @@ const TEST: &str = "the mean loss outside the peer's community (by label propaga
                     of that inside";
 
 /// Figure 1b.
-pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let study = study(data, FIRST, options, watch)?;
     item.say(format!(
@@ -68,12 +68,11 @@ pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> anyhow::R
 }
 
 /// Figure 5.
-pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let egos: &[u64] = if options.quick { &SMALL_EGOS } else { &EGOS };
     let others = egos.iter().filter(|ego| **ego != FIRST);
-    let studies: Vec<Study> =
-        others.map(|&ego| study(data, ego, options, watch)).collect::<anyhow::Result<_>>()?;
+    let studies: Vec<Study> = others.map(|&ego| study(data, ego, options, watch)).collect::<Result<_>>()?;
     item.say("Left the printed loss, right the exact one. Peers are chosen at random, with the seed.");
     for study in &studies {
         draw(&mut item, study, options.seed)?;
@@ -112,14 +111,14 @@ pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> anyhow
     }))
 }
 
-fn study(data: &Path, ego: u64, options: &Options, watch: &Watch) -> anyhow::Result<Study> {
+fn study(data: &Path, ego: u64, options: &Options, watch: &Watch) -> Result<Study> {
     (watch.doing)(&format!("ego {ego}"));
     let graph = graphs::ego(data, ego)?;
     let peer = choose(options.seed, ego, graph.nodes());
     Study::new(&format!("ego {ego}"), graph, peer, Symmetry::None)
 }
 
-fn draw(item: &mut Item, study: &Study, seed: u64) -> anyhow::Result<()> {
+fn draw(item: &mut Item, study: &Study, seed: u64) -> Result<()> {
     let map = Map::new(study.scene(), seed);
     let part = study.name.trim_start_matches("ego ");
     let printed = map.picture("Printed loss", &study.published, &Colours::clipped());

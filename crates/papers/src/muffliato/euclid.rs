@@ -7,12 +7,12 @@ use super::draw::{local, losses};
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{exactly, repair};
 use crate::statistics::rank_correlation;
-use crate::{Item, Options, Verdict};
+use crate::{Item, Options, Result, Verdict};
 
 /// A rank correlation beyond this counts as “extremely well correlated”.
 const EXTREMELY: f64 = 0.9;
 
-pub(super) fn geometric(mut item: Item, options: &Options) -> anyhow::Result<Item> {
+pub(super) fn geometric(mut item: Item, options: &Options) -> Result<Item> {
     let n = if options.quick { 150 } else { 2000 };
     let radius = 0.08 * (2000.0 / n as f64).sqrt();
     let graph = generate(&Family::Geometric { n, radius }, options.seed, true)?;

@@ -11,16 +11,16 @@ use super::draw::{by_distance, distance_chart};
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{loss, percent, test, worst};
 use crate::statistics::rank_correlation;
-use crate::{Item, Options, Verdict, Watch};
+use crate::{Item, Options, Result, Verdict, Watch};
 
-pub(super) fn hypercubes(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(super) fn hypercubes(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let dimensions = if options.quick { 4..=7 } else { 4..=12 };
     let study = |dimension: u32| {
         (watch.doing)(&format!("3: 2^{dimension}"));
         let graph = generate(&Family::Hypercube { dimension }, options.seed, true)?;
         Study::new(&format!("2^{dimension}"), graph, 0, Symmetry::PairTransitive)
     };
-    let studies: Vec<Study> = dimensions.map(study).collect::<anyhow::Result<_>>()?;
+    let studies: Vec<Study> = dimensions.map(study).collect::<Result<_>>()?;
     item.say(
         "Loss by distance on hypercubes of m dimensions. Once gossip has gone round, an observer knows m combinations of \
          the values at each distance. At the opposite corner there is only one value.",
@@ -49,7 +49,7 @@ pub(super) fn hypercubes(mut item: Item, options: &Options, watch: &Watch) -> an
     Ok(judge(item, &studies))
 }
 
-fn draw(item: &mut Item, studies: &[Study]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, studies: &[Study]) -> Result<()> {
     // As many curves as can be told apart.
     let shown = || studies.iter().step_by(if studies.len() > 5 { 2 } else { 1 });
     let curves = |losses: fn(&Study) -> &[f64]| {

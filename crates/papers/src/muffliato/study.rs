@@ -13,6 +13,7 @@ use sottovoce_views::exact::{self, Leakage};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::Contraction;
 
+use crate::Result;
 use crate::map::Scene;
 use crate::statistics::Summary;
 
@@ -76,14 +77,14 @@ pub(super) struct Understated {
 }
 
 /// Steps of the paper: from the spectral gap, for noise 1 and values of spread 1/4.
-pub(crate) fn stopping_time(mixing: &Mixing) -> anyhow::Result<(f64, usize)> {
+pub(crate) fn stopping_time(mixing: &Mixing) -> Result<(f64, usize)> {
     let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
     Ok((gap, accelerated_steps(gap, mixing.nodes(), NOISE, SPREAD)? as usize))
 }
 
 impl Study {
     /// Everything about `peer` on a connected graph.
-    pub(super) fn new(name: &str, graph: Graph, peer: usize, symmetry: Symmetry) -> anyhow::Result<Self> {
+    pub(super) fn new(name: &str, graph: Graph, peer: usize, symmetry: Symmetry) -> Result<Self> {
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let (gap, steps) = stopping_time(&mixing)?;
         let hops = paths::distances(&graph, peer)?;
@@ -167,7 +168,7 @@ pub(super) const HEADER: &str =
     "graph,peer,hops,published,published_authors_code,published_towards,exact_towards,exact_relay_towards";
 
 impl Relay {
-    fn new(mixing: &Mixing, peer: usize, steps: usize) -> anyhow::Result<Self> {
+    fn new(mixing: &Mixing, peer: usize, steps: usize) -> Result<Self> {
         let losses = exact::relay_gossip(mixing, &[peer], steps, RELAY)?.losses;
         let contraction = Contraction::new(mixing, steps)?;
         let error = |tau: f64| contraction.noise_error(steps, NOISE.sqrt(), tau * NOISE.sqrt());
@@ -176,12 +177,7 @@ impl Relay {
 }
 
 /// The printed losses from a peer to all, and from all to it.
-fn printed(
-    mixing: &Mixing,
-    peer: usize,
-    steps: usize,
-    symmetry: Symmetry,
-) -> anyhow::Result<(Vec<f64>, Vec<f64>)> {
+fn printed(mixing: &Mixing, peer: usize, steps: usize, symmetry: Symmetry) -> Result<(Vec<f64>, Vec<f64>)> {
     let n = mixing.nodes();
     let (mut from, mut towards) = if symmetry == Symmetry::PairTransitive {
         let towards = published::gossip(Formula::Theorem1, mixing, &[peer], steps)?;

@@ -12,13 +12,13 @@ use crate::colours::Colours;
 use crate::graphs::four;
 use crate::map::Map;
 use crate::statistics::{Summary, rank_correlation};
-use crate::{Item, Options, Verdict, Watch};
+use crate::{Item, Options, Result, Verdict, Watch};
 
 /// The largest loss on the hypercube in the authors' picture, by their code.
 const AUTHORS_MAX: f64 = 1.26;
 
 /// Node 0 on each of the four graphs.
-pub(super) fn studies(options: &Options, watch: &Watch) -> anyhow::Result<Vec<Study>> {
+pub(super) fn studies(options: &Options, watch: &Watch) -> Result<Vec<Study>> {
     let study = |(name, family): (&str, Family)| {
         (watch.doing)(&format!("1a, 2: {name}"));
         let graph = generate(&family, options.seed, true)?;
@@ -32,7 +32,7 @@ pub(super) fn studies(options: &Options, watch: &Watch) -> anyhow::Result<Vec<St
 }
 
 /// Figure 1a.
-pub(super) fn by_distance(mut item: Item, studies: &[Study]) -> anyhow::Result<Item> {
+pub(super) fn by_distance(mut item: Item, studies: &[Study]) -> Result<Item> {
     item.say(
         "Losses by distance: mean, and the range as a band. Above left what peer 0 loses to each other peer by the printed \
          formula, right what it really learns about each; below left the formula as the authors' code has it, right \
@@ -75,7 +75,7 @@ pub(super) fn by_distance(mut item: Item, studies: &[Study]) -> anyhow::Result<I
     }))
 }
 
-fn draw(item: &mut Item, studies: &[Study]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, studies: &[Study]) -> Result<()> {
     let curves = |of: &dyn Fn(&Study) -> Option<Vec<f64>>| {
         let curve = |study: &Study| Some(curve(&study.name, &study.by_distance(&of(study)?)));
         studies.iter().filter_map(curve).collect::<Vec<_>>()
@@ -176,7 +176,7 @@ fn falls(study: &Study) -> f64 {
 }
 
 /// Figure 2.
-pub(super) fn graphs(mut item: Item, studies: &[Study], options: &Options) -> anyhow::Result<Item> {
+pub(super) fn graphs(mut item: Item, studies: &[Study], options: &Options) -> Result<Item> {
     item.say(
         "The graphs of figure 1a. Left what peer 0 (ringed) loses to each peer by the printed formula, right what it really \
          learns about each. Colours are clipped at local DP, as in the paper; the hypercube and the random graph are drawn as rings, one for each distance.",

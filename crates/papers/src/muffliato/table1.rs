@@ -12,7 +12,7 @@ use sottovoce_views::utility::{Contraction, Table1};
 
 use super::study::SPREAD;
 use crate::statistics::exponent;
-use crate::{Item, Options, Verdict, Watch};
+use crate::{Item, Options, Result, Verdict, Watch};
 
 /// Rényi order.
 const ALPHA: f64 = 2.0;
@@ -88,12 +88,12 @@ fn topologies(quick: bool) -> Vec<Topology> {
     ]
 }
 
-pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let mut found = Vec::new();
     for topology in topologies(options.quick) {
         (watch.doing)(&format!("table 1: {}", topology.name));
         let sizes = topology.families.iter().map(|family| Size::new(family, options.seed));
-        let sizes = sizes.collect::<anyhow::Result<Vec<Size>>>()?;
+        let sizes = sizes.collect::<Result<Vec<Size>>>()?;
         found.push((topology, sizes));
     }
     item.say(format!(
@@ -137,7 +137,7 @@ pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> anyhow:
 }
 
 impl Size {
-    fn new(family: &Family, seed: u64) -> anyhow::Result<Self> {
+    fn new(family: &Family, seed: u64) -> Result<Self> {
         let graph = generate(family, seed, true)?;
         let (nodes, degree) = (graph.nodes(), (0..graph.nodes()).map(|u| graph.degree(u)).max().unwrap_or(0));
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
@@ -192,7 +192,7 @@ struct Settled {
 
 /// Noise for the fixed mean loss, where `run` gives steps and mean (a share of local DP) for a noise. Less noise takes more steps
 /// and more steps more noise: where that goes round in circles, the larger number of steps is kept.
-fn settle(run: impl Fn(f64) -> anyhow::Result<(usize, f64)>) -> anyhow::Result<Settled> {
+fn settle(run: impl Fn(f64) -> Result<(usize, f64)>) -> Result<Settled> {
     let mut now = Settled { variance: 1.0, steps: 0, mean: 0.0 };
     for _ in 0..ROUNDS {
         let (steps, mean) = run(now.variance)?;

@@ -10,14 +10,14 @@ use super::curves::chart;
 use super::four::{HEADER, Study};
 use super::words::{condition, count, lengths, many, number, surely};
 use crate::muffliato::words::{loss, percent};
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// The graphs on which the walk is said to lose more than gossip far away.
 const SLOW: [&str; 2] = ["geometric", "grid"];
 /// The one on which it is said to be better everywhere.
 const FAST: &str = "Erdős–Rényi";
 
-pub(super) fn figure(mut item: Item, studies: &[Study]) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, studies: &[Study]) -> Result<Item> {
     item.say(lengths(studies));
     item.say(
         "Losses of all pairs by distance: the walk as printed (mean, and the range as a band), gossip as printed, clipped to local DP \

@@ -11,14 +11,14 @@ use crate::colours::Colours;
 use crate::map::{Map, Scene};
 use crate::muffliato::words::percent;
 use crate::statistics::{Summary, choose};
-use crate::{Item, Options, Verdict};
+use crate::{Item, Options, Result, Verdict};
 
 /// Peers in each group.
 const SIZES: [usize; 3] = [75, 75, 50];
 /// Probabilities of edges within and between them.
 const PROBABILITIES: [[f64; 3]; 3] = [[0.25, 0.05, 0.02], [0.05, 0.35, 0.07], [0.02, 0.07, 0.40]];
 
-pub(super) fn figure(mut item: Item, options: &Options) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, options: &Options) -> Result<Item> {
     let probabilities = PROBABILITIES.map(|row| row.to_vec()).to_vec();
     let family = Family::StochasticBlock { sizes: SIZES.to_vec(), probabilities };
     let graph = generate(&family, options.seed, true)?;
@@ -34,7 +34,7 @@ pub(super) fn figure(mut item: Item, options: &Options) -> anyhow::Result<Item> 
     Ok(judge(item, &pairs, peer))
 }
 
-fn draw(item: &mut Item, pairs: &Pairs, peer: usize, seed: u64) -> anyhow::Result<()> {
+fn draw(item: &mut Item, pairs: &Pairs, peer: usize, seed: u64) -> Result<()> {
     let hops = paths::distances(&pairs.graph, peer)?;
     let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer, hops: &hops }, seed);
     let order: Vec<usize> = (0..pairs.graph.nodes()).collect();

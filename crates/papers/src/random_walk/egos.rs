@@ -11,7 +11,7 @@ use crate::graphs::{self, EGOS, NO_EGOS, SMALL_EGOS};
 use crate::map::{Map, Scene};
 use crate::muffliato::words::{loss, percent};
 use crate::statistics::{Summary, choose};
-use crate::{Item, Options, Verdict, Watch};
+use crate::{Item, Options, Result, Verdict, Watch};
 
 /// The one that figure 3a shows.
 const SHOWN: u64 = 0;
@@ -25,7 +25,7 @@ struct Study {
     labels: Vec<usize>,
 }
 
-pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let egos: &[u64] = if options.quick { &SMALL_EGOS } else { &EGOS };
     let study = |ego: &u64| {
@@ -35,7 +35,7 @@ pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow
         let pairs = Pairs::to(&format!("ego {ego}"), graph, &[peer], options.seed, options.quick)?;
         Ok(Study { pairs, peer, labels })
     };
-    let studies = egos.iter().filter(|ego| **ego != SHOWN).map(study).collect::<anyhow::Result<Vec<_>>>()?;
+    let studies = egos.iter().filter(|ego| **ego != SHOWN).map(study).collect::<Result<Vec<_>>>()?;
     item.say(
         "Left what each peer loses to the ringed one, as printed (which is what that one loses to each: the formula is symmetric), right the mean \
          over random paths. Peers are chosen at random, with the seed.",
@@ -78,7 +78,7 @@ impl Study {
     }
 }
 
-fn draw(item: &mut Item, study: &Study, seed: u64) -> anyhow::Result<()> {
+fn draw(item: &mut Item, study: &Study, seed: u64) -> Result<()> {
     let pairs = &study.pairs;
     let hops = paths::distances(&pairs.graph, study.peer)?;
     let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer: study.peer, hops: &hops }, seed);

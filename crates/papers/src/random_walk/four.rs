@@ -11,7 +11,7 @@ use super::walk::{Printed, Walk};
 use crate::graphs;
 use crate::muffliato::study::stopping_time;
 use crate::statistics::{Summary, choose};
-use crate::{Options, Watch};
+use crate::{Options, Result, Watch};
 
 /// The random graph's edges have probability this times `ln(n)/n`.
 const FACTOR: f64 = 1.2;
@@ -79,13 +79,13 @@ impl Above {
 }
 
 /// All four.
-pub(super) fn studies(options: &Options, watch: &Watch) -> anyhow::Result<Vec<Study>> {
+pub(super) fn studies(options: &Options, watch: &Watch) -> Result<Vec<Study>> {
     let all = graphs::four(options.quick, FACTOR);
     all.into_iter().map(|(name, family)| Study::new(name, &family, options, watch)).collect()
 }
 
 impl Study {
-    fn new(name: &'static str, family: &Family, options: &Options, watch: &Watch) -> anyhow::Result<Self> {
+    fn new(name: &'static str, family: &Family, options: &Options, watch: &Watch) -> Result<Self> {
         let runs = match (family.is_random(), options.quick) {
             (false, _) => 1,
             (true, true) => 2,
@@ -100,7 +100,7 @@ impl Study {
         Ok(study)
     }
 
-    fn run(&mut self, graph: &Graph, run: u64, options: &Options) -> anyhow::Result<()> {
+    fn run(&mut self, graph: &Graph, run: u64, options: &Options) -> Result<()> {
         let (walk, share) = (Walk::new(graph)?, 1.0 / self.runs as f64);
         self.peers = graph.nodes();
         self.replaced |= walk.replaced;
@@ -113,7 +113,7 @@ impl Study {
         self.add_paths(graph, &walk, &printed, run, options)
     }
 
-    fn add_walk(&mut self, graph: &Graph, printed: &Printed) -> anyhow::Result<()> {
+    fn add_walk(&mut self, graph: &Graph, printed: &Printed) -> Result<()> {
         for v in 0..graph.nodes() {
             let far = hops::distances(graph, v)?;
             let (anonymous, known) = (printed.to(v), printed.sender_known(graph, v));
@@ -125,7 +125,7 @@ impl Study {
         Ok(())
     }
 
-    fn add_gossip(&mut self, graph: &Graph) -> anyhow::Result<()> {
+    fn add_gossip(&mut self, graph: &Graph) -> Result<()> {
         let mixing = Mixing::new(graph, Weights::MetropolisPlusOne);
         let (_, steps) = stopping_time(&mixing)?;
         self.gossip_steps += steps as f64 / self.runs as f64;
@@ -147,7 +147,7 @@ impl Study {
         printed: &Printed,
         run: u64,
         options: &Options,
-    ) -> anyhow::Result<()> {
+    ) -> Result<()> {
         let n = graph.nodes();
         let steps = if walk.steps < 10 * n { SHORT } else { STEPS };
         let (observers, steps) = if options.quick { (4, STEPS / 10) } else { (OBSERVERS, steps) };

@@ -11,7 +11,7 @@ use super::similarity::{SIMILAR, Social};
 use super::words::{condition, number};
 use crate::graphs::NO_EGOS;
 use crate::statistics::rank_correlation;
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// One graph.
 struct Means<'a> {
@@ -22,7 +22,7 @@ struct Means<'a> {
 }
 
 impl<'a> Means<'a> {
-    fn new(pairs: &'a Pairs) -> anyhow::Result<Self> {
+    fn new(pairs: &'a Pairs) -> Result<Self> {
         let n = pairs.graph.nodes();
         let mean = |loss: &dyn Fn(usize, usize) -> f64| {
             let one = |u: usize| (0..n).filter(|&v| v != u).map(|v| loss(u, v)).sum::<f64>() / (n - 1) as f64;
@@ -42,9 +42,9 @@ impl<'a> Means<'a> {
     }
 }
 
-pub(super) fn figure(mut item: Item, social: &Social) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, social: &Social) -> Result<Item> {
     let graphs = social.ego()?.into_iter().chain([social.davis()?]);
-    let all = graphs.map(Means::new).collect::<anyhow::Result<Vec<_>>>()?;
+    let all = graphs.map(Means::new).collect::<Result<Vec<_>>>()?;
     item.say(
         "A dot for each peer: its mean loss to all others, as printed and over random paths, against its Katz centrality (damping 0.9 of the largest \
          possible). By the printed formula what a peer loses to everyone, itself included, is the same for all; the means differ by how often the \
@@ -66,7 +66,7 @@ pub(super) fn figure(mut item: Item, social: &Social) -> anyhow::Result<Item> {
     Ok(judge(item, &all))
 }
 
-fn draw(item: &mut Item, means: &Means) -> anyhow::Result<()> {
+fn draw(item: &mut Item, means: &Means) -> Result<()> {
     let dots = |name: &str, values: &[f64]| {
         let points = means.centrality.iter().copied().zip(values.iter().copied()).collect();
         Curve::points(Series { name: name.into(), points, band: None })

@@ -30,10 +30,10 @@ mod words;
 
 use std::str::FromStr;
 
-use anyhow::anyhow;
 use sottovoce_report::Page;
 
 use super::{Item, Options, Reproduction, Watch};
+use crate::{Error, Result};
 
 /// The paper's short name.
 pub const NAME: &str = "random-walk";
@@ -119,13 +119,13 @@ impl Figure {
 }
 
 impl FromStr for Figure {
-    type Err = anyhow::Error;
+    type Err = Error;
 
-    fn from_str(name: &str) -> anyhow::Result<Self> {
+    fn from_str(name: &str) -> Result<Self> {
         let wanted = name.to_ascii_lowercase();
         let known = || Self::ALL.map(Self::id).join(", ");
         let found = Self::ALL.into_iter().find(|figure| figure.id() == wanted);
-        found.ok_or_else(|| anyhow!("`figure` is {name}: {NAME} has {}", known()))
+        found.ok_or_else(|| Error::parameter("figure", name, format!("{NAME} has {}", known())))
     }
 }
 
@@ -135,7 +135,7 @@ pub fn listing() -> Vec<(String, String)> {
 }
 
 /// Reproduces figures, in the paper's order.
-pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> anyhow::Result<Reproduction> {
+pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> Result<Reproduction> {
     let wants = |figure: Figure| figures.contains(&figure);
     let four = if wants(Figure::Distance) || wants(Figure::Sender) {
         four::studies(options, watch)?

@@ -5,6 +5,7 @@ use sottovoce_topology::Graph;
 use super::paths::{Seen, watch};
 use super::walk::Walk;
 use super::words::{many, number};
+use crate::Result;
 use crate::muffliato::words::{loss, percent};
 
 /// Steps of all random paths together, counted once for each observer.
@@ -36,19 +37,13 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Everyone watches.
-    pub(super) fn all(name: &str, graph: Graph, seed: u64, quick: bool) -> anyhow::Result<Self> {
+    pub(super) fn all(name: &str, graph: Graph, seed: u64, quick: bool) -> Result<Self> {
         let everyone = (0..graph.nodes()).collect::<Vec<_>>();
         Self::to(name, graph, &everyone, seed, quick)
     }
 
     /// Some watch.
-    pub(super) fn to(
-        name: &str,
-        graph: Graph,
-        observers: &[usize],
-        seed: u64,
-        quick: bool,
-    ) -> anyhow::Result<Self> {
+    pub(super) fn to(name: &str, graph: Graph, observers: &[usize], seed: u64, quick: bool) -> Result<Self> {
         let walk = Walk::new(&graph)?;
         let work = if quick { WORK / 20 } else { WORK };
         let paths = (work / (walk.steps * observers.len().max(FEW))).clamp(PATHS.0, PATHS.1);

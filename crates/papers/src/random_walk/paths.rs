@@ -13,6 +13,7 @@ use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Visit};
 
 use super::walk::{ALPHA, UNIT};
+use crate::Result;
 
 /// The streams of paths; 0 is noise.
 const PATHS: u64 = 0x70_61_74_68_73;
@@ -91,15 +92,15 @@ pub(super) fn watch(
     observers: &[usize],
     paths: usize,
     seed: u64,
-) -> anyhow::Result<Vec<Seen>> {
+) -> Result<Vec<Seen>> {
     let transitions: Vec<Transition> = (0..mixing.nodes()).map(|u| Transition::new(mixing, u)).collect();
     let fresh = Odometer::new(mixing.nodes(), &observers.iter().map(|&v| vec![v]).collect::<Vec<_>>())?;
-    let piece = |piece: usize| -> anyhow::Result<Vec<Seen>> {
+    let piece = |piece: usize| -> Result<Vec<Seen>> {
         let mut seen = nothing(observers, mixing.nodes());
         for number in (piece..paths).step_by(PIECES) {
             let mut odometer = fresh.clone();
             let holders = path(&transitions, steps, seed, number as u64);
-            holders.into_iter().try_for_each(|holder| odometer.visit(holder, Visit::Contributes))?;
+            holders.into_iter().try_for_each(|holder| odometer.visit(holder, Visit::Contributed))?;
             seen.iter_mut().zip(odometer.conclude(false)).for_each(|(seen, losses)| seen.add(&losses.convex));
         }
         Ok(seen)

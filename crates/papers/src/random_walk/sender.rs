@@ -6,12 +6,12 @@ use super::curves::chart;
 use super::four::{HEADER, Study};
 use super::words::{condition, lengths, many, number, surely};
 use crate::muffliato::words::loss;
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// “The same asymptotic”: at the farthest distance at most this times the loss of anonymous senders.
 const SAME: f64 = 2.0;
 
-pub(super) fn figure(mut item: Item, studies: &[Study]) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, studies: &[Study]) -> Result<Item> {
     item.say(lengths(studies));
     item.say(
         "As figure 1, for observers who know who sent them the token. The printed loss is then the largest to a neighbour of the observer. \

@@ -11,7 +11,7 @@ use super::words::{condition, count, number};
 use crate::communities::communities;
 use crate::graphs::{self, NO_EGOS, SMALL_EGOS};
 use crate::statistics::rank_correlation;
-use crate::{Item, Options, Verdict};
+use crate::{Item, Options, Result, Verdict};
 
 /// The paper's social graph.
 const EGO: u64 = 0;
@@ -31,7 +31,7 @@ impl<'a> Social<'a> {
     }
 
     /// The friends of one person; none without data.
-    pub(super) fn ego(&self) -> anyhow::Result<Option<&Pairs>> {
+    pub(super) fn ego(&self) -> Result<Option<&Pairs>> {
         let Options { seed, quick, data } = self.options;
         let Some(data) = data else { return Ok(None) };
         let number = if *quick { SMALL_EGOS[0] } else { EGO };
@@ -40,13 +40,13 @@ impl<'a> Social<'a> {
     }
 
     /// The southern women and their events.
-    pub(super) fn davis(&self) -> anyhow::Result<&Pairs> {
+    pub(super) fn davis(&self) -> Result<&Pairs> {
         let Options { seed, quick, .. } = self.options;
         once(&self.davis, || Pairs::all("southern women", generate(&Family::Davis, 0, true)?, *seed, *quick))
     }
 }
 
-fn once(cell: &OnceCell<Pairs>, make: impl FnOnce() -> anyhow::Result<Pairs>) -> anyhow::Result<&Pairs> {
+fn once(cell: &OnceCell<Pairs>, make: impl FnOnce() -> Result<Pairs>) -> Result<&Pairs> {
     match cell.get() {
         Some(there) => Ok(there),
         None => {
@@ -57,7 +57,7 @@ fn once(cell: &OnceCell<Pairs>, make: impl FnOnce() -> anyhow::Result<Pairs>) ->
 }
 
 /// Figure 3a.
-pub(super) fn ego(item: Item, social: &Social) -> anyhow::Result<Item> {
+pub(super) fn ego(item: Item, social: &Social) -> Result<Item> {
     let Some(pairs) = social.ego()? else { return Ok(item.skip(NO_EGOS)) };
     let labels = communities(&pairs.graph);
     let size = |u: usize| labels.iter().filter(|label| **label == labels[u]).count();
@@ -67,13 +67,13 @@ pub(super) fn ego(item: Item, social: &Social) -> anyhow::Result<Item> {
 }
 
 /// Figure 3b.
-pub(super) fn davis(item: Item, social: &Social) -> anyhow::Result<Item> {
+pub(super) fn davis(item: Item, social: &Social) -> Result<Item> {
     let pairs = social.davis()?;
     let order: Vec<usize> = (0..pairs.graph.nodes()).collect();
     compare(item, pairs, &order, "Eighteen women come first, then the fourteen events they went to.")
 }
 
-fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> anyhow::Result<Item> {
+fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> Result<Item> {
     let close = communicability(&pairs.graph)?;
     item.say(format!(
         "{}: {} peers, {} steps. What each peer (row) loses to each other one (column), beside how well they communicate: exp(A) for the \

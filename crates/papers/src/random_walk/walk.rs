@@ -5,6 +5,8 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::spectrum::Spectrum;
 use sottovoce_views::walk::negative_log;
 
+use crate::Result;
+
 /// The order of Rényi losses.
 pub(super) const ALPHA: f64 = 2.0;
 /// Deviation of the noise, in units of the sensitivity.
@@ -26,7 +28,7 @@ pub(super) struct Walk {
 
 impl Walk {
     /// The walk on a connected graph.
-    pub(super) fn new(graph: &Graph) -> anyhow::Result<Self> {
+    pub(super) fn new(graph: &Graph) -> Result<Self> {
         let mixing = Mixing::new(graph, Weights::Metropolis);
         match Spectrum::of(&mixing)?.gap.value {
             // A token that is at some peers at even steps only.
@@ -36,7 +38,7 @@ impl Walk {
     }
 
     /// The same with the weights of the authors' code, which always mix.
-    pub(super) fn by_code(graph: &Graph) -> anyhow::Result<Self> {
+    pub(super) fn by_code(graph: &Graph) -> Result<Self> {
         let mixing = Mixing::new(graph, Weights::MetropolisPlusOne);
         let gap = Spectrum::of(&mixing)?.gap.value;
         Ok(Self { steps: steps(gap, graph.nodes()), mixing, replaced: true })
@@ -51,7 +53,7 @@ impl Walk {
     ///
     /// All eigenvalues but the one of the constant vector are so far from ±1 that their `T`-th powers are below `n^-25`: beside the constant
     /// vector the sum is the logarithm.
-    pub(super) fn printed(&self) -> anyhow::Result<Printed> {
+    pub(super) fn printed(&self) -> Result<Printed> {
         let n = self.mixing.nodes() as f64;
         let constant = (1..=self.steps).rev().map(|i| 1.0 / i as f64).sum::<f64>() / n;
         let scale = 2.0 * self.contributions();

@@ -7,14 +7,14 @@ use super::informed::{HEADER, curve, horizon, lines};
 use super::spread::{Count, Spread};
 use super::words::{by_muting, named, number, percent};
 use super::work::Found;
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// Peers that have to be active before growth is measured, and the largest part of the plateau at which it still is.
 const FEW: (usize, f64) = (20, 0.1);
 /// How far growth and plateau may be from theory.
 const CLOSE: (f64, f64) = (0.2, 0.05);
 
-pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, found: &Found) -> Result<Item> {
     item.say(
         "Share of peers who are active after each round: the middle of all runs, and between a tenth and nine tenths of them. At \
          first those active multiply; then as many are told who are active already as fall silent. At s = 0 one peer is active, \
@@ -29,7 +29,7 @@ pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     Ok(judge(item, found))
 }
 
-fn draw(item: &mut Item, spreads: &[Spread]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, spreads: &[Spread]) -> Result<()> {
     let until = horizon(spreads);
     let curves = || spreads.iter().map(|spread| curve(spread, Count::Active, until)).collect();
     let rounds = || Axis::whole("round").range(0.0, until);

@@ -7,14 +7,14 @@ use super::theory::rounds_per_log;
 use super::words::{by_muting, named, number, percent};
 use super::work::Found;
 use crate::statistics::slope;
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// How far the mean dynamics may be off.
 const CLOSE: f64 = 0.15;
 /// How much larger one step of growth may be than another.
 const EVEN: f64 = 1.5;
 
-pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, found: &Found) -> Result<Item> {
     item.say(
         "Share of peers who know the rumour after each round: the middle of all runs, and between a tenth and nine tenths of them. \
          In a round every active peer tells once. At s = 0 only one peer is ever active, so that a round is a single telling: within \
@@ -22,7 +22,7 @@ pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     );
     draw(&mut item, &found.spreads)?;
     item.csv(HEADER, found.spreads.iter().flat_map(|spread| lines(spread, Count::Informed)));
-    let rows = found.spreads.iter().map(|spread| row(spread, found)).collect::<anyhow::Result<_>>()?;
+    let rows = found.spreads.iter().map(|spread| row(spread, found)).collect::<Result<_>>()?;
     item.table(
         &[
             "s",
@@ -65,7 +65,7 @@ pub(super) fn horizon(spreads: &[Spread]) -> f64 {
     needed.fold(1.0, f64::max)
 }
 
-fn draw(item: &mut Item, spreads: &[Spread]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, spreads: &[Spread]) -> Result<()> {
     let share = || Axis::linear("share of peers informed").range(0.0, 1.0);
     let until = horizon(spreads);
     let cut = spreads.iter().map(|spread| curve(spread, Count::Informed, until)).collect();
@@ -79,7 +79,7 @@ fn draw(item: &mut Item, spreads: &[Spread]) -> anyhow::Result<()> {
     item.picture("logarithmic", &chart.picture(), "The same on a logarithmic axis, s = 0 to its end.".into())
 }
 
-fn row(spread: &Spread, found: &Found) -> anyhow::Result<Vec<String>> {
+fn row(spread: &Spread, found: &Found) -> Result<Vec<String>> {
     let [low, middle, high] = spread.band_of_rounds();
     let mut row = vec![spread.muting.to_string()];
     row.extend([middle, low, high].map(|rounds| rounds.to_string()));
@@ -105,7 +105,7 @@ fn unevenness(growth: &[(f64, f64)]) -> f64 {
     if low > 0.0 { high / low } else { f64::INFINITY }
 }
 
-fn judge(mut item: Item, found: &Found) -> anyhow::Result<Item> {
+fn judge(mut item: Item, found: &Found) -> Result<Item> {
     let mean = |s: f64| {
         let spread = found.spreads.iter().find(|spread| spread.muting == s);
         spread.map_or(f64::NAN, Spread::mean_rounds)

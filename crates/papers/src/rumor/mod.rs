@@ -24,11 +24,11 @@ mod work;
 
 use std::str::FromStr;
 
-use anyhow::anyhow;
 use sottovoce_report::Page;
+use work::{Plan, Size};
 
 use super::{Item, Options, Reproduction, Watch};
-use work::{Plan, Size};
+use crate::{Error, Result};
 
 /// The paper's short name.
 pub const NAME: &str = "rumor";
@@ -80,13 +80,13 @@ impl Figure {
 }
 
 impl FromStr for Figure {
-    type Err = anyhow::Error;
+    type Err = Error;
 
-    fn from_str(name: &str) -> anyhow::Result<Self> {
+    fn from_str(name: &str) -> Result<Self> {
         let wanted = name.to_ascii_lowercase();
         let known = || Self::ALL.map(Self::id).join(", ");
         let found = Self::ALL.into_iter().find(|figure| figure.id() == wanted);
-        found.ok_or_else(|| anyhow!("`figure` is {name}: {NAME} has {}", known()))
+        found.ok_or_else(|| Error::parameter("figure", name, format!("{NAME} has {}", known())))
     }
 }
 
@@ -101,7 +101,7 @@ pub fn parts(figures: &[Figure], options: &Options) -> usize {
 }
 
 /// Reproduces figures, in the paper's order.
-pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> anyhow::Result<Reproduction> {
+pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> Result<Reproduction> {
     let plan = Plan::new(figures, options);
     let found = plan.carry_out(options, watch)?;
     (watch.doing)("drawing");

@@ -5,7 +5,7 @@ use sottovoce_report::{Axis, Chart, Curve};
 use super::theory::{HEADER, Held, Theory, beyond};
 use super::words::{above, bound, found_axis, line, measured, named, number};
 use super::work::Found;
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// Muting parameters that count as small.
 const SMALL: f64 = 0.1;
@@ -13,7 +13,7 @@ const SMALL: f64 = 0.1;
 const ALIKE: f64 = 0.05;
 const APART: f64 = 0.1;
 
-pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, found: &Found) -> Result<Item> {
     item.say(
         "The curious know that the source is one of some suspects, all equally likely, and name the first of them who tells one of them: \
          no attack does better (Theorem 10). With few suspects part of the success is mere guessing: one in two of two is found without \
@@ -27,12 +27,12 @@ pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     columns.extend(numbers.iter().map(|&m| name(m, found)));
     columns.extend(["gained, 2 suspects", "exact delta", "Theorem 7"].map(String::from));
     let rows = mutings(&held).into_iter().map(|s| row(s, &held, &numbers, found));
-    let rows = rows.collect::<anyhow::Result<_>>()?;
+    let rows = rows.collect::<Result<_>>()?;
     item.table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), rows);
     judge(item, found, &held)
 }
 
-fn held(found: &Found) -> anyhow::Result<Vec<Held>> {
+fn held(found: &Found) -> Result<Vec<Held>> {
     let all = found.attacks.iter();
     all.map(|attack| {
         let bounds = found.theory(attack.muting)?.bounds(attack.number, 1)?;
@@ -62,7 +62,7 @@ fn name(suspects: usize, found: &Found) -> String {
     if suspects == found.size.honest() { "everyone honest".into() } else { format!("{suspects} suspects") }
 }
 
-fn draw(item: &mut Item, found: &Found, held: &[Held], numbers: &[usize]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, found: &Found, held: &[Held], numbers: &[usize]) -> Result<()> {
     let muting = || Axis::linear("muting parameter s").range(0.0, 1.0);
     let of = |number: usize| {
         let own = move |held: &&Held| held.attack.number == number;
@@ -86,7 +86,7 @@ fn draw(item: &mut Item, found: &Found, held: &[Held], numbers: &[usize]) -> any
 }
 
 /// What is gained with the fewest and with the most suspects, and three deltas.
-fn gains(found: &Found, held: &[Held], numbers: &[usize]) -> anyhow::Result<Vec<Curve>> {
+fn gains(found: &Found, held: &[Held], numbers: &[usize]) -> Result<Vec<Curve>> {
     let (fewest, most) = (numbers[0], numbers[numbers.len() - 1]);
     let gained = |number: usize| {
         let own = held.iter().filter(|held| held.attack.number == number);
@@ -110,7 +110,7 @@ fn gains(found: &Found, held: &[Held], numbers: &[usize]) -> anyhow::Result<Vec<
     ])
 }
 
-fn row(s: f64, held: &[Held], numbers: &[usize], found: &Found) -> anyhow::Result<Vec<String>> {
+fn row(s: f64, held: &[Held], numbers: &[usize], found: &Found) -> Result<Vec<String>> {
     let theory = found.theory(s)?;
     let mut row = vec![s.to_string()];
     row.extend(numbers.iter().map(|&m| at(held, s, m).map_or("–".into(), |held| number(held.estimate))));
@@ -128,7 +128,7 @@ fn spread_of_gains(s: f64, held: &[Held]) -> (f64, f64) {
 }
 
 /// Whether what two suspects give agrees with the exact delta, at every muting parameter.
-fn agrees(held: &[Held], found: &Found) -> anyhow::Result<bool> {
+fn agrees(held: &[Held], found: &Found) -> Result<bool> {
     for held in held.iter().filter(|held| held.attack.number == 2) {
         let exact = found.theory(held.attack.muting)?.exact();
         let (low, high) = (beyond(held.low, 2), beyond(held.high, 2));
@@ -139,7 +139,7 @@ fn agrees(held: &[Held], found: &Found) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-fn judge(mut item: Item, found: &Found, held: &[Held]) -> anyhow::Result<Item> {
+fn judge(mut item: Item, found: &Found, held: &[Held]) -> Result<Item> {
     for one in held {
         let label = format!("{}, {}", named(one.attack.muting), name(one.attack.number, found));
         item.number(format!("{label}: found"), one.estimate);

@@ -3,11 +3,12 @@
 //! Of a walk (`s = 0`) there is one telling in a round, so that it takes hundreds of thousands of rounds. They are all done, but only
 //! some are kept: every one at first, then ever fewer, the same ones of every run.
 
+use sottovoce::rumor::kept_after;
 use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
 use sottovoce_views::parallel;
 
+use crate::Result;
 use crate::statistics::{Summary, quantile};
-use sottovoce::rumor::kept_after;
 
 /// Lower end, middle and upper end of the bands.
 const BAND: [f64; 3] = [0.1, 0.5, 0.9];
@@ -45,9 +46,9 @@ pub(super) struct Point {
 
 impl Spread {
     /// Simulates; run `i` has dice of its own.
-    pub(super) fn new(peers: usize, muting: f64, runs: usize, seed: u64) -> anyhow::Result<Self> {
+    pub(super) fn new(peers: usize, muting: f64, runs: usize, seed: u64) -> Result<Self> {
         let one = |run: usize| Run::new(peers, muting, Dice::new(seed, run as u64, 0));
-        let runs = parallel::map(runs, one, |_| ()).into_iter().collect::<anyhow::Result<_>>()?;
+        let runs = parallel::map(runs, one, |_| ()).into_iter().collect::<Result<_>>()?;
         Ok(Self { muting, peers, runs })
     }
 
@@ -109,7 +110,7 @@ impl Spread {
 }
 
 impl Run {
-    fn new(peers: usize, muting: f64, dice: Dice) -> anyhow::Result<Self> {
+    fn new(peers: usize, muting: f64, dice: Dice) -> Result<Self> {
         let mut crowd = Crowd::new(Among::Everyone(peers), Rules::new(muting)?, 0, dice)?;
         let share = |count: usize| count as f64 / peers as f64;
         let (mut informed, mut active) = (Vec::new(), Vec::new());

@@ -6,7 +6,7 @@ use super::spread::Spread;
 use super::theory::{Held, Theory, beyond};
 use super::words::{bound, by_muting, line, named, number};
 use super::work::{Found, MUTINGS};
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// How far rounds may be from what is predicted, as a factor.
 const CLOSE: f64 = 1.25;
@@ -23,7 +23,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(spread: &Spread, found: &Found) -> anyhow::Result<Self> {
+    fn new(spread: &Spread, found: &Found) -> Result<Self> {
         let theory = *found.theory(spread.muting)?;
         let bounds = theory.bounds(2, 1)?;
         let held = found.attack(spread.muting, 2).map(|attack| Held::new(*attack, MUTINGS.len(), bounds));
@@ -79,14 +79,14 @@ impl Line {
     }
 }
 
-pub(super) fn table(mut item: Item, found: &Found) -> anyhow::Result<Item> {
+pub(super) fn table(mut item: Item, found: &Found) -> Result<Item> {
     item.say(
         "Delta is how much the view of the curious can differ between two sources. The table prints a simple bound; the series of Theorem 7 \
          is smaller, and the exact value, for tellings one after another and curious peers who do not use whom they told, smaller still. An attack that knows two suspects proves what \
          delta is at least.",
     );
     let lines: Vec<Line> =
-        found.spreads.iter().map(|spread| Line::new(spread, found)).collect::<anyhow::Result<_>>()?;
+        found.spreads.iter().map(|spread| Line::new(spread, found)).collect::<Result<_>>()?;
     draw(&mut item, &lines)?;
     item.csv(
         "muting,table1,theorem7,exact,proven_by_attack,predicted_rounds,simulated_rounds",
@@ -108,7 +108,7 @@ pub(super) fn table(mut item: Item, found: &Found) -> anyhow::Result<Item> {
     Ok(judge(item, &lines, found))
 }
 
-fn draw(item: &mut Item, lines: &[Line]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, lines: &[Line]) -> Result<()> {
     let along =
         |of: fn(&Line) -> f64| lines.iter().map(|line| (line.simulated, of(line))).collect::<Vec<_>>();
     let marked = |name: &str, points| Curve::marked(Series { name: name.into(), points, band: None });

@@ -6,6 +6,7 @@ use sottovoce_views::parallel;
 use sottovoce_views::rumor::{Rumor, Sharp, attack_success, plateau};
 
 use super::work::{Attack, Size};
+use crate::Result;
 
 /// All intervals of one figure hold together with this confidence.
 pub(super) const CONFIDENCE: f64 = 0.999;
@@ -32,13 +33,13 @@ pub(super) struct Theory {
 }
 
 impl Theory {
-    pub(super) fn new(size: Size, muting: f64) -> anyhow::Result<Self> {
+    pub(super) fn new(size: Size, muting: f64) -> Result<Self> {
         let rumor = Rumor::new(size.peers, size.curious, muting)?;
         Ok(Self { size, rumor, published: rumor.delta(0.0, 1)?, sharp: rumor.heard() })
     }
 
     /// Several at once: the exact delta takes a while.
-    pub(super) fn all(size: Size, mutings: &[f64]) -> anyhow::Result<Vec<Self>> {
+    pub(super) fn all(size: Size, mutings: &[f64]) -> Result<Vec<Self>> {
         parallel::map(mutings.len(), |i| Self::new(size, mutings[i]), |_| ()).into_iter().collect()
     }
 
@@ -48,7 +49,7 @@ impl Theory {
     }
 
     /// What bounds an attack on so many suspects and rumours of one source.
-    pub(super) fn bounds(&self, suspects: usize, rumors: u32) -> anyhow::Result<Bounds> {
+    pub(super) fn bounds(&self, suspects: usize, rumors: u32) -> Result<Bounds> {
         let success = |delta: f64| attack_success(suspects, delta);
         let published = self.rumor.delta(0.0, rumors)?;
         let sharp = self.sharp.map_or(published, |sharp| sharp.delta(0.0, rumors));

@@ -5,7 +5,7 @@ use sottovoce_report::{Axis, Chart};
 use super::theory::{HEADER, Held};
 use super::words::{above, bound, by_muting, found_axis, measured, named, number};
 use super::work::{Found, MUTINGS, RUMORS};
-use crate::{Item, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// What counts as almost sure.
 const SURE: f64 = 0.95;
@@ -13,7 +13,7 @@ const SURE: f64 = 0.95;
 const GRACEFUL: f64 = 0.5;
 const SMALL: f64 = 0.1;
 
-pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, found: &Found) -> Result<Item> {
     item.say(
         "The same source, any honest peer, spreads several rumours. Of each the curious write down the ten peers who are heard first, and \
          name whoever is on most lists; of several, the one who was heard earliest.",
@@ -22,7 +22,7 @@ pub(super) fn figure(mut item: Item, found: &Found) -> anyhow::Result<Item> {
         let bounds = found.theory(attack.muting)?.bounds(found.size.honest(), attack.number as u32)?;
         Ok(Held::new(*attack, found.votes.len(), bounds))
     });
-    let held: Vec<Held> = all.collect::<anyhow::Result<_>>()?;
+    let held: Vec<Held> = all.collect::<Result<_>>()?;
     draw(&mut item, &held)?;
     item.csv(HEADER, held.iter().map(Held::csv));
     item.table(
@@ -40,7 +40,7 @@ fn estimate(held: &[Held], s: f64, rumors: usize) -> f64 {
     at(held, s, rumors).map_or(f64::NAN, |held| held.estimate)
 }
 
-fn draw(item: &mut Item, held: &[Held]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, held: &[Held]) -> Result<()> {
     let curve = |s: f64| {
         let own = held.iter().filter(move |held| held.attack.muting == s);
         measured(named(s), own.map(|held| (held.attack.number as f64, *held)))

@@ -1,13 +1,12 @@
 //! What has to be simulated for the figures that are wanted, and the results: several figures share them.
 
-use anyhow::Context;
 use sottovoce_audit::source::{Pace, Setting, Share, Sight, precision, vote};
 use sottovoce_simulator::rumor::{Among, Curious, Rules};
 
 use super::Figure;
 use super::spread::Spread;
 use super::theory::Theory;
-use crate::{Options, Watch};
+use crate::{Error, Options, Result, Watch};
 
 /// Muting parameters of the spreading figures and of the table: as many curves as can be told apart.
 pub(super) const MUTINGS: [f64; 6] = [0.0, 0.1, 0.25, 0.5, 0.75, 1.0];
@@ -121,7 +120,7 @@ impl Plan {
     }
 
     /// Does it. Each part has random numbers of its own.
-    pub(super) fn carry_out(&self, options: &Options, watch: &Watch) -> anyhow::Result<Found> {
+    pub(super) fn carry_out(&self, options: &Options, watch: &Watch) -> Result<Found> {
         let mut part = 0;
         let mut begin = |what: String| {
             (watch.doing)(&what);
@@ -136,9 +135,9 @@ impl Plan {
             spread
         };
         let spreads = self.spreads.iter().map(|&s| spread(self.size.peers, s, self.size.runs));
-        let spreads = spreads.collect::<anyhow::Result<_>>()?;
+        let spreads = spreads.collect::<Result<_>>()?;
         let growth = self.growth.iter().map(|&(s, peers)| spread(peers, s, self.size.timed));
-        let growth = growth.collect::<anyhow::Result<_>>()?;
+        let growth = growth.collect::<Result<_>>()?;
         let curious = Curious::last(self.size.curious, self.size.peers)?;
         let mut attack = |(muting, number): (f64, usize), votes: bool| {
             let what = if votes { "rumours" } else { "suspects" };
@@ -148,21 +147,14 @@ impl Plan {
             Ok(Attack { muting, number, found })
         };
         let attacks = self.attacks.iter().map(|&one| attack(one, false));
-        let attacks = attacks.collect::<anyhow::Result<_>>()?;
-        let votes = self.votes.iter().map(|&one| attack(one, true)).collect::<anyhow::Result<_>>()?;
+        let attacks = attacks.collect::<Result<_>>()?;
+        let votes = self.votes.iter().map(|&one| attack(one, true)).collect::<Result<_>>()?;
         (watch.doing)("theory");
         let theories = Theory::all(self.size, if self.attacks.is_empty() { &MUTINGS } else { &FINE })?;
         Ok(Found { size: self.size, spreads, growth, attacks, votes, theories })
     }
 
-    fn attack(
-        &self,
-        curious: &Curious,
-        s: f64,
-        number: usize,
-        votes: bool,
-        seed: u64,
-    ) -> anyhow::Result<Share> {
+    fn attack(&self, curious: &Curious, s: f64, number: usize, votes: bool, seed: u64) -> Result<Share> {
         let setting = Setting {
             among: Among::Everyone(self.size.peers),
             rules: Rules::new(s)?,
@@ -179,9 +171,9 @@ impl Plan {
 
 impl Found {
     /// What is known of a muting parameter.
-    pub(super) fn theory(&self, muting: f64) -> anyhow::Result<&Theory> {
+    pub(super) fn theory(&self, muting: f64) -> Result<&Theory> {
         let found = self.theories.iter().find(|theory| theory.rumor.muting() == muting);
-        found.with_context(|| format!("no theory of s = {muting}"))
+        found.ok_or_else(|| Error::refused(format!("no theory of s = {muting}")))
     }
 
     /// The attack on so many suspects.

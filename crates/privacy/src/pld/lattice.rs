@@ -9,6 +9,8 @@
 //!
 //! Both are off by the square of the spacing. Proofs: `docs/theorems/connect-the-dots.md`.
 
+use rayon::prelude::*;
+
 use super::law::{Law, Masses};
 use crate::interval::{larger, largest, smaller, within};
 use crate::special::UNIT;
@@ -154,20 +156,14 @@ pub(super) fn slip((low, high): (f64, f64)) -> f64 {
     ROUNDING * (1.0 + larger(low.abs(), high.abs()))
 }
 
+/// Fewest slots that are worth another thread.
+const WORTHWHILE: usize = 5000;
+
 /// Fills a slice piece by piece, `f(start, piece)`, on as many threads as there are; what is filled in must not depend on
 /// where the pieces begin.
 pub(super) fn fill_in_parallel<T: Send>(slots: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(8); // whole numbers
-    if threads == 1 || slots.len() < 10_000 {
-        return f(0, slots);
-    }
-    let share = slots.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        for (k, piece) in slots.chunks_mut(share).enumerate() {
-            let f = &f;
-            scope.spawn(move || f(k * share, piece));
-        }
-    });
+    let share = slots.len().div_ceil(rayon::current_num_threads()).max(WORTHWHILE); // whole numbers
+    slots.par_chunks_mut(share).enumerate().for_each(|(k, piece)| f(k * share, piece));
 }
 
 /// What lies in the cell `(y_i, y_(i+1)]` between two lattice points.

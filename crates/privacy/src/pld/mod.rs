@@ -168,13 +168,8 @@ impl<'a> Direction<'a> {
         let brackets: Vec<_> = self.parts.iter().map(|part| (part.bracket(step), part.count)).collect();
         let above = || brackets.iter().map(|(bracket, count)| (bracket.above(), *count)).collect::<Vec<_>>();
         let below = || brackets.iter().map(|(bracket, count)| (bracket.below(), *count)).collect::<Vec<_>>();
-        std::thread::scope(|scope| {
-            let below = scope.spawn(|| compose(&below(), &window));
-            let above = compose(&above(), &window);
-            // A panic in the other thread is a bug, and goes on as one.
-            let below = below.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            Squeezed { above, below, window, step }
-        })
+        let (above, below) = rayon::join(|| compose(&above(), &window), || compose(&below(), &window));
+        Squeezed { above, below, window, step }
     }
 
     /// The same composition from below, with crowded cells merged.
@@ -320,6 +315,20 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn intervals_have_the_same_bits_on_any_number_of_threads() {
+        let events = [(Mechanism::laplace(3.0).unwrap().poisson(0.1).unwrap(), 50), (gaussian(4.0), 2)];
+        let intervals = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let all = pool.install(|| all_epsilons(&events, Adjacency::AddRemove, &[1e-3, 1e-8]));
+            all.iter()
+                .map(|interval| (interval.lower.to_bits(), interval.upper.to_bits()))
+                .collect::<Vec<_>>()
+        };
+        let alone = intervals(1);
+        assert!((2..5).all(|threads| intervals(threads) == alone));
     }
 
     /// All sums of losses of two-valued and few-valued laws, one by one.

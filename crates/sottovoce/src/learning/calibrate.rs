@@ -1,8 +1,9 @@
 //! From a target to the noise: the same accountants that judge a run.
 
-use anyhow::ensure;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Gdp, Loss};
+
+use crate::{Error, Result, require};
 
 /// Whose loss is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +49,7 @@ pub enum Currency {
 
 impl Currency {
     /// The loss that `m` units are at noise `sigma` (in sensitivities).
-    pub fn loss(self, units: f64, sigma: f64) -> anyhow::Result<Loss> {
+    pub fn loss(self, units: f64, sigma: f64) -> Result<Loss> {
         let mu_squared = units / (sigma * sigma);
         Ok(match self {
             Self::Gaussian => Loss::Gdp(Gdp::of_square(mu_squared)?),
@@ -68,55 +69,63 @@ impl std::fmt::Display for Target {
 
 impl Target {
     /// Refuses targets that nothing meets.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> Result<()> {
         match *self {
             Self::Renyi { order, epsilon } => {
-                ensure!(order > 1.0 && order.is_finite(), "`order` is {order}: give a finite number above 1");
-                ensure!(
+                require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
+                require(
                     epsilon > 0.0 && epsilon.is_finite(),
-                    "`epsilon` is {epsilon}: give a positive, finite number"
-                );
+                    "epsilon",
+                    epsilon,
+                    "give a positive, finite number",
+                )?;
             }
             Self::Approximate { epsilon, delta } => {
-                ensure!(
+                require(
                     epsilon > 0.0 && epsilon.is_finite(),
-                    "`epsilon` is {epsilon}: give a positive, finite number"
-                );
-                ensure!(delta > 0.0 && delta < 1.0, "`delta` is {delta}: give a number between 0 and 1");
+                    "epsilon",
+                    epsilon,
+                    "give a positive, finite number",
+                )?;
+                require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
             }
         }
         Ok(())
     }
 
     /// The largest squared Gaussian loss that meets it.
-    pub fn mu_squared(&self) -> anyhow::Result<f64> {
+    pub fn mu_squared(&self) -> Result<f64> {
         self.largest(Currency::Gaussian)
     }
 
     /// The least noise, in sensitivities, under which `units` meet the target.
-    pub fn sigma(&self, units: f64, currency: Currency) -> anyhow::Result<f64> {
-        ensure!(units > 0.0 && units.is_finite(), "nothing is lost ({units} units): no noise is needed");
+    pub fn sigma(&self, units: f64, currency: Currency) -> Result<f64> {
+        if !(units > 0.0 && units.is_finite()) {
+            return Err(Error::refused(format!("nothing is lost ({units} units): no noise is needed")));
+        };
         // A little more than needed, so that what was calibrated passes when it is accounted for.
         Ok((units / self.largest(currency)?).sqrt() * (1.0 + 1e-12))
     }
 
     /// The largest `m / sigma²` that meets it.
-    fn largest(&self, currency: Currency) -> anyhow::Result<f64> {
+    fn largest(&self, currency: Currency) -> Result<f64> {
         self.check()?;
         match *self {
             Self::Renyi { order, epsilon } => Ok(2.0 * epsilon / order),
             Self::Approximate { epsilon, delta } => {
-                let fits = |ratio: f64| -> anyhow::Result<bool> {
+                let fits = |ratio: f64| -> Result<bool> {
                     // A loss too large to be stated does not fit.
                     Ok(currency
                         .loss(ratio, 1.0)
                         .is_ok_and(|loss| loss.epsilon(delta).is_ok_and(|e| e.upper <= epsilon)))
                 };
                 let (mut low, mut high) = (-60.0_f64, 16.0_f64);
-                ensure!(
+                require(
                     fits(low.exp())?,
-                    "`epsilon` is {epsilon}: no noise gives so little at delta {delta}; raise one of them"
-                );
+                    "epsilon",
+                    epsilon,
+                    format!("no noise gives so little at delta {delta}; raise one of them"),
+                )?;
                 while high - low > 1e-13 * low.abs().max(1.0) {
                     let middle = 0.5 * (low + high);
                     if fits(middle.exp())? { low = middle } else { high = middle }

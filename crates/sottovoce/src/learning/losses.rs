@@ -10,7 +10,6 @@
 //! | walk | Theorem 3 by its sum (refuted) | trajectories: of convex losses and small steps (proven); the mean over paths |
 //! | local, central | | one per iteration (proven) |
 
-use anyhow::Context;
 use serde::Serialize;
 use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::SimulationRng;
@@ -24,6 +23,7 @@ use sottovoce_views::walk::PublishedWalk;
 use super::calibrate::Currency;
 use super::method::{Method, positions};
 use super::path::{Excursion, Pairs, Path, pairs};
+use crate::{Error, Result};
 
 /// The stream of sampled observers; 0 is noise.
 const SAMPLE: u64 = 0x7361_6d70;
@@ -75,7 +75,7 @@ pub struct Question<'a> {
 
 impl Question<'_> {
     /// The losses as printed, where a paper prints some.
-    pub fn published(&self) -> anyhow::Result<Option<Summary>> {
+    pub fn published(&self) -> Result<Option<Summary>> {
         let times = self.iterations as f64;
         let (mean, worst) = match (self.method, self.mixing) {
             (Method::Gossip { rounds, relay: 0.0, .. }, Some(mixing)) => {
@@ -101,7 +101,7 @@ impl Question<'_> {
     }
 
     /// Everything.
-    pub fn losses(&self) -> anyhow::Result<UnitLosses> {
+    pub fn losses(&self) -> Result<UnitLosses> {
         Ok(UnitLosses {
             published: self.published()?,
             ours: self.ours()?,
@@ -110,7 +110,7 @@ impl Question<'_> {
     }
 
     /// Our own losses.
-    pub fn ours(&self) -> anyhow::Result<Summary> {
+    pub fn ours(&self) -> Result<Summary> {
         let local = self.iterations as f64;
         let proven = |mean, worst, currency| Summary {
             mean,
@@ -121,7 +121,7 @@ impl Question<'_> {
         };
         match self.method {
             Method::Gossip { .. } => {
-                let mixing = self.mixing.context("`graph` is missing: gossip needs one")?;
+                let mixing = self.mixing.ok_or_else(|| Error::missing("graph", "gossip needs one"))?;
                 let mut summary = proven(local, local, Currency::Gaussian);
                 (summary.mean, summary.mean_standing) = self.gossip_mean(mixing)?;
                 Ok(summary)
@@ -131,7 +131,7 @@ impl Question<'_> {
                 Ok(proven(pairs.mean, pairs.worst, Currency::Gaussian))
             }
             Method::Walk { tokens, burn_in } => {
-                let mixing = self.mixing.context("`graph` is missing: a walk needs one")?;
+                let mixing = self.mixing.ok_or_else(|| Error::missing("graph", "a walk needs one"))?;
                 let mut summary = proven(local, local, Currency::Concentrated);
                 if self.nonexpansive {
                     (summary.mean, summary.worst) = self.walk(mixing, tokens, burn_in)?;
@@ -148,7 +148,7 @@ impl Question<'_> {
     }
 
     /// Mean over sampled observers of the linear views of all iterations.
-    fn gossip_mean(&self, mixing: &Mixing) -> anyhow::Result<(f64, Standing)> {
+    fn gossip_mean(&self, mixing: &Mixing) -> Result<(f64, Standing)> {
         let observers = self.sampled_peers();
         let mut sum = 0.0;
         let mut standing = Standing::Proven;
@@ -161,9 +161,9 @@ impl Question<'_> {
     }
 
     /// What one observer learns from gossip; its own entry is 0.
-    fn gossip(&self, mixing: &Mixing, observer: usize) -> anyhow::Result<DescentLoss> {
+    fn gossip(&self, mixing: &Mixing, observer: usize) -> Result<DescentLoss> {
         let Method::Gossip { rounds, accelerated, relay: tau } = self.method else {
-            anyhow::bail!("`method` is {}: gossip was asked for", self.method.name())
+            return Err(Error::parameter("method", self.method.name(), "gossip was asked for"));
         };
         let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds, accelerated };
         Ok(match scheme.gamma()? {
@@ -179,7 +179,7 @@ impl Question<'_> {
     }
 
     /// Over sampled paths: the mean over pairs of what a path reveals, and the worst pair of all.
-    fn walk(&self, mixing: &Mixing, tokens: usize, burn_in: usize) -> anyhow::Result<(f64, f64)> {
+    fn walk(&self, mixing: &Mixing, tokens: usize, burn_in: usize) -> Result<(f64, f64)> {
         let paths = self.sample.max(1);
         let (mut sum, mut worst) = (0.0, 0.0_f64);
         for path in 0..paths {
@@ -198,13 +198,13 @@ impl Question<'_> {
 }
 
 /// Losses of all pairs over a butterfly's iterations, each in fresh positions.
-pub fn butterfly(peers: usize, iterations: usize, seed: u64) -> anyhow::Result<Pairs> {
+pub fn butterfly(peers: usize, iterations: usize, seed: u64) -> Result<Pairs> {
     let all: Vec<Vec<usize>> = (0..iterations).map(|iteration| positions(peers, seed, iteration)).collect();
-    let to = |observer: usize| -> anyhow::Result<Vec<f64>> {
+    let to = |observer: usize| -> Result<Vec<f64>> {
         let averaging = |positions: &Vec<usize>| consensus::Averaging::butterfly(positions, &[observer]);
         let averagings = all.iter().map(averaging).collect::<Result<Vec<_>, _>>()?;
         Ok(consensus::loss(&averagings, iterations)?.losses)
     };
-    let losses = parallel::map(peers, to, |_| {}).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let losses = parallel::map(peers, to, |_| {}).into_iter().collect::<Result<Vec<_>>>()?;
     Ok(Pairs::of(peers, |v, u| losses[v][u]))
 }

@@ -1,11 +1,12 @@
 //! Ways to learn together, and the schemes that carry them.
 
-use anyhow::{bail, ensure};
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::noise::simulation::SimulationRng;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
+
+use crate::{Error, Result, require};
 
 /// The stream of positions; 0 is noise.
 const POSITIONS: u64 = 0x706f_7369;
@@ -64,14 +65,18 @@ impl Method {
         peers: usize,
         iterations: usize,
         seed: u64,
-    ) -> anyhow::Result<Vec<Scheme>> {
+    ) -> Result<Vec<Scheme>> {
         match *self {
             Self::Gossip { rounds, accelerated, relay } => {
-                let Some(mixing) = mixing else { bail!("`graph` is missing: gossip needs one") };
-                ensure!(
+                let Some(mixing) = mixing else {
+                    return Err(Error::parameter("graph", "missing", "gossip needs one"));
+                };
+                require(
                     relay == 0.0 || !accelerated,
-                    "`relay` is {relay}: relay noise goes with plain gossip only"
-                );
+                    "relay",
+                    relay,
+                    "relay noise goes with plain gossip only",
+                )?;
                 Ok(vec![Scheme::Gossip { mixing: mixing.clone(), rounds, accelerated }])
             }
             Self::Butterfly | Self::Local => {

@@ -9,9 +9,10 @@ use sottovoce_protocol::walk::{Course, Steps, Visit};
 use sottovoce_simulator::walk::{Passage, Stroll, WalkOutcome, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
-use sottovoce_views::walk::{self as walks, Odometer, Trajectory};
+use sottovoce_views::walk::{Odometer, Trajectory};
 
 use super::session::launches;
+use crate::Result;
 
 /// What the path of a walk is a function of, but for the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct Path {
 
 impl Path {
     /// The path that a run of this seed takes.
-    pub fn draw(mixing: &Mixing, course: Excursion) -> anyhow::Result<Self> {
+    pub fn draw(mixing: &Mixing, course: Excursion) -> Result<Self> {
         let peers = mixing.nodes();
         let setup = WalkSetup {
             mixing,
@@ -71,12 +72,12 @@ impl Path {
     }
 
     /// What every peer has learnt of every other if all tokens are shown after so many steps.
-    pub fn losses(&self, steps: usize) -> anyhow::Result<Vec<Trajectory>> {
+    pub fn losses(&self, steps: usize) -> Result<Vec<Trajectory>> {
         self.losses_shown(steps, &[])
     }
 
     /// The same if all tokens were shown on the way, too: after each of the numbers of steps in `shown`.
-    pub fn losses_shown(&self, steps: usize, shown: &[usize]) -> anyhow::Result<Vec<Trajectory>> {
+    pub fn losses_shown(&self, steps: usize, shown: &[usize]) -> Result<Vec<Trajectory>> {
         let mut all: Option<Vec<Trajectory>> = None;
         for token in 0..self.tokens {
             let mut odometer = Odometer::everyone(self.peers)?;
@@ -85,7 +86,7 @@ impl Path {
                 if shown.contains(&step) {
                     odometer.show();
                 }
-                odometer.visit(holder, of_views(visit))?;
+                odometer.visit(holder, visit)?;
             }
             let losses = odometer.conclude(true);
             all = Some(match all {
@@ -101,8 +102,8 @@ impl Path {
     }
 
     /// Steps after which no pair has lost more than `most` units: all of them, or else about as many as can be.
-    pub fn steps_within(&self, most: f64) -> anyhow::Result<usize> {
-        let fits = |steps: usize| -> anyhow::Result<bool> { Ok(pairs(&self.losses(steps)?).worst <= most) };
+    pub fn steps_within(&self, most: f64) -> Result<usize> {
+        let fits = |steps: usize| -> Result<bool> { Ok(pairs(&self.losses(steps)?).worst <= most) };
         let (mut low, mut high) = (0, self.steps());
         if fits(high)? {
             return Ok(high);
@@ -120,7 +121,7 @@ impl Path {
 ///
 /// Where a token took a detour there may be two copies. What both can show is covered by showing the token to everyone at the fork
 /// (`docs/theorems/random-walks.md`); each copy is then accounted for on its own.
-pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> anyhow::Result<Vec<Trajectory>> {
+pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> Result<Vec<Trajectory>> {
     let mut copies: BTreeMap<(usize, Epoch), Copy> = BTreeMap::new();
     for passage in &outcome.passages {
         match *passage {
@@ -136,7 +137,7 @@ pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> anyhow::Result<Vec<T
     for token in 0..outcome.finals.len() {
         follow(&copies, (token, (0, 0)), Odometer::everyone(peers)?, &mut all)?;
     }
-    let sum = |sum: Vec<Trajectory>, more: Vec<Trajectory>| -> anyhow::Result<Vec<Trajectory>> {
+    let sum = |sum: Vec<Trajectory>, more: Vec<Trajectory>| -> Result<Vec<Trajectory>> {
         sum.into_iter().zip(&more).map(|(sum, more)| Ok(sum.and(more)?)).collect()
     };
     let mut all = all.into_iter();
@@ -158,7 +159,7 @@ fn follow(
     which: (usize, Epoch),
     mut odometer: Odometer,
     all: &mut Vec<Vec<Trajectory>>,
-) -> anyhow::Result<()> {
+) -> Result<()> {
     let nobody = Copy::default();
     let copy = copies.get(&which).unwrap_or(&nobody);
     let mut forks = copy.forks.clone();
@@ -168,21 +169,13 @@ fn follow(
         while let Some((_, detour)) = forks.next_if(|(fork, _)| *fork <= step) {
             follow(copies, (which.0, detour), odometer.fork(), all)?;
         }
-        odometer.visit(holder, of_views(visit))?;
+        odometer.visit(holder, visit)?;
     }
     for (_, detour) in forks {
         follow(copies, (which.0, detour), odometer.fork(), all)?;
     }
     all.push(odometer.conclude(true));
     Ok(())
-}
-
-fn of_views(visit: Visit) -> walks::Visit {
-    match visit {
-        Visit::Contributed => walks::Visit::Contributes,
-        Visit::NoiseOnly => walks::Visit::NoiseOnly,
-        Visit::Relayed => walks::Visit::Relays,
-    }
 }
 
 /// Losses of all pairs, in short.

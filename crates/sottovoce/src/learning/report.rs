@@ -4,6 +4,7 @@ use sottovoce_report::{Axis, Chart, Curve, Figure, Page, Section, Series, Table}
 
 use super::Trivial;
 use super::run::Point;
+use crate::Result;
 use crate::SIMULATED;
 
 /// What the star behind a fact means.
@@ -36,7 +37,7 @@ pub struct Shown<'a> {
 
 impl Shown<'_> {
     /// The page, and its chart as a vector file and as a bitmap.
-    pub fn files(&self) -> anyhow::Result<[Vec<u8>; 3]> {
+    pub fn files(&self) -> Result<[Vec<u8>; 3]> {
         let intro = if self.statements.is_empty() { Vec::new() } else { vec![SIMULATED.to_owned()] };
         let mut sections = vec![self.promised(), self.run(), self.curves()];
         if !self.statements.is_empty() {

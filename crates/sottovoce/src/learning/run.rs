@@ -1,6 +1,5 @@
 //! A whole run: noise for the target, learning with checkpoints, and what was revealed in the end.
 
-use anyhow::{Context, bail, ensure};
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit};
 use sottovoce_topology::mixing::Mixing;
@@ -9,6 +8,7 @@ use super::calibrate::Currency;
 use super::losses::butterfly;
 use super::path::{Excursion, Pairs, Path, pairs};
 use super::{Against, Method, Session, Settings, State, Target, Task};
+use crate::{Error, Result, require};
 
 /// Points of a learning curve.
 const POINTS: usize = 100;
@@ -66,12 +66,7 @@ pub struct Checkpoint {
 }
 
 /// What pairs lose in a run of these settings: known before it starts, since neither paths nor positions depend on data.
-pub fn revealed(
-    task: &Task,
-    mixing: Option<&Mixing>,
-    settings: &Settings,
-    steps: usize,
-) -> anyhow::Result<Revealed> {
+pub fn revealed(task: &Task, mixing: Option<&Mixing>, settings: &Settings, steps: usize) -> Result<Revealed> {
     revealed_shown(task, mixing, settings, steps, &[])
 }
 
@@ -84,7 +79,7 @@ fn revealed_shown(
     settings: &Settings,
     steps: usize,
     shown: &[usize],
-) -> anyhow::Result<Revealed> {
+) -> Result<Revealed> {
     let peers = task.peers();
     let local = |currency| Revealed {
         pairs: Pairs::of(peers, |_, _| settings.iterations as f64),
@@ -97,7 +92,7 @@ fn revealed_shown(
             Ok(Revealed { pairs, currency: Currency::Gaussian, standing: Standing::Proven })
         }
         Method::Walk { tokens, burn_in } if task.is_nonexpansive(settings.step) => {
-            let mixing = mixing.context("`graph` is missing: a walk needs one")?;
+            let mixing = mixing.ok_or_else(|| Error::missing("graph", "a walk needs one"))?;
             let course = Excursion { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
             let pairs = pairs(&Path::draw(mixing, course)?.losses_shown(steps, shown)?);
             Ok(Revealed { pairs, currency: Currency::Concentrated, standing: Standing::Proven })
@@ -108,7 +103,7 @@ fn revealed_shown(
 
 impl Promise {
     /// The noise under which a whole run of these settings keeps the promise.
-    pub fn sigma(&self, task: &Task, mixing: Option<&Mixing>, settings: &Settings) -> anyhow::Result<f64> {
+    pub fn sigma(&self, task: &Task, mixing: Option<&Mixing>, settings: &Settings) -> Result<f64> {
         let units = match self.against {
             Against::WireTapper => return self.target.sigma(settings.iterations as f64, Currency::Gaussian),
             Against::WorstPeer | Against::MeanPeer => revealed(task, mixing, settings, usize::MAX)?,
@@ -127,19 +122,25 @@ impl Promise {
         task: &Task,
         mixing: Option<&Mixing>,
         settings: &mut Settings,
-    ) -> anyhow::Result<Option<usize>> {
+    ) -> Result<Option<usize>> {
         if settings.sigma == 0.0 {
-            bail!("`sigma` is 0: without noise nothing is private; leave out the target, or the 0");
+            return Err(Error::parameter(
+                "sigma",
+                "0",
+                "without noise nothing is private; leave out the target, or the 0",
+            ));
         }
         if self.against == Against::WireTapper {
             settings.budget = Some(self.target.mu_squared()? * (1.0 + 1e-12));
             return Ok(None);
         }
-        ensure!(
+        require(
             self.against == Against::WorstPeer,
-            "`against` is mean-peer: a mean cannot end a run; leave out --sigma"
-        );
-        let fits = |settings: &Settings| -> anyhow::Result<bool> {
+            "against",
+            "mean-peer",
+            "a mean cannot end a run; leave out --sigma",
+        )?;
+        let fits = |settings: &Settings| -> Result<bool> {
             let units = revealed(task, mixing, settings, usize::MAX)?;
             Ok(settings.sigma * (1.0 + 1e-9)
                 >= self.target.sigma(units.pairs.worst.max(1e-300), units.currency)?)
@@ -158,11 +159,12 @@ impl Promise {
         while settings.iterations > 0 && !fits(settings)? {
             settings.iterations -= 1;
         }
-        ensure!(
+        require(
             settings.iterations > 0,
-            "`sigma` is {}: the budget is spent by the first step; raise the noise or the budget",
-            settings.sigma
-        );
+            "sigma",
+            settings.sigma,
+            "the budget is spent by the first step; raise the noise or the budget",
+        )?;
         Ok(None)
     }
 }
@@ -184,7 +186,7 @@ impl<'a> Run<'a> {
         settings: Settings,
         last_step: Option<usize>,
         threads: usize,
-    ) -> anyhow::Result<Self> {
+    ) -> Result<Self> {
         let session = Session::new(task, mixing, settings, threads)?;
         let mut run = Self { task, session, last_step, curve: Vec::new(), shown: Vec::new() };
         run.note();
@@ -192,18 +194,19 @@ impl<'a> Run<'a> {
     }
 
     /// Goes on from a checkpoint of the same run.
-    pub fn resume(&mut self, checkpoint: Checkpoint) -> anyhow::Result<()> {
+    pub fn resume(&mut self, checkpoint: Checkpoint) -> Result<()> {
         let (task, peers) = (&self.task.name, self.task.peers());
-        ensure!(
+        require(
             (&checkpoint.task, checkpoint.peers) == (task, peers),
-            "`checkpoint` is of {} among {} peers: this is {task} among {peers}; begin anew",
-            checkpoint.task,
-            checkpoint.peers,
-        );
-        ensure!(
-            &checkpoint.settings == self.session.settings() && checkpoint.last_step == self.last_step,
-            "`checkpoint` is of a run with other settings; give the same ones, or begin anew"
-        );
+            "checkpoint",
+            format!("of {} among {} peers", checkpoint.task, checkpoint.peers),
+            format!("this is {task} among {peers}; begin anew"),
+        )?;
+        if &checkpoint.settings != self.session.settings() || checkpoint.last_step != self.last_step {
+            return Err(Error::refused(
+                "`checkpoint` is of a run with other settings; give the same ones, or begin anew",
+            ));
+        };
         self.session.resume(checkpoint.state)?;
         (self.curve, self.shown) = (checkpoint.curve, checkpoint.shown);
         // Whoever wrote the file had this state before their eyes.
@@ -255,7 +258,7 @@ impl<'a> Run<'a> {
     }
 
     /// Goes on until the end, or for so many steps; `false` once there is nothing more to do. Hears of every point of the curve.
-    pub fn go(&mut self, steps: usize, mut hear: impl FnMut(&Self)) -> anyhow::Result<bool> {
+    pub fn go(&mut self, steps: usize, mut hear: impl FnMut(&Self)) -> Result<bool> {
         let (start, all) = self.progress();
         let every = all.div_ceil(POINTS).max(1);
         while self.progress().0 < (start.saturating_add(steps)).min(all) {
@@ -286,7 +289,7 @@ impl<'a> Run<'a> {
     }
 
     /// Refuses to show the state of a run that was promised to lose less by its end than it then would.
-    pub fn may_show(&self, mixing: Option<&Mixing>, promise: &Promise) -> anyhow::Result<()> {
+    pub fn may_show(&self, mixing: Option<&Mixing>, promise: &Promise) -> Result<()> {
         let settings = self.session.settings();
         let (done, all) = self.progress();
         let walks = matches!(settings.method, Method::Walk { .. });
@@ -300,17 +303,19 @@ impl<'a> Run<'a> {
         let lost = if promise.against == Against::MeanPeer { units.pairs.mean } else { units.pairs.worst };
         let seen_by_all = promise.target.sigma(settings.iterations as f64, Currency::Gaussian)?;
         let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
-        ensure!(
-            settings.sigma * (1.0 + 1e-9) >= needed,
-            "`checkpoint` would show the token after {done} steps, and the run would lose more than its target: give --sigma without a target, a \
+        let enough = settings.sigma * (1.0 + 1e-9) >= needed;
+        if !enough {
+            return Err(Error::refused(format!(
+                "`checkpoint` would show the token after {done} steps, and the run would lose more than its target: give --sigma without a target, a \
              target against the wire-tapper, or no checkpoint"
-        );
+            )));
+        };
         Ok(())
     }
 
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most.
-    pub fn guarantees(&self, mixing: Option<&Mixing>, delta: f64) -> anyhow::Result<Vec<Guarantee>> {
+    pub fn guarantees(&self, mixing: Option<&Mixing>, delta: f64) -> Result<Vec<Guarantee>> {
         let settings = self.session.settings();
         if settings.sigma == 0.0 {
             return Ok(Vec::new());

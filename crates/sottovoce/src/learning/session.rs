@@ -1,6 +1,5 @@
 //! A run of a learning method, step by step: it can be watched, stopped by the budget, and continued from a checkpoint bit for bit.
 
-use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
 use sottovoce_protocol::averaging::Noising;
@@ -12,6 +11,7 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 
 use super::{Method, Task};
+use crate::{Error, Result, require};
 
 /// The stream of a token's first holder; 0 is noise.
 const LAUNCH: u64 = 0x6c61_756e;
@@ -90,35 +90,37 @@ impl<'a> Session<'a> {
         mixing: Option<&'a Mixing>,
         settings: Settings,
         threads: usize,
-    ) -> anyhow::Result<Self> {
-        ensure!(settings.iterations > 0, "`iterations` is 0: give at least 1");
-        ensure!(
+    ) -> Result<Self> {
+        require(settings.iterations > 0, "iterations", "0", "give at least 1")?;
+        require(
             settings.step > 0.0 && settings.step.is_finite(),
-            "`step` is {}: give a positive, finite step size",
-            settings.step
-        );
-        ensure!(
+            "step",
+            settings.step,
+            "give a positive, finite step size",
+        )?;
+        require(
             settings.sigma >= 0.0 && settings.sigma.is_finite(),
-            "`sigma` is {}: give a finite number of at least 0",
-            settings.sigma
-        );
-        if let Some(mixing) = mixing {
-            ensure!(
-                mixing.nodes() == task.peers(),
+            "sigma",
+            settings.sigma,
+            "give a finite number of at least 0",
+        )?;
+        if let Some(mixing) = mixing.filter(|mixing| mixing.nodes() != task.peers()) {
+            return Err(Error::refused(format!(
                 "`graph` has {} peers: the data is dealt out to {}",
                 mixing.nodes(),
                 task.peers()
-            );
+            )));
         }
         let first = Release { sensitivity: 1.0, noise: settings.sigma }.mu_squared();
-        ensure!(
+        require(
             settings.budget.is_none_or(|budget| first <= budget),
-            "`budget` is {}: the first step costs {first} (squared Gaussian loss); raise the budget or the noise",
-            settings.budget()
-        );
+            "budget",
+            settings.budget(),
+            format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
+        )?;
         let engine = match settings.method {
             Method::Walk { tokens, burn_in } => {
-                let mixing = mixing.context("`graph` is missing: a walk needs one")?;
+                let mixing = mixing.ok_or_else(|| Error::missing("graph", "a walk needs one"))?;
                 Engine::Walk(Box::new(walk(task, mixing, &settings, tokens, burn_in)?))
             }
             Method::Central => {
@@ -136,7 +138,7 @@ impl<'a> Session<'a> {
     }
 
     /// Goes on from where a run of the same settings stood.
-    pub fn resume(&mut self, state: State) -> anyhow::Result<()> {
+    pub fn resume(&mut self, state: State) -> Result<()> {
         let release = self.release();
         match (&mut self.engine, state) {
             (Engine::Descent(run), State::Descent { iteration, values }) => run.resume(iteration, values)?,
@@ -145,19 +147,21 @@ impl<'a> Session<'a> {
                 Engine::Central { iteration, model, gate, .. },
                 State::Central { iteration: done, model: reached },
             ) => {
-                ensure!(
-                    reached.len() == model.len(),
-                    "`checkpoint` has {} parameters: the task has {}",
-                    reached.len(),
-                    model.len()
-                );
+                if reached.len() != model.len() {
+                    return Err(Error::refused(format!(
+                        "`checkpoint` has {} parameters: the task has {}",
+                        reached.len(),
+                        model.len()
+                    )));
+                };
                 for _ in 0..done {
-                    gate.admit(release)
-                        .context("`checkpoint` is of a run with another budget; begin anew")?;
+                    gate.admit(release).map_err(|_| {
+                        Error::refused("`checkpoint` is of a run with another budget; begin anew")
+                    })?;
                 }
                 (*iteration, *model) = (done, reached);
             }
-            _ => anyhow::bail!("`checkpoint` is of another method; begin anew"),
+            _ => return Err(Error::refused("`checkpoint` is of another method; begin anew")),
         }
         Ok(())
     }
@@ -228,7 +232,7 @@ impl<'a> Session<'a> {
 
     /// One step; shows a walk's visits `(token, holder, what it did)`. `false` when the run is over: all steps done, or the budget of everyone
     /// spent.
-    pub fn advance(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> anyhow::Result<bool> {
+    pub fn advance(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
         let (task, release) = (self.task, self.release());
         let Settings { seed, step, sigma, iterations, .. } = self.settings;
         match &mut self.engine {
@@ -261,12 +265,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn descent(
-    task: &Task,
-    mixing: Option<&Mixing>,
-    settings: &Settings,
-    threads: usize,
-) -> anyhow::Result<Descending> {
+fn descent(task: &Task, mixing: Option<&Mixing>, settings: &Settings, threads: usize) -> Result<Descending> {
     let Settings { method, iterations, step, sigma, seed, .. } = *settings;
     let schemes = method.schemes(mixing, task.peers(), iterations, seed)?;
     let sensitivity = step * task.sensitivity();
@@ -282,9 +281,9 @@ fn walk<'a>(
     settings: &Settings,
     tokens: usize,
     burn_in: usize,
-) -> anyhow::Result<Stroll<'a, Gradient<'a>>> {
+) -> Result<Stroll<'a, Gradient<'a>>> {
     let peers = task.peers();
-    ensure!(tokens > 0, "`tokens` is 0: give at least 1");
+    require(tokens > 0, "tokens", "0", "give at least 1")?;
     let (seed, sensitivity) = (settings.seed, task.sensitivity());
     let course = Course {
         steps: settings.walk_steps(peers, tokens, burn_in),
@@ -310,21 +309,18 @@ pub(super) fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
 }
 
 /// The step size of Theorem 2 for a walk whose optimum is at this distance from the start.
-pub fn markov_step(
-    task: &Task,
-    mixing: Option<&Mixing>,
-    settings: &Settings,
-    distance: f64,
-) -> anyhow::Result<f64> {
+pub fn markov_step(task: &Task, mixing: Option<&Mixing>, settings: &Settings, distance: f64) -> Result<f64> {
     let (Method::Walk { tokens, burn_in }, Some(mixing)) = (settings.method, mixing) else {
-        anyhow::bail!("`markov-step` is given: it is for walks; leave it out")
+        return Err(Error::parameter("markov-step", "given", "it is for walks; leave it out"));
     };
     sottovoce_views::walk::require_ergodic(mixing)?;
     let convexity = task.ridge();
-    ensure!(
+    require(
         convexity > 0.0,
-        "`ridge` is {convexity}: Theorem 2 needs strongly convex losses; give a positive one"
-    );
+        "ridge",
+        convexity,
+        "Theorem 2 needs strongly convex losses; give a positive one",
+    )?;
     let given = Markov {
         steps: settings.walk_steps(task.peers(), tokens, burn_in),
         convexity,
@@ -335,22 +331,19 @@ pub fn markov_step(
     };
     match Steps::markov(given) {
         Some(Steps::Constant(gamma)) => Ok(gamma),
-        _ => anyhow::bail!(
-            "`markov-step` is {distance}: a walk of {} steps is too short for Theorem 2 on this graph; raise the iterations or the distance",
-            given.steps
-        ),
+        _ => Err(Error::parameter(
+            "markov-step",
+            distance,
+            format!(
+                "a walk of {} steps is too short for Theorem 2 on this graph; raise the iterations or the distance",
+                given.steps
+            ),
+        )),
     }
 }
 
 /// One step of a trusted party: the mean of all clipped gradients, with noise on their sum.
-fn serve(
-    task: &Task,
-    seed: u64,
-    iteration: usize,
-    step: f64,
-    sigma: f64,
-    model: &mut [f64],
-) -> anyhow::Result<()> {
+fn serve(task: &Task, seed: u64, iteration: usize, step: f64, sigma: f64, model: &mut [f64]) -> Result<()> {
     let peers = task.peers();
     let before = model.to_vec();
     let mut moved = before.clone();

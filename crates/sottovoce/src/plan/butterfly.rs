@@ -15,17 +15,13 @@ use super::point::Point;
 use super::row::Kind;
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row};
+use crate::Result;
 
 /// Observers traced together: what they hear is kept in memory.
 const TOGETHER: usize = 256;
 
 /// The row of the butterfly.
-pub(super) fn row(
-    problem: &Problem,
-    peers: usize,
-    observers: &Observers,
-    progress: Progress,
-) -> anyhow::Result<Row> {
+pub(super) fn row(problem: &Problem, peers: usize, observers: &Observers, progress: Progress) -> Result<Row> {
     let scheme = Scheme::Butterfly { positions: (0..peers).collect() };
     let own = partners(&scheme)?;
     let graph = problem.sites.first().filter(|_| problem.graph_is_given).map_or(&own, |site| site.graph());
@@ -58,7 +54,7 @@ pub(super) fn losses(
     graph: &Graph,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<(Losses, f64)> {
+) -> Result<(Losses, f64)> {
     let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
     let (mut seen, mut share) = (Vec::new(), 0.0);
     for group in observers.all.chunks(TOGETHER) {
@@ -75,7 +71,7 @@ pub(super) fn losses(
 }
 
 /// What an observer of a traced run without relay noise learns.
-fn of_observer(problem: &Problem, run: &Trace, graph: &Graph, v: usize) -> anyhow::Result<Seen> {
+fn of_observer(problem: &Problem, run: &Trace, graph: &Graph, v: usize) -> Result<Seen> {
     let own = run.heard.iter().filter(|message| message.to == v).map(|message| &message.coefficients.0[..]);
     let known = run.finals.iter().map(|last| &last.0[..]).filter(|_| problem.results == Results::Published);
     let messages: Vec<&[f64]> = own.chain(known).collect();
@@ -88,7 +84,7 @@ fn squares(run: &Trace) -> f64 {
 }
 
 /// Who exchanges with whom, as a graph.
-pub(super) fn partners(scheme: &Scheme) -> anyhow::Result<Graph> {
+pub(super) fn partners(scheme: &Scheme) -> Result<Graph> {
     let n = scheme.peers();
     let core: usize = 1 << n.ilog2();
     let bits = (0..core.ilog2()).flat_map(|bit| (0..core).map(move |i| (i, i ^ (1 << bit))));

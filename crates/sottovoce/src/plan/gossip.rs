@@ -14,6 +14,7 @@ use super::point::{Curve, Point, better};
 use super::row::Kind;
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row, Site};
+use crate::Result;
 
 /// `tau / sigma` to look at: four a decade. Beyond 1 it is the relay noise that protects; on dense graphs that is best.
 const RATIOS: [f64; 11] = [0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.562, 1.0, 1.78, 3.16];
@@ -39,15 +40,15 @@ pub fn profiles(
     steps: usize,
     ratios: &[f64],
     done: impl Fn(usize) + Sync,
-) -> anyhow::Result<Vec<Profile>> {
-    let one = |i: usize| -> anyhow::Result<Vec<Vec<Seen>>> {
+) -> Result<Vec<Profile>> {
+    let one = |i: usize| -> Result<Vec<Vec<Seen>>> {
         let hops = paths::distances(site.graph(), observers[i])?;
         let views = by_steps(&site.mixing, &observers[i..=i], steps, ratios)?;
         let seen = |view| Seen::new(&problem.short_of_consensus(view), &hops, problem.target.beyond);
         Ok(views.iter().map(|views| views.iter().map(seen).collect()).collect())
     };
     let seen: Vec<Vec<Vec<Seen>>> =
-        parallel::map(observers.len(), one, done).into_iter().collect::<anyhow::Result<_>>()?;
+        parallel::map(observers.len(), one, done).into_iter().collect::<Result<_>>()?;
     let losses = |i: usize, t: usize| gather(seen.iter().map(|one| &one[i][t]), complete);
     let profile = |(i, &ratio)| Profile { ratio, losses: (0..steps).map(|t| losses(i, t)).collect() };
     Ok(ratios.iter().enumerate().map(profile).collect())
@@ -66,7 +67,7 @@ pub(super) fn rows(
     site: &Site,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<Vec<Row>> {
+) -> Result<Vec<Row>> {
     let search = Search { problem, site, observers, progress };
     let (plain, quick) = search.plain()?;
     let relay = search.relay()?;
@@ -93,7 +94,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn look(&self, all: bool, steps: usize, ratios: &[f64]) -> anyhow::Result<Vec<Profile>> {
+    fn look(&self, all: bool, steps: usize, ratios: &[f64]) -> Result<Vec<Profile>> {
         let who = if all { &self.observers.all } else { &self.observers.scouts };
         let stage = format!("{}: {}", self.site.name, if all { "every observer" } else { "scouting" });
         let done = |done: usize| (self.progress)(&stage, done, who.len());
@@ -101,7 +102,7 @@ impl Search<'_> {
     }
 
     /// Without relay noise: the best of plain and of accelerated gossip, which lose the same.
-    fn plain(&self) -> anyhow::Result<(Option<Point>, Option<Point>)> {
+    fn plain(&self) -> Result<(Option<Point>, Option<Point>)> {
         let (steps, quick_steps) = (self.site.steps(), self.site.accelerated_steps());
         let (plain, quick) = (Curve::plain(self.site, steps)?, Curve::accelerated(self.site, quick_steps)?);
         let most = steps.max(quick_steps);
@@ -120,7 +121,7 @@ impl Search<'_> {
     }
 
     /// With relay noise.
-    fn relay(&self) -> anyhow::Result<Option<Point>> {
+    fn relay(&self) -> Result<Option<Point>> {
         let most = self.site.relay_steps();
         let curve = Curve::plain(self.site, most)?;
         let pick = |profile: &Profile| best(self.problem, &curve, profile);

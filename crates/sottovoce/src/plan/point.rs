@@ -4,6 +4,7 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::utility::{Contraction, accelerated_contraction, contraction};
 
 use super::{Losses, Problem, Site};
+use crate::Result;
 
 /// A number of steps and a relay noise, with what follows.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,16 +56,16 @@ pub struct Curve {
 
 impl Curve {
     /// Of plain gossip, with and without relay noise.
-    pub fn plain(site: &Site, steps: usize) -> anyhow::Result<Self> {
+    pub fn plain(site: &Site, steps: usize) -> Result<Self> {
         Self::new(&site.mixing, 1.0, steps, |t| contraction(site.gap, t))
     }
 
     /// Of accelerated gossip.
-    pub fn accelerated(site: &Site, steps: usize) -> anyhow::Result<Self> {
+    pub fn accelerated(site: &Site, steps: usize) -> Result<Self> {
         Self::new(&site.mixing, site.gamma, steps, |t| accelerated_contraction(site.gap, site.gamma, t))
     }
 
-    fn new(mixing: &Mixing, gamma: f64, steps: usize, spread: impl Fn(usize) -> f64) -> anyhow::Result<Self> {
+    fn new(mixing: &Mixing, gamma: f64, steps: usize, spread: impl Fn(usize) -> f64) -> Result<Self> {
         let shares = Contraction::accelerated(mixing, gamma, steps)?.shares;
         let later = shares.iter().skip(1).scan(0.0, |sum, share| {
             *sum += share;

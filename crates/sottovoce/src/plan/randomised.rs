@@ -13,6 +13,7 @@ use super::point::{Point, better, largest_spread};
 use super::row::Kind;
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row, Site};
+use crate::Result;
 
 /// Schedules to draw.
 const SCHEDULES: u64 = 3;
@@ -24,7 +25,7 @@ pub(super) const TOGETHER: usize = 32;
 const EXCHANGES: [usize; 10] = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48];
 
 /// The schedules of a site: the same seeds always give the same.
-pub fn schedules(problem: &Problem, site: &Site, steps: usize) -> anyhow::Result<Vec<Schedule>> {
+pub fn schedules(problem: &Problem, site: &Site, steps: usize) -> Result<Vec<Schedule>> {
     let draw = |i| Ok(Schedule::randomised(&site.mixing, steps, problem.seed.wrapping_add(i))?);
     (0..SCHEDULES).map(draw).collect()
 }
@@ -35,7 +36,7 @@ pub(super) fn row(
     site: &Site,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<Option<Row>> {
+) -> Result<Option<Row>> {
     let cuts = cuts(site);
     let pick = |found: Vec<Point>| found.into_iter().fold(None, better);
     let mut found = pick(points(problem, site, (&observers.scouts, observers.complete), &cuts, progress)?);
@@ -72,7 +73,7 @@ fn points(
     (observers, complete): (&[usize], bool),
     cuts: &[usize],
     progress: Progress,
-) -> anyhow::Result<Vec<Point>> {
+) -> Result<Vec<Point>> {
     let Some(&most) = cuts.last() else { return Ok(Vec::new()) };
     let mut losses: Vec<Option<Losses>> = vec![None; cuts.len()];
     let mut shares = vec![0.0; cuts.len()];
@@ -110,9 +111,9 @@ pub(super) fn seen(
     schedule: &Schedule,
     cuts: &[usize],
     done: impl Fn(usize) + Sync,
-) -> anyhow::Result<Vec<Vec<Seen>>> {
+) -> Result<Vec<Vec<Seen>>> {
     let groups: Vec<&[usize]> = observers.chunks(TOGETHER).collect();
-    let group = |i: usize| -> anyhow::Result<Vec<Vec<Seen>>> {
+    let group = |i: usize| -> Result<Vec<Vec<Seen>>> {
         let views = scheduled_each(schedule, groups[i], cuts)?;
         let one = |(views, &v): (Vec<Leakage>, &usize)| {
             let hops = paths::distances(site.graph(), v)?;
@@ -123,7 +124,7 @@ pub(super) fn seen(
     };
     let found =
         parallel::map(groups.len(), group, |finished| done((finished * TOGETHER).min(observers.len())));
-    Ok(found.into_iter().collect::<anyhow::Result<Vec<_>>>()?.concat())
+    Ok(found.into_iter().collect::<Result<Vec<_>>>()?.concat())
 }
 
 /// `|W_(T-1) ... W_0|_F² / n` at each cut: the share of one noise in everybody's result.

@@ -5,6 +5,7 @@ use sottovoce_privacy::{Gdp, round_up};
 
 use super::point::Point;
 use super::{Losses, Problem};
+use crate::Result;
 
 /// How the mean is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -129,7 +130,7 @@ impl Row {
     }
 
     /// The same with its losses as epsilons.
-    pub(crate) fn with_epsilons(self, problem: &Problem) -> anyhow::Result<Self> {
+    pub(crate) fn with_epsilons(self, problem: &Problem) -> Result<Self> {
         let at = |mu_squared: f64| epsilon(mu_squared, problem.delta);
         let tapped = match self.protocol {
             Protocol::CentralDp => None,
@@ -182,7 +183,7 @@ impl Row {
 }
 
 /// The epsilon of `mu²`; none where there is no protection to speak of.
-pub(crate) fn epsilon(mu_squared: f64, delta: f64) -> anyhow::Result<Option<f64>> {
+pub(crate) fn epsilon(mu_squared: f64, delta: f64) -> Result<Option<f64>> {
     if mu_squared > 1e8 {
         return Ok(None);
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Standing, Unit};
 use sottovoce_views::rumor::{NOT_COVERED, Rumor, improved_muting_for, rounds_muting_for, sharp_muting_for};
 
+use crate::Result;
 use crate::terms::Stated;
 
 /// Values of `s` that are shown for comparison.
@@ -76,9 +77,9 @@ pub struct RumorPlan {
 /// let plan = sottovoce::plan::rumor(100, 10, 0.2)?;
 /// assert!((plan.muting - 5.0 / 9.0).abs() < 1e-12 && plan.sharp_muting > plan.improved_muting);
 /// assert!(plan.rows[plan.chosen].delta <= 0.2);
-/// # Ok::<(), anyhow::Error>(())
+/// # Ok::<(), sottovoce::Error>(())
 /// ```
-pub fn rumor(nodes: usize, curious: usize, delta: f64) -> anyhow::Result<RumorPlan> {
+pub fn rumor(nodes: usize, curious: usize, delta: f64) -> Result<RumorPlan> {
     let muting = rounds_muting_for(nodes, curious, delta)?;
     let improved_muting = improved_muting_for(nodes, curious, delta)?;
     let sharp_muting = sharp_muting_for(nodes, curious, delta)?;
@@ -86,7 +87,7 @@ pub fn rumor(nodes: usize, curious: usize, delta: f64) -> anyhow::Result<RumorPl
     mutings.sort_by(f64::total_cmp);
     mutings.dedup();
     let rumor = |s: f64| Rumor::new(nodes, curious, s);
-    let rows = mutings.iter().map(|&s| row(rumor(s)?)).collect::<anyhow::Result<Vec<_>>>()?;
+    let rows = mutings.iter().map(|&s| row(rumor(s)?)).collect::<Result<Vec<_>>>()?;
     let chosen = mutings.iter().position(|&s| s == muting).unwrap_or(0);
     Ok(RumorPlan {
         nodes,
@@ -109,7 +110,7 @@ pub fn rumor(nodes: usize, curious: usize, delta: f64) -> anyhow::Result<RumorPl
     })
 }
 
-fn row(rumor: Rumor) -> anyhow::Result<RumorRow> {
+fn row(rumor: Rumor) -> Result<RumorRow> {
     let spread = rumor.spread();
     Ok(RumorRow {
         muting: rumor.muting(),

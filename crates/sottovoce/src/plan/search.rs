@@ -1,11 +1,11 @@
 //! All candidates, the best of them, and the proof that it keeps the target.
 
-use anyhow::bail;
 use sottovoce_privacy::limits;
 use sottovoce_views::exact::Results;
 
 use super::verify::{guarantees, statements, verify};
 use super::{ALL_OBSERVERS, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason};
+use crate::{Error, Result, require};
 
 /// Observers of a sample, where none is asked for.
 const SAMPLE: usize = 64;
@@ -31,10 +31,12 @@ pub struct Observers {
 
 impl Observers {
     /// Of a problem: everybody, or a sample where one is asked for or a mean is enough.
-    pub fn new(problem: &Problem, peers: usize) -> anyhow::Result<Self> {
+    pub fn new(problem: &Problem, peers: usize) -> Result<Self> {
         let automatic = (peers > ALL_OBSERVERS && !problem.target.is_worst_case()).then_some(SAMPLE);
         let size = match problem.sample {
-            Some(size) if size < 2 => bail!("`sample` is {size}: give at least 2 observers"),
+            Some(size) if size < 2 => {
+                return Err(Error::parameter("sample", size, "give at least 2 observers"));
+            }
             sample => sample.or(automatic).unwrap_or(peers).min(peers),
         };
         let shuffled = shuffled(peers, problem.seed);
@@ -94,18 +96,19 @@ fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
 /// let plan = averaging(&problem, &|_, _, _| ())?;
 /// assert_eq!(plan.rows[plan.chosen].protocol, Protocol::RelayGossip);
 /// assert!(plan.verified.far.is_some_and(|far| far <= 0.05));
-/// # Ok::<(), anyhow::Error>(())
+/// # Ok::<(), sottovoce::Error>(())
 /// ```
-pub fn averaging(problem: &Problem, progress: Progress) -> anyhow::Result<Plan> {
+pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     let peers = check(problem)?;
     let observers = Observers::new(problem, peers)?;
     let sites: Vec<&Site> = problem.sites.iter().filter(|site| suits(problem, site)).collect();
     if let (true, Some(site)) = (sites.is_empty(), problem.sites.first()) {
         let (beyond, diameter) = (problem.target.beyond, site.diameter);
-        bail!(
-            "`beyond` is {beyond}: no two peers of {} are so far apart; give at most {diameter}",
-            site.name
-        );
+        return Err(Error::parameter(
+            "beyond",
+            beyond,
+            format!("no two peers of {} are so far apart; give at most {diameter}", site.name),
+        ));
     }
     let mut rows = Vec::new();
     for site in sites {
@@ -119,12 +122,15 @@ pub fn averaging(problem: &Problem, progress: Progress) -> anyhow::Result<Plan> 
     }
     rows.sort_by(|a, b| a.error.total_cmp(&b.error));
     let Some(chosen) = rows.iter().position(|row| may_be_chosen(problem, row)) else {
-        bail!("`graph` is such that nothing can be planned on it: give another graph");
+        return Err(Error::parameter(
+            "graph",
+            "such that nothing can be planned on it",
+            "give another graph",
+        ));
     };
     rows.extend([Row::local(problem, peers), Row::central(problem, peers)]);
     let verified = verify(problem, &mut rows[chosen], &observers, progress)?;
-    let rows: Vec<Row> =
-        rows.into_iter().map(|row| row.with_epsilons(problem)).collect::<anyhow::Result<_>>()?;
+    let rows: Vec<Row> = rows.into_iter().map(|row| row.with_epsilons(problem)).collect::<Result<_>>()?;
     Ok(Plan {
         peers,
         sensitivity: problem.sensitivity,
@@ -159,19 +165,29 @@ fn may_be_chosen(problem: &Problem, row: &Row) -> bool {
     reachable && speaks && row.error.is_finite()
 }
 
-fn check(problem: &Problem) -> anyhow::Result<usize> {
+fn check(problem: &Problem) -> Result<usize> {
     problem.target.check()?;
-    if !(problem.sensitivity > 0.0 && problem.sensitivity.is_finite()) {
-        bail!("`sensitivity` is {}: give a positive, finite number", problem.sensitivity);
-    }
-    if !(problem.delta > 0.0 && problem.delta < 1.0) {
-        bail!("`delta` is {}: give a number between 0 and 1", problem.delta);
-    }
-    let Some(first) = problem.sites.first() else { bail!("`families` is empty: give at least one graph") };
+    require(
+        problem.sensitivity > 0.0 && problem.sensitivity.is_finite(),
+        "sensitivity",
+        problem.sensitivity,
+        "give a positive, finite number",
+    )?;
+    require(
+        problem.delta > 0.0 && problem.delta < 1.0,
+        "delta",
+        problem.delta,
+        "give a number between 0 and 1",
+    )?;
+    let Some(first) = problem.sites.first() else {
+        return Err(Error::parameter("families", "empty", "give at least one graph"));
+    };
     match problem.sites.iter().find(|site| site.nodes() != first.nodes()) {
-        Some(odd) => {
-            bail!("`nodes` is {} in {}: all graphs must have {}", odd.nodes(), odd.name, first.nodes())
-        }
+        Some(odd) => Err(Error::parameter(
+            "nodes",
+            format!("{} in {}", odd.nodes(), odd.name),
+            format!("all graphs must have {}", first.nodes()),
+        )),
         None => Ok(first.nodes()),
     }
 }

@@ -1,12 +1,13 @@
 //! A graph to choose from, with what the planner needs to know of it; and the families it looks at by itself.
 
-use anyhow::{anyhow, bail};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate, root};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight, pairwise_rate};
 use sottovoce_views::utility::{accelerated_contraction, contraction};
+
+use crate::{Error, Result, require};
 
 /// Names that [`family`] knows.
 pub const FAMILIES: [&str; 9] =
@@ -43,27 +44,31 @@ pub struct Site {
 
 impl Site {
     /// Looks at a graph; refuses one that is in pieces or never mixes.
-    pub fn new(name: impl Into<String>, mixing: Mixing) -> anyhow::Result<Self> {
+    pub fn new(name: impl Into<String>, mixing: Mixing) -> Result<Self> {
         let name = name.into();
-        if mixing.nodes() < 3 {
-            bail!("`nodes` is {}: give at least 3 peers, or there is nobody to hide among", mixing.nodes());
-        }
-        if mixing.nodes() > MOST_PEERS {
-            bail!(
-                "`nodes` is {}: give at most {MOST_PEERS}, or plan on a smaller graph of the same kind",
-                mixing.nodes()
-            );
-        }
+        require(
+            mixing.nodes() >= 3,
+            "nodes",
+            mixing.nodes(),
+            "give at least 3 peers, or there is nobody to hide among",
+        )?;
+        require(
+            mixing.nodes() <= MOST_PEERS,
+            "nodes",
+            mixing.nodes(),
+            format!("give at most {MOST_PEERS}, or plan on a smaller graph of the same kind"),
+        )?;
         mixing.check()?;
         let remedy = "averaging needs a connected graph: add edges, or take its largest component";
         mixing.graph().require_connected(remedy)?;
         let found = Spectrum::of(&mixing)?.gap;
         let gap = found.lower().min(1.0);
         if gap <= 0.0 {
-            bail!(
-                "`weights` is such that {name} never mixes (its gap is {}): use --weights metropolis-plus-one or --lazy 0.1",
-                found.value
-            );
+            return Err(Error::parameter(
+                "weights",
+                format!("such that {name} never mixes (its gap is {})", found.value),
+                "use --weights metropolis-plus-one or --lazy 0.1",
+            ));
         }
         let diameter = paths::summary(mixing.graph())?.diameter;
         let (gamma, pairwise) = (chebyshev_weight(gap)?, pairwise_rate(&mixing)?);
@@ -71,7 +76,7 @@ impl Site {
     }
 
     /// A graph of a family, with weights that mix on every graph.
-    pub fn of_family(family: &Family, seed: u64) -> anyhow::Result<Self> {
+    pub fn of_family(family: &Family, seed: u64) -> Result<Self> {
         let graph = generate(family, seed, true)?;
         Self::new(family.to_string(), Mixing::new(&graph, Weights::MetropolisPlusOne))
     }
@@ -133,20 +138,26 @@ fn regular_degree(nodes: usize) -> usize {
 }
 
 /// A family by name, for so many peers; `degree` is for random-regular graphs.
-pub fn family(name: &str, nodes: usize, degree: Option<usize>) -> anyhow::Result<Family> {
-    if nodes < 4 {
-        bail!("`nodes` is {nodes}: give at least 4 peers");
-    }
+pub fn family(name: &str, nodes: usize, degree: Option<usize>) -> Result<Family> {
+    require(nodes >= 4, "nodes", nodes, "give at least 4 peers")?;
     let n = nodes;
     let side = |power| {
         root(n, power).ok_or_else(|| {
-            anyhow!("`families` is {name}: {n} peers make no square; give another family or number of nodes")
+            Error::parameter(
+                "families",
+                name,
+                format!("{n} peers make no square; give another family or number of nodes"),
+            )
         })
     };
     Ok(match name {
         "hypercube" if n.is_power_of_two() => Family::Hypercube { dimension: n.ilog2() },
         "hypercube" => {
-            bail!("`families` is hypercube: {n} is no power of two; give another family or number of nodes")
+            return Err(Error::parameter(
+                "families",
+                "hypercube",
+                format!("{n} is no power of two; give another family or number of nodes"),
+            ));
         }
         "random-regular" => Family::RandomRegular { n, degree: degree.unwrap_or_else(|| regular_degree(n)) },
         "exponential" => Family::Exponential { n },
@@ -156,6 +167,6 @@ pub fn family(name: &str, nodes: usize, degree: Option<usize>) -> anyhow::Result
         "path" => Family::Path { n },
         "grid" => Family::Grid { rows: side(2)?, cols: side(2)? },
         "torus" => Family::Torus { sides: vec![side(2)?; 2] },
-        _ => bail!("`families` is {name}: give some of {}", FAMILIES.join(", ")),
+        _ => return Err(Error::parameter("families", name, format!("give some of {}", FAMILIES.join(", ")))),
     })
 }

@@ -3,11 +3,11 @@
 //! Three functionals of the pairs: the mean, the largest, and the largest over pairs at least so many hops apart. Only the
 //! last two are promises to anyone: **a mean is a guarantee for nobody**, since some pairs lose more than it.
 
-use anyhow::bail;
 use serde::Serialize;
 use sottovoce_privacy::Gdp;
 
 use super::Losses;
+use crate::{Error, Result, require};
 
 /// `mu²` that neighbours may lose where nothing is said about them: an epsilon of 9.998 at a delta of 1e-5.
 pub const NEIGHBOURS: f64 = 4.0;
@@ -65,23 +65,32 @@ impl Target {
     }
 
     /// Refuses bounds that are no positive numbers, or that are not there.
-    pub fn check(&self) -> anyhow::Result<()> {
+    pub fn check(&self) -> Result<()> {
         let named = [("target-mean", self.mean), ("target-worst", self.worst), ("target-far", self.far)];
         let mut bounds = 0;
         for (field, value) in named.iter().filter_map(|(field, value)| Some((field, (*value)?))) {
             // Beyond 10^8 (mu = 10000) there is nothing left to protect, and no epsilon to state.
-            if !(value > 0.0 && value <= 1e8) {
-                bail!(
-                    "`{field}` is {value}: give a bound on mu² above 0 and up to 1e8, or --epsilon and --delta"
-                );
-            }
+            require(
+                value > 0.0 && value <= 1e8,
+                field,
+                value,
+                "give a bound on mu² above 0 and up to 1e8, or --epsilon and --delta",
+            )?;
             bounds += 1;
         }
         if bounds == 0 {
-            bail!("`target` is missing: give --target-mean, --target-worst or --target-far");
+            return Err(Error::parameter(
+                "target",
+                "missing",
+                "give --target-mean, --target-worst or --target-far",
+            ));
         }
         if self.beyond < 2 && self.far.is_some() {
-            bail!("`beyond` is {}: give at least 2 hops, or use --target-worst", self.beyond);
+            return Err(Error::parameter(
+                "beyond",
+                self.beyond,
+                "give at least 2 hops, or use --target-worst",
+            ));
         }
         Ok(())
     }
@@ -130,12 +139,10 @@ impl std::fmt::Display for Target {
 /// let mu_squared = sottovoce::plan::target::mu_squared_at(1.0, 1e-5)?;
 /// assert!(Gdp::of_square(mu_squared)?.epsilon(1e-5)?.upper <= 1.0 + 1e-12);
 /// assert!(Gdp::of_square(mu_squared * 1.000001)?.epsilon(1e-5)?.lower > 1.0);
-/// # Ok::<(), anyhow::Error>(())
+/// # Ok::<(), sottovoce::Error>(())
 /// ```
-pub fn mu_squared_at(epsilon: f64, delta: f64) -> anyhow::Result<f64> {
-    if !(epsilon > 0.0 && epsilon.is_finite()) {
-        bail!("`epsilon` is {epsilon}: give a positive, finite number");
-    }
+pub fn mu_squared_at(epsilon: f64, delta: f64) -> Result<f64> {
+    require(epsilon > 0.0 && epsilon.is_finite(), "epsilon", epsilon, "give a positive, finite number")?;
     // As the calibration squares it, which has checked just this number.
     let mu = 1.0 / Gdp::calibrate(epsilon, delta)?;
     Ok(mu * mu)

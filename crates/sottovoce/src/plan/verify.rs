@@ -1,6 +1,5 @@
 //! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
 
-use anyhow::{anyhow, bail};
 use sottovoce_privacy::{Adjacency, Standing, Unit, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::paths;
@@ -12,17 +11,13 @@ use super::row::{self, up};
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
 use crate::terms::Stated;
+use crate::{Error, Result};
 
 /// How often a hair of noise may be added.
 const TRIES: usize = 3;
 
 /// The losses of a row as `mu²`, by the exact accountant. Should they miss the target by rounding, a hair of noise is added.
-pub fn verify(
-    problem: &Problem,
-    row: &mut Row,
-    observers: &Observers,
-    progress: Progress,
-) -> anyhow::Result<Losses> {
+pub fn verify(problem: &Problem, row: &mut Row, observers: &Observers, progress: Progress) -> Result<Losses> {
     for _ in 0..TRIES {
         let losses = account(problem, row, observers, progress)?;
         let mu_squared = losses.scaled(problem.sensitivity, row.sigma);
@@ -33,22 +28,19 @@ pub fn verify(
         }
         (row.sigma, row.tau) = (up(row.sigma * (1.0 + 1e-6)), up(row.tau * (1.0 + 1e-6)));
     }
-    bail!(
-        "`target` is {}: the accountant does not confirm what the search found; please report this",
-        problem.target
-    )
+    Err(Error::parameter(
+        "target",
+        problem.target,
+        "the accountant does not confirm what the search found; please report this",
+    ))
 }
 
 /// Losses in units of local DP.
-fn account(
-    problem: &Problem,
-    row: &Row,
-    observers: &Observers,
-    progress: Progress,
-) -> anyhow::Result<Losses> {
+fn account(problem: &Problem, row: &Row, observers: &Observers, progress: Progress) -> Result<Losses> {
     let site = || {
         let named = problem.sites.iter().find(|site| Some(&site.name) == row.graph.as_ref());
-        named.ok_or_else(|| anyhow!("`graph` is {:?}: it is none of those given", row.graph))
+        named
+            .ok_or_else(|| Error::parameter("graph", format!("{:?}", row.graph), "it is none of those given"))
     };
     match row.protocol {
         Protocol::Gossip | Protocol::AcceleratedGossip | Protocol::RelayGossip => {
@@ -65,9 +57,11 @@ fn account(
     }
 }
 
-fn everyone(problem: &Problem) -> anyhow::Result<Vec<usize>> {
-    let site =
-        problem.sites.first().ok_or_else(|| anyhow!("`families` is empty: give at least one graph"))?;
+fn everyone(problem: &Problem) -> Result<Vec<usize>> {
+    let site = problem
+        .sites
+        .first()
+        .ok_or_else(|| Error::parameter("families", "empty", "give at least one graph"))?;
     Ok((0..site.nodes()).collect())
 }
 
@@ -78,16 +72,15 @@ fn gossip(
     row: &Row,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<Losses> {
-    let one = |i: usize| -> anyhow::Result<Seen> {
+) -> Result<Losses> {
+    let one = |i: usize| -> Result<Seen> {
         let v = observers.all[i];
         let leakage = relay_gossip(&site.mixing, &[v], row.steps, row.tau / row.sigma)?;
         let shown = problem.short_of_consensus(&leakage);
         Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
     };
     let done = |done| progress("verifying", done, observers.all.len());
-    let seen =
-        parallel::map(observers.all.len(), one, done).into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let seen = parallel::map(observers.all.len(), one, done).into_iter().collect::<Result<Vec<_>>>()?;
     Ok(gather(seen.iter(), observers.complete))
 }
 
@@ -98,7 +91,7 @@ fn scheduled(
     row: &Row,
     observers: &Observers,
     progress: Progress,
-) -> anyhow::Result<Losses> {
+) -> Result<Losses> {
     let mut worst: Option<Losses> = None;
     for schedule in randomised::schedules(problem, site, row.steps)? {
         let done = |done| progress("verifying", done, observers.all.len());
@@ -106,7 +99,7 @@ fn scheduled(
         let found = gather(seen.iter(), observers.complete);
         worst = Some(worst.map_or(found, |worst| worst.max(&found)));
     }
-    worst.ok_or_else(|| anyhow!("`schedules` is empty: draw at least one"))
+    worst.ok_or_else(|| Error::parameter("schedules", "empty", "draw at least one"))
 }
 
 /// What a verified row promises, to whom and by what right.
@@ -115,7 +108,7 @@ pub(super) fn statements(
     row: &Row,
     verified: &Losses,
     observers: &Observers,
-) -> anyhow::Result<Vec<String>> {
+) -> Result<Vec<String>> {
     let (delta, beyond) = (problem.delta, problem.target.beyond);
     let standing = &row.standing;
     let mut said = vec![format!(
@@ -179,7 +172,7 @@ pub(super) fn guarantees(
 }
 
 /// `epsilon <= ...`, or that there is no protection to speak of.
-fn epsilon(mu_squared: f64, delta: f64) -> anyhow::Result<String> {
+fn epsilon(mu_squared: f64, delta: f64) -> Result<String> {
     Ok(match row::epsilon(mu_squared, delta)? {
         Some(epsilon) => format!("epsilon <= {}", round_up(epsilon)),
         None => format!("no protection (mu² = {mu_squared:.3e})"),

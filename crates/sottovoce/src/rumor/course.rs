@@ -4,6 +4,8 @@ use sottovoce_protocol::rumor::Chance;
 use sottovoce_report::rumor::{Dot, Frame, Moment, State};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 
+use crate::Result;
+
 /// Peers that are drawn at most.
 const DOTS: usize = 1024;
 /// Frames that are kept at most.
@@ -22,7 +24,7 @@ pub(super) struct Course {
 
 impl Course {
     /// Runs it. The source is any peer that is not curious; dots are shuffled, since places mean nothing.
-    pub(super) fn new(curious: &Curious, rules: Rules, seed: u64) -> anyhow::Result<Self> {
+    pub(super) fn new(curious: &Curious, rules: Rules, seed: u64) -> Result<Self> {
         let mut layout = Dice::new(seed, 0, 1);
         let honest = curious.honest();
         let source = honest[layout.below(honest.len())];
@@ -54,7 +56,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(curious: &'a Curious, rules: Rules, source: usize, seed: u64) -> anyhow::Result<Self> {
+    fn new(curious: &'a Curious, rules: Rules, source: usize, seed: u64) -> Result<Self> {
         let everyone = Among::Everyone(curious.peers());
         Ok(Self { crowd: Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?, curious, heard: None })
     }

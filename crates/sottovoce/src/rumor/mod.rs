@@ -12,7 +12,6 @@ mod words;
 
 pub use course::kept_after;
 
-use anyhow::{Context, bail};
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
 use sottovoce_report::RumorReport;
@@ -21,6 +20,7 @@ use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 use sottovoce_views::parallel;
 use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, rounds_muting_for};
 
+use crate::{Error, Result, require};
 use course::Course;
 
 use crate::terms::Stated;
@@ -105,7 +105,7 @@ pub struct Found {
 pub const PARTS: usize = SUSPECTS.len() + 3;
 
 /// Runs it. `done` is called [`PARTS`] times at most.
-pub fn run(settings: &Settings, done: impl Fn()) -> anyhow::Result<Found> {
+pub fn run(settings: &Settings, done: impl Fn()) -> Result<Found> {
     let example = Example::new(settings)?;
     let course = Course::new(&example.curious, example.rules, settings.seed)?;
     done();
@@ -124,18 +124,17 @@ struct Example {
 }
 
 impl Example {
-    fn new(settings: &Settings) -> anyhow::Result<Self> {
+    fn new(settings: &Settings) -> Result<Self> {
         let Settings { nodes, privacy, seed, .. } = *settings;
-        if !(4..=MOST_PEERS).contains(&nodes) {
-            bail!("`nodes` is {nodes}: give a number from 4 to {MOST_PEERS}");
-        }
+        require(
+            (4..=MOST_PEERS).contains(&nodes),
+            "nodes",
+            nodes,
+            format!("give a number from 4 to {MOST_PEERS}"),
+        )?;
         let count = settings.curious.unwrap_or((nodes / 16).max(1));
-        if !(1..nodes - 1).contains(&count) {
-            bail!(
-                "`curious` is {count}: give a number from 1 to {}, so that the source can be hidden",
-                nodes - 2
-            );
-        }
+        let most = format!("give a number from 1 to {}, so that the source can be hidden", nodes - 2);
+        require((1..nodes - 1).contains(&count), "curious", count, most)?;
         let target = match privacy {
             Privacy::TwiceTheBest => Some((2.0 * count as f64 / nodes as f64).min(0.999)),
             Privacy::Delta(delta) => Some(delta),
@@ -151,10 +150,10 @@ impl Example {
     }
 
     /// Rounds until everyone knows, over many runs.
-    fn mean_rounds(&self) -> anyhow::Result<(f64, usize)> {
+    fn mean_rounds(&self) -> Result<(f64, usize)> {
         let n = self.rumor.peers() as f64;
         let runs = (TELLINGS / (n * n.ln())).clamp(4.0, RUNS) as usize;
-        let one = |run: usize| -> anyhow::Result<u64> {
+        let one = |run: usize| -> Result<u64> {
             let everyone = Among::Everyone(self.rumor.peers());
             let mut crowd = Crowd::new(everyone, self.rules, 0, Dice::new(self.seed, run as u64, 2))?;
             while crowd.informed() < self.rumor.peers() {
@@ -162,12 +161,12 @@ impl Example {
             }
             Ok(crowd.rounds())
         };
-        let rounds = parallel::map(runs, one, |_| ()).into_iter().collect::<anyhow::Result<Vec<u64>>>()?;
+        let rounds = parallel::map(runs, one, |_| ()).into_iter().collect::<Result<Vec<u64>>>()?;
         Ok((rounds.iter().sum::<u64>() as f64 / runs as f64, runs))
     }
 
     /// The first suspect heard is named, for several numbers of suspects.
-    fn attack(&self, done: &impl Fn()) -> anyhow::Result<Vec<Suspicion>> {
+    fn attack(&self, done: &impl Fn()) -> Result<Vec<Suspicion>> {
         let setting = Setting {
             among: Among::Everyone(self.rumor.peers()),
             rules: self.rules,
@@ -207,12 +206,12 @@ impl Example {
     }
 
     /// What each muting parameter costs; what takes too long to predict is left out.
-    fn trade(&self) -> anyhow::Result<Vec<Trade>> {
+    fn trade(&self) -> Result<Vec<Trade>> {
         let all = MUTINGS.iter().map(|&s| {
             let rumor = Rumor::new(self.rumor.peers(), self.rumor.curious(), s)?;
             Ok(cost(&rumor))
         });
-        Ok(all.collect::<anyhow::Result<Vec<_>>>()?.into_iter().flatten().collect())
+        Ok(all.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     fn conclude(
@@ -220,10 +219,11 @@ impl Example {
         course: Course,
         mean_rounds: (f64, usize),
         suspicions: Vec<Suspicion>,
-    ) -> anyhow::Result<Found> {
+    ) -> Result<Found> {
         let account = self.rumor.account(0.0, 1)?;
-        let chosen = cost(&self.rumor)
-            .context("this muting parameter takes too long to predict: give a larger one")?;
+        let chosen = cost(&self.rumor).ok_or_else(|| {
+            Error::refused("this muting parameter takes too long to predict: give a larger one")
+        })?;
         let exceeds = |s: &Suspicion| s.low > s.bound.min(s.uncertainty.unwrap_or(1.0));
         let within_bounds = !suspicions.iter().any(exceeds);
         let (lines, statements) = words::guarantees(&account, &self);
@@ -253,7 +253,9 @@ impl Example {
             title: format!("A rumour among {} peers", self.rumor.peers()),
             summary: words::summary(&found),
             peers: self.rumor.peers(),
-            source: course.dot(course.source).context("the source has a dot")?,
+            source: course
+                .dot(course.source)
+                .ok_or_else(|| Error::refused("the source has no dot: please report this"))?,
             guess: course.heard.and_then(|peer| course.dot(peer)),
             predicted: predicted(&self.rumor, last),
             trade: self.trade()?,

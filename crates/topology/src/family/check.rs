@@ -1,17 +1,18 @@
 //! Domains of family parameters, checked before anything is allocated.
 
-use crate::{Error, Result};
+use crate::{Error, MOST_NODES, Result};
 
 /// Graphs with more edges than this are refused: beyond it a typing error, not a plan, is the likely cause.
-pub(super) const MOST_EDGES: f64 = 1e9;
+/// (Building so many takes some ten gigabytes.)
+pub(super) const MOST_EDGES: f64 = 2.5e8;
 
 /// The number of nodes `n` is at least `least`, and representable.
 pub(super) fn nodes(n: usize, least: usize, remedy: &str) -> Result<()> {
     if n < least {
         return Err(Error::parameter("n", n, remedy));
     }
-    if n >= u32::MAX as usize {
-        return Err(Error::parameter("n", n, "give at most 4294967294 nodes"));
+    if n > MOST_NODES {
+        return Err(Error::parameter("n", n, format!("give at most {MOST_NODES} nodes")));
     }
     Ok(())
 }
@@ -46,10 +47,10 @@ pub(super) fn probability(field: &'static str, p: f64) -> Result<()> {
 pub(super) fn product(field: &'static str, factors: &[usize]) -> Result<usize> {
     let product = factors.iter().try_fold(1usize, |product, &factor| product.checked_mul(factor));
     match product {
-        Some(n) if n < u32::MAX as usize => Ok(n),
+        Some(n) if n <= MOST_NODES => Ok(n),
         _ => {
             let value = factors.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ");
-            Err(Error::parameter(field, value, "give at most 4294967294 nodes in all"))
+            Err(Error::parameter(field, value, format!("give at most {MOST_NODES} nodes in all")))
         }
     }
 }

@@ -3,19 +3,41 @@
 //! Names may stand in a first row, in a first column, or in both (then the corner holds anything but a number, usually
 //! nothing), as pandas writes `networkx.to_pandas_adjacency`. Which of them are there is told from the shape: a matrix
 //! with only one of them is not square, and the first cell of a bare matrix is on the diagonal, so it is 0.
+//!
+//! Edge lists are called `.csv`, too: two or three columns that are no square, or `source,target` above them, are read as such, and a note says so.
 
 use std::io::{self, Write};
 
 use csv::{Position, ReaderBuilder, StringRecord, WriterBuilder};
 
 use super::assemble::{Listing, Names, assemble};
+use super::{Noted, edge_list};
 use crate::{Error, Graph, Result};
 
 /// A row of the file and its line.
 type Row = (usize, StringRecord);
 
 /// Reads an adjacency matrix.
-pub(super) fn read(text: &[u8]) -> Result<Graph> {
+pub(super) fn read(text: &[u8]) -> Result<Noted> {
+    if is_edge_list(text) {
+        let (graph, mut notes) = edge_list::read(text, Listing::Once)?;
+        notes.insert(0, "this is no square matrix: it is read as an edge list".into());
+        return Ok((graph, notes));
+    }
+    matrix(text).map(|graph| (graph, Vec::new()))
+}
+
+/// Whether the text is rather a list of edges: two or three columns and no square.
+fn is_edge_list(text: &[u8]) -> bool {
+    let filled = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
+    let rows = filled.clone().count();
+    let columns = |line: &[u8]| line.iter().filter(|byte| b",;\t".contains(byte)).count() + 1;
+    let few = |line: &[u8]| line.starts_with(b"#") || (2..=3).contains(&columns(line));
+    // A square of two or three rows may have a row and a column of names besides.
+    filled.clone().all(few) && (rows > 4 || edge_list::has_header(text))
+}
+
+fn matrix(text: &[u8]) -> Result<Graph> {
     let mut rows = rows(text)?;
     let Some(columns) = rows.first().map(|(_, row)| row.len()) else {
         return Err(Error::Format("the file is empty; expected a square matrix of 0 and 1".into()));
@@ -172,7 +194,7 @@ mod tests {
 
     #[test]
     fn names_may_stand_in_the_first_row_or_column_or_both() {
-        let bare = read(b"0,1,0\n1,0,1\n0,1,0\n").unwrap();
+        let bare = read(b"0,1,0\n1,0,1\n0,1,0\n").unwrap().0;
         assert_eq!(bare.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
         assert_eq!(bare.labels(), None);
         for text in [
@@ -181,7 +203,7 @@ mod tests {
             "a,0,1,0\nb,1,0,1\nc,0,1,0\n",
             "\u{feff},a,b,c\r\na,0.0,1.0,0.0\r\n\r\nb, 1 ,0,1e0\r\nc,0,1,0\r\n",
         ] {
-            let graph = read(text.as_bytes()).unwrap();
+            let (graph, _) = read(text.as_bytes()).unwrap();
             assert_eq!(graph.labels().unwrap(), ["a", "b", "c"], "{text}");
             assert!(graph.edges().eq(bare.edges()), "{text}");
         }
@@ -189,7 +211,7 @@ mod tests {
 
     #[test]
     fn numbered_headers_of_pandas_are_no_labels() {
-        let graph = read(b",0,1\n0,0.0,1.0\n1,1.0,0.0\n").unwrap();
+        let (graph, _) = read(b",0,1\n0,0.0,1.0\n1,1.0,0.0\n").unwrap();
         assert_eq!((graph.nodes(), graph.labels()), (2, None));
     }
 

@@ -1,149 +1,269 @@
-//! Edge lists: two node names per line.
+//! Edge lists: two node names per line, and perhaps a weight.
 //!
 //! ```text
 //! # nodes: 5            the number of nodes, where some have no edges
-//! 0 1                   whitespace, a tab or a comma between the names
-//! 1 2 {'weight': 3}     networkx's data dictionaries are skipped
+//! source target         a header is noticed
+//! 0 1                   blanks, a tab, a semicolon or a comma between the names
+//! 1 2 {'weight': 3}     networkx's data dictionaries are left out
 //! ```
 //!
 //! If every name is a non-negative integer, nodes are numbered in increasing order of it. Otherwise they are numbered
 //! by first appearance. In both cases names that are not just `0..n` are kept as labels. A line with a tab is split at
-//! tabs only, and one with a comma at commas only, so names may contain spaces there. Comments start with `#`, anywhere
-//! in a line; two of them are understood: `# nodes: N`, and `# node: NAME`, which adds a node by name, so that isolated
-//! named nodes and the order of names survive being written and read.
+//! tabs only, one with a semicolon at semicolons only, and one with a comma at commas only, so names may contain spaces
+//! there. Comments start with `#`, anywhere in a line, or with `%` at its start; two of them are understood: `# nodes: N`, and
+//! `# node: NAME`, which adds a node by name, so that isolated named nodes and the order of names survive being written and
+//! read.
+//!
+//! **Weights** in a third column are read, must be positive numbers in every line, and are left out of the graph, which says so in a note: an edge is
+//! there or not, and how much neighbours give each other is decided apart, by weights that keep averages.
 //!
 //! Integers take a path without any allocation per line; other names restart on a slower one.
 
 use std::io::{self, Write};
 
 use super::assemble::{Listing, Names, Repeat, assemble, integer};
+use super::edge_line::{Edge, Item, items};
+use super::{Noted, show, weights_left_out};
 use crate::{Error, Graph, Result};
 
-/// More nodes than this are not believed of a comment, whose few bytes would otherwise claim gigabytes.
-const MOST_DECLARED: usize = 100_000_000;
-
-/// Something a line says.
-enum Item<'a> {
-    /// `# nodes: N`
-    Count(usize),
-    /// `# node: NAME`
-    Node(&'a [u8]),
-    /// Two names.
-    Edge(&'a [u8], &'a [u8]),
-}
-
 /// Reads an edge list.
-pub(super) fn read(text: &[u8], listing: Listing) -> Result<Graph> {
+pub(super) fn read(text: &[u8], listing: Listing) -> Result<Noted> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    match read_integers(text, listing)? {
-        Some(graph) => Ok(graph),
-        None => read_names(text, listing),
-    }
-}
-
-/// What the lines say, with line numbers from 1; lines that say nothing are left out.
-fn items(text: &[u8]) -> impl Iterator<Item = (usize, Result<Item<'_>>)> {
-    let lines = text.split(|&byte| byte == b'\n').enumerate();
-    lines.filter_map(|(index, line)| Some((index + 1, item(index + 1, line.trim_ascii()).transpose()?)))
-}
-
-fn item(number: usize, line: &[u8]) -> Result<Option<Item<'_>>> {
-    match line.iter().position(|&byte| byte == b'#' || byte == b'{') {
-        None if line.is_empty() => Ok(None),
-        None => ends(number, line).map(Some),
-        Some(0) if line[0] == b'#' => comment(number, line[1..].trim_ascii()),
-        Some(at) if line[at] == b'#' => ends(number, line[..at].trim_ascii()).map(Some),
-        Some(at) => ends(number, before_data(number, line, at)?).map(Some),
-    }
-}
-
-fn comment(number: usize, text: &[u8]) -> Result<Option<Item<'_>>> {
-    if let Some(name) = text.strip_prefix(b"node:") {
-        return Ok(Some(Item::Node(name.trim_ascii())));
-    }
-    // Other programs' headers (`# Nodes: 5 Edges: 6`) are plain comments.
-    let Some(count) = text.strip_prefix(b"nodes:").and_then(|count| integer(count.trim_ascii())) else {
-        return Ok(None);
+    let listing = if is_snap(text) { Listing::BothWays } else { listing };
+    let header = header(text);
+    let file = File { text, listing, header: header.as_ref().map(|(line, _)| *line) };
+    let columns = file.columns()?;
+    let graph = match file.integers()? {
+        Some(graph) => graph,
+        None => file.names()?,
     };
-    match usize::try_from(count) {
-        Ok(count) if (1..=MOST_DECLARED).contains(&count) => Ok(Some(Item::Count(count))),
-        _ => Err(Error::line(number, format!("`# nodes: {count}` must be from 1 to {MOST_DECLARED}"))),
-    }
+    let mut notes: Vec<String> = header.map(|(_, note)| note).into_iter().collect();
+    notes.extend(columns.notes());
+    notes.extend(directions(columns.edges, graph.edge_count()));
+    Ok((graph, notes))
 }
 
-/// The part of a line before a closed `{...}` that starts at `at`.
-fn before_data(number: usize, line: &[u8], at: usize) -> Result<&[u8]> {
-    let (names, data) = line.split_at(at);
-    let after = data.iter().rposition(|&byte| byte == b'}').map(|end| data[end + 1..].trim_ascii());
-    let closed = after.is_some_and(|after| after.is_empty() || after[0] == b'#');
-    let separate = names.last().is_some_and(|&byte| byte.is_ascii_whitespace() || byte == b',');
-    if !(closed && separate) {
-        let problem = format!("`{}` is not `{{...}}` data after two names; remove it", show(data));
-        return Err(Error::line(number, problem));
-    }
-    let names = names.trim_ascii();
-    Ok(names.strip_suffix(b",").unwrap_or(names))
+/// Whether the comments are those of SNAP's files, which list edges in both directions.
+fn is_snap(text: &[u8]) -> bool {
+    let comments =
+        text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).take_while(|line| line.starts_with(b"#"));
+    let has = |line: &[u8], word: &[u8]| line.windows(word.len()).any(|part| part == word);
+    comments.into_iter().any(|line| has(line, b"Nodes:") && has(line, b"Edges:") || has(line, b"FromNodeId"))
 }
 
-/// The two names on a line.
-fn ends(number: usize, line: &[u8]) -> Result<Item<'_>> {
-    let comma = !line.contains(&b'\t') && line.contains(&b',');
-    let separates: fn(&u8) -> bool = match (comma, line.contains(&b'\t')) {
-        (true, _) => |&byte| byte == b',',
-        (_, true) => |&byte| byte == b'\t',
-        _ => u8::is_ascii_whitespace,
+/// What to say where some edges are listed in both directions and others are not: perhaps they were meant so.
+fn directions(listed: usize, edges: usize) -> Option<String> {
+    let both = listed - edges;
+    let one = edges - both;
+    (both > 0 && one > 0).then(|| {
+        format!("{both} edges are listed in both directions and {one} in one only: all of them are taken to go both ways")
+    })
+}
+
+/// Pairs of words over the columns of edge lists.
+const HEADERS: [(&str, &str); 12] = [
+    ("source", "target"),
+    ("source", "destination"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("fromnodeid", "tonodeid"),
+    ("from_node", "to_node"),
+    ("node1", "node2"),
+    ("node_1", "node_2"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+    ("start", "end"),
+    ("peer1", "peer2"),
+];
+
+/// Whether the text starts with a header that only edge lists have.
+pub(super) fn has_header(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    let first = items(text, None).find_map(|(_, item)| match item {
+        Ok(Item::Edge(edge)) => Some(is_known(&edge)),
+        _ => None,
+    });
+    first == Some(true)
+}
+
+/// Whether the two names are words over the columns of edge lists.
+fn is_known(edge: &Edge<'_>) -> bool {
+    let word = |name: &[u8]| String::from_utf8_lossy(name).to_ascii_lowercase();
+    let words = [word(edge.a), word(edge.b)];
+    HEADERS.iter().any(|&(a, b)| words == [a, b])
+}
+
+/// The line of a header, and what to say of it: the first line, if it holds two known words that are no nodes elsewhere, or
+/// two words where all other names are integers.
+fn header(text: &[u8]) -> Option<(usize, String)> {
+    let mut edges = items(text, None);
+    let (line, first) = loop {
+        match edges.next()? {
+            (line, Ok(Item::Edge(edge))) => break (line, edge),
+            (_, Ok(Item::Count(_))) => {}
+            // Whoever declares names needs no header.
+            _ => return None,
+        }
     };
-    // Runs of blanks separate once, but between two commas a name is missing.
-    let mut names = line.split(separates).map(<[u8]>::trim_ascii).filter(|name| comma || !name.is_empty());
-    match (names.next(), names.next(), names.next()) {
-        (Some(a), Some(b), None) if a == b => {
-            Err(Error::line(number, format!("`{}` is joined to itself; remove self-loops", show(a))))
+    if integer(first.a).is_some() || integer(first.b).is_some() {
+        return None;
+    }
+    let (mut again, mut numbered, mut others) = (false, true, false);
+    for (_, item) in edges {
+        match item.ok()? {
+            Item::Edge(edge) => {
+                let names = [edge.a, edge.b];
+                again |= names.iter().any(|name| *name == first.a || *name == first.b);
+                numbered &= names.iter().all(|name| integer(name).is_some());
+                others = true;
+            }
+            Item::Count(_) => {}
+            Item::Node(_) => return None,
         }
-        (Some(a), Some(b), None) if !a.is_empty() && !b.is_empty() => Ok(Item::Edge(a, b)),
-        (Some(_), Some(_), Some(extra)) => {
-            let advice = "remove weights and other columns, and separate names that contain spaces by a tab";
-            Err(Error::line(number, format!("`{}` follows the two names of an edge; {advice}", show(extra))))
-        }
-        _ => {
-            let advice = "(a node without edges is written `# node: NAME`)";
-            Err(Error::line(number, format!("`{}` is not an edge; give two names {advice}", show(line))))
-        }
+    }
+    let taken = (is_known(&first) && !again) || (numbered && others);
+    taken.then(|| {
+        let names = format!("`{} {}`", show(first.a), show(first.b));
+        let advice = "if these are nodes, declare them first (`# node: NAME`)";
+        (line, format!("line {line}: {names} is taken for a header; {advice}"))
+    })
+}
+
+/// Whether lines have a third column or `{...}`, which is the same for all.
+struct Columns {
+    edges: usize,
+    weighted: bool,
+    data: bool,
+}
+
+impl Columns {
+    fn notes(&self) -> Vec<String> {
+        let weights = self.weighted.then(|| weights_left_out("the third column (weights)"));
+        let data = self.data.then(|| weights_left_out("`{...}` data of the edges"));
+        weights.into_iter().chain(data).collect()
     }
 }
 
-/// Text for a message: short, whatever the file holds.
-fn show(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    if text.chars().count() > 40 { text.chars().take(40).chain("...".chars()).collect() } else { text.into() }
+/// A text, and how it is to be read.
+struct File<'a> {
+    text: &'a [u8],
+    listing: Listing,
+    /// The line of its header.
+    header: Option<usize>,
 }
 
-/// Reads a file in which every name is an integer; none if there are others.
-fn read_integers(text: &[u8], listing: Listing) -> Result<Option<Graph>> {
-    let mut ids = Vec::new();
-    let mut count = None;
-    for (number, item) in items(text) {
-        match item? {
-            Item::Count(nodes) => count = Some((number, nodes)),
-            Item::Node(_) => return Ok(None),
-            Item::Edge(a, b) => match (integer(a), integer(b)) {
-                (Some(a), Some(b)) => ids.push((a, b)),
-                _ => return Ok(None),
-            },
+impl File<'_> {
+    fn items(&self) -> impl Iterator<Item = (usize, Result<Item<'_>>)> {
+        items(self.text, self.header)
+    }
+
+    /// Checks what follows the names.
+    fn columns(&self) -> Result<Columns> {
+        let mut columns = Columns { edges: 0, weighted: false, data: false };
+        let mut first = None;
+        for (line, item) in self.items() {
+            let Item::Edge(edge) = item? else { continue };
+            let &mut (from, weighted) = first.get_or_insert((line, edge.weight.is_some()));
+            if weighted != edge.weight.is_some() {
+                let (here, there) = if weighted { ("no", "one") } else { ("a", "none") };
+                let problem = format!(
+                    "{here} third column (separated by {}), but {there} on line {from}",
+                    edge.separator
+                );
+                return Err(Error::line(line, format!("{problem}; give every line the same columns")));
+            }
+            if let Some(weight) = edge.weight {
+                check_weight(line, weight, edge.separator)?;
+            }
+            columns.edges += 1;
+            columns.weighted |= weighted;
+            columns.data |= edge.data;
         }
+        Ok(columns)
     }
-    let distinct = Distinct::new(&ids);
-    if let Some((_, nodes)) = count.filter(|&(_, nodes)| distinct.largest.is_none_or(|id| id < nodes as u64))
-    {
-        let edges: Vec<_> = ids.iter().map(|&(a, b)| (a as u32, b as u32)).collect();
-        return assemble(nodes, &edges, listing, |repeat| repeated(text, &repeat)).map(Some);
+
+    /// Reads a file in which every name is an integer; none if there are others.
+    fn integers(&self) -> Result<Option<Graph>> {
+        let mut ids = Vec::new();
+        let mut count = None;
+        for (number, item) in self.items() {
+            match item? {
+                Item::Count(nodes) => count = Some((number, nodes)),
+                Item::Node(_) => return Ok(None),
+                Item::Edge(edge) => match (integer(edge.a), integer(edge.b)) {
+                    (Some(a), Some(b)) => ids.push((a, b)),
+                    _ => return Ok(None),
+                },
+            }
+        }
+        let distinct = Distinct::new(&ids);
+        if let Some((_, nodes)) =
+            count.filter(|&(_, nodes)| distinct.largest.is_none_or(|id| id < nodes as u64))
+        {
+            let edges: Vec<_> = ids.iter().map(|&(a, b)| (a as u32, b as u32)).collect();
+            return assemble(nodes, &edges, self.listing, |repeat| self.repeated(&repeat)).map(Some);
+        }
+        check_count(count, distinct.ids.len())?;
+        let edges: Vec<_> = ids.iter().map(|&(a, b)| (distinct.rank(a), distinct.rank(b))).collect();
+        let graph = assemble(distinct.ids.len(), &edges, self.listing, |repeat| self.repeated(&repeat))?;
+        if distinct.largest == Some(distinct.ids.len() as u64 - 1) {
+            return Ok(Some(graph));
+        }
+        graph.with_labels(distinct.ids.iter().map(u64::to_string).collect()).map(Some)
     }
-    check_count(count, distinct.ids.len())?;
-    let edges: Vec<_> = ids.iter().map(|&(a, b)| (distinct.rank(a), distinct.rank(b))).collect();
-    let graph = assemble(distinct.ids.len(), &edges, listing, |repeat| repeated(text, &repeat))?;
-    if distinct.largest == Some(distinct.ids.len() as u64 - 1) {
-        return Ok(Some(graph));
+
+    /// Reads a file with any names.
+    fn names(&self) -> Result<Graph> {
+        let (mut names, mut edges, mut count) = (Names::default(), Vec::new(), None);
+        for (number, item) in self.items() {
+            match item? {
+                Item::Count(nodes) => count = Some((number, nodes)),
+                Item::Node(name) => {
+                    let name = utf8(number, name)?;
+                    let added = if name.is_empty() { None } else { names.add(name) };
+                    added.ok_or_else(|| Error::line(number, format!("`{name}` must be a new name")))?;
+                }
+                Item::Edge(edge) => {
+                    let mut node = |name| utf8(number, name).map(|name| numbered(&mut names, name));
+                    edges.push((node(edge.a)?, node(edge.b)?));
+                }
+            }
+        }
+        check_count(count, names.len())?;
+        let (nodes, numbering) = (names.len(), names.settle());
+        let graph = assemble(nodes, &numbering.edges(&edges), self.listing, |repeat| self.repeated(&repeat))?;
+        numbering.dress(graph, Vec::new())
     }
-    graph.with_labels(distinct.ids.iter().map(u64::to_string).collect()).map(Some)
+
+    /// Says where an edge is repeated: each edge item is one line, so the lines are found by counting again.
+    fn repeated(&self, repeat: &Repeat) -> Error {
+        let lines = self.items().filter(|(_, item)| matches!(item, Ok(Item::Edge(..))));
+        let mut lines = lines.map(|(number, item)| match item {
+            Ok(Item::Edge(edge)) => (number, format!("`{} {}`", show(edge.a), show(edge.b))),
+            _ => (number, String::new()),
+        });
+        let (first, _) = lines.nth(repeat.first).unwrap_or_default();
+        let (second, edge) = lines.nth(repeat.second - repeat.first - 1).unwrap_or_default();
+        Error::line(second, format!("{edge} repeats the edge of line {first}; list each edge once"))
+    }
+}
+
+/// Weights are positive: an edge of weight 0 may be none, and one of less may mean anything.
+fn check_weight(line: usize, text: &[u8], separator: &str) -> Result<()> {
+    let weight = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
+    if weight.is_some_and(f64::is_finite) && weight > Some(0.0) {
+        return Ok(());
+    }
+    let problem = match weight {
+        Some(_) => {
+            format!("the weight is `{}`: give a positive number, or remove an edge that is none", show(text))
+        }
+        None => format!(
+            "`{}` follows the two names of an edge (separated by {separator}); remove all columns but weights, and separate names that contain spaces by a tab",
+            show(text)
+        ),
+    };
+    Err(Error::line(line, problem))
 }
 
 /// The integers in use, in increasing order, and how to find the rank of one.
@@ -183,29 +303,6 @@ impl Distinct {
     }
 }
 
-/// Reads a file with any names.
-fn read_names(text: &[u8], listing: Listing) -> Result<Graph> {
-    let (mut names, mut edges, mut count) = (Names::default(), Vec::new(), None);
-    for (number, item) in items(text) {
-        match item? {
-            Item::Count(nodes) => count = Some((number, nodes)),
-            Item::Node(name) => {
-                let name = utf8(number, name)?;
-                let added = if name.is_empty() { None } else { names.add(name) };
-                added.ok_or_else(|| Error::line(number, format!("`{name}` must be a new name")))?;
-            }
-            Item::Edge(a, b) => {
-                let mut node = |name| utf8(number, name).map(|name| numbered(&mut names, name));
-                edges.push((node(a)?, node(b)?));
-            }
-        }
-    }
-    check_count(count, names.len())?;
-    let (nodes, numbering) = (names.len(), names.settle());
-    let graph = assemble(nodes, &numbering.edges(&edges), listing, |repeat| repeated(text, &repeat))?;
-    numbering.dress(graph, Vec::new())
-}
-
 fn numbered(names: &mut Names, name: &str) -> u32 {
     let known = names.get(name).or_else(|| names.add(name));
     known.unwrap_or_default()
@@ -229,23 +326,11 @@ fn check_count(count: Option<(usize, usize)>, found: usize) -> Result<()> {
     }
 }
 
-/// Says where an edge is repeated: each edge item is one line, so the lines are found by counting again.
-fn repeated(text: &[u8], repeat: &Repeat) -> Error {
-    let lines = items(text).filter(|(_, item)| matches!(item, Ok(Item::Edge(..))));
-    let mut lines = lines.map(|(number, item)| match item {
-        Ok(Item::Edge(a, b)) => (number, format!("`{} {}`", show(a), show(b))),
-        _ => (number, String::new()),
-    });
-    let (first, _) = lines.nth(repeat.first).unwrap_or_default();
-    let (second, edge) = lines.nth(repeat.second - repeat.first - 1).unwrap_or_default();
-    Error::line(second, format!("{edge} repeats the edge of line {first}; list each edge once"))
-}
-
 /// Writes an edge list with a `# nodes:` header.
 pub(super) fn write(graph: &Graph, separator: Option<char>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# nodes: {}", graph.nodes())?;
     let labels = graph.labels().unwrap_or_default();
-    let spaced = labels.iter().any(|label| label.contains([' ', ',']));
+    let spaced = labels.iter().any(|label| label.contains([' ', ',', ';']));
     let separator = separator.unwrap_or(if spaced { '\t' } else { ' ' });
     if !order_is_implied(graph) {
         labels.iter().try_for_each(|label| writeln!(out, "# node: {label}"))?;
@@ -270,6 +355,9 @@ fn order_is_implied(graph: &Graph) -> bool {
 pub(super) fn unwritable(label: &str) -> Option<&'static str> {
     if label.is_empty() || label.trim_ascii() != label {
         return Some("names in edge lists must not be empty or start or end with a space");
+    }
+    if label.starts_with(['%', '"']) {
+        return Some("names in edge lists must not start with `%` or a quote");
     }
     if label.contains(['#', '{', '}']) || label.contains(|c: char| c.is_ascii_control()) {
         return Some("names in edge lists must not contain tabs, line ends, `#` or braces");

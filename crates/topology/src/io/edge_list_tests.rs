@@ -3,7 +3,11 @@
 use super::*;
 
 fn parsed(text: &str) -> Graph {
-    read(text.as_bytes(), Listing::Once).unwrap()
+    read(text.as_bytes(), Listing::Once).unwrap().0
+}
+
+fn notes(text: &str) -> Vec<String> {
+    read(text.as_bytes(), Listing::Once).unwrap().1
 }
 
 fn message(text: &str) -> String {
@@ -45,6 +49,8 @@ fn separators_comments_and_blank_lines() {
     for text in [
         "0,1\n1,2",
         "0\t1\n1\t2\n",
+        "0;1\n1; 2",
+        "\"0\",\"1\"\n1,2",
         "  0   1  \r\n\r\n# comment\n1 \t 2 # more\n",
         "\u{feff}0 1\n1, 2\n",
         "0 1 {}\n1 2 {'weight': 2.0, 'color': '#ff0000'}\n",
@@ -76,14 +82,20 @@ fn bad_lines_are_refused_with_their_number() {
         ("a b\n1 2\na b\n", "line 3: `a b` repeats the edge of line 1; list each edge once"),
         (
             "0 1\n5\n",
-            "line 2: `5` is not an edge; give two names (a node without edges is written `# node: NAME`)",
+            "line 2: `5` is not an edge (separated by blanks); give two names (a node without edges is written `# node: NAME`)",
         ),
-        ("0 1 0.5\n", "line 1: `0.5` follows the two names of an edge; remove weights and other columns"),
-        ("0 1\nAnn Lee Bob\n", "line 2: `Bob` follows the two names of an edge; remove weights"),
+        ("0 1 0.5\n1 2 x\n", "line 2: `x` follows the two names of an edge (separated by blanks); remove"),
+        ("0 1\nAnn Lee Bob\n", "line 2: a third column (separated by blanks), but none on line 1"),
+        ("0;1;3\n1;2\n", "line 2: no third column (separated by semicolons), but one on line 1"),
+        ("0 1 0\n", "line 1: the weight is `0`: give a positive number, or remove an edge that is none"),
+        ("0,1,-2\n", "line 1: the weight is `-2`"),
+        ("0 1 nan\n", "line 1: the weight is `nan`"),
+        ("0 1 2 3\n", "line 1: `3` is a fourth column (separated by blanks)"),
+        ("from to weight\na b c\n", "line 2: `c` follows"),
         ("0 1 {'w': 1\n", "line 1: `{'w': 1` is not `{...}` data after two names; remove it"),
         ("0 1{}\n", "line 1: `{}` is not `{...}` data after two names"),
         ("0 1 {} 7\n", "line 1: `{} 7` is not `{...}` data"),
-        ("0,,1\n", "line 1: `1` follows"),
+        ("0,,1\n", "line 1: `0,,1` is not an edge (separated by commas)"),
         (",1\n", "line 1: `,1` is not an edge"),
         (
             "# nodes: 2\n0 5\n5 9\n",
@@ -100,6 +112,41 @@ fn bad_lines_are_refused_with_their_number() {
     }
     let error = read(b"a b\nb \xff\n", Listing::Once).unwrap_err();
     assert!(error.to_string().starts_with("line 2: ") && error.to_string().ends_with("is not UTF-8 text"));
+}
+
+#[test]
+fn headers_are_noticed_and_said() {
+    for text in
+        ["source,target\na,b\nb,c\n", "# nodes: 3\nFrom To\na b\nb c\n", "\"src\";\"dst\"\na;b\nb;c\n"]
+    {
+        assert_eq!(labels(text).unwrap(), ["a", "b", "c"], "{text}");
+        assert!(notes(text).len() == 1 && notes(text)[0].contains("is taken for a header"), "{text}");
+    }
+    // Words above numbers are a header, whatever they say.
+    let text = "user friend\n0 1\n1 2\n";
+    assert_eq!((parsed(text).nodes(), notes(text).len()), (3, 1));
+    // Names that take part later, or are declared, are nodes.
+    for text in ["from to\nto x\n", "# node: from\nfrom to\nx y\n", "ann bob\nbob eve\n", "ann bob\n"] {
+        assert_eq!(notes(text), Vec::<String>::new(), "{text}");
+    }
+    assert!(message("from to\n").starts_with("no edges found"));
+}
+
+#[test]
+fn weights_are_read_and_left_out_with_a_note() {
+    let text = "source,target,weight\n0,1,0.5\n1,2,3\n";
+    assert_eq!(parsed(text), parsed("0 1\n1 2\n"));
+    assert!(notes(text)[1].starts_with("the third column (weights) is left out"), "{:?}", notes(text));
+    let text = "0 1 {'weight': 2}\n1 2 {}\n";
+    assert!(notes(text)[0].starts_with("`{...}` data of the edges is left out"), "{:?}", notes(text));
+    assert_eq!(notes("0 1 {}\n"), Vec::<String>::new());
+}
+
+#[test]
+fn files_under_snaps_comments_may_list_both_directions() {
+    let text = "# Undirected graph: a\n# Nodes: 3 Edges: 2\n# FromNodeId\tToNodeId\n0\t1\n1\t0\n1\t2\n2\t1\n";
+    assert_eq!((parsed(text).edge_count(), notes(text).len()), (2, 0));
+    assert_eq!(parsed("% sym unweighted\n% 2 3 3\n0 1\n1 2\n").edge_count(), 2);
 }
 
 #[test]

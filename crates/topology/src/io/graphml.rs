@@ -12,14 +12,12 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::assemble::{Listing, Names, assemble};
+use super::{Noted, weights_left_out};
 use crate::{Error, Graph, Result};
 
 /// Reads GraphML.
-pub(super) fn read(text: &[u8]) -> Result<Graph> {
-    let text = str::from_utf8(text).map_err(|error| {
-        let line = text[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        Error::line(line, "the file is not UTF-8 text; save it as UTF-8")
-    })?;
+pub(super) fn read(text: &[u8]) -> Result<Noted> {
+    let text = super::utf8(text)?;
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text: text.as_bytes(), at: 0, line: 1 };
     let mut document = Document::default();
@@ -76,6 +74,8 @@ struct Document {
     names: Names,
     positions: Vec<[Option<f64>; 2]>,
     edges: Vec<Edge>,
+    /// Whether edges may have a weight.
+    weighted: bool,
     in_node: bool,
     axis: Option<usize>,
 }
@@ -115,8 +115,13 @@ impl Document {
     }
 
     fn key(&mut self, tag: &BytesStart, line: usize) -> Result<()> {
-        let for_nodes = attribute(tag, "for", line)?.is_none_or(|kind| kind == "node" || kind == "all");
+        let kind = attribute(tag, "for", line)?;
+        let for_nodes = kind.as_deref().is_none_or(|kind| kind == "node" || kind == "all");
         let axis = match attribute(tag, "attr.name", line)?.as_deref() {
+            Some("weight") => {
+                self.weighted |= kind.as_deref().is_none_or(|kind| kind == "edge" || kind == "all");
+                return Ok(());
+            }
             Some("x" | "pos_x") => 0,
             Some("y" | "pos_y") => 1,
             _ => return Ok(()),
@@ -163,7 +168,7 @@ impl Document {
         Ok(())
     }
 
-    fn finish(self, line: usize) -> Result<Graph> {
+    fn finish(self, line: usize) -> Result<Noted> {
         if self.depth > 0 {
             return Err(Error::line(line, "the file ends inside an element; it seems to be cut off"));
         }
@@ -185,7 +190,8 @@ impl Document {
             Error::line(second.line, problem)
         })?;
         let position = |[x, y]: [Option<f64>; 2]| Some([x?, y?]);
-        numbering.dress(graph, self.positions.into_iter().map(position).collect())
+        let graph = numbering.dress(graph, self.positions.into_iter().map(position).collect())?;
+        Ok((graph, self.weighted.then(|| weights_left_out("`weight` of the edges")).into_iter().collect()))
     }
 }
 

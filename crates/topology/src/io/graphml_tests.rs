@@ -35,7 +35,8 @@ fn message(text: &str) -> String {
 
 #[test]
 fn what_networkx_writes_is_read() {
-    let graph = read(NETWORKX.as_bytes()).unwrap();
+    let (graph, notes) = read(NETWORKX.as_bytes()).unwrap();
+    assert!(notes.len() == 1 && notes[0].starts_with("`weight` of the edges is left out"), "{notes:?}");
     assert_eq!(graph.labels().unwrap(), ["a", "b", "c \"q\" & d", "z"]);
     assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
     // Only one node has a position.
@@ -51,7 +52,7 @@ fn numbers_mean_themselves_and_positions_follow_them() {
         "<graphml>",
         r#"<graphml><key id="k" for="node" attr.name="pos_x"/><key id="l" for="node" attr.name="pos_y"/>"#,
     );
-    let graph = read(text.as_bytes()).unwrap();
+    let (graph, _) = read(text.as_bytes()).unwrap();
     assert_eq!(graph.labels(), None);
     assert_eq!(graph.coordinates().unwrap(), [[-1.0, 2.0], [0.25, 1e-3]]);
     assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1)]);
@@ -62,7 +63,7 @@ fn edge_data_are_not_positions() {
     let elements = r#"<node id="a"/><node id="b"/><edge source="a" target="b"><data key="k">1</data></edge>"#;
     let keys = r#"<graphml><key id="k" for="all" attr.name="x"/><key id="k" for="all" attr.name="y"/>"#;
     let text = document("<graph>", elements).replace("<graphml>", keys);
-    assert_eq!(read(text.as_bytes()).unwrap().coordinates(), None);
+    assert_eq!(read(text.as_bytes()).unwrap().0.coordinates(), None);
 }
 
 #[test]

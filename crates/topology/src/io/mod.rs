@@ -1,14 +1,19 @@
 //! Reading and writing graphs in the formats people have them in.
 //!
 //! Readers refuse what an undirected simple graph cannot hold (self-loops, repeated edges, directions) and say where
-//! it is, rather than repair it silently. Names of nodes are kept as labels unless they are just the numbers `0..n`.
+//! it is, rather than repair it silently. Names of nodes are kept as labels unless they are just the numbers `0..n`. What is read
+//! and left out, weights above all, is said in [`Found::notes`]. Every format may be gzipped.
 
 mod adjacency_csv;
 mod assemble;
+mod edge_line;
 mod edge_list;
+mod gml;
 mod graphml;
+mod matrix_market;
 mod node_link;
 mod snap;
+mod source;
 #[cfg(test)]
 mod tests;
 
@@ -35,12 +40,58 @@ pub enum Format {
     NodeLink,
     /// A square matrix of 0 and 1, comma-separated, with or without names.
     AdjacencyCsv,
+    /// GML. Keeps coordinates.
+    Gml,
+    /// A sparse matrix, as SciPy and the SuiteSparse collection write it.
+    MatrixMarket,
+}
+
+/// A graph, what was left out of it, and which bytes it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The graph.
+    pub graph: Graph,
+    /// What whoever gave the file should know: a header was noticed, weights were left out.
+    pub notes: Vec<String>,
+    /// The SHA-256 of the bytes as they were given, packed or not, in hexadecimal.
+    pub sha256: String,
+}
+
+/// A graph and what is to be said of it.
+type Noted = (Graph, Vec<String>);
+
+/// What is said where something about edges is left out.
+fn weights_left_out(what: &str) -> String {
+    format!(
+        "{what} is left out: an edge is there or not, and how much neighbours give each other is said apart (--weights)"
+    )
+}
+
+/// Text for a message: short, whatever the file holds.
+fn show(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    if text.chars().count() > 40 { text.chars().take(40).chain("...".chars()).collect() } else { text.into() }
+}
+
+/// Text, or the line where it is none.
+fn utf8(text: &[u8]) -> Result<&str> {
+    str::from_utf8(text).map_err(|error| {
+        let line = text[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Error::line(line, "the file is not UTF-8 text; save it as UTF-8")
+    })
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 5] =
-        [Self::EdgeList, Self::Snap, Self::GraphMl, Self::NodeLink, Self::AdjacencyCsv];
+    pub const ALL: [Self; 7] = [
+        Self::EdgeList,
+        Self::Snap,
+        Self::GraphMl,
+        Self::NodeLink,
+        Self::AdjacencyCsv,
+        Self::Gml,
+        Self::MatrixMarket,
+    ];
 
     /// The name users write.
     pub fn name(self) -> &'static str {
@@ -50,32 +101,38 @@ impl Format {
             Self::GraphMl => "graphml",
             Self::NodeLink => "node-link",
             Self::AdjacencyCsv => "adjacency-csv",
+            Self::Gml => "gml",
+            Self::MatrixMarket => "matrix-market",
         }
     }
 
-    /// Tells the format from the extension of a file name.
+    /// Tells the format from the extension of a file name; `.gz` may follow.
     ///
     /// ```
     /// use sottovoce_topology::io::Format;
     /// assert_eq!(Format::from_path("net.graphml".as_ref())?, Format::GraphMl);
+    /// assert_eq!(Format::from_path("net.mtx.gz".as_ref())?, Format::MatrixMarket);
     /// assert!(Format::from_path("net.docx".as_ref()).is_err());
     /// # Ok::<(), sottovoce_topology::Error>(())
     /// ```
     pub fn from_path(path: &Path) -> Result<Self> {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
-        match extension.to_ascii_lowercase().as_str() {
-            "txt" | "tsv" | "edges" | "edgelist" | "el" => Ok(Self::EdgeList),
-            "snap" => Ok(Self::Snap),
+        let extension = |path: &Path| path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
+        let last = extension(path).unwrap_or_default();
+        let inner = (last == "gz").then(|| path.file_stem().and_then(|stem| extension(stem.as_ref())));
+        match inner.map_or(last, Option::unwrap_or_default).as_str() {
+            "txt" | "tsv" | "edgelist" | "el" => Ok(Self::EdgeList),
+            "snap" | "edges" => Ok(Self::Snap),
             "graphml" | "xml" => Ok(Self::GraphMl),
             "json" => Ok(Self::NodeLink),
             "csv" => Ok(Self::AdjacencyCsv),
-            "gz" | "bz2" | "xz" | "zip" | "zst" => Err(Error::parameter(
-                "file",
-                path.display(),
-                "unpack it first; compressed files are not read",
-            )),
+            "gml" => Ok(Self::Gml),
+            "mtx" | "mm" => Ok(Self::MatrixMarket),
+            "bz2" | "xz" | "zip" | "zst" => {
+                let remedy = "unpack it first, or pack it with gzip, which is read";
+                Err(Error::parameter("file", path.display(), remedy))
+            }
             _ => {
-                let known = "use .txt, .tsv, .edges, .edgelist, .el, .snap, .graphml, .xml, .json or .csv";
+                let known = "use .txt, .tsv, .edgelist, .el, .edges, .snap, .graphml, .xml, .json, .csv, .gml, .mtx or .mm, and .gz after it where it is packed";
                 let remedy = format!("{known}, or name the format: {}", names());
                 Err(Error::parameter("file", path.display(), remedy))
             }
@@ -103,34 +160,38 @@ impl FromStr for Format {
     }
 }
 
-/// Reads a graph from text in the given format: a byte slice, an open file, or standard input.
+/// Reads a graph in the given format, gzipped or not: a byte slice, an open file, or standard input.
 ///
 /// ```
 /// use sottovoce_topology::io::{Format, read};
-/// let graph = read("ann bob\nbob eve  # friends\n".as_bytes(), Format::EdgeList)?;
-/// assert_eq!(graph.labels().unwrap(), ["ann", "bob", "eve"]);
-/// assert_eq!(graph.neighbors(1), &[0, 2]);
+/// let found = read("from,to,weight\nann,bob,2\nbob,eve,0.5\n".as_bytes(), Format::EdgeList)?;
+/// assert_eq!(found.graph.labels().unwrap(), ["ann", "bob", "eve"]);
+/// assert_eq!(found.graph.neighbors(1), &[0, 2]);
+/// assert!(found.notes[0].starts_with("line 1: `from to` is taken for a header"));
+/// assert!(found.notes[1].starts_with("the third column (weights) is left out"));
 ///
 /// let error = read("0 1\n1 0\n".as_bytes(), Format::EdgeList).unwrap_err();
 /// assert_eq!(error.to_string(), "line 2: `1 0` repeats the edge of line 1; list each edge once");
 /// # Ok::<(), sottovoce_topology::Error>(())
 /// ```
-pub fn read(mut reader: impl Read, format: Format) -> Result<Graph> {
-    let mut text = Vec::new();
-    reader
-        .read_to_end(&mut text)
-        .map_err(|error| Error::Format(format!("cannot read the graph: {error}")))?;
-    match format {
+pub fn read(reader: impl Read, format: Format) -> Result<Found> {
+    let raw = source::bytes(reader)?;
+    let sha256 = source::sha256(&raw);
+    let text = source::unpacked(raw)?;
+    let (graph, notes) = match format {
         Format::EdgeList => edge_list::read(&text, Listing::Once),
         Format::Snap => snap::read(&text),
         Format::GraphMl => graphml::read(&text),
         Format::NodeLink => node_link::read(&text),
         Format::AdjacencyCsv => adjacency_csv::read(&text),
-    }
+        Format::Gml => gml::read(&text),
+        Format::MatrixMarket => matrix_market::read(&text),
+    }?;
+    Ok(Found { graph, notes, sha256 })
 }
 
 /// Reads a graph from a file; without a format, the extension tells it.
-pub fn read_file(path: impl AsRef<Path>, format: Option<Format>) -> Result<Graph> {
+pub fn read_file(path: impl AsRef<Path>, format: Option<Format>) -> Result<Found> {
     let path = path.as_ref();
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     let file =
@@ -138,7 +199,7 @@ pub fn read_file(path: impl AsRef<Path>, format: Option<Format>) -> Result<Graph
     read(file, format)
 }
 
-/// Writes a graph; reading it back gives the same graph (coordinates only in GraphML and node-link).
+/// Writes a graph; reading it back gives the same graph (coordinates only in GraphML, GML and node-link).
 ///
 /// Labels that the format cannot hold, and labels used twice, are refused before anything is written.
 ///
@@ -159,6 +220,8 @@ pub fn write(graph: &Graph, format: Format, out: impl Write) -> Result<()> {
         Format::GraphMl => graphml::write(graph, &mut out),
         Format::NodeLink => node_link::write(graph, &mut out),
         Format::AdjacencyCsv => adjacency_csv::write(graph, &mut out),
+        Format::Gml => gml::write(graph, &mut out),
+        Format::MatrixMarket => matrix_market::write(graph, &mut out),
     };
     written
         .and_then(|()| out.flush())
@@ -167,8 +230,8 @@ pub fn write(graph: &Graph, format: Format, out: impl Write) -> Result<()> {
 
 fn check_labels(graph: &Graph, format: Format) -> Result<()> {
     let unwritable = |label: &str| match format {
-        Format::EdgeList | Format::Snap => edge_list::unwritable(label),
-        Format::GraphMl => graphml::unwritable(label),
+        Format::EdgeList | Format::Snap | Format::MatrixMarket => edge_list::unwritable(label),
+        Format::GraphMl | Format::Gml => graphml::unwritable(label),
         Format::NodeLink | Format::AdjacencyCsv => None,
     };
     let mut seen = HashSet::new();

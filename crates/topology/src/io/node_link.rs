@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::assemble::{Listing, Names, assemble};
+use super::{Noted, weights_left_out};
 use crate::{Error, Graph, Result};
 
 #[derive(Deserialize)]
@@ -42,6 +43,7 @@ struct Node {
 struct Edge {
     source: Value,
     target: Value,
+    weight: Option<Value>,
 }
 
 impl Node {
@@ -54,7 +56,7 @@ impl Node {
 }
 
 /// Reads a node-link document.
-pub(super) fn read(text: &[u8]) -> Result<Graph> {
+pub(super) fn read(text: &[u8]) -> Result<Noted> {
     let document: Document = serde_json::from_slice(text).map_err(|error| {
         Error::line(
             error.line(),
@@ -78,7 +80,9 @@ pub(super) fn read(text: &[u8]) -> Result<Graph> {
         let (first, second) = (repeat.first, repeat.second);
         Error::Format(format!("{field}[{second}] repeats {field}[{first}]; list each edge once"))
     })?;
-    numbering.dress(graph, document.nodes.iter().map(Node::position).collect())
+    let graph = numbering.dress(graph, document.nodes.iter().map(Node::position).collect())?;
+    let weighted = edges.iter().any(|edge| edge.weight.is_some());
+    Ok((graph, weighted.then(|| weights_left_out("`weight` of the edges")).into_iter().collect()))
 }
 
 /// Refuses directed graphs and multigraphs; returns the edges and what the document calls them.
@@ -162,19 +166,20 @@ mod tests {
         let text = r#"{"directed": false, "multigraph": false, "graph": {}, "nodes": [{"id": "a"}, {"id": "b"},
             {"id": "c \"q\" & d"}, {"x": 1.5, "y": 2.0, "id": "z"}], "edges": [{"weight": 2.0, "source": "a",
             "target": "b"}, {"source": "b", "target": "c \"q\" & d"}]}"#;
-        let graph = read(text.as_bytes()).unwrap();
+        let (graph, notes) = read(text.as_bytes()).unwrap();
+        assert!(notes.len() == 1 && notes[0].starts_with("`weight` of the edges is left out"), "{notes:?}");
         assert_eq!(graph.labels().unwrap(), ["a", "b", "c \"q\" & d", "z"]);
         assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
         assert_eq!(graph.coordinates(), None);
         let older = text.replace("\"edges\"", "\"links\"");
-        assert_eq!(read(older.as_bytes()).unwrap(), graph);
+        assert_eq!(read(older.as_bytes()).unwrap().0, graph);
     }
 
     #[test]
     fn integers_mean_themselves_and_positions_follow_them() {
         let text = r#"{"nodes": [{"id": 1, "pos": [0.5, 1]}, {"id": 0, "x": 2, "y": 3.5}],
                        "edges": [{"source": 0, "target": 1}]}"#;
-        let graph = read(text.as_bytes()).unwrap();
+        let (graph, _) = read(text.as_bytes()).unwrap();
         assert_eq!(graph.labels(), None);
         assert_eq!(graph.coordinates().unwrap(), [[2.0, 3.5], [0.5, 1.0]]);
     }

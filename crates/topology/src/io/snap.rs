@@ -1,14 +1,15 @@
 //! SNAP's edge lists (snap.stanford.edu): as [`super::edge_list`], but an undirected edge may be listed once in each
-//! direction, as the collaboration and e-mail networks there do; the two are merged.
+//! direction, as the collaboration and e-mail networks and the `.edges` of ego networks there do; the two are merged. Edge lists
+//! under SNAP's comments are read so whatever they are called.
 
 use std::io::{self, Write};
 
 use super::assemble::Listing;
-use super::edge_list;
+use super::{Noted, edge_list};
 use crate::{Graph, Result};
 
 /// Reads a SNAP file.
-pub(super) fn read(text: &[u8]) -> Result<Graph> {
+pub(super) fn read(text: &[u8]) -> Result<Noted> {
     edge_list::read(text, Listing::BothWays)
 }
 
@@ -28,9 +29,15 @@ mod tests {
         // The first lines of ca-GrQc.txt, with directions completed.
         let text = "# Directed graph (each unordered pair of nodes is saved once): CA-GrQc.txt\n\
                     # Nodes: 5242 Edges: 28980\n# FromNodeId\tToNodeId\n3466\t937\n3466\t5233\n937\t3466\r\n";
-        let graph = read(text.as_bytes()).unwrap();
+        let (graph, notes) = read(text.as_bytes()).unwrap();
         assert_eq!(graph.labels().unwrap(), ["937", "3466", "5233"]);
         assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 1), (1, 2)]);
+        assert_eq!(
+            notes,
+            [
+                "1 edges are listed in both directions and 1 in one only: all of them are taken to go both ways"
+            ]
+        );
     }
 
     #[test]

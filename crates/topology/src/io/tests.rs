@@ -8,7 +8,18 @@ use crate::family::{Family, generate};
 fn round_trip(graph: &Graph, format: Format) -> Result<Graph> {
     let mut text = Vec::new();
     write(graph, format, &mut text)?;
-    read(text.as_slice(), format)
+    let found = read(text.as_slice(), format)?;
+    assert_eq!(found.notes, Vec::<String>::new(), "{format}");
+    // Packed, it is the same graph from other bytes.
+    let packed = read(packed(&text).as_slice(), format)?;
+    assert!(packed.graph == found.graph && packed.sha256 != found.sha256);
+    Ok(found.graph)
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text).unwrap();
+    encoder.finish().unwrap()
 }
 
 /// Graphs with isolated nodes, and with labels of the given pattern or none.
@@ -46,7 +57,7 @@ proptest! {
 
     #[test]
     fn quoting_formats_round_trip_any_name(graph in graphs(NASTY), nastier in graphs(NASTIER)) {
-        for format in [Format::GraphMl, Format::NodeLink, Format::AdjacencyCsv] {
+        for format in [Format::GraphMl, Format::Gml, Format::NodeLink, Format::AdjacencyCsv] {
             prop_assert_eq!(&round_trip(&graph, format).unwrap(), &graph, "{}", format);
         }
         for format in [Format::NodeLink, Format::AdjacencyCsv] {
@@ -66,7 +77,7 @@ proptest! {
     #[test]
     fn coordinates_round_trip_exactly(seed: u64, n in 1usize..20) {
         let graph = generate(&Family::Geometric { n, radius: 0.4 }, seed, false).unwrap();
-        for format in [Format::GraphMl, Format::NodeLink] {
+        for format in [Format::GraphMl, Format::Gml, Format::NodeLink] {
             prop_assert_eq!(&round_trip(&graph, format).unwrap(), &graph, "{}", format);
         }
     }
@@ -74,12 +85,24 @@ proptest! {
     #[test]
     fn arbitrary_bytes_never_panic(
         bytes in prop::collection::vec(any::<u8>(), 0..200),
-        text in "[0-3,<>/\"{}\\[\\]:#a \n\t]{0,60}",
+        text in "[0-3,;<>/\"{}\\[\\]:#%a \n\t]{0,60}",
+        cut in 0usize..200,
+        at in 0usize..200,
     ) {
         for format in Format::ALL {
-            for input in [bytes.as_slice(), text.as_bytes()] {
-                if let Ok(graph) = read(input, format) {
-                    prop_assert!(graph.nodes() > 0);
+            // A good file, cut off and with a wrong byte, packed or not, is nearer to what readers expect than noise.
+            let mut good = Vec::new();
+            write(&Graph::from_edges(5, [(0, 1), (1, 4)]).unwrap(), format, &mut good).unwrap();
+            good.truncate(cut);
+            if let (Some(byte), Some(&wrong)) = (good.get_mut(at), bytes.first()) {
+                *byte = wrong;
+            }
+            let mut cut_off = packed(&good);
+            cut_off.truncate(cut);
+            let gz = [&[0x1f, 0x8b], bytes.as_slice()].concat();
+            for input in [bytes.as_slice(), text.as_bytes(), &good, &packed(&good), &cut_off, &gz] {
+                if let Ok(found) = read(input, format) {
+                    prop_assert!(found.graph.nodes() > 0);
                 }
             }
         }
@@ -117,7 +140,10 @@ fn formats_are_told_by_name_and_by_extension() {
         assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
     }
     let message = "gexf".parse::<Format>().unwrap_err().to_string();
-    assert_eq!(message, "`format` is gexf: choose one of edge-list, snap, graphml, node-link, adjacency-csv");
+    assert_eq!(
+        message,
+        "`format` is gexf: choose one of edge-list, snap, graphml, node-link, adjacency-csv, gml, matrix-market"
+    );
     for (name, format) in [
         ("a.txt", Format::EdgeList),
         ("a.b.EdgeList", Format::EdgeList),
@@ -125,11 +151,16 @@ fn formats_are_told_by_name_and_by_extension() {
         ("a.csv", Format::AdjacencyCsv),
         ("a.snap", Format::Snap),
         ("a.GRAPHML", Format::GraphMl),
+        ("0.edges", Format::Snap),
+        ("a.b.gml", Format::Gml),
+        ("a.MTX.GZ", Format::MatrixMarket),
+        ("ca-GrQc.txt.gz", Format::EdgeList),
     ] {
         assert_eq!(Format::from_path(name.as_ref()).unwrap(), format, "{name}");
     }
     let message = |name: &str| Format::from_path(name.as_ref()).unwrap_err().to_string();
-    assert!(message("a.txt.gz").contains("unpack it first"));
+    assert!(message("a.txt.zip").contains("unpack it first"));
+    assert!(message("a.gz").contains("or name the format"));
     assert!(message("README").contains("or name the format: edge-list, snap"));
 }
 
@@ -140,7 +171,45 @@ fn files_are_read_by_extension_and_missing_ones_named() {
     let by_extension = read_file(&path, None);
     let by_format = read_file(&path, Some(Format::EdgeList));
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(by_extension.unwrap().edge_count(), 1);
+    assert_eq!(by_extension.unwrap().graph.edge_count(), 1);
     assert!(by_format.unwrap_err().to_string().contains("line 2: `1 0` repeats the edge of line 1"));
     assert!(read_file(&path, None).unwrap_err().to_string().contains(&path.display().to_string()));
+}
+
+#[test]
+fn comma_separated_edge_lists_are_told_from_matrices() {
+    let found = |text: &str| read(text.as_bytes(), Format::AdjacencyCsv).unwrap();
+    for text in
+        ["source,target\na,b\nb,c\n", "source,target,weight\na,b,1\nb,c,2\n", "a,b\nb,c\nc,d\nd,e\ne,f\n"]
+    {
+        let found = found(text);
+        assert!(found.notes[0].contains("read as an edge list") && found.graph.nodes() >= 3, "{text}");
+    }
+    assert!(found("0,1\n1,0\n").notes.is_empty());
+    assert!(found("a,b\n0,1\n1,0\n").notes.is_empty());
+}
+
+#[test]
+fn wild_numbers_are_refused_and_ask_for_no_memory() {
+    let refused = |text: &str, format| read(text.as_bytes(), format).unwrap_err().to_string();
+    assert!(refused("# nodes: 4000000000\n0 1\n", Format::EdgeList).contains("must be from 1 to 100000000"));
+    let matrix = "%%MatrixMarket matrix coordinate pattern general\n4294967295 4294967295 1\n1 2\n";
+    assert!(refused(matrix, Format::MatrixMarket).contains("`rows` is 4294967295: "));
+    // Names are names, however large.
+    let found = read("4294967295 4294967296\n18446744073709551615 0\n".as_bytes(), Format::EdgeList).unwrap();
+    assert_eq!(found.graph.nodes(), 4);
+    assert_eq!(found.sha256.len(), 64);
+    assert_eq!(
+        read("".as_bytes(), Format::EdgeList).unwrap_err().to_string(),
+        "no edges found; give one per line, as two names"
+    );
+    assert!(
+        Graph::from_edges(4_294_967_294, []).unwrap_err().to_string().starts_with("`nodes` is 4294967294: ")
+    );
+    assert!(
+        generate(&Family::Ring { n: 4_000_000_000 }, 0, true)
+            .unwrap_err()
+            .to_string()
+            .contains("at most 100000000")
+    );
 }

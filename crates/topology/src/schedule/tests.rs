@@ -115,3 +115,14 @@ fn files_are_read_and_their_mistakes_located() {
         assert!(error.starts_with(expected), "{error}");
     }
 }
+
+#[test]
+fn wild_node_numbers_are_refused() {
+    let nodes = |text: &str| Schedule::nodes_in_json(text);
+    for number in ["4294967295", "18446744073709551615", "99999999", "5000"] {
+        let message = nodes(&format!("{{\"pairwise\": [[0, 1], [1, {number}]]}}")).unwrap_err().to_string();
+        assert_eq!(message, format!("`node` is {number}: 3 nodes are named; number them 0, 1, 2, ..."));
+    }
+    assert!(nodes("{\"edges_per_step\": [[[0, 18446744073709551616]]]}").is_err());
+    assert_eq!(nodes("{\"edges_per_step\": [[], [[0, 9]]]}").unwrap(), 10);
+}

@@ -11,6 +11,9 @@
 //! eigenvalue sought is *not larger*; and some eigenvalue is within the residual of it. What is not: that no smaller
 //! one was missed. For that the fixed random start would have to be orthogonal to its eigenvector by accident; tests
 //! compare with closed forms and with the dense solver.
+//!
+//! It looks for one eigenvalue, from a random start, with restarts. The Krylov spaces of what observers hear (crate `views`) are another
+//! matter: the whole space from a given start, with the number of new directions known in advance, and no eigenvalue.
 
 use super::dense::decompose;
 use super::factor::Factor;

@@ -33,14 +33,14 @@ pub use scheduled::{scheduled, scheduled_each, scheduled_published};
 pub(crate) use traced::span;
 pub use traced::traced;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 
 use crate::Result;
 use crate::span::Space;
 
 /// What becomes of the results.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Results {
     /// Peers keep them to themselves.
@@ -116,6 +116,11 @@ impl Leakage {
     /// What is true whatever else is shown: every peer but the observers loses everything.
     pub fn if_all_is_shown(&self) -> Self {
         Self::local(self.observers.clone(), self.losses.len())
+    }
+
+    /// To someone who sees every message: everyone loses everything.
+    pub(crate) fn everything(nodes: usize) -> Self {
+        Self { certified: true, ..Self::local(Vec::new(), nodes) }
     }
 
     /// Everyone but the observers loses everything.

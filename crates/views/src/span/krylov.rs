@@ -13,17 +13,14 @@ use sottovoce_topology::mixing::Mixing;
 use super::echelon::News;
 use super::field::Residues;
 use super::hankel::{self, Powers};
-use super::{Rounds, Space, digits, lanczos, larger};
+use super::{Rounds, Space, digits, lanczos};
 use crate::basis::Basis;
 use crate::exact::gossip::Hidden;
 
 /// Of a product, this is moved in the second computation: four thousand times the rounding.
 const MOVED: f64 = 4096.0 * f64::EPSILON;
 
-/// So much the losses may differ then.
-const AGREE: f64 = 1e-7;
-
-/// The share of that difference that rounding alone may make, with room to spare.
+/// The share of the difference that rounding alone may make, with room to spare.
 const SHARE: f64 = 1.0 / 256.0;
 
 /// Remainders above this leave nothing in doubt ...
@@ -96,10 +93,7 @@ fn certified(mixing: &Mixing, observers: &[usize], news: &News, clear: f64) -> O
         return Some(space);
     }
     let (moved, _) = doubles(&hidden, mixing.nodes(), news, MOVED)?;
-    let pairs = space.leverages().into_iter().zip(moved.leverages());
-    let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger);
-    space.angle += SHARE * difference;
-    (difference <= AGREE).then_some(space)
+    space.confirmed_by(&moved, SHARE)
 }
 
 /// The basis in doubles, round by round, and the shortest remainder; none where too little is left of a direction.

@@ -1,15 +1,15 @@
 //! The computation of [`krylov`](super::krylov()) in more digits than doubles have, for the same matrix: the last orthonormal block is
 //! multiplied, and the known number of new directions is taken from what is left of it.
+//!
+//! Two computations rather than one over a number type: doubles are multiplied in blocks, by vector instructions, and are projected
+//! by what is left of a length; here a direction is taken by its size in fixed point, and there may be no digits left at all.
 
+use super::Space;
 use super::echelon::News;
 use super::field::Residues;
 use super::fixed::Fixed;
 use super::orthonormal::{Basis, dot};
 use super::rows::Rounds;
-use super::{Space, larger};
-
-/// So much the losses may differ if all products are moved.
-const AGREE: f64 = 1e-7;
 
 /// Products are moved by so many bits more than their rounding.
 const MOVED: u32 = 36;
@@ -35,10 +35,8 @@ pub(crate) fn space(rounds: &Rounds, news: &News) -> Option<Space> {
 fn attempt<const L: usize>(rounds: &Rounds, news: &News) -> Option<Space> {
     let mut space = directions::<L>(rounds, news, false)?;
     let moved = directions::<L>(rounds, news, true)?;
-    let pairs = space.leverages().into_iter().zip(moved.leverages());
-    let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger);
-    space.angle = SHARE * difference + 16.0 * f64::EPSILON;
-    (difference <= AGREE && space.is_certified(news)).then_some(space)
+    space.angle = 16.0 * f64::EPSILON;
+    space.confirmed_by(&moved, SHARE).filter(|space| space.is_certified(news))
 }
 
 /// The basis, round by round; none where no digits are left.

@@ -76,6 +76,16 @@ impl Space {
         sums
     }
 
+    /// The same, if its twin, computed with all products moved by far more than their rounding, has the same losses; `share` of
+    /// the difference is what rounding alone may have made of it, and widens the angle.
+    fn confirmed_by(mut self, twin: &Self, share: f64) -> Option<Self> {
+        const AGREE: f64 = 1e-7;
+        let pairs = self.leverages().into_iter().zip(twin.leverages());
+        let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger);
+        self.angle += share * difference;
+        (difference <= AGREE).then_some(self)
+    }
+
     /// What must hold of a true answer: losses are at most 1, sum to the rank, and are 1 for those who are exposed.
     fn is_certified(&self, news: &echelon::News) -> bool {
         const TOLERANCE: f64 = 1e-9;

@@ -6,12 +6,13 @@
 //! stated confidence (`moments.rs`), and never exceeds the loss of the most contributions that are possible. Without a cap on
 //! contributions that most is large, and so is the bound.
 
+use sottovoce_protocol::Chance;
+use sottovoce_protocol::walk::{Transition, Visit};
 use sottovoce_topology::mixing::Mixing;
 
 use super::bounds::{Expected, Moments, Order, Sampling};
-use super::gap::Visit;
 use super::odometer::Odometer;
-use super::random::{Random, Transitions};
+use super::random::{Random, transitions};
 use super::trajectory::Trajectory;
 use crate::error::{Error, check_observers, check_steps};
 use crate::{Result, parallel};
@@ -119,7 +120,7 @@ impl<'a> ExpectedSetup<'a> {
 
     fn sample(&self, coalition: &[usize], orders: &[Order], sampling: Sampling) -> Result<Moments> {
         let nodes = self.mixing.nodes();
-        let transitions = Transitions::new(self.mixing)?;
+        let transitions = transitions(self.mixing)?;
         let fresh = Odometer::new(nodes, &[coalition.to_vec()])?;
         let size = sampling.samples.div_ceil(PIECES);
         let piece = |piece: usize| -> Result<Moments> {
@@ -138,7 +139,7 @@ impl<'a> ExpectedSetup<'a> {
     }
 
     /// What one simulated run reveals.
-    fn run(&self, transitions: &Transitions, fresh: &Odometer, random: &mut Random) -> Result<Trajectory> {
+    fn run(&self, transitions: &[Transition], fresh: &Odometer, random: &mut Random) -> Result<Trajectory> {
         let nodes = self.mixing.nodes();
         let mut contributions = vec![0; nodes];
         let begin = |_| match self.start {
@@ -151,7 +152,7 @@ impl<'a> ExpectedSetup<'a> {
         for step in 0..self.burn_in.saturating_add(self.steps) {
             for token in &mut tokens {
                 if step > 0 {
-                    token.holder = transitions.next(token.holder, random);
+                    token.holder = transitions[token.holder].draw(random).unwrap_or(token.holder);
                 }
                 let visit = self.visit(step, &mut contributions[token.holder]);
                 token.odometer.visit(token.holder, visit)?;
@@ -164,12 +165,12 @@ impl<'a> ExpectedSetup<'a> {
     /// What a holder does that has contributed so often.
     fn visit(&self, step: usize, contributions: &mut usize) -> Visit {
         if step < self.burn_in {
-            return Visit::Relays;
+            return Visit::Relayed;
         }
         if self.cap.is_some_and(|cap| *contributions >= cap) {
             return Visit::NoiseOnly;
         }
         *contributions += 1;
-        Visit::Contributes
+        Visit::Contributed
     }
 }

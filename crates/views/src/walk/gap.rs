@@ -3,18 +3,9 @@
 //! All observers share one [`Record`] of the contributions so far. Whoever holds the token is an observer whose gap ends there: the
 //! contributions since its last visit are gone through once, so that over a run every observer goes through the path once.
 
-use super::trajectory::Trajectory;
+use sottovoce_protocol::walk::Visit;
 
-/// What a holder does with the token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Visit {
-    /// Adds its contribution and fresh noise.
-    Contributes,
-    /// Adds fresh noise alone, as a peer does that has contributed often enough.
-    NoiseOnly,
-    /// Passes the token on as it is, as during burn-in. Hides nobody.
-    Relays,
-}
+use super::trajectory::Trajectory;
 
 /// One contribution.
 #[derive(Debug, Clone, Copy)]
@@ -67,13 +58,13 @@ impl Record {
     }
 
     pub(super) fn add(&mut self, peer: usize, visit: Visit) {
-        if visit == Visit::Contributes {
+        if visit == Visit::Contributed {
             let (rank, previous) = (self.places[peer].len(), self.last[peer]);
             self.entries.push(Entry { peer, place: self.noises, rank, previous });
             self.places[peer].push(self.noises);
             self.last[peer] = self.entries.len();
         }
-        self.noises += u64::from(visit != Visit::Relays);
+        self.noises += u64::from(visit != Visit::Relayed);
     }
 
     /// Adds what the gap from `start` to now reveals.

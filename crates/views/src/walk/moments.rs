@@ -42,6 +42,7 @@ impl Sums {
 mod tests {
     use super::*;
     use crate::walk::random::Random;
+    use sottovoce_protocol::Chance;
 
     /// Of 400 bounds at 90 % no more than a tenth may fail; in fact hardly any does.
     #[test]
@@ -49,7 +50,7 @@ mod tests {
         let (count, rate) = (200, 0.1);
         let fails = (0..400).filter(|&run| {
             let (mut random, mut sums) = (Random::new(5, run), Sums::default());
-            (0..count).for_each(|_| sums.add(f64::from(u8::from(random.uniform() < rate)) * 3.0));
+            (0..count).for_each(|_| sums.add(f64::from(u8::from(random.unit() < rate)) * 3.0));
             sums.upper(count, 3.0, 0.1) < 3.0 * rate
         });
         assert!(fails.count() <= 8);

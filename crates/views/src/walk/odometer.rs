@@ -10,7 +10,9 @@
 //! The path is drawn without looking at anyone's data, so its loss needs no expectation over paths
 //! (`docs/theorems/random-walks.md`).
 
-use super::gap::{Mark, Record, Visit};
+use sottovoce_protocol::walk::Visit;
+
+use super::gap::{Mark, Record};
 use super::trajectory::Trajectory;
 use crate::Result;
 use crate::error::{Error, check_observers};
@@ -20,7 +22,7 @@ use crate::error::{Error, check_observers};
 /// ```
 /// use sottovoce_views::walk::{Odometer, Visit};
 /// let mut odometer = Odometer::new(4, &[vec![0], vec![0, 3]])?;
-/// for (holder, visit) in [(1, Visit::Contributes), (2, Visit::NoiseOnly), (3, Visit::Contributes), (0, Visit::Contributes)] {
+/// for (holder, visit) in [(1, Visit::Contributed), (2, Visit::NoiseOnly), (3, Visit::Contributed), (0, Visit::Contributed)] {
 ///     odometer.visit(holder, visit)?;
 /// }
 /// // Peer 0 sees one contribution in three noises; together with peer 3, in two.

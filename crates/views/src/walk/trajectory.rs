@@ -9,8 +9,8 @@
 //! What comes after the observer's last visit it never sees, unless it is shown the result ([`Odometer::conclude`]).
 
 use serde::Serialize;
+use sottovoce_protocol::walk::Visit;
 
-use super::gap::Visit;
 use super::odometer::Odometer;
 use crate::Result;
 use crate::error::Error;
@@ -61,7 +61,7 @@ pub fn trajectory(holders: &[usize], nodes: usize, observer: usize) -> Result<Tr
         let value = format!("{} at place {at}", holders[at]);
         return Err(Error::parameter("trajectory", value, format!("there are {nodes} peers, from 0")));
     }
-    holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributes))?;
+    holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributed))?;
     Ok(odometer.conclude(false).swap_remove(0))
 }
 

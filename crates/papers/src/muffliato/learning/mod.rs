@@ -11,11 +11,11 @@ use sottovoce_learning::Clip;
 use sottovoce_learning::houses::Split;
 use sottovoce_report::{Axis, Chart, Curve, Series, text};
 use sottovoce_views::parallel;
+use trial::{Graphs, ITERATIONS, SIGMA, STEP, Trial};
 
 use crate::learners::{Data, Spread, band, seed_of};
 use crate::statistics::quantile;
-use crate::{Item, Options, Watch};
-use trial::{Graphs, ITERATIONS, SIGMA, STEP, Trial};
+use crate::{Item, Options, Result, Watch};
 
 /// The bound on a row's gradient.
 const CLIP: f64 = 1.0;
@@ -36,7 +36,7 @@ struct Size {
     together: Option<Vec<f64>>,
 }
 
-pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let data = Data::read(options, Split::Authors)?;
     let (sizes, trials) = match options.quick {
         true => ([(256, None), (512, None)], 2),
@@ -57,11 +57,11 @@ pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow
 }
 
 impl Size {
-    fn new(data: &Data, peers: usize, paper: Option<f64>, trials: usize, seed: u64) -> anyhow::Result<Self> {
+    fn new(data: &Data, peers: usize, paper: Option<f64>, trials: usize, seed: u64) -> Result<Self> {
         let task = data.task(peers, Clip::Example(CLIP))?;
         let own = |trial: usize| seed_of(seed, (peers as u64) << 16 | (trial as u64) << 8);
         let trials = parallel::map(trials, |trial| Trial::run(&task, own(trial)), |_| ());
-        let trials = trials.into_iter().collect::<anyhow::Result<_>>()?;
+        let trials = trials.into_iter().collect::<Result<_>>()?;
         let graphs = Graphs::draw(peers, own(0))?;
         let together = if peers <= TOGETHER { Some(graphs.together()?) } else { None };
         Ok(Self { peers, paper, trials, exact: graphs.exact()?, together })
@@ -119,7 +119,7 @@ fn describe(item: &mut Item, data: &Data, trials: usize) {
     ));
 }
 
-fn draw(item: &mut Item, found: &[Size]) -> anyhow::Result<()> {
+fn draw(item: &mut Item, found: &[Size]) -> Result<()> {
     let at: Vec<f64> = (0..=ITERATIONS).map(|t| t as f64).collect();
     let mut curves = Vec::new();
     for size in found {

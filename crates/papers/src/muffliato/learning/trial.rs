@@ -1,5 +1,6 @@
 //! One trial of Figure 1c: fresh random graphs, gossip after every gradient step, and the two servers beside it.
 
+use sottovoce::learning::{Method, Session, Settings, Task};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::descent::{Descending, DescentSetup};
@@ -10,8 +11,8 @@ use sottovoce_views::descent::linear;
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::{exact, parallel};
 
+use crate::Result;
 use crate::learners::seed_of;
-use sottovoce::learning::{Method, Session, Settings, Task};
 
 /// Gradient steps of everyone.
 pub(super) const ITERATIONS: usize = 10;
@@ -31,13 +32,13 @@ pub(super) struct Graphs {
 
 impl Graphs {
     /// Fresh connected Erdős–Rényi graphs with edge probability `ln(n)/n`.
-    pub(super) fn draw(peers: usize, seed: u64) -> anyhow::Result<Self> {
+    pub(super) fn draw(peers: usize, seed: u64) -> Result<Self> {
         let family = Family::ErdosRenyi { n: peers, p: (peers as f64).ln() / peers as f64 };
-        let draw = |iteration: usize| -> anyhow::Result<Mixing> {
+        let draw = |iteration: usize| -> Result<Mixing> {
             let graph = generate(&family, seed_of(seed, 1 + iteration as u64), true)?;
             Ok(Mixing::new(&graph, Weights::MetropolisPlusOne))
         };
-        let mixings: Vec<Mixing> = (0..ITERATIONS).map(draw).collect::<anyhow::Result<_>>()?;
+        let mixings: Vec<Mixing> = (0..ITERATIONS).map(draw).collect::<Result<_>>()?;
         let gap = |mixing: &Mixing| Spectrum::of(mixing).map(|spectrum| spectrum.gap.value.min(1.0));
         let gaps: Vec<f64> = mixings.iter().map(gap).collect::<Result<_, _>>()?;
         let rounds = gaps.iter().map(|&gap| Method::gossip_rounds(gap, peers)).max().unwrap_or(1);
@@ -45,7 +46,7 @@ impl Graphs {
     }
 
     /// Theorem 11 towards peer 0, as a share of local DP over all iterations.
-    fn printed(&self) -> anyhow::Result<Vec<f64>> {
+    fn printed(&self) -> Result<Vec<f64>> {
         let one = |mixing: &Mixing| published::gossip(Formula::Theorem1, mixing, &[0], self.rounds);
         Ok(mean(&self.mixings.iter().map(one).collect::<Result<Vec<_>, _>>()?))
     }
@@ -53,15 +54,15 @@ impl Graphs {
 
 impl Graphs {
     /// Exact losses towards peer 0 of every averaging on its own (the premise of Theorem 11), meaned over iterations.
-    pub(super) fn exact(&self) -> anyhow::Result<Vec<f64>> {
+    pub(super) fn exact(&self) -> Result<Vec<f64>> {
         let one = |i: usize| exact::gossip(&self.mixings[i], &[0], self.rounds);
         let all = parallel::map(self.mixings.len(), one, |_| ());
-        let all = all.into_iter().map(|found| Ok(found?.losses)).collect::<anyhow::Result<Vec<_>>>()?;
+        let all = all.into_iter().map(|found| Ok(found?.losses)).collect::<Result<Vec<_>>>()?;
         Ok(mean(&all))
     }
 
     /// Losses towards peer 0 of all iterations together, if gradients do not react to what is hidden from it; as shares of local DP.
-    pub(super) fn together(&self) -> anyhow::Result<Vec<f64>> {
+    pub(super) fn together(&self) -> Result<Vec<f64>> {
         let weights = self.gaps.iter().map(|&gap| chebyshev_weight(gap)).collect::<Result<Vec<_>, _>>()?;
         let gossips: Vec<(&Mixing, f64)> = self.mixings.iter().zip(weights).collect();
         let losses = linear::accelerated(&gossips, &[0], self.rounds, ITERATIONS)?.losses;
@@ -92,7 +93,7 @@ pub(super) struct Trial {
 }
 
 impl Trial {
-    pub(super) fn run(task: &Task, seed: u64) -> anyhow::Result<Self> {
+    pub(super) fn run(task: &Task, seed: u64) -> Result<Self> {
         let graphs = Graphs::draw(task.peers(), seed)?;
         let (rounds, printed) = (graphs.rounds, graphs.printed()?);
         Ok(Self {
@@ -105,7 +106,7 @@ impl Trial {
     }
 }
 
-fn gossip(task: &Task, graphs: Graphs, seed: u64) -> anyhow::Result<Vec<f64>> {
+fn gossip(task: &Task, graphs: Graphs, seed: u64) -> Result<Vec<f64>> {
     let rounds = graphs.rounds;
     let scheme = |mixing| Scheme::Gossip { mixing, rounds, accelerated: true };
     let sensitivity = STEP * task.sensitivity();
@@ -131,7 +132,7 @@ fn accuracy(task: &Task, values: &[f64]) -> f64 {
     each.sum::<f64>() / task.peers() as f64
 }
 
-fn by_server(task: &Task, method: Method, seed: u64) -> anyhow::Result<Vec<f64>> {
+fn by_server(task: &Task, method: Method, seed: u64) -> Result<Vec<f64>> {
     let settings = Settings { method, iterations: ITERATIONS, step: STEP, sigma: SIGMA, budget: None, seed };
     let mut session = Session::new(task, None, settings, 1)?;
     let mut course = vec![session.accuracy()];

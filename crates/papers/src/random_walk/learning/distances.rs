@@ -1,5 +1,6 @@
 //! Figure 8: losses, and distances between peers' current estimates, by how far apart peers are.
 
+use sottovoce::learning::Task;
 use sottovoce_report::{Axis, Chart, Curve, Series};
 use sottovoce_views::parallel;
 use sottovoce_views::walk::PublishedWalk;
@@ -7,8 +8,8 @@ use sottovoce_views::walk::PublishedWalk;
 use super::pairs::{Pairs, QUANTILES};
 use super::places::Places;
 use crate::Item;
+use crate::Result;
 use crate::learners::{Token, seed_of};
-use sottovoce::learning::Task;
 
 /// When estimates are compared: steps for each peer.
 pub(super) const TIMES: [usize; 4] = [1, 2, 5, 20];
@@ -55,7 +56,7 @@ pub(super) struct Found {
     pub(super) differences: Vec<Vec<f64>>,
 }
 
-pub(super) fn compare(mut item: Item, places: &Places, course: &Course, seed: u64) -> anyhow::Result<Item> {
+pub(super) fn compare(mut item: Item, places: &Places, course: &Course, seed: u64) -> Result<Item> {
     let found = Found::new(places, course, seed)?;
     found.draw(&mut item)?;
     item.csv(
@@ -67,24 +68,24 @@ pub(super) fn compare(mut item: Item, places: &Places, course: &Course, seed: u6
 }
 
 impl Found {
-    fn new(places: &Places, course: &Course, seed: u64) -> anyhow::Result<Self> {
+    fn new(places: &Places, course: &Course, seed: u64) -> Result<Self> {
         let n = places.positions.len();
         let pairs = Pairs::new(&places.positions);
-        let printed_at = |time: usize| -> anyhow::Result<Vec<f64>> {
+        let printed_at = |time: usize| -> Result<Vec<f64>> {
             let walk = PublishedWalk::new(&places.mixing, time * n)?.with_contributions(time as f64)?;
             let rows: Vec<Vec<f64>> = (0..n).map(|v| walk.contribution(v)).collect::<Result<_, _>>()?;
             Ok(pairs.means(|v, u| rows[v][u]))
         };
-        let printed = TIMES.into_iter().map(printed_at).collect::<anyhow::Result<ByTime>>()?;
+        let printed = TIMES.into_iter().map(printed_at).collect::<Result<ByTime>>()?;
         let last = PublishedWalk::new(&places.mixing, TIMES[TIMES.len() - 1] * n)?;
         let units = last.mean() * TIMES[TIMES.len() - 1] as f64;
         let sigma = (ORDER * units / (2.0 * MEAN)).sqrt();
-        let case = |task: &Task| -> anyhow::Result<(ByTime, Vec<ByTime>)> {
+        let case = |task: &Task| -> Result<(ByTime, Vec<ByTime>)> {
             let token = |i: usize| token(places, task, sigma, seed_of(seed, 1 + i as u64));
             let losses = parallel::map(course.runs.min(ACCOUNTED), |i| losses(&token(i), &pairs), |_| ());
             let estimates = parallel::map(course.runs, |i| estimates(&token(i), &pairs), |_| ());
-            let losses = losses.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
-            Ok((mean(&losses), estimates.into_iter().collect::<anyhow::Result<_>>()?))
+            let losses = losses.into_iter().collect::<Result<Vec<_>>>()?;
+            Ok((mean(&losses), estimates.into_iter().collect::<Result<_>>()?))
         };
         let ((a, place), (b, shuffled)) = (case(&places.by_place)?, case(&places.shuffled)?);
         let apart = pairs.means(|u, v| pairs.distance(u, v));
@@ -93,7 +94,7 @@ impl Found {
         Ok(Self { apart, printed, truly: [a, b], estimates, differences })
     }
 
-    fn draw(&self, item: &mut Item) -> anyhow::Result<()> {
+    fn draw(&self, item: &mut Item) -> Result<()> {
         let quantiles = || Axis::linear("quantile of Euclidean distance").range(0.0, 1.0);
         let curves = |rows: &ByTime| -> Vec<Curve> {
             let line = |(time, row): (&usize, &Vec<f64>)| {
@@ -141,7 +142,7 @@ fn token<'a>(places: &'a Places, task: &'a Task, sigma: f64, seed: u64) -> Token
 }
 
 /// Distances between estimates, at each time.
-fn estimates(token: &Token, pairs: &Pairs) -> anyhow::Result<ByTime> {
+fn estimates(token: &Token, pairs: &Pairs) -> Result<ByTime> {
     let n = token.mixing.nodes();
     let mut estimates = vec![token.task.start(); n];
     let mut distances = Vec::new();
@@ -155,7 +156,7 @@ fn estimates(token: &Token, pairs: &Pairs) -> anyhow::Result<ByTime> {
 }
 
 /// What the path reveals if the token is shown at each time.
-fn losses(token: &Token, pairs: &Pairs) -> anyhow::Result<ByTime> {
+fn losses(token: &Token, pairs: &Pairs) -> Result<ByTime> {
     let at = |time: usize| {
         let revealed = Token { steps: time * token.mixing.nodes(), ..*token }.losses()?;
         Ok(pairs.means(|v, u| revealed[v].convex[u]))

@@ -4,6 +4,7 @@ use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 
 use crate::Options;
+use crate::Result;
 
 /// A kind of graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,7 @@ impl Shape {
     }
 
     /// The graph: of 2048 peers (a grid has 2025), or of 256.
-    pub(super) fn mixing(self, options: &Options) -> anyhow::Result<Mixing> {
+    pub(super) fn mixing(self, options: &Options) -> Result<Mixing> {
         let (dimension, side, radius) = if options.quick { (8, 16, 0.2) } else { (11, 45, 0.07) };
         let n = peers(options);
         let family = match self {

@@ -1,5 +1,8 @@
 //! The runs of figure 2: five ways to learn, at several epsilons.
 
+use sottovoce::learning::calibrate::Currency;
+use sottovoce::learning::path::{Pairs, pairs};
+use sottovoce::learning::{Target, Task};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::PublishedWalk;
@@ -7,10 +10,8 @@ use sottovoce_views::walk::PublishedWalk;
 use super::TOKEN_STEP;
 use super::graphs::Shape;
 use crate::Options;
+use crate::Result;
 use crate::learners::{Curator, Spread, Token, curator_sigma, seed_of};
-use sottovoce::learning::calibrate::Currency;
-use sottovoce::learning::path::{Pairs, pairs};
-use sottovoce::learning::{Target, Task};
 
 pub(super) const DELTA: f64 = 1e-6;
 /// What the authors' curves match, and what the text says.
@@ -51,7 +52,7 @@ pub(super) struct Line {
 }
 
 impl Ground {
-    pub(super) fn new(shape: Shape, task: &Task, size: Size, options: &Options) -> anyhow::Result<Self> {
+    pub(super) fn new(shape: Shape, task: &Task, size: Size, options: &Options) -> Result<Self> {
         let mixing = shape.mixing(options)?;
         let walk = PublishedWalk::new(&mixing, size.steps)?.with_contributions(size.cap as f64)?;
         let printed = walk.mean();
@@ -63,7 +64,7 @@ impl Ground {
 }
 
 /// All lines at all epsilons, run by run in parallel.
-pub(super) fn learn(task: &Task, grounds: &[Ground], size: Size, seed: u64) -> anyhow::Result<Vec<Line>> {
+pub(super) fn learn(task: &Task, grounds: &[Ground], size: Size, seed: u64) -> Result<Vec<Line>> {
     let curator = |i: usize| curator_sigma(task.peers(), size.steps, EPSILONS[i], DELTA);
     let curators = parallel::map(EPSILONS.len(), curator, |_| ());
     let mut plans: Vec<(Line, Option<&Ground>)> = Vec::new();
@@ -87,7 +88,7 @@ pub(super) fn learn(task: &Task, grounds: &[Ground], size: Size, seed: u64) -> a
         line.run(task, ground.map(|ground| &ground.mixing), size, seed_of(seed, 1 + trial as u64))
     };
     let all = parallel::map(plans.len() * size.trials, run, |_| ());
-    let all = all.into_iter().collect::<anyhow::Result<Vec<_>>>()?;
+    let all = all.into_iter().collect::<Result<Vec<_>>>()?;
     let finish = |((mut line, _), runs): ((Line, _), &[(Vec<f64>, f64)])| {
         line.runs = runs.iter().map(|run| run.0.clone()).collect();
         line.accuracy = Spread::of(&runs.iter().map(|run| run.1).collect::<Vec<_>>());
@@ -98,13 +99,7 @@ pub(super) fn learn(task: &Task, grounds: &[Ground], size: Size, seed: u64) -> a
 
 impl Line {
     /// One trial: objectives along the way, and the accuracy in the end.
-    fn run(
-        &self,
-        task: &Task,
-        mixing: Option<&Mixing>,
-        size: Size,
-        seed: u64,
-    ) -> anyhow::Result<(Vec<f64>, f64)> {
+    fn run(&self, task: &Task, mixing: Option<&Mixing>, size: Size, seed: u64) -> Result<(Vec<f64>, f64)> {
         let Self { step, sigma, .. } = *self;
         let (steps, cap) = (size.steps, size.cap);
         let mut course = vec![task.objective(&task.start())];

@@ -5,6 +5,7 @@
 //! token on the complete graph, with the noise that a peer needs whose contributions are all seen. On graphs the noise is set as the paper
 //! has it, by the mean over all pairs of the printed loss, read as a Rényi loss at every order.
 
+use sottovoce::learning::calibrate::Currency;
 use sottovoce_learning::Clip;
 use sottovoce_learning::houses::Split;
 use sottovoce_report::{Axis, Chart, text};
@@ -13,15 +14,14 @@ use super::graphs::{Shape, peers};
 use super::lines::{DELTA, EPSILONS, Ground, LOCAL_STEP, Line, POINTS, Size, learn};
 use super::{CLIP, TOKEN_STEP};
 use crate::learners::{Data, band};
-use crate::{Item, Options, Verdict, Watch};
-use sottovoce::learning::calibrate::Currency;
+use crate::{Item, Options, Result, Verdict, Watch};
 
 /// How far the ends of the three tokens' curves may lie apart.
 const ALIKE: f64 = 1.1;
 /// How near to central, on the way to local.
 const NEAR: f64 = 0.25;
 
-pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let data = Data::read(options, Split::Eighty)?;
     let task = data.task(peers(options), Clip::Example(CLIP))?;
     let (steps, trials) = if options.quick { (2500, 2) } else { (20_000, 8) };
@@ -31,7 +31,7 @@ pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch)
         (watch.doing)(&format!("2: {}", shape.name()));
         Ground::new(shape, &task, size, options)
     };
-    let grounds: Vec<Ground> = shapes.into_iter().map(ground).collect::<anyhow::Result<_>>()?;
+    let grounds: Vec<Ground> = shapes.into_iter().map(ground).collect::<Result<_>>()?;
     (watch.doing)("2: learning");
     let lines = learn(&task, &grounds, size, options.seed)?;
     describe(&mut item, &data, size, &grounds);
@@ -64,7 +64,7 @@ fn describe(item: &mut Item, data: &Data, size: Size, grounds: &[Ground]) {
     ));
 }
 
-fn draw(item: &mut Item, lines: &[Line], size: Size) -> anyhow::Result<()> {
+fn draw(item: &mut Item, lines: &[Line], size: Size) -> Result<()> {
     let at: Vec<f64> = (0..=POINTS).map(|point| (point * (size.steps / POINTS)) as f64 / 1000.0).collect();
     for epsilon in [EPSILONS[0], EPSILONS[2]] {
         let own = || lines.iter().filter(|line| line.epsilon == epsilon);

@@ -5,6 +5,7 @@
 //! neighbours mostly have the same. In the second case the very same rows are dealt out at random.
 
 use rand::seq::SliceRandom;
+use sottovoce::learning::{Batch, Task};
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table};
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
 use sottovoce_report::{ColourBar, GraphPicture, Picture};
@@ -14,8 +15,7 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 
 use super::CLIP;
 use super::distances::{self, Course};
-use crate::{Item, Options, Watch};
-use sottovoce::learning::{Batch, Task};
+use crate::{Item, Options, Result, Watch};
 
 /// Rows of each peer.
 const ROWS: usize = 8;
@@ -34,7 +34,7 @@ pub(super) struct Places {
     shares: [Vec<f64>; 2],
 }
 
-pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     (watch.doing)("7-8");
     let places = Places::draw(options.seed)?;
     let course = Course::new(if options.quick { 32 } else { 256 });
@@ -54,7 +54,7 @@ pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch)
 }
 
 impl Places {
-    fn draw(seed: u64) -> anyhow::Result<Self> {
+    fn draw(seed: u64) -> Result<Self> {
         let graph = generate(&Family::Geometric { n: 200, radius: 0.2 }, seed, true)?;
         let positions: Vec<(f64, f64)> =
             graph.coordinates().unwrap_or_default().iter().map(|place| (place[0], place[1])).collect();
@@ -105,7 +105,7 @@ impl Places {
 }
 
 /// The rows of all peers, in order.
-fn rows(positions: &[(f64, f64)], seed: u64) -> anyhow::Result<Table> {
+fn rows(positions: &[(f64, f64)], seed: u64) -> Result<Table> {
     let law = ContinuousLaw::gaussian(BLUR)?;
     let (mut features, mut labels) = (Vec::new(), Vec::new());
     for (peer, (x, y)) in positions.iter().enumerate() {

@@ -88,12 +88,8 @@ impl fmt::Display for Rational {
 }
 
 fn refusal(value: String) -> Error {
-    Error::Parameter {
-        field: "rational",
-        value,
-        remedy: "give a number from 2^-40 to 2^62, in grid steps; if it is too large, use a coarser grid"
-            .into(),
-    }
+    let remedy = "give a number from 2^-40 to 2^62, in grid steps; if it is too large, use a coarser grid";
+    Error::parameter("rational", value, remedy)
 }
 
 fn gcd(mut a: u64, mut b: u64) -> u64 {

@@ -6,7 +6,6 @@
 
 mod words;
 
-use anyhow::ensure;
 use serde::Serialize;
 use sottovoce_privacy::Standing;
 use sottovoce_topology::mixing::Mixing;
@@ -14,6 +13,7 @@ use sottovoce_topology::spectrum::Spectrum;
 
 use crate::learning::run::{Promise, revealed};
 use crate::learning::{Against, Method, Origin, Session, Settings, Spread, Task, Trivial};
+use crate::{Error, Result, require};
 
 /// Step sizes of methods in which all step at once.
 const STEPS_OF_ALL: [f64; 4] = [0.7, 2.0, 4.0, 8.0];
@@ -112,9 +112,9 @@ impl Problem<'_> {
     }
 
     /// Tries everything; `done` is called after each run.
-    pub fn plan(&self, done: impl Fn()) -> anyhow::Result<LearningPlan> {
-        ensure!(!self.iterations.is_empty(), "`iterations` is empty: give at least one number");
-        ensure!(self.runs > 0, "`runs` is 0: give at least 1");
+    pub fn plan(&self, done: impl Fn()) -> Result<LearningPlan> {
+        require(!self.iterations.is_empty(), "iterations", "empty", "give at least one number")?;
+        require(self.runs > 0, "runs", "0", "give at least 1")?;
         let gap = Spectrum::of(self.mixing)?.gap.value;
         let mut rows = self
             .methods(gap)
@@ -139,7 +139,7 @@ impl Problem<'_> {
     }
 
     /// The step size and contributions with the least training loss in one run, then measured in several.
-    fn best(&self, method: Method, done: impl Fn()) -> anyhow::Result<Row> {
+    fn best(&self, method: Method, done: impl Fn()) -> Result<Row> {
         let steps = if matches!(method, Method::Walk { .. }) { STEPS_OF_TOKEN } else { STEPS_OF_ALL };
         let mut best: Option<(f64, Settings)> = None;
         for &iterations in self.iterations {
@@ -163,7 +163,10 @@ impl Problem<'_> {
             }
         }
         let Some((_, best)) = best else {
-            anyhow::bail!("no run of {} stayed finite: raise the budget", method.name())
+            return Err(Error::refused(format!(
+                "no run of {} stayed finite: raise the budget",
+                method.name()
+            )));
         };
         let mut accuracies = Vec::new();
         for run in 0..self.runs as u64 {
@@ -175,7 +178,7 @@ impl Problem<'_> {
         self.row(&best, &accuracies)
     }
 
-    fn row(&self, best: &Settings, accuracies: &[f64]) -> anyhow::Result<Row> {
+    fn row(&self, best: &Settings, accuracies: &[f64]) -> Result<Row> {
         let standing = match self.promise.against {
             Against::WireTapper => Standing::Proven,
             _ => revealed(self.task, Some(self.mixing), best, usize::MAX)?.standing,
@@ -197,13 +200,13 @@ impl Problem<'_> {
         (self.task.origin() == Origin::Private).then(|| CHOSEN.to_owned()).into_iter().collect()
     }
 
-    fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> anyhow::Result<Settings> {
+    fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> Result<Settings> {
         let mut settings = Settings { method, iterations, step, sigma: 0.0, budget: None, seed };
         settings.sigma = self.promise.sigma(self.task, Some(self.mixing), &settings)?;
         Ok(settings)
     }
 
-    fn learn(&self, settings: &Settings) -> anyhow::Result<Session<'_>> {
+    fn learn(&self, settings: &Settings) -> Result<Session<'_>> {
         let mut session = Session::new(self.task, Some(self.mixing), settings.clone(), self.threads)?;
         while session.advance(|_, _, _| {})? {}
         Ok(session)

@@ -13,17 +13,17 @@ mod runs;
 mod show;
 mod units;
 
+use runs::{Attempt, Learned};
+use sottovoce::learning::calibrate::Currency;
+use sottovoce::learning::{Method, Target};
 use sottovoce_learning::Clip;
 use sottovoce_learning::houses::Split;
+use units::{Units, WALK, gossip, relayed};
 
 use super::graphs::{Shape, peers};
 use super::{CLIP, TOKEN_STEP};
 use crate::learners::Data;
-use crate::{Item, Options, Watch};
-use runs::{Attempt, Result};
-use sottovoce::learning::calibrate::Currency;
-use sottovoce::learning::{Method, Target};
-use units::{Units, WALK, gossip, relayed};
+use crate::{Item, Options, Result, Watch};
 
 /// Contributions of each peer.
 const ITERATIONS: usize = 10;
@@ -39,8 +39,8 @@ const LOSSES: [f64; 3] = [0.5, 1.0, 2.0];
 
 /// Gossip and token, under the same conditions.
 struct Pair {
-    gossip: Result,
-    walk: Result,
+    gossip: Learned,
+    walk: Learned,
 }
 
 /// A row of the table, and what the paper has not.
@@ -54,14 +54,14 @@ struct Cell {
     truly: Pair,
     truly_tuned: Pair,
     /// Gossip with relay noise, at an equal true loss and tuned.
-    relay: Option<Result>,
+    relay: Option<Learned>,
 }
 
 /// Averaging to exact consensus, at a mean loss: with gossip's step size, and tuned.
 struct Butterfly {
     loss: f64,
-    fixed: Result,
-    tuned: Result,
+    fixed: Learned,
+    tuned: Learned,
 }
 
 /// Everything.
@@ -73,7 +73,7 @@ struct Found {
     runs: usize,
 }
 
-pub(in super::super) fn table(item: Item, options: &Options, watch: &Watch) -> anyhow::Result<Item> {
+pub(in super::super) fn table(item: Item, options: &Options, watch: &Watch) -> Result<Item> {
     let data = Data::read(options, Split::Eighty)?;
     let runs = if options.quick { 2 } else { 8 };
     let mut cells = Vec::new();
@@ -89,12 +89,12 @@ pub(in super::super) fn table(item: Item, options: &Options, watch: &Watch) -> a
 }
 
 /// The noise at which so many units are a mean loss.
-fn noise(units: f64, loss: f64) -> anyhow::Result<f64> {
+fn noise(units: f64, loss: f64) -> Result<f64> {
     Target::Renyi { order: ORDER, epsilon: loss }.sigma(units, Currency::Concentrated)
 }
 
 /// The rows of one graph.
-fn on_graph(shape: Shape, data: &Data, runs: usize, options: &Options) -> anyhow::Result<Vec<Cell>> {
+fn on_graph(shape: Shape, data: &Data, runs: usize, options: &Options) -> Result<Vec<Cell>> {
     let mixing = shape.mixing(options)?;
     let task = data.task(mixing.nodes(), Clip::Example(CLIP))?;
     let units = Units::of(shape, &mixing, options.seed)?;
@@ -102,7 +102,7 @@ fn on_graph(shape: Shape, data: &Data, runs: usize, options: &Options) -> anyhow
     let rows = paper::rows(|row| row.shape == shape);
     let mut attempts = Vec::new();
     for row in &rows {
-        let mut add = |method, units, steps| -> anyhow::Result<()> {
+        let mut add = |method, units, steps| -> Result<()> {
             let sigma = noise(units, row.loss)?;
             attempts.push(Attempt { task: &task, mixing: Some(&mixing), method, sigma, steps });
             Ok(())
@@ -129,7 +129,7 @@ fn on_graph(shape: Shape, data: &Data, runs: usize, options: &Options) -> anyhow
 }
 
 /// Rounds that end in consensus; they need no graph, and a power of two of peers.
-fn butterflies(data: &Data, runs: usize, options: &Options) -> anyhow::Result<(f64, Vec<Butterfly>)> {
+fn butterflies(data: &Data, runs: usize, options: &Options) -> Result<(f64, Vec<Butterfly>)> {
     let n = peers(options);
     let task = data.task(n, Clip::Example(CLIP))?;
     // Of the others, 2^b lose 2^-b each, for each of the log2(n) bits b.

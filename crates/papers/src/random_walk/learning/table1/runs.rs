@@ -1,11 +1,12 @@
 //! Learning at a given noise: with a step size as published, or with the best of a few.
 
+use sottovoce::learning::{Method, Session, Settings, Task};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 
 use super::ITERATIONS;
+use crate::Result;
 use crate::learners::{Spread, seed_of};
-use sottovoce::learning::{Method, Session, Settings, Task};
 
 /// Seeds of tuning begin here: other ones than those of the runs that count.
 const TUNING: u64 = 1000;
@@ -25,13 +26,13 @@ pub(super) struct Attempt<'a> {
 
 /// What came of it.
 #[derive(Debug, Clone)]
-pub(super) struct Result {
+pub(super) struct Learned {
     pub(super) sigma: f64,
     pub(super) step: f64,
     pub(super) accuracies: Vec<f64>,
 }
 
-impl Result {
+impl Learned {
     pub(super) fn accuracy(&self) -> Spread {
         Spread::of(&self.accuracies)
     }
@@ -39,7 +40,7 @@ impl Result {
 
 impl Attempt<'_> {
     /// The training loss, and the accuracy (of gossip: the mean over peers).
-    fn run(&self, step: f64, seed: u64) -> anyhow::Result<(f64, f64)> {
+    fn run(&self, step: f64, seed: u64) -> Result<(f64, f64)> {
         let Self { task, mixing, method, sigma, .. } = *self;
         let settings = Settings { method, iterations: ITERATIONS, step, sigma, budget: None, seed };
         let mut session = Session::new(task, mixing, settings, 1)?;
@@ -49,7 +50,7 @@ impl Attempt<'_> {
 }
 
 /// All attempts, run by run in parallel: first those that choose a step size, then those that count.
-pub(super) fn all(attempts: &[Attempt], runs: usize, seed: u64) -> anyhow::Result<Vec<Result>> {
+pub(super) fn all(attempts: &[Attempt], runs: usize, seed: u64) -> Result<Vec<Learned>> {
     let mut trials = Vec::new();
     for (i, attempt) in attempts.iter().enumerate().filter(|(_, attempt)| attempt.steps.len() > 1) {
         for &step in attempt.steps {
@@ -74,7 +75,7 @@ pub(super) fn all(attempts: &[Attempt], runs: usize, seed: u64) -> anyhow::Resul
     let found = batch(attempts, &counted)?;
     let result = |i: usize| {
         let own = &found[i * runs..(i + 1) * runs];
-        Result {
+        Learned {
             sigma: attempts[i].sigma,
             step: chosen[i],
             accuracies: own.iter().map(|(_, accuracy)| *accuracy).collect(),
@@ -83,7 +84,7 @@ pub(super) fn all(attempts: &[Attempt], runs: usize, seed: u64) -> anyhow::Resul
     Ok((0..attempts.len()).map(result).collect())
 }
 
-fn batch(attempts: &[Attempt], jobs: &[(usize, f64, u64)]) -> anyhow::Result<Vec<(f64, f64)>> {
+fn batch(attempts: &[Attempt], jobs: &[(usize, f64, u64)]) -> Result<Vec<(f64, f64)>> {
     let run = |i: usize| {
         let (attempt, step, seed) = jobs[i];
         attempts[attempt].run(step, seed)

@@ -3,14 +3,15 @@
 use sottovoce_report::{Axis, Chart, Curve, Series, text};
 
 use super::super::graphs::Shape;
-use super::runs::Result;
+use super::runs::Learned;
 use super::units::RELAY;
 use super::{CLIP, TOKEN_STEP};
 use super::{Cell, Found, GOSSIP_STEP, GOSSIP_STEPS, ITERATIONS, LOSSES, ORDER, Pair, TOKEN_STEPS};
 use crate::Item;
+use crate::Result;
 use crate::learners::{Data, Spread};
 
-pub(super) fn show(mut item: Item, found: &Found, data: &Data) -> anyhow::Result<Item> {
+pub(super) fn show(mut item: Item, found: &Found, data: &Data) -> Result<Item> {
     describe(&mut item, found, data);
     draw(&mut item, found)?;
     item.csv(
@@ -91,11 +92,11 @@ fn describe(item: &mut Item, found: &Found, data: &Data) {
 
 fn row(cell: &Cell, found: &Found) -> Vec<String> {
     let printed = |(mean, deviation): (f64, f64)| format!("{mean} ± {deviation}");
-    let short = |result: &Result| {
+    let short = |result: &Learned| {
         let Spread { mean, deviation, .. } = result.accuracy();
         format!("{mean:.3} ± {deviation:.2}")
     };
-    let tuned = |result: &Result| format!("{} (step {})", short(result), result.step);
+    let tuned = |result: &Learned| format!("{} (step {})", short(result), result.step);
     let mut row = vec![cell.paper.loss.to_string(), cell.paper.shape.name().into()];
     row.extend([cell.paper.gossip, cell.paper.walk].map(printed));
     row.extend([&cell.printed.gossip, &cell.printed.walk].map(short));
@@ -109,9 +110,9 @@ fn row(cell: &Cell, found: &Found) -> Vec<String> {
 
 fn lines(found: &Found) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut add = |words: [&str; 4], loss: f64, units: f64, result: &Result| {
+    let mut add = |words: [&str; 4], loss: f64, units: f64, result: &Learned| {
         let [graph, accounting, tuned, method] = words;
-        let Result { sigma, step, accuracies } = result;
+        let Learned { sigma, step, accuracies } = result;
         for (run, accuracy) in accuracies.iter().enumerate() {
             lines.push(format!(
                 "{loss},{graph},{accounting},{tuned},{method},{units},{sigma},{step},{run},{accuracy}"
@@ -145,7 +146,7 @@ fn lines(found: &Found) -> Vec<String> {
 /// One of the conditions under which gossip and token are compared.
 type Condition = fn(&Cell) -> &Pair;
 
-fn draw(item: &mut Item, found: &Found) -> anyhow::Result<()> {
+fn draw(item: &mut Item, found: &Found) -> Result<()> {
     let pictures: [(&str, &str, Condition); 2] = [
         ("printed", "At equal printed mean loss, with the published step sizes.", |cell| &cell.printed),
         ("true", "At equal true mean loss, step sizes tuned.", |cell| &cell.truly_tuned),

@@ -1,5 +1,7 @@
 //! What gossip and a token reveal of a pair of peers on average, before noise is chosen: in units of one local release.
 
+use sottovoce::learning::Method;
+use sottovoce::learning::losses::Question;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 use sottovoce_views::descent::{linear, relay};
@@ -8,8 +10,7 @@ use sottovoce_views::published::{self, Formula};
 
 use super::super::graphs::Shape;
 use super::ITERATIONS;
-use sottovoce::learning::Method;
-use sottovoce::learning::losses::Question;
+use crate::Result;
 
 /// Paths from which the mean of a token is estimated.
 const PATHS: usize = 4;
@@ -55,7 +56,7 @@ pub(super) fn gossip(shape: Shape, rounds: usize) -> Method {
 }
 
 impl Units {
-    pub(super) fn of(shape: Shape, mixing: &Mixing, seed: u64) -> anyhow::Result<Self> {
+    pub(super) fn of(shape: Shape, mixing: &Mixing, seed: u64) -> Result<Self> {
         let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
         let asked = Method::gossip_rounds(gap, mixing.nodes());
         // On the complete graph one round is exact, and every further one only counts.
@@ -71,7 +72,7 @@ impl Units {
             seed,
         };
         let walk = question(WALK);
-        let printed = |question: Question| -> anyhow::Result<f64> {
+        let printed = |question: Question| -> Result<f64> {
             Ok(question.published()?.map_or(f64::NAN, |summary| summary.mean))
         };
         Ok(Self {
@@ -92,14 +93,14 @@ impl Units {
 }
 
 /// Where all peers are alike, one observer stands for all.
-fn printed_by_symmetry(mixing: &Mixing, rounds: usize) -> anyhow::Result<f64> {
+fn printed_by_symmetry(mixing: &Mixing, rounds: usize) -> Result<f64> {
     let losses = published::gossip(Formula::Theorem1, mixing, &[0], rounds)?;
     Ok(ITERATIONS as f64 * losses[1..].iter().sum::<f64>() / (losses.len() - 1) as f64)
 }
 
 /// The mean over the others of what a peer in the middle learns over all iterations, if gradients do not react to what is hidden from it. Where
 /// nearly every noisy value can be solved for, local DP is the bound.
-fn true_gossip(mixing: &Mixing, gap: f64, rounds: usize) -> anyhow::Result<(f64, String)> {
+fn true_gossip(mixing: &Mixing, gap: f64, rounds: usize) -> Result<(f64, String)> {
     let n = mixing.nodes();
     let observer = n / 2;
     let gamma = if rounds > 1 { chebyshev_weight(gap)? } else { 1.0 };

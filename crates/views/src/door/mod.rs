@@ -1,0 +1,115 @@
+//! The accountant's door: what an adversary learns from an averaging run, planned or past, and what is promised therefore.
+//!
+//! ```text
+//! Setting (a plan: scheme, relay noise, results) ─┐
+//! Past (a run as it happened, from its transcript) ┴─► account(run, adversary) ─► Account: losses, guarantees
+//! ```
+//!
+//! Everyone who wants to know asks here: commands, the planner, pages, attacks. Which of the exact accountants fits is decided in one place
+//! (`setting.rs`), and what cannot be computed exactly counts as lost.
+
+mod past;
+mod setting;
+
+pub use past::{Past, Source};
+pub use setting::Setting;
+
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
+
+use crate::exact::{Leakage, Results};
+use crate::{Error, Result};
+
+/// Something that was, or will be, overheard.
+pub trait Overheard {
+    /// Number of peers.
+    fn peers(&self) -> usize;
+
+    /// What becomes of the results.
+    fn results(&self) -> Results;
+
+    /// What observers who pool all they hear learn of everyone.
+    fn leakage(&self, observers: &[usize]) -> Result<Leakage>;
+
+    /// Whether messages that got lost are accounted for.
+    fn counts_lost_messages(&self) -> bool {
+        false
+    }
+}
+
+/// What an adversary learns of everyone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// Who attacks.
+    pub adversary: Adversary,
+    /// Losses in units of local DP.
+    pub leakage: Leakage,
+    /// Whether the adversary knows everybody's result, too.
+    pub results: Results,
+    lost_messages_counted: bool,
+}
+
+/// What `adversary` learns from `run`.
+///
+/// ```
+/// use sottovoce_privacy::Adversary;
+/// use sottovoce_simulator::averaging::Scheme;
+/// use sottovoce_views::door::{Setting, account};
+/// let run = Setting::of(Scheme::Butterfly { positions: (0..8).collect() });
+/// let peer = account(&run, &Adversary::Peer(0))?;
+/// assert_eq!(peer.leakage.worst().0, 1); // the first partner
+/// let tapper = account(&run, &Adversary::WireTapper)?;
+/// assert!(tapper.leakage.losses.iter().all(|loss| *loss == 1.0));
+/// # Ok::<(), sottovoce_views::Error>(())
+/// ```
+pub fn account(run: &impl Overheard, adversary: &Adversary) -> Result<Account> {
+    let leakage = match adversary {
+        Adversary::WireTapper => Leakage::everything(run.peers()),
+        Adversary::Peer(one) => run.leakage(&[*one])?,
+        Adversary::Coalition(several) => run.leakage(several)?,
+        Adversary::ResultHolder => {
+            let remedy = "ask for a peer, a coalition or the wire-tapper, with results published";
+            return Err(Error::parameter("adversary", "whoever holds the result", remedy));
+        }
+    };
+    Ok(Account {
+        adversary: adversary.clone(),
+        leakage,
+        results: run.results(),
+        lost_messages_counted: run.counts_lost_messages(),
+    })
+}
+
+impl Account {
+    /// What peer `u` is promised, for a value that one person moves by `sensitivity`, under noise `sigma`.
+    pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
+        let mut guarantee = match self.adversary {
+            Adversary::WireTapper => wire_tapper(sensitivity, sigma)?,
+            _ => self.leakage.guarantee(u, sensitivity, sigma)?,
+        };
+        if self.lost_messages_counted {
+            guarantee.not_covered.retain(|limit| limit != limits::LOST_MESSAGES);
+        }
+        if self.results == Results::Published {
+            guarantee.not_covered.retain(|limit| limit != limits::RESULTS);
+        }
+        Ok(guarantee)
+    }
+
+    /// What the peer that loses most is promised.
+    pub fn worst(&self, sensitivity: f64, sigma: f64) -> Result<(usize, Guarantee)> {
+        let (peer, _) = self.leakage.worst();
+        Ok((peer, self.guarantee(peer, sensitivity, sigma)?))
+    }
+}
+
+/// What everyone is promised towards someone who sees every message: the loss of its own noise.
+pub fn wire_tapper(sensitivity: f64, sigma: f64) -> Result<Guarantee> {
+    Ok(Guarantee {
+        adversary: Adversary::WireTapper,
+        unit: Unit::User,
+        adjacency: Adjacency::Replace,
+        loss: Loss::Gdp(Gdp::new(sensitivity / sigma)?),
+        standing: Standing::Proven,
+        not_covered: limits::of_a_protocol(),
+    })
+}

@@ -1,0 +1,106 @@
+//! A run that is over: its guarantee is that of what happened.
+//!
+//! | the run | what is accounted for |
+//! | --- | --- |
+//! | nobody went on without somebody (complete, or in strict rounds) | the plan: what was said is a part of it |
+//! | somebody did, without relay noise and momentum | every message that arrived, with the rows that were really used |
+//! | somebody did, and it cannot be traced, or would be too large | local privacy |
+//!
+//! A missed message changes what is said later. In a star of twelve, one message in twenty lost takes a leaf's loss towards another from 0.1 to 1
+//! (`docs/theorems/linear-views.md`).
+
+use serde::Serialize;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::happened::{Arrivals, Happened, happened};
+use sottovoce_simulator::outcome::Outcome;
+
+use super::{Overheard, Setting};
+use crate::exact::{self, Leakage, Mixed, Results, Round};
+use crate::{Result, check_observers};
+
+/// Coefficients that a trace may hold: 400 MB of them.
+const LARGEST: usize = 50_000_000;
+
+/// What a run's losses were computed from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// The plan: nobody went on without somebody.
+    Planned,
+    /// What was really sent.
+    Traced,
+    /// A peer's own noise alone.
+    Local,
+}
+
+/// A run of a [`Setting`], as it happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    setting: Setting,
+    /// Rows and arrivals of every round, where somebody went on without somebody.
+    rounds: Option<Vec<Round>>,
+    finished: Vec<bool>,
+}
+
+impl Past {
+    /// From what a driver wrote down.
+    pub fn new<V>(setting: Setting, outcome: &Outcome<V>, arrived: &Arrivals) -> Result<Self> {
+        let rounds = match outcome.misses.is_empty() {
+            true => None,
+            false => {
+                let rounds = happened(&setting.scheme, outcome, arrived)?;
+                Some(rounds.into_iter().map(of_views).collect())
+            }
+        };
+        let finished = outcome.finals.iter().map(Option::is_some).collect();
+        Ok(Self { setting, rounds, finished })
+    }
+
+    /// What the losses towards these observers are computed from.
+    pub fn source(&self, observers: &[usize]) -> Source {
+        match &self.rounds {
+            None => Source::Planned,
+            Some(rounds) if self.is_traceable(rounds, observers) => Source::Traced,
+            Some(_) => Source::Local,
+        }
+    }
+
+    fn is_traceable(&self, rounds: &[Round], observers: &[usize]) -> bool {
+        let nodes = self.peers();
+        let heard = |round: &Round| round.heard.iter().filter(|(_, to)| observers.contains(to)).count();
+        let watched: usize = rounds.iter().map(heard).sum();
+        let accelerated = matches!(self.setting.scheme, Scheme::Gossip { accelerated: true, .. });
+        self.setting.relay_noise == 0.0 && !accelerated && (watched + nodes).saturating_mul(nodes) <= LARGEST
+    }
+}
+
+impl Overheard for Past {
+    fn peers(&self) -> usize {
+        self.setting.peers()
+    }
+
+    fn results(&self) -> Results {
+        self.setting.results
+    }
+
+    fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
+        let nodes = self.peers();
+        match &self.rounds {
+            None => self.setting.leakage(observers),
+            Some(rounds) if self.is_traceable(rounds, observers) => {
+                let shown = self.results().of(nodes).into_iter().filter(|peer| self.finished[*peer]);
+                exact::happened(nodes, rounds, observers, &shown.collect::<Vec<_>>())
+            }
+            Some(_) => exact::local(nodes, &check_observers(observers, nodes)?),
+        }
+    }
+
+    fn counts_lost_messages(&self) -> bool {
+        true
+    }
+}
+
+fn of_views(round: Happened) -> Round {
+    let rows = round.rows.into_iter().map(|row| Mixed { own: row.own, from: row.from }).collect();
+    Round { rows, heard: round.heard }
+}

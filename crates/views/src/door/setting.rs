@@ -1,0 +1,129 @@
+//! A run that is planned: which accountant is exact for it.
+
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::trace::trace;
+use sottovoce_topology::schedule::Schedule;
+
+use super::Overheard;
+use crate::exact::{self, Leakage, Results, WorstCoalition};
+use crate::published::{self, Formula};
+use crate::{Error, Result, parallel};
+
+/// All that is public of an averaging run to come. Noises are in units of the local one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Who mixes with whom.
+    pub scheme: Scheme,
+    /// Relay noise, as a share of the local noise.
+    pub relay_noise: f64,
+    /// What becomes of the results.
+    pub results: Results,
+}
+
+impl Setting {
+    /// Without relay noise, and with results that are kept.
+    pub fn of(scheme: Scheme) -> Self {
+        Self { scheme, relay_noise: 0.0, results: Results::Kept }
+    }
+
+    /// What every single peer learns of everyone; `done` hears of each.
+    pub fn leakages(&self, done: impl Fn(usize) + Sync) -> Result<Vec<Leakage>> {
+        match &self.scheme {
+            Scheme::Gossip { mixing, rounds, accelerated }
+                if self.results == Results::Kept && (self.relay_noise == 0.0 || !accelerated) =>
+            {
+                exact::relay_gossip_all_pairs(mixing, *rounds, self.relay_noise, done)
+            }
+            _ => parallel::map(self.peers(), |v| self.leakage(&[v]), done).into_iter().collect(),
+        }
+    }
+
+    /// The coalition of `size` peers that learns most (gossip on a fixed graph, results kept, no relay noise).
+    pub fn worst_coalition(&self, size: usize, done: impl Fn(usize) + Sync) -> Result<WorstCoalition> {
+        let unknown = |field, value: String, why: &str| {
+            Err(Error::parameter(
+                field,
+                value,
+                format!("the worst coalition is found {why}; name it with --observers"),
+            ))
+        };
+        match &self.scheme {
+            _ if self.results == Results::Published => {
+                unknown("results", "published".into(), "for kept results")
+            }
+            _ if self.relay_noise != 0.0 => {
+                unknown("relay-noise", self.relay_noise.to_string(), "without relay noise")
+            }
+            Scheme::Gossip { mixing, rounds, .. } => exact::worst_coalition(mixing, size, *rounds, done),
+            _ => unknown("worst-coalition", size.to_string(), "for gossip on a fixed graph"),
+        }
+    }
+
+    /// Losses as a paper prints them: refuted, and here for comparison. They know no relay noise.
+    pub fn published(&self, formula: Formula, observers: &[usize]) -> Result<Vec<f64>> {
+        match (&self.scheme, formula) {
+            (Scheme::Gossip { mixing, rounds, .. }, _) => {
+                published::gossip(formula, mixing, observers, *rounds)
+            }
+            (Scheme::Scheduled { schedule, rounds }, Formula::Theorem1) => {
+                published::scheduled(schedule, observers, *rounds)
+            }
+            (Scheme::Scheduled { .. }, Formula::Corrected) => {
+                let remedy = "the correction is printed for a fixed graph only; use exact";
+                Err(Error::parameter("method", "published-corrected", remedy))
+            }
+            (Scheme::Butterfly { .. }, _) => {
+                let remedy = "the formula is printed for gossip; claim the exact loss";
+                Err(Error::parameter("claim", "published", remedy))
+            }
+        }
+    }
+
+    /// From the messages themselves: right for every linear protocol.
+    fn traced(&self, observers: &[usize]) -> Result<Leakage> {
+        let peers = self.peers();
+        let noising = Noising { sensitivity: 1.0, local: 1.0, relay: self.relay_noise };
+        let trace = trace(&self.scheme, noising, observers)?;
+        let heard = trace.heard.iter().map(|message| &message.coefficients.0[..]);
+        let shown = self.results == Results::Published;
+        let known = trace.finals.iter().map(|last| &last.0[..]).filter(|_| shown);
+        let messages: Vec<&[f64]> = heard.chain(known).collect();
+        exact::traced(&messages, observers, peers, |i| observers.contains(&(i % peers)))
+    }
+}
+
+impl Overheard for Setting {
+    fn peers(&self) -> usize {
+        self.scheme.peers()
+    }
+
+    fn results(&self) -> Results {
+        self.results
+    }
+
+    /// Acceleration costs nothing without relay noise, since it spans the same space; with relay noise it does (each message also carries the
+    /// value before last, whose relay noise was never added), and only tracing is exact.
+    fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
+        let (tau, published) = (self.relay_noise, self.results.of(self.peers()));
+        match &self.scheme {
+            Scheme::Gossip { mixing, rounds, .. } if tau == 0.0 => {
+                exact::gossip_published(mixing, observers, *rounds, &published)
+            }
+            Scheme::Gossip { mixing, rounds, accelerated: false } if published.is_empty() => {
+                exact::relay_gossip(mixing, observers, *rounds, tau)
+            }
+            Scheme::Scheduled { schedule, rounds } if tau == 0.0 => {
+                exact::scheduled_published(schedule, observers, *rounds, &published)
+            }
+            Scheme::Gossip { mixing, rounds, accelerated: false } => {
+                let constant = Schedule::constant(mixing.clone());
+                exact::relay_scheduled(&constant, observers, *rounds, tau, &published)
+            }
+            Scheme::Scheduled { schedule, rounds } => {
+                exact::relay_scheduled(schedule, observers, *rounds, tau, &published)
+            }
+            _ => self.traced(observers),
+        }
+    }
+}
