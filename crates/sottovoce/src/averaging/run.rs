@@ -135,18 +135,13 @@ pub struct Coordinate {
 }
 
 /// In how many parts the work of an experiment falls, at most: for a progress bar.
-pub fn parts(seeds: usize) -> usize {
-    42 + 3 + seeds
+pub fn parts(experiment: &Averaging) -> usize {
+    42 + 3 + experiment.seeds.unwrap_or(1)
 }
 
-/// Runs an experiment under so many seeds, the first of which is shown. `done` is called about [`parts`] times.
-pub fn run(
-    experiment: &Averaging,
-    folder: &Path,
-    seed: u64,
-    seeds: usize,
-    done: impl Fn(),
-) -> Result<Averaged> {
+/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times.
+pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) -> Result<Averaged> {
+    let seeds = experiment.seeds.unwrap_or(1);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
     let ready = experiment.ready(folder, seed, |_| ())?;
     let first = Simulated::new(&ready, seed)?;
