@@ -8,6 +8,7 @@ use sottovoce_privacy::round_up;
 
 use crate::Global;
 use crate::graph::{count, real};
+use super::written::Out;
 use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
 
@@ -31,11 +32,16 @@ pub(super) struct RumorArgs {
     /// Largest acceptable delta at epsilon = 0.
     #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
     delta: f64,
+    #[command(flatten)]
+    out: Out,
 }
 
 impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        global.print(&Planned(plan::rumor(self.nodes, self.curious, self.delta)?))
+        self.out.check()?;
+        let found = plan::rumor(self.nodes, self.curious, self.delta)?;
+        let experiment = found.experiment(global.seed);
+        self.out.print(Planned(found), experiment, global)
     }
 }
 
