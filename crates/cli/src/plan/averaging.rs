@@ -11,10 +11,10 @@ use sottovoce_topology::family::Family;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
-use super::written::Out;
 use sottovoce::experiment::GraphSpec;
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;

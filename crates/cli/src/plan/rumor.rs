@@ -6,9 +6,9 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::round_up;
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::{count, real};
-use super::written::Out;
 use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
 

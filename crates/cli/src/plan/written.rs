@@ -38,7 +38,10 @@ impl Out {
     pub(super) fn check(&self) -> anyhow::Result<()> {
         match &self.out {
             Some(out) if out.exists() && !self.overwrite => {
-                bail!("`out` is {}: it exists; give another name, or --overwrite to replace it", out.display())
+                bail!(
+                    "`out` is {}: it exists; give another name, or --overwrite to replace it",
+                    out.display()
+                )
             }
             Some(out) if out.extension().is_none_or(|end| end != "toml") => {
                 bail!("`out` is {}: an experiment's file ends in .toml; give such a name", out.display())
@@ -56,7 +59,8 @@ impl Out {
     ) -> anyhow::Result<()> {
         let text = experiment.to_toml()?;
         if let Some(out) = &self.out {
-            let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let folder =
+                out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             let name = out.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             sottovoce_papers::files::write(folder, &[(&name, text.clone().into_bytes())], self.overwrite)?;
         }
@@ -73,7 +77,11 @@ impl<P: fmt::Display> fmt::Display for Written<P> {
         }
         match &self.out {
             Some(out) => write!(f, "\nexperiment: {0}   (run it: sottovoce run {0})", out.display()),
-            None => write!(f, "\nThe experiment that executes the choice (--out FILE.toml writes it):\n\n{}", self.text),
+            None => write!(
+                f,
+                "\nThe experiment that executes the choice (--out FILE.toml writes it):\n\n{}",
+                self.text
+            ),
         }
     }
 }

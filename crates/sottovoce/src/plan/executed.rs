@@ -19,7 +19,11 @@ impl Plan {
             Protocol::RandomisedGossip => Method::Randomised,
             Protocol::Butterfly => Method::Butterfly,
             Protocol::LocalDp | Protocol::CentralDp => {
-                return Err(Error::parameter("protocol", row.protocol.name(), "a baseline is not run; it is there to compare"));
+                return Err(Error::parameter(
+                    "protocol",
+                    row.protocol.name(),
+                    "a baseline is not run; it is there to compare",
+                ));
             }
         };
         let family = families.iter().find(|family| Some(family.to_string()) == row.graph).cloned();
