@@ -15,7 +15,8 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 
 use super::CLIP;
 use super::distances::{self, Course};
-use crate::{Item, Options, Result, Watch};
+use crate::registry::Desk;
+use crate::{Item, Result};
 
 /// Rows of each peer.
 const ROWS: usize = 8;
@@ -34,7 +35,8 @@ pub(super) struct Places {
     shares: [Vec<f64>; 2],
 }
 
-pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(in super::super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     (watch.doing)("7-8");
     let places = Places::draw(options.seed)?;
     let course = Course::new(if options.quick { 32 } else { 256 });
