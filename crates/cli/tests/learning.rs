@@ -264,11 +264,6 @@ fn bad_input_is_refused_with_a_remedy() {
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
-    // Neither does gossip on it, until peers keep a share of their own.
-    let gossip = format!("account learning --graph {} --iterations 2 --observers 0", path.display());
-    refused(&gossip, &["`gap` is 0", "--lazy", "metropolis-plus-one"]);
-    refused(&format!("run learning --no-report --nodes 6 --graph {}", path.display()), &["`gap` is 0"]);
-    sottovoce(&format!("{gossip} --lazy 0.2")).assert().success();
     let walk = "run learning --method walk --no-report --ridge 0.1 --markov-step 5 --nodes";
     refused(&format!("{walk} 6 --graph {}", path.display()), &["lazi"]);
     refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--nodes", "--nodes 16"), &["`ridge` is 0"]);
