@@ -23,15 +23,19 @@ pub(super) struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// The graph that was named, or a random geometric one of this size.
-    pub(super) fn mixing(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
-        let graph = match self.source.read()? {
-            Some(graph) => graph,
+    /// The graph that was named, or a random geometric one of this size, and the task with its peers in the graph's order, if they have names.
+    pub(super) fn mixing(&self, task: Task, seed: u64) -> anyhow::Result<(Task, Mixing)> {
+        let peers = task.peers();
+        let (task, graph) = match self.source.read()? {
+            Some(graph) => {
+                let names: Vec<String> = (0..graph.nodes()).map(|node| graph.label(node)).collect();
+                (task.in_order_of(&names)?, graph)
+            }
             None => {
                 let n = peers as f64;
                 // Three times what it takes to be connected, so that few draws are needed.
                 let radius = (3.0 * n.ln().max(1.0) / (std::f64::consts::PI * n)).sqrt().min(1.5);
-                generate(&Family::Geometric { n: peers, radius }, seed, true)?
+                (task, generate(&Family::Geometric { n: peers, radius }, seed, true)?)
             }
         };
         if graph.nodes() != peers {
@@ -40,7 +44,8 @@ impl GraphArgs {
                 graph.nodes()
             );
         }
-        self.source.mixing(&graph)
+        let mixing = self.source.mixing(&graph)?;
+        Ok((task, mixing))
     }
 }
 
@@ -90,14 +95,15 @@ pub(super) struct MethodArgs {
 
 impl MethodArgs {
     /// The graph: the one named, or a random geometric one; none where the method has no use for it.
-    pub(super) fn mixing(&self, task: &Task, seed: u64) -> anyhow::Result<Option<Mixing>> {
+    pub(super) fn mixing(&self, task: Task, seed: u64) -> anyhow::Result<(Task, Option<Mixing>)> {
         if !matches!(self.method, MethodArg::Gossip | MethodArg::Walk) {
             if self.graph.source.graph.is_some() {
                 bail!("`graph` is given: only gossip and walk have a use for one; leave it out");
             }
-            return Ok(None);
+            return Ok((task, None));
         }
-        self.graph.mixing(task.peers(), seed).map(Some)
+        let (task, mixing) = self.graph.mixing(task, seed)?;
+        Ok((task, Some(mixing)))
     }
 
     /// The settings but for the noise.

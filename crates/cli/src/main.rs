@@ -74,6 +74,9 @@ fn main() -> ExitCode {
     if !cli.global.quiet && seed::was_drawn(&matches) {
         eprintln!("{}", seed::drawn(cli.global.seed));
     }
+    if cli.global.quiet {
+        output::be_quiet();
+    }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),

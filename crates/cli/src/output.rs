@@ -2,10 +2,26 @@
 
 use std::fmt::Display;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
 use super::Global;
+
+/// Whether nothing but the result is to be printed.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Says no more notes.
+pub(crate) fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Says on standard error what was noticed in somebody's files.
+pub(crate) fn note(notes: &[String]) {
+    if !QUIET.load(Ordering::Relaxed) {
+        notes.iter().for_each(|note| eprintln!("note: {note}"));
+    }
+}
 
 /// A result that can be shown both ways.
 pub(crate) trait Report: Serialize + Display {}

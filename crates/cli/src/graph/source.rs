@@ -12,6 +12,7 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
 
 use super::real;
+use crate::output::note;
 
 /// Arguments that say which graph, and how peers weigh each other on it.
 #[derive(Debug, Args)]
@@ -79,7 +80,7 @@ pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<
 
 /// The graph, once what was noticed in its file is said.
 fn noted(found: io::Found) -> Graph {
-    found.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    note(&found.notes);
     found.graph
 }
 

@@ -16,8 +16,9 @@ use crate::learning::{MethodArgs, TargetArgs};
 use crate::task::TaskArgs;
 use sottovoce::learning::report::{STARRED, Shown};
 use sottovoce::learning::run::{Checkpoint, Point, Run};
-use sottovoce::learning::{Session, Settings, Spread, Task, Trivial};
+use sottovoce::learning::{Measures, Session, Settings, Spread, Task, Trivial};
 use sottovoce::terms::promised;
+use sottovoce_learning::read::Source;
 use sottovoce_papers::files;
 
 const EXAMPLES: &str = "Examples:
@@ -27,12 +28,17 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --range weight=30:200 --nodes 50
+  sottovoce run learning --data visits.csv --label ill --category ward=a,b,c --missing zero --norm 100 --peer-column hospital
+  sottovoce run learning --data houses.csv --label price --loss squared --bounds bounds.csv --nodes 20
+  sottovoce run learning --data train-images-idx3-ubyte.gz --classes 10
 
 Without --data the task is a synthetic look-alike of Houses (20,640 rows, 8 features, two classes). With a target and no --sigma the noise is
 calibrated so that the whole run meets the target; with both the run ends, or peers fall silent, when the target is reached.
 
 A user's data are its rows; guarantees are of replacing all of them. So that nobody's rows move another's, a file is scaled by public bounds only
-(--range, --bounds or --norm), and labels are made by public rules (--positive, --label-threshold or --classes). Losses, accuracies and curves are
+(--range, --bounds or --norm), labels are made by public rules (--positive, --label-threshold or --classes; of 0 and 1, or -1 and 1, 1 is positive),
+categories are those that are named (--category), and what is missing is refused or a number given beforehand (--missing). Who holds a row
+(--peer-column) and how many rows there are is public. Losses, accuracies and curves are
 computed without privacy; a simulation hides nothing, since its noise follows from its seed.";
 
 /// Arguments of `run learning`.
@@ -48,7 +54,7 @@ pub(super) struct Learning {
     /// Noise on a gradient, in units of its sensitivity; 0 for a run that protects nobody.
     #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
     sigma: Option<f64>,
-    /// Runs with this and the following seeds over which the accuracy is measured: one alone may be lucky.
+    /// Runs with this and the following seeds over which the accuracy, or the error, is measured: one alone may be lucky.
     #[arg(long, value_name = "N", default_value = "10", value_parser = count)]
     seeds: usize,
     /// File in which the run's state is kept.
@@ -65,15 +71,32 @@ pub(super) struct Learning {
 }
 
 /// What is measured on the rows as they are.
-const WITHOUT_PRIVACY: [&str; 6] =
-    ["accuracy", "accuracy_of_this_run", "accuracy_without_noise", "trivial", "objective", "curve"];
+const WITHOUT_PRIVACY: [&str; 10] = [
+    "accuracy",
+    "accuracy_of_this_run",
+    "accuracy_without_noise",
+    "rmse",
+    "r_squared",
+    "this_run",
+    "without_noise",
+    "trivial",
+    "objective",
+    "curve",
+];
+
 /// What came of it.
 #[derive(Debug, Serialize)]
 struct Learned {
     seed: u64,
     task: String,
     method: &'static str,
+    /// The files of the data, with their hashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    data: Vec<Source>,
     peers: usize,
+    /// What the peers are called, in their order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
     parameters: usize,
     /// Contributions of each peer.
     iterations: usize,
@@ -89,14 +112,20 @@ struct Learned {
     shown: usize,
     objective: f64,
     /// Over several seeds; of this run alone, where it was paused.
-    accuracy: Spread,
-    accuracy_of_this_run: f64,
+    #[serde(flatten)]
+    measures: Measures<Spread>,
+    this_run: Measures,
     /// The same method without noise.
-    accuracy_without_noise: f64,
+    without_noise: Measures,
+    /// The same, of classes only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy_of_this_run: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    accuracy_without_noise: Option<f64>,
     /// What a model is worth that looks at no feature.
     trivial: Trivial,
     /// Which of these numbers no noise protects.
-    computed_without_privacy: [&'static str; 6],
+    computed_without_privacy: Vec<&'static str>,
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     spent: f64,
     /// Why contributions ended early, if they did.
@@ -117,8 +146,7 @@ impl Learning {
         if let Some(folder) = &folder {
             files::check(folder, names.into_iter(), self.place.overwrite)?;
         }
-        let task = self.task.read()?;
-        let mixing = self.method.mixing(&task, global.seed)?;
+        let (task, mixing) = self.method.mixing(self.task.read()?, global.seed)?;
         let (settings, last_step) = self.settings(&task, mixing.as_ref(), global.seed)?;
         ensure!(self.seeds > 0, "`seeds` is 0: give at least 1");
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -127,9 +155,10 @@ impl Learning {
         let more = self.learn(&mut run, mixing.as_ref(), global)?;
         let mut found = self.conclude(&task, mixing.as_ref(), &run, more)?;
         let silent = Settings { sigma: 0.0, budget: None, ..settings };
-        found.accuracy_without_noise = accuracy(&task, mixing.as_ref(), silent, None, threads)?;
+        found.without_noise = measures(&task, mixing.as_ref(), silent, None, threads)?;
+        found.accuracy_without_noise = found.without_noise.accuracy().copied();
         if !more {
-            found.accuracy = self.over_seeds(&task, mixing.as_ref(), found.accuracy_of_this_run, global)?;
+            found.measures = self.over_seeds(&task, mixing.as_ref(), found.this_run, global)?;
         }
         let written = match &folder {
             Some(folder) => {
@@ -152,24 +181,24 @@ impl Learning {
         global.print(&Printed { found, report: folder, files: written })
     }
 
-    /// The accuracy of this run and of those with the next seeds, each with the noise that it needs.
+    /// What models are worth: of this run and of those with the next seeds, each with the noise that it needs.
     fn over_seeds(
         &self,
         task: &Task,
         mixing: Option<&Mixing>,
-        own: f64,
+        own: Measures,
         global: &Global,
-    ) -> anyhow::Result<Spread> {
+    ) -> anyhow::Result<Measures<Spread>> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let bar = global.progress(self.seeds, "other seeds");
         let mut all = vec![own];
         for further in 1..self.seeds as u64 {
             bar.inc(1);
             let (settings, last_step) = self.settings(task, mixing, global.seed.wrapping_add(further))?;
-            all.push(accuracy(task, mixing, settings, last_step, threads)?);
+            all.push(measures(task, mixing, settings, last_step, threads)?);
         }
         bar.finish_and_clear();
-        Ok(Spread::of(&all))
+        Ok(Measures::of_runs(&all))
     }
 
     /// The settings, calibrated where a target is given, and the last step that the target allows.
@@ -247,6 +276,7 @@ impl Learning {
         paused: bool,
     ) -> anyhow::Result<Learned> {
         let session = run.session();
+        let this_run = session.measures();
         let settings = session.settings();
         let model = session.model();
         let guarantees = run.guarantees(mixing, self.target.delta)?;
@@ -256,7 +286,9 @@ impl Learning {
             seed: settings.seed,
             task: task.name.clone(),
             method: settings.method.name(),
+            data: task.sources().to_vec(),
             peers: task.peers(),
+            names: task.names().map(<[String]>::to_vec),
             parameters: task.parameters(),
             iterations: settings.iterations,
             step: settings.step,
@@ -266,11 +298,13 @@ impl Learning {
             paused,
             shown: run.shown(),
             objective: task.objective(&model),
-            accuracy: Spread::of(&[session.accuracy()]),
-            accuracy_of_this_run: session.accuracy(),
-            accuracy_without_noise: f64::NAN,
+            measures: Measures::of_runs(&[this_run]),
+            this_run,
+            without_noise: this_run,
+            accuracy_of_this_run: this_run.accuracy().copied(),
+            accuracy_without_noise: None,
             trivial: task.trivial(),
-            computed_without_privacy: WITHOUT_PRIVACY,
+            computed_without_privacy: measured(&this_run),
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
@@ -281,18 +315,28 @@ impl Learning {
     }
 }
 
-/// The accuracy that a whole run ends with.
-fn accuracy(
+/// Those of the measured fields that apply.
+fn measured(measures: &Measures) -> Vec<&'static str> {
+    let numbers = |field: &str| field == "rmse" || field == "r_squared";
+    let applies = |field: &str| match measures {
+        Measures::Classes { .. } => !numbers(field),
+        Measures::Numbers { .. } => !field.starts_with("accuracy"),
+    };
+    WITHOUT_PRIVACY.into_iter().filter(|field| applies(field)).collect()
+}
+
+/// What the model is worth that a whole run ends with.
+fn measures(
     task: &Task,
     mixing: Option<&Mixing>,
     settings: Settings,
     last_step: Option<usize>,
     threads: usize,
-) -> anyhow::Result<f64> {
+) -> anyhow::Result<Measures> {
     let mut session = Session::new(task, mixing, settings, threads)?;
     let last = last_step.unwrap_or(usize::MAX);
     while session.progress().0 < last && session.advance(|_, _, _| {})? {}
-    Ok(session.accuracy())
+    Ok(session.measures())
 }
 
 /// Writes a checkpoint whole or not at all.
@@ -305,21 +349,41 @@ fn save(path: &Path, checkpoint: &Checkpoint) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Names of peers in a line.
+const SHOWN: usize = 12;
+
+/// Some of the names, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// One measure as it is; several with their names.
+fn words(measures: &Measures) -> String {
+    match measures.list().as_slice() {
+        [(_, only)] => format!("{only:.3}"),
+        all => all.iter().map(|(name, value)| format!("{name} {value:.3}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
 impl Learned {
     fn title(&self) -> String {
         format!("{}, learned by {} among {} peers", self.task, self.method, self.peers)
     }
 
     fn facts(&self) -> Vec<(String, String)> {
-        let own = if self.accuracy.runs > 1 {
-            format!(", {:.3} in this run", self.accuracy_of_this_run)
-        } else {
-            String::new()
-        };
-        let mut facts = vec![
-            ("accuracy *".to_owned(), format!("{}{own}", self.accuracy.words())),
-            ("without looking at features *".to_owned(), format!("{:.3}", self.trivial.accuracy)),
-            ("without noise *".to_owned(), format!("{:.3}", self.accuracy_without_noise)),
+        let mut facts = Vec::new();
+        let singles = self.this_run.list();
+        for ((name, spread), (_, own)) in self.measures.list().into_iter().zip(singles) {
+            let own = if spread.runs > 1 { format!(", {own:.3} in this run") } else { String::new() };
+            facts.push((format!("{name} *"), format!("{}{own}", spread.words())));
+        }
+        facts.extend([
+            ("without looking at features *".to_owned(), words(&self.trivial.measures)),
+            ("without noise *".to_owned(), words(&self.without_noise)),
             (
                 "training loss *".to_owned(),
                 format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
@@ -329,7 +393,13 @@ impl Learned {
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
             ("step size".to_owned(), self.step.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
-        ];
+        ]);
+        if let Some(names) = &self.names {
+            facts.push(("peers".to_owned(), shortened(names)));
+        }
+        for source in &self.data {
+            facts.push((source.file.clone(), format!("SHA-256 {}", source.sha256)));
+        }
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
         }

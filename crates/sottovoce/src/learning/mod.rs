@@ -27,4 +27,4 @@ pub use losses::{Summary, UnitLosses};
 pub use method::Method;
 pub use run::{Checkpoint, Promise, Run};
 pub use session::{Session, Settings, State};
-pub use sottovoce_learning::{Batch, Bounds, Data, Origin, Spread, Task, Trivial};
+pub use sottovoce_learning::{Batch, Bounds, Data, Measures, Origin, Spread, Task, Trivial};

@@ -7,7 +7,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::calibrate::Currency;
 use super::losses::butterfly;
 use super::path::{Excursion, Pairs, Path, pairs};
-use super::{Against, Method, Session, Settings, State, Target, Task};
+use super::{Against, Measures, Method, Session, Settings, State, Target, Task};
 use crate::{Error, Result, require};
 
 /// Points of a learning curve.
@@ -40,8 +40,9 @@ pub struct Point {
     pub step: usize,
     /// The loss on all training rows.
     pub objective: f64,
-    /// The share of test rows classified right.
-    pub accuracy: f64,
+    /// What the model is worth on the test rows.
+    #[serde(flatten)]
+    pub measures: Measures,
     /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most.
     pub spent: f64,
 }
@@ -280,7 +281,7 @@ impl<'a> Run<'a> {
         let point = Point {
             step: self.progress().0,
             objective: self.task.objective(&model),
-            accuracy: self.session.accuracy(),
+            measures: self.session.measures(),
             spent: self.session.spent(),
         };
         if self.curve.last().is_none_or(|last| last.step < point.step) {

@@ -10,7 +10,7 @@ use sottovoce_simulator::walk::{Stroll, StrollState, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 
-use super::{Method, Task};
+use super::{Measures, Method, Task};
 use crate::{Error, Result, require};
 
 /// The stream of a token's first holder; 0 is noise.
@@ -188,16 +188,21 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Mean over peers of the accuracy of each peer's own model.
-    pub fn accuracy(&self) -> f64 {
+    /// What the model is worth on the test rows; of gossip the mean over peers, each of which has a model of its own.
+    pub fn measures(&self) -> Measures {
         match (&self.engine, self.settings.method) {
             (Engine::Descent(run), Method::Gossip { .. }) => {
-                let each =
-                    run.values().chunks_exact(self.task.parameters()).map(|model| self.task.accuracy(model));
-                each.sum::<f64>() / self.task.peers() as f64
+                let models = run.values().chunks_exact(self.task.parameters());
+                let each: Vec<Measures> = models.map(|model| self.task.measures(model)).collect();
+                Measures::over(&each, |values| values.iter().sum::<f64>() / self.task.peers() as f64)
             }
-            _ => self.task.accuracy(&self.model()),
+            _ => self.task.measures(&self.model()),
         }
+    }
+
+    /// The accuracy among [`Self::measures`]; NaN where numbers are learned.
+    pub fn accuracy(&self) -> f64 {
+        self.measures().accuracy().copied().unwrap_or(f64::NAN)
     }
 
     /// Steps done, and of how many: iterations, or steps of the tokens.

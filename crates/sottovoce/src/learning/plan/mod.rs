@@ -12,7 +12,7 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
 use crate::learning::run::{Promise, revealed};
-use crate::learning::{Against, Method, Origin, Session, Settings, Spread, Task, Trivial};
+use crate::learning::{Against, Measures, Method, Origin, Session, Settings, Spread, Task, Trivial};
 use crate::{Error, Result, require};
 
 /// Step sizes of methods in which all step at once.
@@ -24,7 +24,8 @@ const STEPS_OF_TOKEN: [f64; 4] = [0.01, 0.034, 0.1, 0.3];
 const CHOSEN: &str =
     "the rows on which method, step size and contributions were tried are public, or that choice is paid for";
 /// Which numbers of a plan no noise protects.
-const WITHOUT_PRIVACY: [&str; 5] = ["rows/accuracy", "rows/step", "rows/iterations", "chosen", "trivial"];
+const WITHOUT_PRIVACY: [&str; 7] =
+    ["rows/accuracy", "rows/rmse", "rows/r_squared", "rows/step", "rows/iterations", "chosen", "trivial"];
 
 /// What is to be planned.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +57,9 @@ pub struct Row {
     pub step: f64,
     /// Noise on a gradient, in sensitivities (of the first run: a walk's noise depends on its path).
     pub sigma: f64,
-    /// Accuracy over the runs.
-    pub accuracy: Spread,
+    /// What models are worth on the test rows, over the runs.
+    #[serde(flatten)]
+    pub measures: Measures<Spread>,
     /// Messages of the whole run.
     pub messages: u64,
     /// By what right the target is met.
@@ -79,7 +81,7 @@ pub struct LearningPlan {
     pub gap: f64,
     /// What had to hold.
     pub promise: Promise,
-    /// The best of each method, by accuracy.
+    /// The best of each method, by accuracy or R².
     pub rows: Vec<Row>,
     /// Which of them is chosen: the most accurate without a server.
     pub chosen: usize,
@@ -121,7 +123,7 @@ impl Problem<'_> {
             .into_iter()
             .map(|method| self.best(method, &done))
             .collect::<Result<Vec<_>, _>>()?;
-        rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
+        rows.sort_by(|a, b| b.measures.first().mean.total_cmp(&a.measures.first().mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
         Ok(LearningPlan {
             task: self.task.name.clone(),
@@ -168,17 +170,17 @@ impl Problem<'_> {
                 method.name()
             )));
         };
-        let mut accuracies = Vec::new();
+        let mut measures = Vec::new();
         for run in 0..self.runs as u64 {
             let settings =
                 self.settings(method, best.iterations, best.step, self.seed.wrapping_add(1 + run))?;
-            accuracies.push(self.learn(&settings)?.accuracy());
+            measures.push(self.learn(&settings)?.measures());
             done();
         }
-        self.row(&best, &accuracies)
+        self.row(&best, &measures)
     }
 
-    fn row(&self, best: &Settings, accuracies: &[f64]) -> Result<Row> {
+    fn row(&self, best: &Settings, measures: &[Measures]) -> Result<Row> {
         let standing = match self.promise.against {
             Against::WireTapper => Standing::Proven,
             _ => revealed(self.task, Some(self.mixing), best, usize::MAX)?.standing,
@@ -188,7 +190,7 @@ impl Problem<'_> {
             iterations: best.iterations,
             step: best.step,
             sigma: best.sigma,
-            accuracy: Spread::of(accuracies),
+            measures: Measures::of_runs(measures),
             messages: self.messages(best),
             standing: standing.given(self.task.assumptions()).given(&self.choice()),
             serverless: best.method != Method::Central,
