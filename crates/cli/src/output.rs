@@ -19,7 +19,7 @@ pub(crate) fn be_quiet() {
 /// Says on standard error what was noticed in somebody's files.
 pub(crate) fn note(notes: &[String]) {
     if !QUIET.load(Ordering::Relaxed) {
-        notes.iter().for_each(|note| eprintln!("note: {note}"));
+        notes.iter().for_each(|note| eprintln!("sottovoce: note: {note}"));
     }
 }
 

@@ -24,6 +24,9 @@ const EXAMPLES: &str = "Examples:
 Everyone makes a private gradient step, adds fresh noise, and averages with the others; so often as --iterations says. A loss of 1 is that of one
 gradient released under its own noise; as many as there are iterations is no amplification at all.";
 
+/// Peers of a butterfly whose losses fit into memory for every step.
+const MOST_PEERS: usize = 1_000_000;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Averaging {
     Gossip,
@@ -118,6 +121,9 @@ impl LearningArgs {
         let Some(n) = self.nodes else {
             bail!("`nodes` is missing: give the number of peers of the butterfly")
         };
+        if n > MOST_PEERS {
+            bail!("`nodes` is {n}: what each of them loses is computed; give at most {MOST_PEERS}");
+        }
         if self.source.graph.is_some() {
             bail!("`graph` is given: a butterfly has no use for one; leave it out");
         }

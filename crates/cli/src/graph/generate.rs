@@ -22,13 +22,15 @@ const EXAMPLES: &str = "Example:
   sottovoce graph generate --family stochastic-block --sizes 50,50 --p-in 0.3 --p-out 0.02
 
 Formats by extension:
-  .txt .tsv .edges .edgelist .el  edge-list      two node names per line
-  .snap                           snap           the same, with tabs, as SNAP has it
+  .txt .tsv .edgelist .el         edge-list      two node names per line
+  .edges .snap                    snap           the same, with tabs, as SNAP has it
   .graphml .xml                   graphml        keeps coordinates
   .json                           node-link      as networkx.node_link_data; keeps coordinates
   .csv                            adjacency-csv  a matrix of 0 and 1
+  .gml                            gml            as networkx and Gephi have it; keeps coordinates
+  .mtx .mm                        matrix-market  a sparse matrix, as SciPy has it
 
-Without --out, --json prints {\"nodes\": N, \"edges\": [[u, v], ..], ..}; `graph inspect` reads the formats above.";
+Without --out, --json prints {\"nodes\": N, \"edges\": [[u, v], ..], ..}; `graph inspect` reads the formats above, gzipped or not.";
 
 /// Arguments of `graph generate`.
 #[derive(Debug, Args)]
@@ -60,6 +62,9 @@ impl Generate {
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
         save::check("out", out, self.force)?;
+        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
+        }
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;

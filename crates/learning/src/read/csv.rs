@@ -29,7 +29,7 @@ pub fn csv(reader: impl Read, options: &Options) -> Result<Found> {
         if fields.iter().all(|field| field.is_empty()) && fields.len() == 1 {
             continue;
         }
-        if fields.iter().any(|field| field.contains('\n')) {
+        if record.iter().any(|field| field.contains('\n')) {
             return Err(Error::line(
                 line,
                 "a closing \" is missing; a field ends in the line where it starts",
