@@ -189,7 +189,7 @@ impl TaskArgs {
                     );
                 }
                 let found = self.file(path.clone())?.read()?;
-                note(&found.notes);
+                found.notes.iter().for_each(|text| note(text));
                 let shards = match found.named_shards()? {
                     Some(shards) => shards,
                     None => self.deal(&found.train)?,

@@ -1,0 +1,236 @@
+//! What came of a learning run: numbers, guarantees, and both in words.
+
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_learning::read::Source;
+use sottovoce_privacy::round_up;
+
+use super::report::{STARRED, Shown};
+use super::run::{Point, Run};
+use super::{Measures, Spread, Task, Trivial};
+use crate::Result;
+use crate::terms::promised;
+
+/// What is measured on the rows as they are.
+const OF_CLASSES: [&str; 8] = [
+    "accuracy",
+    "accuracy_of_this_run",
+    "accuracy_without_noise",
+    "this_run",
+    "without_noise",
+    "trivial",
+    "objective",
+    "curve",
+];
+/// The same where numbers are learned.
+const OF_NUMBERS: [&str; 7] =
+    ["rmse", "r_squared", "this_run", "without_noise", "trivial", "objective", "curve"];
+
+/// Names of peers in a line.
+const SHOWN: usize = 12;
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Learned {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The task's name.
+    pub task: String,
+    /// The method's name.
+    pub method: &'static str,
+    /// The files that the rows came from, with their hashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<Source>,
+    /// Number of peers.
+    pub peers: usize,
+    /// What they are called, in their order, where they have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// Parameters of the model.
+    pub parameters: usize,
+    /// Contributions of each peer.
+    pub iterations: usize,
+    /// Step size.
+    pub step: f64,
+    /// Noise in units of the sensitivity.
+    pub sigma: f64,
+    /// How far one user moves a gradient.
+    pub sensitivity: f64,
+    /// Steps done, and planned.
+    pub steps: (usize, usize),
+    /// Whether there is more to do: the run was paused.
+    pub paused: bool,
+    /// How often the state was written down on the way. Each time is counted in the guarantees.
+    pub shown: usize,
+    /// The training loss.
+    pub objective: f64,
+    /// What models are worth on the test rows, over several seeds; of this run alone, where it was paused.
+    #[serde(flatten)]
+    pub measures: Measures<Spread>,
+    /// Of this run alone.
+    pub this_run: Measures,
+    /// The same method without noise.
+    pub without_noise: Measures,
+    /// The accuracy among them, where classes are learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy_of_this_run: Option<f64>,
+    /// The same without noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy_without_noise: Option<f64>,
+    /// What a model is worth that looks at no feature.
+    pub trivial: Trivial,
+    /// Which of these numbers no noise protects.
+    pub computed_without_privacy: &'static [&'static str],
+    /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
+    pub spent: f64,
+    /// Why contributions ended early, if they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
+    /// Guarantees, with their standing.
+    pub statements: Vec<String>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
+    /// The model.
+    pub model: Vec<f64>,
+    /// The learning curve.
+    pub curve: Vec<Point>,
+}
+
+impl Learned {
+    pub(super) fn new(
+        task: &Task,
+        run: &Run,
+        paused: bool,
+        delta: f64,
+        without_noise: Measures,
+        measures: Measures<Spread>,
+    ) -> Result<Self> {
+        let session = run.session();
+        let this_run = session.measures();
+        let settings = session.settings();
+        let model = session.model();
+        let statements =
+            run.guarantees(delta)?.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
+        Ok(Self {
+            seed: settings.seed,
+            task: task.name.clone(),
+            method: settings.method.name(),
+            data: task.sources().to_vec(),
+            peers: task.peers(),
+            names: task.names().map(<[String]>::to_vec),
+            parameters: task.parameters(),
+            iterations: settings.iterations,
+            step: settings.step,
+            sigma: settings.sigma,
+            sensitivity: task.sensitivity(),
+            steps: run.progress(),
+            paused,
+            shown: run.shown(),
+            objective: task.objective(&model),
+            measures,
+            this_run,
+            without_noise,
+            accuracy_of_this_run: this_run.accuracy().copied(),
+            accuracy_without_noise: without_noise.accuracy().copied(),
+            trivial: task.trivial(),
+            computed_without_privacy: if this_run.accuracy().is_some() { &OF_CLASSES } else { &OF_NUMBERS },
+            spent: session.spent(),
+            ended: session.stopped().map(|overspent| overspent.to_string()),
+            statements,
+            not_covered: task.not_covered(),
+            model,
+            curve: run.curve().to_vec(),
+        })
+    }
+
+    /// The page, and its chart as a vector file and as a bitmap.
+    pub fn files(&self) -> Result<[Vec<u8>; 3]> {
+        let shown = Shown {
+            title: &self.title(),
+            facts: &self.facts(),
+            statements: &self.statements,
+            not_covered: &self.not_covered,
+            curve: &self.curve,
+            trivial: self.trivial,
+        };
+        shown.files()
+    }
+
+    /// What it is about.
+    pub fn title(&self) -> String {
+        format!("{}, learned by {} among {} peers", self.task, self.method, self.peers)
+    }
+
+    /// Labels and values; a star marks those that are computed without privacy.
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let mut facts = Vec::new();
+        for ((name, spread), (_, own)) in self.measures.list().into_iter().zip(self.this_run.list()) {
+            let own = if spread.runs > 1 { format!(", {own:.3} in this run") } else { String::new() };
+            facts.push((format!("{name} *"), format!("{}{own}", spread.words())));
+        }
+        facts.extend([
+            ("without looking at features *".to_owned(), words(&self.trivial.measures)),
+            ("without noise *".to_owned(), words(&self.without_noise)),
+            (
+                "training loss *".to_owned(),
+                format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
+            ),
+            ("contributions of each peer".to_owned(), self.iterations.to_string()),
+            ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
+            ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
+            ("step size".to_owned(), self.step.to_string()),
+            ("seed".to_owned(), self.seed.to_string()),
+        ]);
+        if let Some(names) = &self.names {
+            facts.push(("peers".to_owned(), shortened(names)));
+        }
+        for source in &self.data {
+            facts.push((source.file.clone(), format!("SHA-256 {}", source.sha256)));
+        }
+        if let Some(ended) = &self.ended {
+            facts.push(("contributions ended".to_owned(), ended.clone()));
+        }
+        if self.shown > 0 {
+            facts.push((
+                "state written down".to_owned(),
+                format!("{} times, each of them counted", self.shown),
+            ));
+        }
+        if self.paused {
+            facts.push(("paused".to_owned(), "go on with --resume".to_owned()));
+        }
+        facts
+    }
+}
+
+/// Some of the names, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// One measure as it is; several with their names.
+fn words(measures: &Measures) -> String {
+    match measures.list().as_slice() {
+        [(_, only)] => format!("{only:.3}"),
+        all => all.iter().map(|(name, value)| format!("{name} {value:.3}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
+impl fmt::Display for Learned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.title())?;
+        for (label, value) in self.facts() {
+            writeln!(f, "  {label:<30} {value}")?;
+        }
+        writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
+        if self.statements.is_empty() {
+            return writeln!(f, "  nothing: there was no noise");
+        }
+        promised(f, &self.statements, &self.not_covered)
+    }
+}
