@@ -1,5 +1,6 @@
 //! `sottovoce account learning`: what learning together reveals, by any method.
 
+use anyhow::bail;
 use clap::Args;
 
 use crate::Global;
@@ -16,6 +17,9 @@ const EXAMPLES: &str = "Examples:
 
 Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh noise, and averages with the others; so often as --iterations says. A loss of 1 is that of one
 gradient released under its own noise; as many as there are iterations is no amplification at all.";
+
+/// Peers whose losses fit into memory.
+const MOST_PEERS: usize = 1_000_000;
 
 /// Arguments of `account learning`.
 #[derive(Debug, Args)]
@@ -40,6 +44,9 @@ impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let choice = self.method.choice("gossip")?;
         let (peers, mixing) = self.method.peers_and_mixing(choice.method, self.nodes, global.seed)?;
+        if peers > MOST_PEERS {
+            bail!("`nodes` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
+        }
         let graph = mixing.as_ref().map(|mixing| mixing.graph());
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;

@@ -23,7 +23,7 @@ pub use dice::Dice;
 pub use events::{RumorOutcome, RumorRun};
 
 use sottovoce_protocol::rumor::{Contacts, Muting, Start};
-use sottovoce_topology::Graph;
+use sottovoce_topology::{Graph, MOST_NODES};
 
 use crate::{Error, Result};
 
@@ -54,13 +54,13 @@ impl<'a> Among<'a> {
         }
     }
 
-    /// Refuses what no rumour can fill: nobody, more than four thousand million, or parts that do not touch.
+    /// Refuses what no rumour can fill: nobody, more peers than graphs have, or parts that do not touch.
     pub fn check(self) -> Result<()> {
         match self {
-            Self::Everyone(peers) if !(2..=u32::MAX as usize).contains(&peers) => Err(Error::parameter(
+            Self::Everyone(peers) if !(2..=MOST_NODES).contains(&peers) => Err(Error::parameter(
                 "nodes",
                 peers,
-                "a rumour needs two peers at least, and 4294967295 at most",
+                format!("a rumour needs two peers at least, and {MOST_NODES} at most"),
             )),
             Self::Graph(graph) if graph.nodes() < 2 => Err(Error::parameter(
                 "graph",
