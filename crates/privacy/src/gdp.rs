@@ -51,9 +51,24 @@ impl Gdp {
         Self::new(1.0 / sigma).map(|gdp| Self { roundings: 4.0, ..gdp })
     }
 
+    /// The loss of Gaussian noise of standard deviation `scale` on what one person moves by `sensitivity` at most.
+    pub fn of_release(sensitivity: f64, scale: f64) -> Result<Self> {
+        if !(sensitivity > 0.0 && scale > 0.0) {
+            let remedy = "give a positive sensitivity and a positive scale of noise";
+            return Err(Error::parameter("release", format!("{sensitivity} under {scale}"), remedy));
+        }
+        // The quotient is rounded, and then its square.
+        Self::new(sensitivity / scale).map(|gdp| Self { roundings: 4.0, ..gdp })
+    }
+
     /// The parameter.
     pub fn mu(self) -> f64 {
         self.mu_squared.sqrt()
+    }
+
+    /// The squared parameter.
+    pub fn mu_squared(self) -> f64 {
+        self.mu_squared
     }
 
     /// `mu²`, rounded up: what a budget is charged.
