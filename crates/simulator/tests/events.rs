@@ -6,13 +6,12 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::{Averager, Noising};
-use sottovoce_protocol::{Gate, Protocol};
 use sottovoce_simulator::averaging::AveragingSetup;
-use sottovoce_simulator::events::Simulation;
+use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_simulator::record::Transcript;
+use sottovoce_simulator::record::Mail;
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
@@ -76,7 +75,7 @@ fn the_crashed_have_no_result_and_the_others_do() {
 #[test]
 fn without_a_timeout_silence_is_waited_for_until_the_deadline() {
     let setup = gossip(5, 1, 3, false, PLAIN);
-    let network = Network { loss: 1.0, ..Network::perfect() };
+    let network = Network { drop: 1.0, ..Network::perfect() };
     let outcome = run(&setup, network, &Faults::default(), 3);
     assert!(!outcome.complete && outcome.finals.iter().all(Option::is_none) && outcome.bias.is_none());
     assert_eq!(outcome.traffic.lost, outcome.traffic.sent);
@@ -123,7 +122,7 @@ fn poisoned(setup: &AveragingSetup, victim: usize, seed: u64, timeout: u64) -> O
     let gamma = setup.scheme.gamma().unwrap();
     let mut value = setup.values[victim].clone();
     value[0] = f64::NAN;
-    peers[victim] = Averager::new(value, part, setup.noising, gamma, Gate::new(f64::INFINITY));
+    peers[victim] = Averager::new(value, part, setup.noising, gamma);
     assert!(peers[victim].value()[0].is_nan());
     let network = Network { timeout: Some(ms(timeout)), ..Network::perfect() };
     Simulation::new(peers, PeerNoise::all(seed, setup.values.len()), network, seed).unwrap().run()
@@ -137,7 +136,7 @@ proptest! {
         ((setup, network, faults, seed), strict) in (any_faulty_run(), any::<bool>())
     ) {
         let once = || {
-            let mut transcript = Transcript::default();
+            let mut transcript = Mail::default();
             let peers = if strict { setup.numbers().unwrap() } else { lenient(&setup) };
             let noises = PeerNoise::all(seed, peers.len());
             let outcome = Simulation::new(peers, noises, network, seed).unwrap()
@@ -156,7 +155,7 @@ proptest! {
         (setup, latency, seed) in (any_setup(), any_latency(), any::<u64>())
     ) {
         let network = Network {
-            latency, loss: 0.0, duplicate: 0.7, reorder: 0.3, hold: ms(25), timeout: None,
+            latency, drop: 0.0, duplicate: 0.7, reorder: 0.3, hold: ms(25), timeout: None,
         };
         let (calm, wild) = (calm(&setup, seed), run(&setup, network, &Faults::default(), seed));
         prop_assert!(calm.complete && wild.complete);

@@ -13,7 +13,7 @@ use sottovoce_protocol::averaging::Noising;
 use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Series};
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
 use sottovoce_simulator::bulk::Bulk;
-use sottovoce_simulator::events::Simulation;
+use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::{Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
@@ -185,6 +185,7 @@ impl Example {
         let simulation =
             Simulation::new(setup.numbers()?, PeerNoise::all(self.seed, PEERS), network, self.seed)?;
         let checks = invariants::of_averaging(&setup)?;
+        let simulation = simulation.budgets(setup.allowances()?)?;
         let outcome = simulation.averaging(setup.facts()?).invariants(checks).run();
         if !outcome.complete {
             return Err(Error::refused(

@@ -29,7 +29,7 @@ impl fmt::Display for Guess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.estimate {
             Some(estimate) => write!(f, "{estimate:.4} [{:.4}, {:.4}]", self.lower, self.upper),
-            None => f.write_str("it never came to that"),
+            None => f.write_str("no run"),
         }
     }
 }

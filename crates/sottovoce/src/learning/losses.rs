@@ -22,7 +22,7 @@ use sottovoce_views::walk::PublishedWalk;
 
 use super::calibrate::Currency;
 use super::method::{Method, positions};
-use super::path::{Excursion, Pairs, Path, pairs};
+use super::path::{Pairs, Path, PathSetup, pairs};
 use crate::{Error, Result};
 
 /// The stream of sampled observers; 0 is noise.
@@ -183,7 +183,7 @@ impl Question<'_> {
         let paths = self.sample.max(1);
         let (mut sum, mut worst) = (0.0, 0.0_f64);
         for path in 0..paths {
-            let course = Excursion {
+            let course = PathSetup {
                 tokens,
                 burn_in,
                 cap: self.iterations,

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::walk::{Course, Steps, Visit};
-use sottovoce_simulator::walk::{Passage, Stroll, WalkOutcome, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, Passage, WalkSetup, WalkTranscript, passages};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Trajectory};
@@ -16,7 +16,7 @@ use crate::Result;
 
 /// What the path of a walk is a function of, but for the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Excursion {
+pub struct PathSetup {
     /// Tokens in parallel.
     pub tokens: usize,
     /// Steps in which they are only passed on.
@@ -27,7 +27,7 @@ pub struct Excursion {
     pub seed: u64,
 }
 
-impl Excursion {
+impl PathSetup {
     /// Steps of each token.
     pub fn steps(&self, peers: usize) -> usize {
         self.burn_in + (self.cap * peers).div_ceil(self.tokens.max(1))
@@ -44,7 +44,7 @@ pub struct Path {
 
 impl Path {
     /// The path that a run of this seed takes.
-    pub fn draw(mixing: &Mixing, course: Excursion) -> Result<Self> {
+    pub fn draw(mixing: &Mixing, course: PathSetup) -> Result<Self> {
         let peers = mixing.nodes();
         let setup = WalkSetup {
             mixing,
@@ -62,7 +62,7 @@ impl Path {
         };
         let mut visits = Vec::with_capacity(setup.course.steps * course.tokens);
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
-        Stroll::new(setup, course.seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)));
+        FastWalk::new(setup, course.seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)))?;
         Ok(Self { peers, tokens: course.tokens, visits })
     }
 
@@ -121,10 +121,10 @@ impl Path {
 ///
 /// Where a token took a detour there may be two copies. What both can show is covered by showing the token to everyone at the fork
 /// (`docs/theorems/random-walks.md`); each copy is then accounted for on its own.
-pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> Result<Vec<Trajectory>> {
+pub fn with_detours(transcript: &WalkTranscript, tokens: usize, peers: usize) -> Result<Vec<Trajectory>> {
     let mut copies: BTreeMap<(usize, Epoch), Copy> = BTreeMap::new();
-    for passage in &outcome.passages {
-        match *passage {
+    for passage in passages(transcript) {
+        match passage {
             Passage::Held { token, epoch, peer, step, visit } => {
                 copies.entry((token, epoch)).or_default().visits.push((step, peer, visit));
             }
@@ -134,7 +134,7 @@ pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> Result<Vec<Trajector
         }
     }
     let mut all = vec![Odometer::everyone(peers)?.conclude(false)];
-    for token in 0..outcome.finals.len() {
+    for token in 0..tokens {
         follow(&copies, (token, (0, 0)), Odometer::everyone(peers)?, &mut all)?;
     }
     let sum = |sum: Vec<Trajectory>, more: Vec<Trajectory>| -> Result<Vec<Trajectory>> {
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use sottovoce_protocol::walk::Patience;
     use sottovoce_simulator::network::{Faults, Network};
-    use sottovoce_simulator::walk::WalkRun;
+    use sottovoce_simulator::walk::{WalkOutcome, WalkRun};
     use sottovoce_topology::family::{Family, generate};
     use sottovoce_topology::mixing::Weights;
     use sottovoce_views::walk::{ExpectedSetup, Sampling};
@@ -241,12 +241,12 @@ mod tests {
         Mixing::new(&graph, Weights::MetropolisPlusOne)
     }
 
-    fn excursion(seed: u64) -> Excursion {
-        Excursion { tokens: 1, burn_in: 3, cap: 4, seed }
+    fn path_setup(seed: u64) -> PathSetup {
+        PathSetup { tokens: 1, burn_in: 3, cap: 4, seed }
     }
 
     fn run(mixing: &Mixing, network: Network) -> WalkOutcome {
-        let course = excursion(7);
+        let course = path_setup(7);
         let setup = WalkSetup {
             mixing,
             course: Course {
@@ -270,20 +270,21 @@ mod tests {
     #[test]
     fn the_path_drawn_beforehand_is_the_path_of_the_run() {
         let mixing = mixing();
-        let drawn = Path::draw(&mixing, excursion(7)).unwrap();
+        let drawn = Path::draw(&mixing, path_setup(7)).unwrap();
         let outcome = run(&mixing, Network::perfect());
         assert_eq!(outcome.path(0), drawn.visits);
-        let (before, after) = (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome, PEERS).unwrap());
+        let (before, after) =
+            (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome.transcript, 1, PEERS).unwrap());
         assert_eq!(before, after);
     }
 
     #[test]
     fn detours_are_counted_in_every_copy() {
         let mixing = mixing();
-        let network = Network { loss: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
+        let network = Network { drop: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
         let outcome = run(&mixing, network);
         assert!(outcome.reroutings() > 0);
-        let losses = with_detours(&outcome, PEERS).unwrap();
+        let losses = with_detours(&outcome.transcript, 1, PEERS).unwrap();
         // Whoever contributed loses something when the result is shown, and never more than its contributions.
         for u in 0..PEERS {
             let count =
@@ -299,7 +300,7 @@ mod tests {
     /// A token that is shown after every step hides nothing: each contribution is seen in its own noise alone.
     #[test]
     fn what_is_shown_on_the_way_is_counted() {
-        let path = Path::draw(&mixing(), excursion(7)).unwrap();
+        let path = Path::draw(&mixing(), path_setup(7)).unwrap();
         let unseen = path.losses(usize::MAX).unwrap();
         let all: Vec<usize> = (0..path.steps()).collect();
         let (some, seen) = (
@@ -321,7 +322,7 @@ mod tests {
 
     #[test]
     fn steps_within_a_budget_keep_it() {
-        let path = Path::draw(&mixing(), excursion(7)).unwrap();
+        let path = Path::draw(&mixing(), path_setup(7)).unwrap();
         let whole = pairs(&path.losses(usize::MAX).unwrap());
         assert_eq!(path.steps_within(whole.worst).unwrap(), path.steps());
         let fewer = path.steps_within(0.6 * whole.worst).unwrap();
@@ -335,7 +336,7 @@ mod tests {
         let (samples, observer) = (4000, 2);
         let mut means = [0.0; PEERS];
         for seed in 0..samples {
-            let losses = Path::draw(&mixing, excursion(seed)).unwrap().losses(usize::MAX).unwrap();
+            let losses = Path::draw(&mixing, path_setup(seed)).unwrap().losses(usize::MAX).unwrap();
             means
                 .iter_mut()
                 .zip(&losses[observer].convex)

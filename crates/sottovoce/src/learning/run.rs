@@ -6,7 +6,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
 use super::losses::butterfly;
-use super::path::{Excursion, Pairs, Path, pairs};
+use super::path::{Pairs, Path, PathSetup, pairs};
 use super::{Against, Method, Session, Settings, State, Target, Task};
 use crate::{Error, Result, require};
 
@@ -93,7 +93,7 @@ fn revealed_shown(
         }
         Method::Walk { tokens, burn_in } if task.is_nonexpansive(settings.step) => {
             let mixing = mixing.ok_or_else(|| Error::missing("graph", "a walk needs one"))?;
-            let course = Excursion { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
+            let course = PathSetup { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
             let pairs = pairs(&Path::draw(mixing, course)?.losses_shown(steps, shown)?);
             Ok(Revealed { pairs, currency: Currency::Concentrated, standing: Standing::Proven })
         }
@@ -151,7 +151,7 @@ impl Promise {
         if let (Method::Walk { tokens, burn_in }, Some(mixing), true) =
             (settings.method, mixing, task.is_nonexpansive(settings.step))
         {
-            let course = Excursion { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
+            let course = PathSetup { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
             let one = self.target.sigma(1.0, Currency::Concentrated)?;
             let most = (settings.sigma / one).powi(2);
             return Ok(Some(Path::draw(mixing, course)?.steps_within(most)?));

@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
-use sottovoce_protocol::{Gate, Overspent, Peer, Release};
+use sottovoce_protocol::{Overspent, Peer, Release};
+use sottovoce_simulator::Allowance;
 use sottovoce_simulator::descent::{Descending, DescentSetup};
-use sottovoce_simulator::walk::{Stroll, StrollState, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, WalkSetup, WalkState};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 
@@ -58,7 +59,7 @@ pub enum State {
         values: Vec<f64>,
     },
     /// Tokens.
-    Walk(StrollState),
+    Walk(WalkState),
     /// The server's model after so many iterations.
     Central {
         /// Iterations.
@@ -72,8 +73,8 @@ type Gradient<'a> = Box<dyn FnMut(usize, f64, &mut Vec<f64>) + 'a>;
 
 enum Engine<'a> {
     Descent(Descending),
-    Walk(Box<Stroll<'a, Gradient<'a>>>),
-    Central { iteration: usize, model: Vec<f64>, gate: Gate, stopped: Option<Overspent> },
+    Walk(Box<FastWalk<'a, Gradient<'a>>>),
+    Central { iteration: usize, model: Vec<f64>, allowance: Allowance, stopped: Option<Overspent> },
 }
 
 /// A run under way.
@@ -111,9 +112,9 @@ impl<'a> Session<'a> {
                 task.peers()
             )));
         }
-        let first = Release { sensitivity: 1.0, noise: settings.sigma }.mu_squared();
+        let first = (1.0 / settings.sigma).powi(2);
         require(
-            settings.budget.is_none_or(|budget| first <= budget),
+            Allowance::gaussian(settings.budget())?.admit(&Release::gaussian(1.0, settings.sigma)).is_ok(),
             "budget",
             settings.budget(),
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
@@ -124,8 +125,8 @@ impl<'a> Session<'a> {
                 Engine::Walk(Box::new(walk(task, mixing, &settings, tokens, burn_in)?))
             }
             Method::Central => {
-                let gate = Gate::new(settings.budget());
-                Engine::Central { iteration: 0, model: task.start(), gate, stopped: None }
+                let allowance = Allowance::gaussian(settings.budget())?;
+                Engine::Central { iteration: 0, model: task.start(), allowance, stopped: None }
             }
             _ => Engine::Descent(descent(task, mixing, &settings, threads)?),
         };
@@ -144,7 +145,7 @@ impl<'a> Session<'a> {
             (Engine::Descent(run), State::Descent { iteration, values }) => run.resume(iteration, values)?,
             (Engine::Walk(run), State::Walk(state)) => run.resume(state)?,
             (
-                Engine::Central { iteration, model, gate, .. },
+                Engine::Central { iteration, model, allowance, .. },
                 State::Central { iteration: done, model: reached },
             ) => {
                 if reached.len() != model.len() {
@@ -155,7 +156,7 @@ impl<'a> Session<'a> {
                     )));
                 };
                 for _ in 0..done {
-                    gate.admit(release).map_err(|_| {
+                    allowance.admit(&release).map_err(|_| {
                         Error::refused("`checkpoint` is of a run with another budget; begin anew")
                     })?;
                 }
@@ -217,7 +218,7 @@ impl<'a> Session<'a> {
         match &self.engine {
             Engine::Descent(run) => run.spent(),
             Engine::Walk(run) => run.spent(),
-            Engine::Central { gate, .. } => gate.spent(),
+            Engine::Central { allowance, .. } => allowance.spent(),
         }
     }
 
@@ -242,12 +243,12 @@ impl<'a> Session<'a> {
                     |peer, iteration, value: &mut [f64]| task.descend(seed, peer, iteration, step, value);
                 Ok(run.stopped().is_none() && run.iterate(&descend)? && run.stopped().is_none())
             }
-            Engine::Walk(run) => Ok(run.step(&mut seen)),
-            Engine::Central { iteration, model, gate, stopped } => {
+            Engine::Walk(run) => Ok(run.step(&mut seen)?),
+            Engine::Central { iteration, model, allowance, stopped } => {
                 if *iteration == iterations || stopped.is_some() {
                     return Ok(false);
                 }
-                if let Err(overspent) = gate.admit(release) {
+                if let Err(overspent) = allowance.admit(&release) {
                     *stopped = Some(overspent);
                     return Ok(false);
                 }
@@ -261,7 +262,7 @@ impl<'a> Session<'a> {
     /// What one contribution releases, to someone who sees everything.
     fn release(&self) -> Release {
         let sensitivity = self.task.sensitivity();
-        Release { sensitivity, noise: self.settings.sigma * sensitivity }
+        Release::gaussian(sensitivity, self.settings.sigma * sensitivity)
     }
 }
 
@@ -281,7 +282,7 @@ fn walk<'a>(
     settings: &Settings,
     tokens: usize,
     burn_in: usize,
-) -> Result<Stroll<'a, Gradient<'a>>> {
+) -> Result<FastWalk<'a, Gradient<'a>>> {
     let peers = task.peers();
     require(tokens > 0, "tokens", "0", "give at least 1")?;
     let (seed, sensitivity) = (settings.seed, task.sensitivity());
@@ -298,7 +299,7 @@ fn walk<'a>(
     let descend = |peer| -> Gradient<'a> {
         Box::new(move |turn, gamma, token: &mut Vec<f64>| task.descend(seed, peer, turn, gamma, token))
     };
-    Ok(Stroll::new(setup, seed, descend)?)
+    Ok(FastWalk::new(setup, seed, descend)?)
 }
 
 /// The first holder of each token: anyone.
