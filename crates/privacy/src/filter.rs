@@ -5,13 +5,16 @@
 //! [`Odometer`] has no budget: it says at any moment what has been spent, at the price of a little delta for each of the
 //! levels it might report. Without a limit ([`Budget::Counted`]) a filter admits everything and still counts. All losses given to one filter must be stated under one adjacency. Proofs and citations: `docs/theorems/filters.md`.
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::{add_up, larger};
 use crate::mechanism::check_delta;
 use crate::rdp::epsilon_at;
 use crate::{Error, Gdp, Loss, Result};
 
 /// The currency in which a filter adds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Budget {
     /// Total epsilon of pure releases.
     Pure(f64),
@@ -107,13 +110,33 @@ impl Budget {
 /// assert_eq!(filter.remaining(), 0.0);
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Filter {
     budget: Budget,
     /// The sum in two doubles, of which the second is what rounding took from the first: a million equal releases that fit a budget exactly
     /// must not fail for the rounding of their sum.
     spent: f64,
     rest: f64,
+}
+
+/// As it is read: not yet checked.
+#[derive(Deserialize)]
+struct Stored {
+    budget: Budget,
+    spent: f64,
+    rest: f64,
+}
+
+impl TryFrom<Stored> for Filter {
+    type Error = Error;
+
+    fn try_from(Stored { budget, spent, rest }: Stored) -> Result<Self> {
+        if !(spent >= 0.0 && spent + rest == spent) {
+            return Err(Error::parameter("spent", spent, "it was never stored by a filter; begin anew"));
+        }
+        Ok(Self { spent, rest, ..Self::new(budget)? })
+    }
 }
 
 impl Filter {
@@ -324,6 +347,19 @@ mod tests {
         filter.spend(&step).unwrap();
         let mut limited = Filter::new(Budget::gaussian(4.0).unwrap()).unwrap();
         assert!(limited.spend_unknown().is_err() && limited.spent() == 0.0);
+    }
+
+    #[test]
+    fn a_filter_that_was_stored_goes_on() {
+        let mut filter = Filter::new(Budget::gaussian(1.0).unwrap()).unwrap();
+        let step = Loss::Gdp(Gdp::new(0.3).unwrap());
+        (0..5).for_each(|_| filter.spend(&step).unwrap());
+        let text = serde_json::to_string(&filter).unwrap();
+        assert_eq!(serde_json::from_str::<Filter>(&text).unwrap(), filter);
+        for (spent, rest) in [("-1.0", "0.0"), ("0.5", "-0.4"), ("0.5", "0.1")] {
+            let bad = format!(r#"{{"budget":"counted","spent":{spent},"rest":{rest}}}"#);
+            assert!(serde_json::from_str::<Filter>(&bad).is_err(), "{bad}");
+        }
     }
 
     /// Equal parts of a budget fit it, however many: the sum is not off by the rounding of its terms.

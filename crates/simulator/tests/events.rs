@@ -6,7 +6,8 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::{Averager, Noising};
-use sottovoce_simulator::averaging::AveragingSetup;
+use sottovoce_simulator::Allowance;
+use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup};
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
@@ -95,6 +96,27 @@ fn a_budget_that_is_too_small_stops_everyone_before_the_first_word() {
     assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
     setup.budget = 4.0;
     assert!(calm(&setup, 3).complete);
+}
+
+/// Budgets and noises are each peer's own: whoever has too little of the one for the other says nothing, and nobody else is stopped.
+#[test]
+fn budgets_and_noises_may_differ() {
+    let setup = gossip(6, 1, 3, false, PLAIN);
+    let noising = |peer: usize| Noising { local: [0.5, 1.0][peer % 2], ..PLAIN };
+    let peers = setup.scheme.machines(noising, |peer| setup.values[peer].clone()).unwrap();
+    let peers = peers.into_iter().map(AveragingPeer::lenient).collect();
+    // Releases cost 4 and 1.
+    let budgets = [4.0, 1.0, 3.9, 0.9, f64::INFINITY, 4.0].map(|budget| Allowance::gaussian(budget).unwrap());
+    let network = Network { timeout: Some(ms(10)), ..Network::perfect() };
+    let mut transcript = sottovoce_simulator::happened::AveragingTranscript::default();
+    let simulation = Simulation::new(peers, PeerNoise::all(1, 6), network, 1).unwrap();
+    let outcome = simulation.budgets(budgets.to_vec()).unwrap().recorder(&mut transcript).run();
+    let stopped: Vec<usize> = outcome.stopped.iter().map(|(peer, _)| *peer).collect();
+    assert_eq!(stopped, [2, 3]);
+    let released: Vec<(usize, f64)> =
+        transcript.releases.iter().map(|(peer, release)| (*peer, release.scale)).collect();
+    assert_eq!(released, [(0, 0.5), (1, 1.0), (4, 0.5), (5, 1.0)]);
+    assert!(transcript.messages.iter().all(|heard| !stopped.contains(&heard.from)));
 }
 
 #[test]

@@ -121,6 +121,8 @@ pub struct Tally {
     pub contributions: usize,
     /// Noises drawn: each has a number of its own, whichever copy of a token it went into.
     pub draws: usize,
+    /// Whether the budget was found spent: from then on there is noise only.
+    pub spent: bool,
 }
 
 impl Host {
@@ -150,7 +152,7 @@ impl Host {
     pub fn due(&self, step: usize, under_way: usize, course: &Course) -> Option<Gradient> {
         let size = course.sizes.at(step.checked_sub(course.burn_in)?);
         let contribution = self.tally.contributions + under_way;
-        (contribution < course.cap).then_some(Gradient { contribution, size })
+        (contribution < course.cap && !self.tally.spent).then_some(Gradient { contribution, size })
     }
 
     /// Does to the token what is this holder's to do at `step`. `stepped` is what the gradient step that was [due](Self::due) made of it; where the
@@ -175,7 +177,7 @@ impl Host {
                     self.tally.contributions += 1;
                     visit = Visit::Contributed;
                 }
-                Err(overspent) => refused = Some(overspent),
+                Err(overspent) => (self.tally.spent, refused) = (true, Some(overspent)),
             }
         }
         // Noise of the same size in any case.

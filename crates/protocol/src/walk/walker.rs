@@ -34,7 +34,6 @@ struct Unanswered<V> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct State<V> {
     tally: Tally,
-    stopped: bool,
     /// The last copy seen of each token.
     seen: BTreeMap<usize, (Epoch, usize)>,
     /// Tokens whose gradient step is being made, by the ticket's number.
@@ -63,7 +62,6 @@ impl<V: Value> Walker<V> {
     pub fn new(host: Host, like: V, course: Course, patience: Patience, tokens: usize) -> Self {
         let at = State {
             tally: host.tally(),
-            stopped: false,
             seen: BTreeMap::new(),
             computing: BTreeMap::new(),
             tickets: 0,
@@ -186,8 +184,7 @@ impl<V: Value> Walker<V> {
         if visit == Visit::Contributed {
             self.at.outputs.push_back(Output::Release(self.course.release()));
         }
-        if let Some(overspent) = refused.filter(|_| !self.at.stopped) {
-            self.at.stopped = true;
+        if let Some(overspent) = refused {
             self.note(Note::Stopped(overspent));
         }
         self.note(Note::Visited { token: came, visit });

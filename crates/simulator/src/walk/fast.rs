@@ -100,7 +100,7 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
         }
         let tallies = state.contributions.iter().zip(&state.draws);
         for (host, (&contributions, &draws)) in self.hosts.iter_mut().zip(tallies) {
-            host.resume(Tally { contributions, draws });
+            host.resume(Tally { contributions, draws, spent: false });
         }
         self.allowances = allowances;
         self.state = state;
@@ -152,7 +152,7 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
                 Error::parameter("sigma", error.scale, "give a positive, finite standard deviation")
             })?;
             self.stopped = self.stopped.or(refused);
-            let Tally { contributions, draws } = host.tally();
+            let Tally { contributions, draws, .. } = host.tally();
             (self.state.contributions[*holder], self.state.draws[*holder]) = (contributions, draws);
             seen(token, *holder, visit);
             *holder = host.next(&mut Turn::new(self.seed, token, step));
