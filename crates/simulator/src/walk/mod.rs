@@ -15,22 +15,19 @@ pub use fast::{FastWalk, WalkState};
 pub use run::{Passage, WalkOutcome, WalkRun, WalkTranscript, WalkWorld, passages};
 
 use rand::Rng;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::walk::{Course, Host, Steps};
 use sottovoce_protocol::{Chance, Peer};
 use sottovoce_topology::mixing::Mixing;
 
 use crate::{Allowance, Error, Result, rows};
 
-/// The streams of walks; 0 is noise.
-const WALK: u64 = 0x77_61_6c_6b;
-
 /// The choices of one holder at one step of a token: a function of `(seed, token, step)`, so that a run can be continued anywhere.
 struct Turn(SimulationRng);
 
 impl Turn {
     fn new(seed: u64, token: usize, step: usize) -> Self {
-        Self(SimulationRng::new(seed, token as u64, step as u64).purpose(WALK))
+        Self(Seed(seed).stream(Stream::Walk, token as u64, step as u64))
     }
 }
 

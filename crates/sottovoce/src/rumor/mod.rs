@@ -14,6 +14,7 @@ pub use course::kept_after;
 
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
+use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_report::RumorReport;
 use sottovoce_report::rumor::{Suspicion, Trade};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
@@ -22,6 +23,8 @@ use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, roun
 
 use crate::{Error, Result, require};
 use course::Course;
+
+use crate::terms::Stated;
 
 /// Most peers: beyond, the example takes long.
 pub const MOST_PEERS: usize = 1_000_000;
@@ -88,6 +91,8 @@ pub struct Found {
     pub within_bounds: bool,
     /// Guarantees in words.
     pub statements: Vec<String>,
+    /// The first of them as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Verdict of the attack.
@@ -175,7 +180,7 @@ impl Example {
         let numbers: Vec<usize> = fewer.chain([honest.len()]).collect();
         let confidence = 1.0 - (1.0 - CONFIDENCE) / numbers.len() as f64;
         let one = |(part, &suspects): (u64, &usize)| {
-            let seed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 + part);
+            let seed = Seed(self.seed).part(1 + part).0;
             let found = precision(&setting, &honest[..suspects], ATTACKS, seed, |_| ())?;
             done();
             let (low, high) = found.interval(confidence);
@@ -236,6 +241,10 @@ impl Example {
             suspicions,
             within_bounds,
             statements,
+            guarantees: vec![Stated {
+                not_covered: words::not_covered(&account),
+                ..Stated::of_source("tellings in rounds", 0.0, self.rumor.rounds_delta())
+            }],
             not_covered: words::not_covered(&account),
             account,
             report: RumorReport::default(),

@@ -1,0 +1,120 @@
+//! What a run of any method would reveal to some of its peers, without running it: no task, no data.
+
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_privacy::{limits, round_up};
+use sottovoce_views::descent::{self, DescentLoss};
+
+use super::calibrate::Currency;
+use super::losses::Question;
+use crate::{Result, require};
+
+/// Room for rounding, for each iteration, when a loss becomes a guarantee.
+const ROUNDING: f64 = 1e-9;
+
+/// Everything found.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Accounted {
+    /// What losses are counted in.
+    pub unit: &'static str,
+    /// The method's name.
+    pub method: &'static str,
+    /// Rounds of averaging after each gradient step.
+    pub rounds: usize,
+    /// Noise on a gradient, in units of its sensitivity.
+    pub sigma: f64,
+    /// What may be relied on.
+    pub ours: DescentLoss,
+    /// As printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<DescentLoss>,
+    /// To someone who sees every message.
+    pub wire_tapper: DescentLoss,
+    /// Guarantees, with their standing.
+    pub statements: Vec<String>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
+}
+
+/// What observers who pool all they hear learn from a run, and what the peer that loses most is promised.
+///
+/// ```
+/// use sottovoce::learning::Method;
+/// use sottovoce::learning::account::account;
+/// use sottovoce::learning::losses::Question;
+/// let method = Method::Butterfly;
+/// let run = Question { method, mixing: None, peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0 };
+/// let found = account(&run, &[0], 4.0, 1e-5)?;
+/// assert!(found.ours.mean() < found.wire_tapper.mean());
+/// # Ok::<(), sottovoce::Error>(())
+/// ```
+pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> Result<Accounted> {
+    require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
+    let way = run.method.way();
+    let ours = way.to_observers(run, observers)?;
+    let wire_tapper = descent::wire_tapper(run.peers, run.iterations)?;
+    let worst = ours.worst().0;
+    let (mut statements, mut not_covered) = (Vec::new(), Vec::new());
+    for (loss, currency) in [(&ours, way.currency()), (&wire_tapper, Currency::Gaussian)] {
+        let mut guarantee = loss.guarantee(worst, 1.0, sigma)?;
+        if currency == Currency::Concentrated {
+            let units = loss.losses[worst] + ROUNDING * run.iterations as f64;
+            guarantee.loss = currency.loss(units, sigma)?;
+        }
+        statements.push(format!("peer {worst}: {}", guarantee.state(delta)?));
+        not_covered = guarantee.not_covered;
+    }
+    not_covered.extend(limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]));
+    Ok(Accounted {
+        unit: "one local release",
+        method: way.name(),
+        rounds: way.rounds(run.peers),
+        sigma,
+        published: way.published_to_observers(run, observers)?,
+        ours,
+        wire_tapper,
+        statements,
+        not_covered,
+    })
+}
+
+impl Accounted {
+    fn averaged(&self) -> String {
+        match self.rounds {
+            0 => format!(" of a {}", self.method),
+            rounds => format!(" with {rounds} rounds of averaging after each"),
+        }
+    }
+}
+
+impl fmt::Display for Accounted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "Losses in units of {}, over {} gradient steps{}, to {}\n",
+            self.unit,
+            self.ours.iterations,
+            self.averaged(),
+            self.ours.adversary
+        )?;
+        let printed = if self.published.is_some() { "printed" } else { "" };
+        writeln!(f, "  peer    ours            {printed}")?;
+        for (peer, loss) in self.ours.losses.iter().enumerate() {
+            let printed = self
+                .published
+                .as_ref()
+                .map_or_else(String::new, |published| round_up(published.losses[peer]));
+            writeln!(f, "  {peer:<8}{:<16}{printed}", round_up(*loss))?;
+        }
+        writeln!(f, "\n  mean    {:<16}", round_up(self.ours.mean()))?;
+        writeln!(f, "\n  ours:    {}", self.ours.standing)?;
+        if let Some(published) = &self.published {
+            writeln!(f, "  printed: {}", published.standing)?;
+        }
+        writeln!(f, "\nWhat is promised of the peer that loses most")?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}
