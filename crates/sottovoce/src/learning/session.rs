@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::walk::Visit;
 use sottovoce_protocol::{Overspent, Peer, Release};
-use sottovoce_simulator::walk::StrollState;
+use sottovoce_simulator::Allowance;
+use sottovoce_simulator::walk::WalkState;
 use sottovoce_topology::mixing::Mixing;
 
 use super::engine::Engine;
@@ -45,7 +46,7 @@ pub enum State {
         values: Vec<f64>,
     },
     /// Tokens.
-    Walk(StrollState),
+    Walk(WalkState),
     /// The server's model after so many iterations.
     Central {
         /// Iterations.
@@ -90,9 +91,9 @@ impl<'a> Session<'a> {
                 task.peers()
             )));
         }
-        let first = Release { sensitivity: 1.0, noise: settings.sigma }.mu_squared();
+        let first = (1.0 / settings.sigma).powi(2);
         require(
-            settings.budget.is_none_or(|budget| first <= budget),
+            Allowance::gaussian(settings.budget())?.admit(&Release::gaussian(1.0, settings.sigma)).is_ok(),
             "budget",
             settings.budget(),
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
