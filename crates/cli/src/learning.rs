@@ -36,7 +36,7 @@ impl GraphArgs {
         };
         if graph.nodes() != peers {
             bail!(
-                "`graph` has {} peers: give --nodes {0}, so that the data is dealt out to them",
+                "`graph` has {} peers: give --peers {0}, so that the data is dealt out to them",
                 graph.nodes()
             );
         }

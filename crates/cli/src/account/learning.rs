@@ -5,7 +5,7 @@ use std::fmt;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sottovoce_privacy::{limits, round_up};
+use sottovoce_privacy::{Gdp, limits, round_up};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 use sottovoce_views::descent::{self, DescentLoss, consensus, linear, published};
@@ -19,11 +19,14 @@ use sottovoce::terms::Stated;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 10 --observers 0
-  sottovoce account learning --graph friends.txt --iterations 10 --rounds 1 --observers 0,3 --sigma 4
-  sottovoce account learning --method butterfly --nodes 64 --iterations 10 --observers 0 --json
+  sottovoce account learning --graph friends.txt --iterations 10 --steps 1 --observers 0,3 --sigma 4
+  sottovoce account learning --method butterfly --peers 64 --iterations 10 --observers 0 --json
 
 Everyone makes a private gradient step, adds fresh noise, and averages with the others; so often as --iterations says. A loss of 1 is that of one
 gradient released under its own noise; as many as there are iterations is no amplification at all.";
+
+/// Most peers of a butterfly.
+const MOST_PEERS: usize = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Averaging {
@@ -41,16 +44,16 @@ pub(crate) struct LearningArgs {
     #[command(flatten)]
     source: GraphSource,
     /// Number of peers of a butterfly.
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count)]
     nodes: Option<usize>,
     /// Gradient steps.
     #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     iterations: usize,
-    /// Rounds of gossip after each (default: as the paper has it).
-    #[arg(long, value_name = "K", value_parser = count)]
-    rounds: Option<usize>,
+    /// Gossip steps after each (default: as the paper has it).
+    #[arg(long, alias = "rounds", value_name = "K", value_parser = count)]
+    steps: Option<usize>,
     /// Peers who pool what they hear.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
     /// Noise on a gradient, in units of its sensitivity.
     #[arg(long, value_name = "S", default_value = "1", value_parser = real, allow_negative_numbers = true)]
@@ -82,6 +85,8 @@ struct Accounted {
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        // Refuses a delta outside (0, 1), and a noise that is none, before the work.
+        Gdp::of_noise(self.sigma)?.epsilon(self.delta)?;
         let mut accounted = match self.method {
             Averaging::Gossip => self.gossip()?,
             Averaging::Butterfly => self.butterfly(global.seed)?,
@@ -101,6 +106,9 @@ impl LearningArgs {
     }
 
     fn gossip(&self) -> anyhow::Result<Accounted> {
+        if let Some(peers) = self.nodes {
+            bail!("`peers` is {peers}: the graph has its own number of peers; leave --peers out");
+        }
         let Some(graph) = self.source.read()? else { bail!("`graph` is missing: give --graph FILE") };
         let mixing = self.source.mixing(&graph)?;
         let n = graph.nodes();
@@ -109,7 +117,7 @@ impl LearningArgs {
             .iter()
             .map(|name| peer("observers", name, Some(&graph), n))
             .collect::<Result<_, _>>()?;
-        let rounds = self.rounds.map_or_else(|| default_rounds(&mixing), Ok)?;
+        let rounds = self.steps.map_or_else(|| default_rounds(&mixing), Ok)?;
         Ok(Accounted {
             unit: "one local release",
             rounds,
@@ -124,10 +132,14 @@ impl LearningArgs {
 
     fn butterfly(&self, seed: u64) -> anyhow::Result<Accounted> {
         let Some(n) = self.nodes else {
-            bail!("`nodes` is missing: give the number of peers of the butterfly")
+            bail!("`peers` is missing: give the number of peers of the butterfly")
         };
-        if self.source.graph.is_some() {
-            bail!("`graph` is given: a butterfly has no use for one; leave it out");
+        self.source.refuse("a butterfly")?;
+        if let Some(steps) = self.steps {
+            bail!("`steps` is {steps}: a butterfly has its own number of rounds; leave --steps out");
+        }
+        if n > MOST_PEERS {
+            bail!("`peers` is {n}: give at most {MOST_PEERS}");
         }
         let observers: Vec<usize> =
             self.observers.iter().map(|name| peer("observers", name, None, n)).collect::<Result<_, _>>()?;
@@ -151,7 +163,13 @@ impl LearningArgs {
 }
 
 fn default_rounds(mixing: &Mixing) -> anyhow::Result<usize> {
-    Ok(Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, mixing.nodes()))
+    let gap = Spectrum::of(mixing)?.gap.value;
+    if gap <= 0.0 {
+        bail!(
+            "`graph` never mixes with these weights (its spectral gap is 0): add --lazy 0.5, use --weights metropolis-plus-one, or give --steps"
+        );
+    }
+    Ok(Method::gossip_rounds(gap, mixing.nodes()))
 }
 
 impl Accounted {

@@ -1,6 +1,7 @@
 //! `sottovoce run quickstart`: private averaging.
 
 use clap::Args;
+use sottovoce_report::AveragingReport;
 
 use super::{Place, Printed};
 use crate::Global;
@@ -20,6 +21,9 @@ pub(super) struct Quickstart {
 impl Quickstart {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let folder = self.place.folder()?;
+        if let Some(folder) = &folder {
+            AveragingReport::free(folder, self.place.overwrite)?;
+        }
         let bar = global.progress(PARTS, "averaging, accounting");
         let found = quickstart::quickstart(global.seed, || bar.inc(1))?;
         bar.finish_and_clear();

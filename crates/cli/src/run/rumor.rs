@@ -10,12 +10,12 @@ use sottovoce::rumor::{self, PARTS, Privacy, Settings};
 /// Arguments of `run rumor`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  sottovoce run rumor\n  sottovoce run rumor --nodes 4096 --curious 400 --delta 0.2 --out my-report\n  \
+    after_help = "Examples:\n  sottovoce run rumor\n  sottovoce run rumor --peers 4096 --curious 400 --delta 0.2 --out my-report\n  \
                   sottovoce run rumor --muting 1 --no-report --json"
 )]
 pub(super) struct Rumor {
     /// Number of peers; everyone can reach everyone.
-    #[arg(long, default_value_t = 1024, value_name = "N")]
+    #[arg(long = "peers", alias = "nodes", short, default_value_t = 1024, value_name = "N")]
     nodes: usize,
     /// How many of them are curious and pool what they hear (default: one in sixteen).
     #[arg(long, value_name = "F")]

@@ -32,8 +32,13 @@ impl AveragingReport {
     /// system refuses to write. The folder then holds what it held before.
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
         self.check()?;
-        store::check(dir, &NAMES, overwrite)?;
+        Self::free(dir, overwrite)?;
         store::write(dir, &NAMES, self.contents()?)
+    }
+
+    /// Refuses a folder that holds a report already: worth asking before the work begins.
+    pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
+        store::check(dir, &NAMES, overwrite)
     }
 
     /// The contents of the files, in the order of their names.

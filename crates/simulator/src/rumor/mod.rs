@@ -58,7 +58,7 @@ impl<'a> Among<'a> {
     pub fn check(self) -> Result<()> {
         match self {
             Self::Everyone(peers) if !(2..=u32::MAX as usize).contains(&peers) => Err(Error::parameter(
-                "nodes",
+                "peers",
                 peers,
                 "a rumour needs two peers at least, and 4294967295 at most",
             )),

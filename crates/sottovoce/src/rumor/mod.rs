@@ -128,7 +128,7 @@ impl Example {
         let Settings { nodes, privacy, seed, .. } = *settings;
         require(
             (4..=MOST_PEERS).contains(&nodes),
-            "nodes",
+            "peers",
             nodes,
             format!("give a number from 4 to {MOST_PEERS}"),
         )?;
