@@ -1,16 +1,16 @@
-//! What `run learning` and `plan learning` ask alike: the method and the target (the data: `task.rs`).
+//! What `run learning`, `plan learning` and `account learning` ask alike: the method and the target (the data: `task.rs`).
 
-use anyhow::{Context, bail};
+use anyhow::bail;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
+use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_topology::spectrum::Spectrum;
 
 use super::graph::source::GraphSource;
 use super::graph::{count, real};
-use sottovoce::learning::run::Promise;
-use sottovoce::learning::session::markov_step;
-use sottovoce::learning::{Against, Method, Settings, Target, Task};
+use sottovoce::learning::method::{Entry, METHODS, Options};
+use sottovoce::learning::{Against, Choice, Noise, Promise, Target};
 
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
@@ -44,93 +44,99 @@ impl GraphArgs {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodArg {
-    Gossip,
-    Butterfly,
-    Walk,
-    Local,
-    Central,
-}
-
 /// How to learn.
 #[derive(Debug, Args)]
 pub(super) struct MethodArgs {
     /// Gossip after every step of all; the same to exact consensus (butterfly); a token that walks; or one of the baselines: everything public
-    /// (local), a trusted server (central).
-    #[arg(long, value_enum, default_value_t = MethodArg::Butterfly)]
-    method: MethodArg,
+    /// (local), a trusted server (central). Without it: butterfly, and gossip for `account`.
+    #[arg(long, value_name = "METHOD", value_parser = methods())]
+    method: Option<String>,
     #[command(flatten)]
     graph: GraphArgs,
     /// Contributions of each peer.
     #[arg(long, value_name = "T", default_value = "10", value_parser = count)]
     pub(super) iterations: usize,
-    /// Step size (default: 4 for steps of all, 0.05 for a token's).
-    #[arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
-    step: Option<f64>,
-    /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
-    #[arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step")]
-    markov_step: Option<f64>,
-    /// Rounds of gossip after each step (default: as the paper has it).
-    #[arg(long, value_name = "K", value_parser = count)]
+    /// Gossip steps after each contribution (default: as the paper has it).
+    #[arg(long = "steps", alias = "rounds", value_name = "K", value_parser = count)]
     rounds: Option<usize>,
     /// Accelerate gossip.
     #[arg(long)]
     accelerated: bool,
-    /// Fresh noise on every message of gossip, as a share of the noise on a gradient.
-    #[arg(long, value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true)]
-    relay: f64,
-    /// Tokens that walk in parallel.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count)]
-    tokens: usize,
-    /// Steps in which a token is only passed on, at first.
-    #[arg(long, value_name = "N", default_value = "0", value_parser = count)]
-    burn_in: usize,
+    /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
+    #[arg(long = "relay-noise", alias = "relay", value_name = "SHARE", value_parser = real, allow_negative_numbers = true)]
+    relay: Option<f64>,
+    /// Tokens that walk in parallel (default: 1).
+    #[arg(long, value_name = "N", value_parser = count)]
+    tokens: Option<usize>,
+    /// Steps in which a token is only passed on, at first (default: 0).
+    #[arg(long, value_name = "N", value_parser = count)]
+    burn_in: Option<usize>,
+}
+
+/// How far to step.
+#[derive(Debug, Args)]
+pub(super) struct StepArgs {
+    /// Step size (default: 4 for steps of all, 0.05 for a token's).
+    #[arg(long = "step-size", alias = "step", value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
+    step: Option<f64>,
+    /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
+    #[arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step")]
+    markov_step: Option<f64>,
+}
+
+/// The names of all methods.
+fn methods() -> PossibleValuesParser {
+    PossibleValuesParser::new(METHODS.iter().map(|entry| PossibleValue::new(entry.name).help(entry.about)))
 }
 
 impl MethodArgs {
-    /// The graph: the one named, or a random geometric one; none where the method has no use for it.
-    pub(super) fn mixing(&self, task: &Task, seed: u64) -> anyhow::Result<Option<Mixing>> {
-        if !matches!(self.method, MethodArg::Gossip | MethodArg::Walk) {
-            if self.graph.source.graph.is_some() {
-                bail!("`graph` is given: only gossip and walk have a use for one; leave it out");
-            }
-            return Ok(None);
-        }
-        self.graph.mixing(task.peers(), seed).map(Some)
+    /// What was chosen, checked: an option that the method has no use for is refused.
+    pub(super) fn choice(&self, default: &str) -> anyhow::Result<Choice> {
+        let method = Entry::find(self.method.as_deref().unwrap_or(default))?;
+        let options = Options {
+            rounds: self.rounds,
+            accelerated: self.accelerated,
+            relay: self.relay,
+            tokens: self.tokens,
+            burn_in: self.burn_in,
+            markov_step: None,
+        };
+        method.check(&options)?;
+        method.check_graph(self.graph.source.graph.is_some())?;
+        Ok(Choice { method, options, iterations: self.iterations, step: None })
     }
 
-    /// The settings but for the noise.
-    pub(super) fn settings(
+    /// The graph: the one named, or a random geometric one; none where the method has no use for it.
+    pub(super) fn mixing(&self, method: &Entry, peers: usize, seed: u64) -> anyhow::Result<Option<Mixing>> {
+        if method.needs_graph { self.graph.mixing(peers, seed).map(Some) } else { Ok(None) }
+    }
+
+    /// The same where the graph may say how many peers there are.
+    pub(super) fn peers_and_mixing(
         &self,
-        task: &Task,
-        mixing: Option<&Mixing>,
+        method: &Entry,
+        peers: Option<usize>,
         seed: u64,
-    ) -> anyhow::Result<Settings> {
-        if self.tokens == 0 {
-            bail!("`tokens` is 0: give at least 1");
-        }
-        let method = match self.method {
-            MethodArg::Gossip => {
-                let mixing = mixing.context("`graph` is missing: gossip needs one")?;
-                let rounds = match self.rounds {
-                    Some(rounds) => rounds,
-                    None => Method::gossip_rounds(Spectrum::of(mixing)?.gap.value, task.peers()),
-                };
-                Method::Gossip { rounds, accelerated: self.accelerated, relay: self.relay }
-            }
-            MethodArg::Butterfly => Method::Butterfly,
-            MethodArg::Walk => Method::Walk { tokens: self.tokens, burn_in: self.burn_in },
-            MethodArg::Local => Method::Local,
-            MethodArg::Central => Method::Central,
+    ) -> anyhow::Result<(usize, Option<Mixing>)> {
+        let named = self.graph.source.read()?;
+        let Some(peers) = named.as_ref().map(Graph::nodes).or(peers) else {
+            let missing = if method.needs_graph {
+                "graph` is missing: give --graph FILE, or --peers"
+            } else {
+                "peers` is missing: give"
+            };
+            bail!("`{missing} the number of peers");
         };
-        let step = self.step.unwrap_or(if self.method == MethodArg::Walk { 0.05 } else { 4.0 });
-        let mut settings =
-            Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed };
-        if let Some(distance) = self.markov_step {
-            settings.step = markov_step(task, mixing, &settings, distance)?;
-        }
-        Ok(settings)
+        Ok((peers, self.mixing(method, peers, seed)?))
+    }
+}
+
+impl StepArgs {
+    /// The same choice with this step size.
+    pub(super) fn of(&self, choice: Choice) -> anyhow::Result<Choice> {
+        let options = Options { markov_step: self.markov_step, ..choice.options };
+        choice.method.check(&options)?;
+        Ok(Choice { options, step: self.step, ..choice })
     }
 }
 
@@ -167,6 +173,14 @@ impl TargetArgs {
     /// The target, or the default.
     pub(super) fn promise(&self) -> anyhow::Result<Promise> {
         self.of(self.epsilon.unwrap_or(DEFAULT_EPSILON))
+    }
+
+    /// As much noise as is given, or else as the target asks for.
+    pub(super) fn noise(&self, sigma: Option<f64>) -> anyhow::Result<Noise> {
+        Ok(match sigma {
+            Some(sigma) => Noise::Given(sigma, self.given()?),
+            None => Noise::Calibrated(self.promise()?),
+        })
     }
 
     fn of(&self, epsilon: f64) -> anyhow::Result<Promise> {

@@ -5,10 +5,12 @@
 mod account;
 mod audit;
 mod exit;
+mod files;
 mod graph;
 mod help;
 mod input;
 mod learning;
+mod new;
 mod output;
 mod plan;
 mod progress;
@@ -52,6 +54,9 @@ pub(crate) struct Global {
     /// Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed).
     #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed, help_heading = GLOBAL)]
     pub(crate) seed: u64,
+    /// Whether the seed was given, and so goes before that of an experiment.
+    #[arg(skip)]
+    pub(crate) seed_given: bool,
     /// Print the headline of the result and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
@@ -64,6 +69,8 @@ pub(crate) struct Global {
 enum Command {
     /// Run an experiment: `run quickstart` needs no files.
     Run(run::Run),
+    /// Print a commented experiment to begin with.
+    New(new::New),
     /// Privacy loss of a mechanism, without running anything.
     Account(account::Account),
     /// Choose protocol, noise and steps for a target.
@@ -89,8 +96,9 @@ fn command() -> clap::Command {
 
 /// Parses the arguments, runs the command, prints its result or its error.
 fn main() -> ExitCode {
-    let matches = command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = command().get_matches_from(files::named(std::env::args_os()));
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.global.seed_given = seed::was_given(&matches);
     if cli.global.quiet {
         output::hush();
     } else if seed::was_drawn(&matches) {
@@ -98,6 +106,7 @@ fn main() -> ExitCode {
     }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
+        Command::New(command) => command.run(),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),

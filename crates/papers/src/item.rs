@@ -100,7 +100,7 @@ pub struct Item {
 }
 
 impl Item {
-    pub(super) fn new(id: &'static str, title: &'static str) -> Self {
+    pub(super) fn new(id: &'static str, title: &'static str, kind: Kind) -> Self {
         let heading = if id.starts_with("table") { "Table" } else { "Figure" };
         let number = id.trim_start_matches("table");
         Self {
@@ -112,13 +112,8 @@ impl Item {
             files: Vec::new(),
             attachments: Vec::new(),
             section: Section { title: format!("{heading} {number}: {title}"), ..Section::default() },
-            kind: Kind::Formula,
+            kind,
         }
-    }
-
-    /// One that shows simulations.
-    pub(super) fn experiment(id: &'static str, title: &'static str) -> Self {
-        Self { kind: Kind::Experiment, ..Self::new(id, title) }
     }
 
     pub(super) fn skip(mut self, why: &str) -> Self {

@@ -1,7 +1,7 @@
 //! Published results, computed again: what a paper shows, what its formula gives here, and what the exact accountant says.
 //!
 //! ```text
-//! paper's setting ──► figure file (muffliato/…, rumor/…) ──► Item: section of a page, pictures, tables of data, verdict
+//! registry: PAPER/FIGURE ──► figure file (muffliato/…, rumor/…) ──► Item: section of a page, pictures, tables of data, verdict
 //!                                                     │
 //!                                                     ▼
 //!                                       Reproduction::write: index.html, .svg, .png, .csv, results.json
@@ -17,9 +17,10 @@ mod graphs;
 mod item;
 mod learners;
 mod map;
-pub mod muffliato;
-pub mod random_walk;
-pub mod rumor;
+mod muffliato;
+mod random_walk;
+mod registry;
+mod rumor;
 mod statistics;
 
 use std::fmt;
@@ -29,6 +30,8 @@ use serde::Serialize;
 use sottovoce_report::Page;
 
 pub use item::{Item, Verdict};
+pub use registry::{Figure, Job, PAPERS, Paper, listing};
+use sottovoce::require;
 pub use sottovoce::{Error, Result};
 
 /// What a reproduction is given.

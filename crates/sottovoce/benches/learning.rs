@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use sottovoce::learning::{Method, Session, Settings, Task};
+use sottovoce::learning::{Method, Session, Settings, Task, Walk};
 use sottovoce_learning::houses;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -15,7 +15,7 @@ fn main() {
     let task = Task::houses("look-alike", &houses::look_alike(823), 2048).expect("a task");
     let graph = generate(&Family::Hypercube { dimension: 11 }, 0, true).expect("a graph");
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
-    let method = Method::Walk { tokens: 1, burn_in: 0 };
+    let method = Method::Walk(Walk { tokens: 1, burn_in: 0 });
     let settings = Settings { method, iterations: 100, step: 0.034, sigma: 0.5, budget: None, seed: 1 };
     let mut best = f64::INFINITY;
     let mut accuracy = 0.0;

@@ -10,6 +10,7 @@ use crate::colours::Colours;
 use crate::communities::communities;
 use crate::graphs::{self, EGOS, NO_EGOS, SMALL_EGOS};
 use crate::map::Map;
+use crate::registry::Desk;
 use crate::statistics::{Summary, choose};
 use crate::{Item, Options, Result, Verdict, Watch};
 
@@ -23,7 +24,8 @@ const TEST: &str = "the mean loss outside the peer's community (by label propaga
                     of that inside";
 
 /// Figure 1b.
-pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(super) fn one(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let study = study(data, FIRST, options, watch)?;
     item.say(format!(
@@ -68,7 +70,8 @@ pub(super) fn one(mut item: Item, options: &Options, watch: &Watch) -> Result<It
 }
 
 /// Figure 5.
-pub(super) fn others(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(super) fn others(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let egos: &[u64] = if options.quick { &SMALL_EGOS } else { &EGOS };
     let others = egos.iter().filter(|ego| **ego != FIRST);

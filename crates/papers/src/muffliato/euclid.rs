@@ -6,13 +6,15 @@ use sottovoce_topology::family::{Family, generate};
 use super::draw::{local, losses};
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{exactly, repair};
+use crate::registry::Desk;
 use crate::statistics::rank_correlation;
-use crate::{Item, Options, Result, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// A rank correlation beyond this counts as “extremely well correlated”.
 const EXTREMELY: f64 = 0.9;
 
-pub(super) fn geometric(mut item: Item, options: &Options) -> Result<Item> {
+pub(super) fn geometric(mut item: Item, desk: &Desk) -> Result<Item> {
+    let options = desk.options;
     let n = if options.quick { 150 } else { 2000 };
     let radius = 0.08 * (2000.0 / n as f64).sqrt();
     let graph = generate(&Family::Geometric { n, radius }, options.seed, true)?;

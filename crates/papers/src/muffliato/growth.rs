@@ -10,10 +10,12 @@ use sottovoce_topology::family::{Family, generate};
 use super::draw::{by_distance, distance_chart};
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{loss, percent, test, worst};
+use crate::registry::Desk;
 use crate::statistics::rank_correlation;
-use crate::{Item, Options, Result, Verdict, Watch};
+use crate::{Item, Result, Verdict};
 
-pub(super) fn hypercubes(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(super) fn hypercubes(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let dimensions = if options.quick { 4..=7 } else { 4..=12 };
     let study = |dimension: u32| {
         (watch.doing)(&format!("3: 2^{dimension}"));

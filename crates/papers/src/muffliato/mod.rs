@@ -14,128 +14,45 @@ mod synthetic;
 mod table1;
 pub(super) mod words;
 
-use std::str::FromStr;
-
 use sottovoce_report::Page;
-use study::RELAY;
 
-use super::{Item, Options, Reproduction, Watch};
-use crate::{Error, Result};
+use crate::registry::{Desk, Figure, Once, Paper};
+use crate::{Item, Options, Result};
+use study::{RELAY, Study};
 
-/// The paper's short name.
-pub const NAME: &str = "muffliato";
+/// The paper.
+pub(crate) static PAPER: Paper = Paper {
+    name: "muffliato",
+    figures: &[
+        Figure::formula("1a", "loss by distance on four graphs", |item, desk| {
+            synthetic::by_distance(item, four(desk)?)
+        }),
+        Figure::formula("1b", "loss on a social graph (Facebook ego 1912)", egos::one),
+        Figure::experiment(
+            "1c",
+            "learning by gossip beside a trusted aggregator, and what it costs",
+            learning::figure,
+        ),
+        Figure::formula("2", "the four graphs, coloured by loss", |item, desk| {
+            synthetic::graphs(item, four(desk)?, desk.options)
+        }),
+        Figure::formula("3", "loss on hypercubes of 16 to 4096 peers", growth::hypercubes),
+        Figure::formula("4", "loss against Euclidean distance on a geometric graph", euclid::geometric),
+        Figure::formula("5", "loss on nine other social graphs", egos::others),
+        Figure::formula("table1", "error at a fixed mean loss, by topology", table1::table),
+    ],
+    page,
+    shared_parts: |_, _| 0,
+};
 
-/// A figure or table that can be reproduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Figure {
-    /// Loss against distance on four graphs.
-    Distance,
-    /// Loss on one social graph.
-    Ego,
-    /// Learning by gossip.
-    Learning,
-    /// Loss on the four graphs, drawn.
-    Graphs,
-    /// Loss on hypercubes of growing size.
-    Growth,
-    /// Loss against Euclidean distance.
-    Euclidean,
-    /// Loss on the nine other social graphs.
-    Egos,
-    /// Error at a fixed mean loss.
-    Table1,
+/// The four graphs of figures 1a and 2.
+#[derive(Default)]
+pub(crate) struct Shared {
+    four: Once<Vec<Study>>,
 }
 
-impl Figure {
-    /// All of them, in the paper's order.
-    pub const ALL: [Self; 8] = [
-        Self::Distance,
-        Self::Ego,
-        Self::Learning,
-        Self::Graphs,
-        Self::Growth,
-        Self::Euclidean,
-        Self::Egos,
-        Self::Table1,
-    ];
-
-    /// Its number in the paper.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Distance => "1a",
-            Self::Ego => "1b",
-            Self::Learning => "1c",
-            Self::Graphs => "2",
-            Self::Growth => "3",
-            Self::Euclidean => "4",
-            Self::Egos => "5",
-            Self::Table1 => "table1",
-        }
-    }
-
-    /// What it shows.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Distance => "loss by distance on four graphs",
-            Self::Ego => "loss on a social graph (Facebook ego 1912)",
-            Self::Learning => "learning by gossip beside a trusted aggregator, and what it costs",
-            Self::Graphs => "the four graphs, coloured by loss",
-            Self::Growth => "loss on hypercubes of 16 to 4096 peers",
-            Self::Euclidean => "loss against Euclidean distance on a geometric graph",
-            Self::Egos => "loss on nine other social graphs",
-            Self::Table1 => "error at a fixed mean loss, by topology",
-        }
-    }
-
-    fn item(self) -> Item {
-        match self {
-            Self::Learning => Item::experiment(self.id(), self.title()),
-            _ => Item::new(self.id(), self.title()),
-        }
-    }
-}
-
-impl FromStr for Figure {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let wanted = name.to_ascii_lowercase();
-        let known = || Self::ALL.map(Self::id).join(", ");
-        let found = Self::ALL.into_iter().find(|figure| figure.id() == wanted);
-        found.ok_or_else(|| Error::parameter("figure", name, format!("{NAME} has {}", known())))
-    }
-}
-
-/// Everything there is, with what it shows.
-pub fn listing() -> Vec<(String, String)> {
-    Figure::ALL.map(|figure| (format!("{NAME}/{}", figure.id()), figure.title().into())).to_vec()
-}
-
-/// Reproduces figures, in the paper's order.
-pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> Result<Reproduction> {
-    let wants = |figure: Figure| figures.contains(&figure);
-    let four = if wants(Figure::Distance) || wants(Figure::Graphs) {
-        synthetic::studies(options, watch)?
-    } else {
-        Vec::new()
-    };
-    let mut items = Vec::new();
-    for figure in Figure::ALL.into_iter().filter(|&figure| wants(figure)) {
-        (watch.doing)(figure.id());
-        items.push(match figure {
-            Figure::Distance => synthetic::by_distance(figure.item(), &four)?,
-            Figure::Graphs => synthetic::graphs(figure.item(), &four, options)?,
-            Figure::Ego => egos::one(figure.item(), options, watch)?,
-            Figure::Learning => learning::figure(figure.item(), options, watch)?,
-            Figure::Egos => egos::others(figure.item(), options, watch)?,
-            Figure::Growth => growth::hypercubes(figure.item(), options, watch)?,
-            Figure::Euclidean => euclid::geometric(figure.item(), options)?,
-            Figure::Table1 => table1::table(figure.item(), options, watch)?,
-        });
-        (watch.finished)();
-    }
-    let page = page(&items, options);
-    Ok(Reproduction { paper: NAME, seed: options.seed, quick: options.quick, items, page })
+fn four<'a>(desk: &'a Desk) -> Result<&'a [Study]> {
+    Ok(desk.muffliato.four.get(|| synthetic::studies(desk.options, desk.watch))?)
 }
 
 fn page(items: &[Item], options: &Options) -> Page {
@@ -165,19 +82,5 @@ fn page(items: &[Item], options: &Options) -> Page {
                 .into(),
         ],
         sections: items.iter().map(Item::section).collect(),
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_found_by_their_number() {
-        assert_eq!("Table1".parse::<Figure>().unwrap(), Figure::Table1);
-        assert!(Figure::ALL.iter().all(|figure| figure.id().parse::<Figure>().unwrap() == *figure));
-        assert!("9".parse::<Figure>().unwrap_err().to_string().contains("1a, 1b, 1c, 2"));
-        assert_eq!(listing().len(), 8);
     }
 }

@@ -11,8 +11,9 @@ use sottovoce_views::exact;
 use sottovoce_views::utility::{Contraction, Table1};
 
 use super::study::SPREAD;
+use crate::registry::Desk;
 use crate::statistics::exponent;
-use crate::{Item, Options, Result, Verdict, Watch};
+use crate::{Item, Result, Verdict};
 
 /// Rényi order.
 const ALPHA: f64 = 2.0;
@@ -88,7 +89,8 @@ fn topologies(quick: bool) -> Vec<Topology> {
     ]
 }
 
-pub(super) fn table(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let mut found = Vec::new();
     for topology in topologies(options.quick) {
         (watch.doing)(&format!("table 1: {}", topology.name));

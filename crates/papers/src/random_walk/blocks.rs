@@ -10,15 +10,17 @@ use super::words::condition;
 use crate::colours::Colours;
 use crate::map::{Map, Scene};
 use crate::muffliato::words::percent;
+use crate::registry::Desk;
 use crate::statistics::{Summary, choose};
-use crate::{Item, Options, Result, Verdict};
+use crate::{Item, Result, Verdict};
 
 /// Peers in each group.
 const SIZES: [usize; 3] = [75, 75, 50];
 /// Probabilities of edges within and between them.
 const PROBABILITIES: [[f64; 3]; 3] = [[0.25, 0.05, 0.02], [0.05, 0.35, 0.07], [0.02, 0.07, 0.40]];
 
-pub(super) fn figure(mut item: Item, options: &Options) -> Result<Item> {
+pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
+    let options = desk.options;
     let probabilities = PROBABILITIES.map(|row| row.to_vec()).to_vec();
     let family = Family::StochasticBlock { sizes: SIZES.to_vec(), probabilities };
     let graph = generate(&family, options.seed, true)?;

@@ -10,8 +10,9 @@ use crate::communities::communities;
 use crate::graphs::{self, EGOS, NO_EGOS, SMALL_EGOS};
 use crate::map::{Map, Scene};
 use crate::muffliato::words::{loss, percent};
+use crate::registry::Desk;
 use crate::statistics::{Summary, choose};
-use crate::{Item, Options, Result, Verdict, Watch};
+use crate::{Item, Result, Verdict};
 
 /// The one that figure 3a shows.
 const SHOWN: u64 = 0;
@@ -25,7 +26,8 @@ struct Study {
     labels: Vec<usize>,
 }
 
-pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let Some(data) = &options.data else { return Ok(item.skip(NO_EGOS)) };
     let egos: &[u64] = if options.quick { &SMALL_EGOS } else { &EGOS };
     let study = |ego: &u64| {

@@ -7,9 +7,10 @@ use sottovoce_report::{Axis, Chart, Curve, Series};
 use sottovoce_topology::centrality::katz;
 
 use super::pairs::Pairs;
-use super::similarity::{SIMILAR, Social};
+use super::similarity::{SIMILAR, friends, women};
 use super::words::{condition, number};
 use crate::graphs::NO_EGOS;
+use crate::registry::Desk;
 use crate::statistics::rank_correlation;
 use crate::{Item, Result, Verdict};
 
@@ -42,8 +43,8 @@ impl<'a> Means<'a> {
     }
 }
 
-pub(super) fn figure(mut item: Item, social: &Social) -> Result<Item> {
-    let graphs = social.ego()?.into_iter().chain([social.davis()?]);
+pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
+    let graphs = friends(desk)?.into_iter().chain([women(desk)?]);
     let all = graphs.map(Means::new).collect::<Result<Vec<_>>>()?;
     item.say(
         "A dot for each peer: its mean loss to all others, as printed and over random paths, against its Katz centrality (damping 0.9 of the largest \

@@ -28,140 +28,57 @@ mod tally;
 mod walk;
 mod words;
 
-use std::str::FromStr;
-
 use sottovoce_report::Page;
 
-use super::{Item, Options, Reproduction, Watch};
-use crate::{Error, Result};
+use crate::registry::{Desk, Figure, Once, Paper};
+use crate::{Item, Options, Result};
+use pairs::Pairs;
 
-/// The paper's short name.
-pub const NAME: &str = "random-walk";
+/// The paper.
+pub(crate) static PAPER: Paper = Paper {
+    name: "random-walk",
+    figures: &[
+        Figure::formula("1", "loss by distance on four graphs, beside gossip", |item, desk| {
+            anonymous::figure(item, four(desk)?)
+        }),
+        Figure::experiment(
+            "2",
+            "training loss along the walk, beside central and local learning",
+            learning::figure2,
+        ),
+        Figure::formula(
+            "3a",
+            "loss beside communicability on a social graph (Facebook ego 0)",
+            similarity::ego,
+        ),
+        Figure::formula("3b", "loss beside communicability on the southern women graph", similarity::davis),
+        Figure::formula("3c", "mean loss beside Katz centrality", katz::figure),
+        Figure::formula("4", "loss by distance on four graphs, senders known", |item, desk| {
+            sender::figure(item, four(desk)?)
+        }),
+        Figure::formula("5", "loss on a stochastic block model", blocks::figure),
+        Figure::formula("6", "loss on nine other social graphs", egos::figure),
+        Figure::experiment(
+            "7-8",
+            "data by place and shuffled data: losses and estimates by distance",
+            learning::figures7_8,
+        ),
+        Figure::experiment("table1", "accuracy of gossip and walk at the same mean loss", learning::table1),
+    ],
+    page,
+    shared_parts: |_, _| 0,
+};
 
-/// A figure or table that can be reproduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Figure {
-    /// Walk and gossip by distance.
-    Distance,
-    /// The training loss along the walk.
-    Objective,
-    /// Losses and communicability on a social graph.
-    Ego,
-    /// The same on the southern women.
-    Davis,
-    /// Mean losses and Katz centrality.
-    Katz,
-    /// Figure 1 with senders known.
-    Sender,
-    /// A stochastic block model.
-    Blocks,
-    /// Losses on the nine other social graphs.
-    Egos,
-    /// Data by place, and the same data shuffled.
-    Places,
-    /// Accuracy at a mean loss.
-    Table1,
+/// The four graphs of figures 1 and 4; those of figures 3a, 3b and 3c.
+#[derive(Default)]
+pub(crate) struct Shared {
+    four: Once<Vec<four::Study>>,
+    ego: Once<Option<Pairs>>,
+    davis: Once<Pairs>,
 }
 
-impl Figure {
-    /// All of them, in the paper's order.
-    pub const ALL: [Self; 10] = [
-        Self::Distance,
-        Self::Objective,
-        Self::Ego,
-        Self::Davis,
-        Self::Katz,
-        Self::Sender,
-        Self::Blocks,
-        Self::Egos,
-        Self::Places,
-        Self::Table1,
-    ];
-
-    /// Its number in the paper.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Distance => "1",
-            Self::Objective => "2",
-            Self::Ego => "3a",
-            Self::Davis => "3b",
-            Self::Katz => "3c",
-            Self::Sender => "4",
-            Self::Blocks => "5",
-            Self::Egos => "6",
-            Self::Places => "7-8",
-            Self::Table1 => "table1",
-        }
-    }
-
-    /// What it shows.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Distance => "loss by distance on four graphs, beside gossip",
-            Self::Objective => "training loss along the walk, beside central and local learning",
-            Self::Ego => "loss beside communicability on a social graph (Facebook ego 0)",
-            Self::Davis => "loss beside communicability on the southern women graph",
-            Self::Katz => "mean loss beside Katz centrality",
-            Self::Sender => "loss by distance on four graphs, senders known",
-            Self::Blocks => "loss on a stochastic block model",
-            Self::Egos => "loss on nine other social graphs",
-            Self::Places => "data by place and shuffled data: losses and estimates by distance",
-            Self::Table1 => "accuracy of gossip and walk at the same mean loss",
-        }
-    }
-
-    fn item(self) -> Item {
-        match self {
-            Self::Objective | Self::Places | Self::Table1 => Item::experiment(self.id(), self.title()),
-            _ => Item::new(self.id(), self.title()),
-        }
-    }
-}
-
-impl FromStr for Figure {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let wanted = name.to_ascii_lowercase();
-        let known = || Self::ALL.map(Self::id).join(", ");
-        let found = Self::ALL.into_iter().find(|figure| figure.id() == wanted);
-        found.ok_or_else(|| Error::parameter("figure", name, format!("{NAME} has {}", known())))
-    }
-}
-
-/// Everything there is, with what it shows.
-pub fn listing() -> Vec<(String, String)> {
-    Figure::ALL.map(|figure| (format!("{NAME}/{}", figure.id()), figure.title().into())).to_vec()
-}
-
-/// Reproduces figures, in the paper's order.
-pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> Result<Reproduction> {
-    let wants = |figure: Figure| figures.contains(&figure);
-    let four = if wants(Figure::Distance) || wants(Figure::Sender) {
-        four::studies(options, watch)?
-    } else {
-        Vec::new()
-    };
-    let social = similarity::Social::new(options);
-    let mut items = Vec::new();
-    for figure in Figure::ALL.into_iter().filter(|&figure| wants(figure)) {
-        (watch.doing)(figure.id());
-        items.push(match figure {
-            Figure::Distance => anonymous::figure(figure.item(), &four)?,
-            Figure::Objective => learning::figure2(figure.item(), options, watch)?,
-            Figure::Ego => similarity::ego(figure.item(), &social)?,
-            Figure::Davis => similarity::davis(figure.item(), &social)?,
-            Figure::Katz => katz::figure(figure.item(), &social)?,
-            Figure::Sender => sender::figure(figure.item(), &four)?,
-            Figure::Blocks => blocks::figure(figure.item(), options)?,
-            Figure::Egos => egos::figure(figure.item(), options, watch)?,
-            Figure::Places => learning::figures7_8(figure.item(), options, watch)?,
-            Figure::Table1 => learning::table1(figure.item(), options, watch)?,
-        });
-        (watch.finished)();
-    }
-    let page = page(&items, options);
-    Ok(Reproduction { paper: NAME, seed: options.seed, quick: options.quick, items, page })
+fn four<'a>(desk: &'a Desk) -> Result<&'a [four::Study]> {
+    Ok(desk.random_walk.four.get(|| four::studies(desk.options, desk.watch))?)
 }
 
 fn page(items: &[Item], options: &Options) -> Page {
@@ -188,19 +105,5 @@ fn page(items: &[Item], options: &Options) -> Page {
                 .into(),
         ],
         sections: items.iter().map(Item::section).collect(),
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_found_by_their_number() {
-        assert!(Figure::ALL.iter().all(|figure| figure.id().parse::<Figure>().unwrap() == *figure));
-        assert_eq!("3A".parse::<Figure>().unwrap(), Figure::Ego);
-        assert!("9".parse::<Figure>().unwrap_err().to_string().contains("1, 2, 3a, 3b"));
-        assert_eq!(listing().len(), 10);
     }
 }

@@ -1,7 +1,5 @@
 //! Figures 3a and 3b: losses of all pairs beside communicability, on two social graphs.
 
-use std::cell::OnceCell;
-
 use sottovoce_topology::centrality::communicability;
 use sottovoce_topology::family::{Family, generate};
 
@@ -10,6 +8,7 @@ use super::pairs::{HEADER, Pairs};
 use super::words::{condition, count, number};
 use crate::communities::communities;
 use crate::graphs::{self, NO_EGOS, SMALL_EGOS};
+use crate::registry::Desk;
 use crate::statistics::rank_correlation;
 use crate::{Item, Options, Result, Verdict};
 
@@ -18,47 +17,25 @@ const EGO: u64 = 0;
 /// A rank correlation above this counts as “similar”.
 pub(super) const SIMILAR: f64 = 0.5;
 
-/// The graphs of figures 3a, 3b and 3c, each studied once, when it is first asked for.
-pub(super) struct Social<'a> {
-    options: &'a Options,
-    ego: OnceCell<Pairs>,
-    davis: OnceCell<Pairs>,
+/// The friends of one person, of figures 3a and 3c; none without data.
+pub(super) fn friends<'a>(desk: &'a Desk) -> Result<Option<&'a Pairs>> {
+    let Options { seed, quick, data } = desk.options;
+    let number = if *quick { SMALL_EGOS[0] } else { EGO };
+    let make = |data| Pairs::all(&format!("ego {number}"), graphs::ego(data, number)?, *seed, *quick);
+    Ok(desk.random_walk.ego.get(|| data.as_deref().map(make).transpose())?.as_ref())
 }
 
-impl<'a> Social<'a> {
-    pub(super) fn new(options: &'a Options) -> Self {
-        Self { options, ego: OnceCell::new(), davis: OnceCell::new() }
-    }
-
-    /// The friends of one person; none without data.
-    pub(super) fn ego(&self) -> Result<Option<&Pairs>> {
-        let Options { seed, quick, data } = self.options;
-        let Some(data) = data else { return Ok(None) };
-        let number = if *quick { SMALL_EGOS[0] } else { EGO };
-        let make = || Pairs::all(&format!("ego {number}"), graphs::ego(data, number)?, *seed, *quick);
-        once(&self.ego, make).map(Some)
-    }
-
-    /// The southern women and their events.
-    pub(super) fn davis(&self) -> Result<&Pairs> {
-        let Options { seed, quick, .. } = self.options;
-        once(&self.davis, || Pairs::all("southern women", generate(&Family::Davis, 0, true)?, *seed, *quick))
-    }
-}
-
-fn once(cell: &OnceCell<Pairs>, make: impl FnOnce() -> Result<Pairs>) -> Result<&Pairs> {
-    match cell.get() {
-        Some(there) => Ok(there),
-        None => {
-            let made = make()?;
-            Ok(cell.get_or_init(|| made))
-        }
-    }
+/// The southern women and their events, of figures 3b and 3c.
+pub(super) fn women<'a>(desk: &'a Desk) -> Result<&'a Pairs> {
+    let Options { seed, quick, .. } = *desk.options;
+    desk.random_walk
+        .davis
+        .get(|| Pairs::all("southern women", generate(&Family::Davis, 0, true)?, seed, quick))
 }
 
 /// Figure 3a.
-pub(super) fn ego(item: Item, social: &Social) -> Result<Item> {
-    let Some(pairs) = social.ego()? else { return Ok(item.skip(NO_EGOS)) };
+pub(super) fn ego(item: Item, desk: &Desk) -> Result<Item> {
+    let Some(pairs) = friends(desk)? else { return Ok(item.skip(NO_EGOS)) };
     let labels = communities(&pairs.graph);
     let size = |u: usize| labels.iter().filter(|label| **label == labels[u]).count();
     let mut order: Vec<usize> = (0..pairs.graph.nodes()).collect();
@@ -67,8 +44,8 @@ pub(super) fn ego(item: Item, social: &Social) -> Result<Item> {
 }
 
 /// Figure 3b.
-pub(super) fn davis(item: Item, social: &Social) -> Result<Item> {
-    let pairs = social.davis()?;
+pub(super) fn davis(item: Item, desk: &Desk) -> Result<Item> {
+    let pairs = women(desk)?;
     let order: Vec<usize> = (0..pairs.graph.nodes()).collect();
     compare(item, pairs, &order, "Eighteen women come first, then the fourteen events they went to.")
 }

@@ -22,104 +22,46 @@ mod votes;
 mod words;
 mod work;
 
-use std::str::FromStr;
-
 use sottovoce_report::Page;
-use work::{Plan, Size};
 
-use super::{Item, Options, Reproduction, Watch};
-use crate::{Error, Result};
+use crate::registry::{Desk, Figure, Once, Paper};
+use crate::{Item, Options, Result};
+use work::{Found, Plan, Size};
 
-/// The paper's short name.
-pub const NAME: &str = "rumor";
+/// The paper.
+pub(crate) static PAPER: Paper = Paper {
+    name: "rumor",
+    figures: &[
+        Figure::experiment("2a", "peers informed by round", |item, desk| {
+            informed::figure(item, found(desk)?)
+        }),
+        Figure::experiment("2b", "peers active by round", |item, desk| active::figure(item, found(desk)?)),
+        Figure::experiment("3a", "how often the source is found among suspects", |item, desk| {
+            prior::figure(item, found(desk)?)
+        }),
+        Figure::experiment("3b", "how often the source of several rumours is found", |item, desk| {
+            votes::figure(item, found(desk)?)
+        }),
+        Figure::experiment("table1", "privacy and spreading time", |item, desk| {
+            table1::table(item, found(desk)?)
+        }),
+    ],
+    page,
+    shared_parts: |wanted, options| Plan::new(wanted, options).parts(),
+};
 
-/// A figure or table that can be reproduced.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Figure {
-    /// Share informed by round.
-    Informed,
-    /// Share active by round.
-    Active,
-    /// Attack with prior knowledge.
-    Prior,
-    /// Attack on several rumours.
-    Votes,
-    /// Delta and spreading time.
-    Table1,
+/// What was simulated for all figures that are wanted.
+#[derive(Default)]
+pub(crate) struct Shared {
+    found: Once<Found>,
 }
 
-impl Figure {
-    /// All of them, in the paper's order of discussion.
-    pub const ALL: [Self; 5] = [Self::Informed, Self::Active, Self::Prior, Self::Votes, Self::Table1];
-
-    /// Its number in the paper.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::Informed => "2a",
-            Self::Active => "2b",
-            Self::Prior => "3a",
-            Self::Votes => "3b",
-            Self::Table1 => "table1",
-        }
-    }
-
-    /// What it shows.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Informed => "peers informed by round",
-            Self::Active => "peers active by round",
-            Self::Prior => "how often the source is found among suspects",
-            Self::Votes => "how often the source of several rumours is found",
-            Self::Table1 => "privacy and spreading time",
-        }
-    }
-
-    fn item(self) -> Item {
-        Item::experiment(self.id(), self.title())
-    }
+fn found<'a>(desk: &'a Desk) -> Result<&'a Found> {
+    desk.rumor.found.get(|| Plan::new(&desk.wanted, desk.options).carry_out(desk.options, desk.watch))
 }
 
-impl FromStr for Figure {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let wanted = name.to_ascii_lowercase();
-        let known = || Self::ALL.map(Self::id).join(", ");
-        let found = Self::ALL.into_iter().find(|figure| figure.id() == wanted);
-        found.ok_or_else(|| Error::parameter("figure", name, format!("{NAME} has {}", known())))
-    }
-}
-
-/// Everything there is, with what it shows.
-pub fn listing() -> Vec<(String, String)> {
-    Figure::ALL.map(|figure| (format!("{NAME}/{}", figure.id()), figure.title().into())).to_vec()
-}
-
-/// How often [`run`] will say that something is finished.
-pub fn parts(figures: &[Figure], options: &Options) -> usize {
-    Plan::new(figures, options).parts()
-}
-
-/// Reproduces figures, in the paper's order.
-pub fn run(figures: &[Figure], options: &Options, watch: &Watch) -> Result<Reproduction> {
-    let plan = Plan::new(figures, options);
-    let found = plan.carry_out(options, watch)?;
-    (watch.doing)("drawing");
-    let mut items = Vec::new();
-    for figure in Figure::ALL.into_iter().filter(|figure| figures.contains(figure)) {
-        items.push(match figure {
-            Figure::Informed => informed::figure(figure.item(), &found)?,
-            Figure::Active => active::figure(figure.item(), &found)?,
-            Figure::Prior => prior::figure(figure.item(), &found)?,
-            Figure::Votes => votes::figure(figure.item(), &found)?,
-            Figure::Table1 => table1::table(figure.item(), &found)?,
-        });
-    }
-    let page = page(&items, plan.size, options);
-    Ok(Reproduction { paper: NAME, seed: options.seed, quick: options.quick, items, page })
-}
-
-fn page(items: &[Item], size: Size, options: &Options) -> Page {
+fn page(items: &[Item], options: &Options) -> Page {
+    let size = Size::new(options);
     let small = if options.quick { " This is small (--quick): verdicts are about that." } else { "" };
     Page {
         title: "Who started this rumour? Reproduced".into(),
@@ -139,19 +81,5 @@ fn page(items: &[Item], size: Size, options: &Options) -> Page {
                 .into(),
         ],
         sections: items.iter().map(Item::section).collect(),
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_found_by_their_number() {
-        assert_eq!("Table1".parse::<Figure>().unwrap(), Figure::Table1);
-        assert!(Figure::ALL.iter().all(|figure| figure.id().parse::<Figure>().unwrap() == *figure));
-        assert!("9".parse::<Figure>().unwrap_err().to_string().contains("2a, 2b, 3a"));
-        assert_eq!(listing().len(), 5);
     }
 }

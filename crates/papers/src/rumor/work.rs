@@ -1,9 +1,9 @@
 //! What has to be simulated for the figures that are wanted, and the results: several figures share them.
 
 use sottovoce_audit::source::{Pace, Setting, Share, Sight, precision, vote};
+use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_simulator::rumor::{Among, Curious, Rules};
 
-use super::Figure;
 use super::spread::Spread;
 use super::theory::Theory;
 use crate::{Error, Options, Result, Watch};
@@ -87,10 +87,11 @@ pub(super) struct Attack {
 }
 
 impl Plan {
-    pub(super) fn new(figures: &[Figure], options: &Options) -> Self {
+    /// Of the figures with these numbers.
+    pub(super) fn new(figures: &[&str], options: &Options) -> Self {
         let size = Size::new(options);
-        let wants = |some: &[Figure]| figures.iter().any(|figure| some.contains(figure));
-        let spreading = wants(&[Figure::Informed, Figure::Active, Figure::Table1]);
+        let wants = |some: &[&str]| figures.iter().any(|figure| some.contains(figure));
+        let spreading = wants(&["2a", "2b", "table1"]);
         let pairs = |of: &[f64], numbers: &[usize]| -> Vec<(f64, usize)> {
             of.iter().flat_map(|&s| numbers.iter().map(move |&number| (s, number))).collect()
         };
@@ -100,17 +101,17 @@ impl Plan {
         Self {
             size,
             spreads: if spreading { MUTINGS.to_vec() } else { Vec::new() },
-            growth: match (wants(&[Figure::Informed]), options.quick) {
+            growth: match (wants(&["2a"]), options.quick) {
                 (true, false) => pairs(&MUTINGS[1..], &[6, 4, 2, 0].map(|shift| size.peers >> shift)),
                 (true, true) => pairs(&MUTINGS[1..], &[4, 2, 0].map(|shift| size.peers >> shift)),
                 (false, _) => Vec::new(),
             },
-            attacks: match (wants(&[Figure::Prior]), wants(&[Figure::Table1])) {
+            attacks: match (wants(&["3a"]), wants(&["table1"])) {
                 (true, _) => pairs(if options.quick { &MUTINGS } else { &FINE }, &suspects),
                 (false, true) => pairs(&MUTINGS, &[2]),
                 (false, false) => Vec::new(),
             },
-            votes: if wants(&[Figure::Votes]) { pairs(&MUTINGS, &rumors) } else { Vec::new() },
+            votes: if wants(&["3b"]) { pairs(&MUTINGS, &rumors) } else { Vec::new() },
         }
     }
 
@@ -125,8 +126,7 @@ impl Plan {
         let mut begin = |what: String| {
             (watch.doing)(&what);
             part += 1;
-            // Seeds of users are small numbers, and so are parts: kept apart.
-            options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(part)
+            Seed(options.seed).part(part).0
         };
         let mut spread = |peers: usize, s: f64, runs: usize| {
             let seed = begin(format!("spreading, s = {s}"));
@@ -190,11 +190,11 @@ mod tests {
     #[test]
     fn only_what_is_wanted_is_done() {
         let full = Options::default();
-        let plan = |figures: &[Figure]| Plan::new(figures, &full);
-        assert_eq!(plan(&[Figure::Active]).parts(), 6);
-        assert_eq!(plan(&[Figure::Informed]).parts(), 6 + 20);
-        assert_eq!(plan(&[Figure::Table1]).parts(), 6 + 6);
-        assert_eq!(plan(&Figure::ALL).parts(), 6 + 20 + 50 + 60);
+        let plan = |figures: &[&str]| Plan::new(figures, &full);
+        assert_eq!(plan(&["2b"]).parts(), 6);
+        assert_eq!(plan(&["2a"]).parts(), 6 + 20);
+        assert_eq!(plan(&["table1"]).parts(), 6 + 6);
+        assert_eq!(plan(&["2a", "2b", "3a", "3b", "table1"]).parts(), 6 + 20 + 50 + 60);
         assert_eq!(plan(&[]).parts(), 0);
         assert!(MUTINGS.iter().all(|s| FINE.contains(s)));
         assert!((Size::new(&full).share() - 0.1).abs() < 1e-4);

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Gdp, Loss};
 
+use super::Settings;
+use super::losses::Question;
 use crate::{Error, Result, require};
 
 /// Whose loss is bounded.
@@ -58,6 +60,61 @@ impl Currency {
     }
 }
 
+/// How much may be lost, and to whom.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Promise {
+    /// How much.
+    pub target: Target,
+    /// To whom.
+    pub against: Against,
+}
+
+impl Promise {
+    /// The noise under which a whole run keeps the promise.
+    pub fn sigma(&self, run: &Question) -> Result<f64> {
+        // No peer learns more than a wire-tapper, whose loss is exactly Gaussian.
+        let all = self.target.sigma(run.iterations as f64, Currency::Gaussian)?;
+        if self.against == Against::WireTapper {
+            return Ok(all);
+        }
+        let units = run.revealed()?;
+        match self.against {
+            Against::MeanPeer => self.target.sigma(units.pairs.mean, units.currency),
+            _ => Ok(all.min(self.target.sigma(units.pairs.worst, units.currency)?)),
+        }
+    }
+
+    /// Where a run with this noise must end: lowers its iterations, sets its budget, or returns its last step.
+    pub fn limit(&self, run: &Question, settings: &mut Settings) -> Result<Option<usize>> {
+        let sigma = settings.sigma;
+        let remedy = "without noise nothing is private; leave out the target, or the 0";
+        require(sigma != 0.0, "sigma", sigma, remedy)?;
+        if self.against == Against::WireTapper {
+            settings.budget = Some(self.target.mu_squared()? * (1.0 + 1e-12));
+            return Ok(None);
+        }
+        let remedy = "a mean cannot end a run; leave out --sigma";
+        require(self.against == Against::WorstPeer, "against", "mean-peer", remedy)?;
+        let fits = |iterations: usize| -> Result<bool> {
+            let units = Question { iterations, ..*run }.revealed()?;
+            Ok(sigma * (1.0 + 1e-9) >= self.target.sigma(units.pairs.worst.max(1e-300), units.currency)?)
+        };
+        if fits(settings.iterations)? {
+            return Ok(None);
+        }
+        let most = || Ok((sigma / self.target.sigma(1.0, Currency::Concentrated)?).powi(2));
+        if let Some(last) = run.method.way().last_step(run, &most)? {
+            return Ok(Some(last));
+        }
+        while settings.iterations > 0 && !fits(settings.iterations)? {
+            settings.iterations -= 1;
+        }
+        let remedy = "the budget is spent by the first step; raise the noise or the budget";
+        require(settings.iterations > 0, "sigma", sigma, remedy)?;
+        Ok(None)
+    }
+}
+
 impl std::fmt::Display for Target {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -70,27 +127,17 @@ impl std::fmt::Display for Target {
 impl Target {
     /// Refuses targets that nothing meets.
     pub fn check(&self) -> Result<()> {
-        match *self {
+        let epsilon = match *self {
             Self::Renyi { order, epsilon } => {
                 require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
-                require(
-                    epsilon > 0.0 && epsilon.is_finite(),
-                    "epsilon",
-                    epsilon,
-                    "give a positive, finite number",
-                )?;
+                epsilon
             }
             Self::Approximate { epsilon, delta } => {
-                require(
-                    epsilon > 0.0 && epsilon.is_finite(),
-                    "epsilon",
-                    epsilon,
-                    "give a positive, finite number",
-                )?;
                 require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+                epsilon
             }
-        }
-        Ok(())
+        };
+        require(epsilon > 0.0 && epsilon.is_finite(), "epsilon", epsilon, "give a positive, finite number")
     }
 
     /// The largest squared Gaussian loss that meets it.

@@ -12,21 +12,12 @@
 
 use serde::Serialize;
 use sottovoce_privacy::Standing;
-use sottovoce_privacy::noise::simulation::SimulationRng;
-use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::descent::{DescentLoss, consensus, linear, relay};
-use sottovoce_views::parallel;
-use sottovoce_views::published::{self, Formula};
-use sottovoce_views::walk::PublishedWalk;
 
 use super::calibrate::Currency;
-use super::method::{Method, positions};
-use super::path::{Excursion, Pairs, Path, pairs};
-use crate::{Error, Result};
-
-/// The stream of sampled observers; 0 is noise.
-const SAMPLE: u64 = 0x7361_6d70;
+use super::path::Pairs;
+use super::{Method, Settings, Task};
+use crate::Result;
 
 /// Losses of all pairs, in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -43,6 +34,14 @@ pub struct Summary {
     pub mean_standing: Standing,
 }
 
+impl Summary {
+    /// Everyone sees everything: one unit for each contribution.
+    pub(super) fn local(iterations: usize, currency: Currency) -> Self {
+        let (all, standing) = (iterations as f64, Standing::Proven);
+        Self { mean: all, worst: all, currency, standing: standing.clone(), mean_standing: standing }
+    }
+}
+
 /// What a method reveals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UnitLosses {
@@ -54,7 +53,26 @@ pub struct UnitLosses {
     pub wire_tapper: f64,
 }
 
-/// The question.
+/// What was revealed to peers, or will be, by a run of a certain seed: of all pairs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Revealed {
+    /// Unit losses.
+    pub pairs: Pairs,
+    /// The currency they are paid in.
+    pub currency: Currency,
+    /// By what right.
+    pub standing: Standing,
+}
+
+impl Revealed {
+    /// Everyone sees everything.
+    pub(super) fn local(peers: usize, iterations: usize) -> Self {
+        let pairs = Pairs::of(peers, |_, _| iterations as f64);
+        Self { pairs, currency: Currency::Gaussian, standing: Standing::Proven }
+    }
+}
+
+/// All of a run that decides what it reveals: no data, no noise.
 #[derive(Debug, Clone, Copy)]
 pub struct Question<'a> {
     /// Which method.
@@ -69,35 +87,22 @@ pub struct Question<'a> {
     pub nonexpansive: bool,
     /// Observers (of gossip) or paths (of walks) from which means are estimated.
     pub sample: usize,
-    /// Seed of the sample, and of the butterfly's positions.
+    /// Seed of the sample, of paths, and of the butterfly's positions.
     pub seed: u64,
 }
 
-impl Question<'_> {
-    /// The losses as printed, where a paper prints some.
-    pub fn published(&self) -> Result<Option<Summary>> {
-        let times = self.iterations as f64;
-        let (mean, worst) = match (self.method, self.mixing) {
-            (Method::Gossip { rounds, relay: 0.0, .. }, Some(mixing)) => {
-                let all = published::gossip_all_pairs(Formula::Theorem1, mixing, rounds)?;
-                let pairs = Pairs::of(self.peers, |v, u| all[v * self.peers + u]);
-                (times * pairs.mean, times * pairs.worst)
-            }
-            (Method::Walk { tokens, burn_in }, Some(mixing)) => {
-                let steps = (self.iterations * self.peers).div_ceil(tokens) + burn_in;
-                let walk = PublishedWalk::new(mixing, steps)?.with_contributions(times)?;
-                (walk.mean(), walk.worst().map_or(0.0, |pair| pair.loss))
-            }
-            _ => return Ok(None),
-        };
-        let standing = Standing::Refuted;
-        Ok(Some(Summary {
-            mean,
-            worst,
-            currency: Currency::Concentrated,
-            standing: standing.clone(),
-            mean_standing: standing,
-        }))
+impl<'a> Question<'a> {
+    /// Of a run.
+    pub fn of(task: &Task, mixing: Option<&'a Mixing>, settings: &Settings) -> Self {
+        Self {
+            method: settings.method,
+            mixing,
+            peers: task.peers(),
+            iterations: settings.iterations,
+            nonexpansive: task.is_nonexpansive(settings.step),
+            sample: 1,
+            seed: settings.seed,
+        }
     }
 
     /// Everything.
@@ -109,102 +114,25 @@ impl Question<'_> {
         })
     }
 
-    /// Our own losses.
-    pub fn ours(&self) -> Result<Summary> {
-        let local = self.iterations as f64;
-        let proven = |mean, worst, currency| Summary {
+    /// The losses as printed, where a paper prints some.
+    pub fn published(&self) -> Result<Option<Summary>> {
+        let refuted = |(mean, worst)| Summary {
             mean,
             worst,
-            currency,
-            standing: Standing::Proven,
-            mean_standing: Standing::Proven,
+            currency: Currency::Concentrated,
+            standing: Standing::Refuted,
+            mean_standing: Standing::Refuted,
         };
-        match self.method {
-            Method::Gossip { .. } => {
-                let mixing = self.mixing.ok_or_else(|| Error::missing("graph", "gossip needs one"))?;
-                let mut summary = proven(local, local, Currency::Gaussian);
-                (summary.mean, summary.mean_standing) = self.gossip_mean(mixing)?;
-                Ok(summary)
-            }
-            Method::Butterfly => {
-                let pairs = butterfly(self.peers, self.iterations, self.seed)?;
-                Ok(proven(pairs.mean, pairs.worst, Currency::Gaussian))
-            }
-            Method::Walk { tokens, burn_in } => {
-                let mixing = self.mixing.ok_or_else(|| Error::missing("graph", "a walk needs one"))?;
-                let mut summary = proven(local, local, Currency::Concentrated);
-                if self.nonexpansive {
-                    (summary.mean, summary.worst) = self.walk(mixing, tokens, burn_in)?;
-                    let stopped = "the walk ends before its odometer passes this";
-                    summary.standing = Standing::Conditional(vec![stopped.to_owned()]);
-                    let sampled =
-                        format!("the mean over {} random paths is that over all", self.sample.max(1));
-                    summary.mean_standing = Standing::Conditional(vec![sampled]);
-                }
-                Ok(summary)
-            }
-            Method::Local | Method::Central => Ok(proven(local, local, Currency::Gaussian)),
-        }
+        Ok(self.method.way().published(self)?.map(refuted))
     }
 
-    /// Mean over sampled observers of the linear views of all iterations.
-    fn gossip_mean(&self, mixing: &Mixing) -> Result<(f64, Standing)> {
-        let observers = self.sampled_peers();
-        let mut sum = 0.0;
-        let mut standing = Standing::Proven;
-        for &observer in &observers {
-            let loss = self.gossip(mixing, observer)?;
-            sum += loss.losses.iter().sum::<f64>();
-            standing = loss.standing;
-        }
-        Ok((sum / (observers.len() * (self.peers - 1)).max(1) as f64, standing))
+    /// Our own losses.
+    pub fn ours(&self) -> Result<Summary> {
+        self.method.way().ours(self)
     }
 
-    /// What one observer learns from gossip; its own entry is 0.
-    fn gossip(&self, mixing: &Mixing, observer: usize) -> Result<DescentLoss> {
-        let Method::Gossip { rounds, accelerated, relay: tau } = self.method else {
-            return Err(Error::parameter("method", self.method.name(), "gossip was asked for"));
-        };
-        let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds, accelerated };
-        Ok(match scheme.gamma()? {
-            Some(gamma) => linear::accelerated(&[(mixing, gamma)], &[observer], rounds, self.iterations)?,
-            None => relay::loss(mixing, &[observer], rounds, self.iterations, tau)?,
-        })
+    /// What pairs lose by the whole run of this seed.
+    pub fn revealed(&self) -> Result<Revealed> {
+        self.method.way().revealed(self, usize::MAX, &[])
     }
-
-    fn sampled_peers(&self) -> Vec<usize> {
-        use rand::seq::index;
-        let mut rng = SimulationRng::new(self.seed, 0, 0).purpose(SAMPLE);
-        index::sample(&mut rng, self.peers, self.sample.clamp(1, self.peers)).into_vec()
-    }
-
-    /// Over sampled paths: the mean over pairs of what a path reveals, and the worst pair of all.
-    fn walk(&self, mixing: &Mixing, tokens: usize, burn_in: usize) -> Result<(f64, f64)> {
-        let paths = self.sample.max(1);
-        let (mut sum, mut worst) = (0.0, 0.0_f64);
-        for path in 0..paths {
-            let course = Excursion {
-                tokens,
-                burn_in,
-                cap: self.iterations,
-                seed: self.seed.wrapping_add(path as u64),
-            };
-            let losses = Path::draw(mixing, course)?.losses(usize::MAX)?;
-            let pairs = pairs(&losses);
-            (sum, worst) = (sum + pairs.mean, worst.max(pairs.worst));
-        }
-        Ok((sum / paths as f64, worst))
-    }
-}
-
-/// Losses of all pairs over a butterfly's iterations, each in fresh positions.
-pub fn butterfly(peers: usize, iterations: usize, seed: u64) -> Result<Pairs> {
-    let all: Vec<Vec<usize>> = (0..iterations).map(|iteration| positions(peers, seed, iteration)).collect();
-    let to = |observer: usize| -> Result<Vec<f64>> {
-        let averaging = |positions: &Vec<usize>| consensus::Averaging::butterfly(positions, &[observer]);
-        let averagings = all.iter().map(averaging).collect::<Result<Vec<_>, _>>()?;
-        Ok(consensus::loss(&averagings, iterations)?.losses)
-    };
-    let losses = parallel::map(peers, to, |_| {}).into_iter().collect::<Result<Vec<_>>>()?;
-    Ok(Pairs::of(peers, |v, u| losses[v][u]))
 }

@@ -7,13 +7,17 @@
 //!                                                                            guarantees, with their standing
 //! ```
 //!
-//! * [`data`]: rows prepared one by one from public [`bounds`]; [`task`]: what is learned; [`method`]: how, and in which scheme; [`losses`]: what each way reveals, as published and truly;
+//! * [`method`]: the ways to learn, one file each; [`engine`]: what a run of any of them is; [`losses`]: what is asked of them all;
 //! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints;
-//!   [`plan`]: which way is best; [`trivial`] and [`spread`]: what an accuracy is to be held against, and how it varies.
+//! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, without running anything; [`plan`]: which way is best.
 //!
 //! Guarantees speak of replacing one user's data (`docs/theorems/preparing-data.md`): how many rows there are and who holds them is public.
 
+pub mod account;
 pub mod calibrate;
+pub mod engine;
+pub mod job;
+mod learned;
 pub mod losses;
 pub mod method;
 pub mod path;
@@ -22,9 +26,11 @@ pub mod report;
 pub mod run;
 pub mod session;
 
-pub use calibrate::{Against, Target};
+pub use calibrate::{Against, Promise, Target};
+pub use job::{Choice, Job, Noise};
+pub use learned::Learned;
 pub use losses::{Summary, UnitLosses};
-pub use method::Method;
-pub use run::{Checkpoint, Promise, Run};
+pub use method::{Gossip, Method, Walk};
+pub use run::{Checkpoint, Run};
 pub use session::{Session, Settings, State};
 pub use sottovoce_learning::{Batch, Bounds, Data, Origin, Spread, Task, Trivial};

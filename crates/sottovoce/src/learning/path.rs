@@ -11,28 +11,11 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Trajectory};
 
-use super::session::launches;
-use crate::Result;
+use super::method::{Walk, Way, launches};
+use crate::{Result, require};
 
-/// What the path of a walk is a function of, but for the graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Excursion {
-    /// Tokens in parallel.
-    pub tokens: usize,
-    /// Steps in which they are only passed on.
-    pub burn_in: usize,
-    /// Contributions of each peer, of which there are as many steps on average.
-    pub cap: usize,
-    /// The seed of the run.
-    pub seed: u64,
-}
-
-impl Excursion {
-    /// Steps of each token.
-    pub fn steps(&self, peers: usize) -> usize {
-        self.burn_in + (self.cap * peers).div_ceil(self.tokens.max(1))
-    }
-}
+/// Visits of all tokens that are kept in memory at most.
+const MOST_VISITS: usize = 1 << 30;
 
 /// Who held which token, and what they did.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,27 +26,41 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path that a run of this seed takes.
-    pub fn draw(mixing: &Mixing, course: Excursion) -> Result<Self> {
-        let peers = mixing.nodes();
+    /// The path that a run of this seed takes, in which everyone contributes `cap` times at most, and as often on average.
+    pub fn draw(mixing: &Mixing, walk: Walk, cap: usize, seed: u64) -> Result<Self> {
+        let (peers, tokens) = (mixing.nodes(), walk.tokens);
+        let steps = walk.steps(peers, cap);
+        let remedy = format!(
+            "{tokens} tokens would make {steps} steps each, {MOST_VISITS} in all are feasible; give less"
+        );
+        require(steps.saturating_mul(tokens) <= MOST_VISITS, "iterations", cap, remedy)?;
         let setup = WalkSetup {
             mixing,
             course: Course {
-                steps: course.steps(peers),
-                burn_in: course.burn_in,
+                steps,
+                burn_in: walk.burn_in,
                 sizes: Steps::Constant(1.0),
                 sensitivity: 1.0,
                 noise: 0.0,
-                cap: course.cap,
+                cap,
             },
-            launch: launches(course.seed, course.tokens, peers),
+            launch: launches(seed, tokens, peers),
             budget: f64::INFINITY,
             start: vec![0.0],
         };
-        let mut visits = Vec::with_capacity(setup.course.steps * course.tokens);
+        let mut visits = Vec::with_capacity(steps * tokens);
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
-        Stroll::new(setup, course.seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)));
-        Ok(Self { peers, tokens: course.tokens, visits })
+        Stroll::new(setup, seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)));
+        Ok(Self { peers, tokens, visits })
+    }
+
+    /// How often a token leaves its holder.
+    pub fn moves(&self) -> u64 {
+        self.visits
+            .iter()
+            .zip(self.visits.iter().skip(self.tokens))
+            .filter(|(one, next)| one.0 != next.0)
+            .count() as u64
     }
 
     /// Steps of each token.
@@ -241,38 +238,41 @@ mod tests {
         Mixing::new(&graph, Weights::MetropolisPlusOne)
     }
 
-    fn excursion(seed: u64) -> Excursion {
-        Excursion { tokens: 1, burn_in: 3, cap: 4, seed }
+    const WALK: Walk = Walk { tokens: 1, burn_in: 3 };
+    const CAP: usize = 4;
+
+    fn draw(mixing: &Mixing, seed: u64) -> Path {
+        Path::draw(mixing, WALK, CAP, seed).unwrap()
     }
 
     fn run(mixing: &Mixing, network: Network) -> WalkOutcome {
-        let course = excursion(7);
         let setup = WalkSetup {
             mixing,
             course: Course {
-                steps: course.steps(PEERS),
-                burn_in: course.burn_in,
+                steps: WALK.steps(PEERS, CAP),
+                burn_in: WALK.burn_in,
                 sizes: Steps::Constant(0.1),
                 sensitivity: 1.0,
                 noise: 1.0,
-                cap: course.cap,
+                cap: CAP,
             },
-            launch: launches(course.seed, 1, PEERS),
+            launch: launches(7, 1, PEERS),
             budget: f64::INFINITY,
             start: vec![0.0],
         };
         let (patience, deadline) = (Patience { attempts: 2 }, Duration::from_secs(100_000));
-        let run =
-            WalkRun { setup, network, faults: Faults::default(), patience, deadline, seed: course.seed };
+        let run = WalkRun { setup, network, faults: Faults::default(), patience, deadline, seed: 7 };
         run.run(|_| |_: usize, _: f64, _: &mut Vec<f64>| {}).unwrap()
     }
 
     #[test]
     fn the_path_drawn_beforehand_is_the_path_of_the_run() {
         let mixing = mixing();
-        let drawn = Path::draw(&mixing, excursion(7)).unwrap();
+        let drawn = draw(&mixing, 7);
         let outcome = run(&mixing, Network::perfect());
         assert_eq!(outcome.path(0), drawn.visits);
+        // Every move is one message and one answer.
+        assert_eq!(outcome.sent, 2 * drawn.moves());
         let (before, after) = (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome, PEERS).unwrap());
         assert_eq!(before, after);
     }
@@ -299,7 +299,7 @@ mod tests {
     /// A token that is shown after every step hides nothing: each contribution is seen in its own noise alone.
     #[test]
     fn what_is_shown_on_the_way_is_counted() {
-        let path = Path::draw(&mixing(), excursion(7)).unwrap();
+        let path = draw(&mixing(), 7);
         let unseen = path.losses(usize::MAX).unwrap();
         let all: Vec<usize> = (0..path.steps()).collect();
         let (some, seen) = (
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn steps_within_a_budget_keep_it() {
-        let path = Path::draw(&mixing(), excursion(7)).unwrap();
+        let path = draw(&mixing(), 7);
         let whole = pairs(&path.losses(usize::MAX).unwrap());
         assert_eq!(path.steps_within(whole.worst).unwrap(), path.steps());
         let fewer = path.steps_within(0.6 * whole.worst).unwrap();
@@ -335,7 +335,7 @@ mod tests {
         let (samples, observer) = (4000, 2);
         let mut means = [0.0; PEERS];
         for seed in 0..samples {
-            let losses = Path::draw(&mixing, excursion(seed)).unwrap().losses(usize::MAX).unwrap();
+            let losses = draw(&mixing, seed).losses(usize::MAX).unwrap();
             means
                 .iter_mut()
                 .zip(&losses[observer].convex)

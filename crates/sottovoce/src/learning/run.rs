@@ -1,37 +1,16 @@
-//! A whole run: noise for the target, learning with checkpoints, and what was revealed in the end.
+//! A whole run: learning with checkpoints, and what was revealed in the end.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
-use super::losses::butterfly;
-use super::path::{Excursion, Pairs, Path, pairs};
-use super::{Against, Method, Session, Settings, State, Target, Task};
+use super::losses::Question;
+use super::{Against, Promise, Session, Settings, State, Task};
 use crate::{Error, Result, require};
 
 /// Points of a learning curve.
 const POINTS: usize = 100;
-
-/// How much may be lost, and to whom.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Promise {
-    /// How much.
-    pub target: Target,
-    /// To whom.
-    pub against: Against,
-}
-
-/// What was revealed to peers, or will be: of all pairs.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Revealed {
-    /// Unit losses.
-    pub pairs: Pairs,
-    /// The currency they are paid in.
-    pub currency: Currency,
-    /// By what right.
-    pub standing: Standing,
-}
 
 /// A point of the learning curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -65,113 +44,10 @@ pub struct Checkpoint {
     pub state: State,
 }
 
-/// What pairs lose in a run of these settings: known before it starts, since neither paths nor positions depend on data.
-pub fn revealed(task: &Task, mixing: Option<&Mixing>, settings: &Settings, steps: usize) -> Result<Revealed> {
-    revealed_shown(task, mixing, settings, steps, &[])
-}
-
-/// The same if the state was shown on the way, after each of the numbers of steps in `shown`.
-///
-/// Only walks lose by it. After an iteration of a butterfly everyone knows the state, and a wire-tapper's loss counts every iterate.
-fn revealed_shown(
-    task: &Task,
-    mixing: Option<&Mixing>,
-    settings: &Settings,
-    steps: usize,
-    shown: &[usize],
-) -> Result<Revealed> {
-    let peers = task.peers();
-    let local = |currency| Revealed {
-        pairs: Pairs::of(peers, |_, _| settings.iterations as f64),
-        currency,
-        standing: Standing::Proven,
-    };
-    match settings.method {
-        Method::Butterfly => {
-            let pairs = butterfly(peers, settings.iterations, settings.seed)?;
-            Ok(Revealed { pairs, currency: Currency::Gaussian, standing: Standing::Proven })
-        }
-        Method::Walk { tokens, burn_in } if task.is_nonexpansive(settings.step) => {
-            let mixing = mixing.ok_or_else(|| Error::missing("graph", "a walk needs one"))?;
-            let course = Excursion { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
-            let pairs = pairs(&Path::draw(mixing, course)?.losses_shown(steps, shown)?);
-            Ok(Revealed { pairs, currency: Currency::Concentrated, standing: Standing::Proven })
-        }
-        _ => Ok(local(Currency::Gaussian)),
-    }
-}
-
-impl Promise {
-    /// The noise under which a whole run of these settings keeps the promise.
-    pub fn sigma(&self, task: &Task, mixing: Option<&Mixing>, settings: &Settings) -> Result<f64> {
-        let units = match self.against {
-            Against::WireTapper => return self.target.sigma(settings.iterations as f64, Currency::Gaussian),
-            Against::WorstPeer | Against::MeanPeer => revealed(task, mixing, settings, usize::MAX)?,
-        };
-        if self.against == Against::MeanPeer {
-            return self.target.sigma(units.pairs.mean, units.currency);
-        }
-        // No peer learns more than a wire-tapper, whose loss is exactly Gaussian.
-        let all = self.target.sigma(settings.iterations as f64, Currency::Gaussian)?;
-        Ok(all.min(self.target.sigma(units.pairs.worst, units.currency)?))
-    }
-
-    /// Where a run with this noise must end: lowers its iterations, sets its budget, or returns the last step of a walk.
-    pub fn limit(
-        &self,
-        task: &Task,
-        mixing: Option<&Mixing>,
-        settings: &mut Settings,
-    ) -> Result<Option<usize>> {
-        if settings.sigma == 0.0 {
-            return Err(Error::parameter(
-                "sigma",
-                "0",
-                "without noise nothing is private; leave out the target, or the 0",
-            ));
-        }
-        if self.against == Against::WireTapper {
-            settings.budget = Some(self.target.mu_squared()? * (1.0 + 1e-12));
-            return Ok(None);
-        }
-        require(
-            self.against == Against::WorstPeer,
-            "against",
-            "mean-peer",
-            "a mean cannot end a run; leave out --sigma",
-        )?;
-        let fits = |settings: &Settings| -> Result<bool> {
-            let units = revealed(task, mixing, settings, usize::MAX)?;
-            Ok(settings.sigma * (1.0 + 1e-9)
-                >= self.target.sigma(units.pairs.worst.max(1e-300), units.currency)?)
-        };
-        if fits(settings)? {
-            return Ok(None);
-        }
-        if let (Method::Walk { tokens, burn_in }, Some(mixing), true) =
-            (settings.method, mixing, task.is_nonexpansive(settings.step))
-        {
-            let course = Excursion { tokens, burn_in, cap: settings.iterations, seed: settings.seed };
-            let one = self.target.sigma(1.0, Currency::Concentrated)?;
-            let most = (settings.sigma / one).powi(2);
-            return Ok(Some(Path::draw(mixing, course)?.steps_within(most)?));
-        }
-        while settings.iterations > 0 && !fits(settings)? {
-            settings.iterations -= 1;
-        }
-        require(
-            settings.iterations > 0,
-            "sigma",
-            settings.sigma,
-            "the budget is spent by the first step; raise the noise or the budget",
-        )?;
-        Ok(None)
-    }
-}
-
 /// A run with its curve.
 pub struct Run<'a> {
     task: &'a Task,
+    mixing: Option<&'a Mixing>,
     session: Session<'a>,
     last_step: Option<usize>,
     curve: Vec<Point>,
@@ -188,7 +64,7 @@ impl<'a> Run<'a> {
         threads: usize,
     ) -> Result<Self> {
         let session = Session::new(task, mixing, settings, threads)?;
-        let mut run = Self { task, session, last_step, curve: Vec::new(), shown: Vec::new() };
+        let mut run = Self { task, mixing, session, last_step, curve: Vec::new(), shown: Vec::new() };
         run.note();
         Ok(run)
     }
@@ -288,34 +164,39 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// What decides how much it reveals.
+    fn question(&self) -> Question<'_> {
+        Question::of(self.task, self.mixing, self.session.settings())
+    }
+
     /// Refuses to show the state of a run that was promised to lose less by its end than it then would.
-    pub fn may_show(&self, mixing: Option<&Mixing>, promise: &Promise) -> Result<()> {
+    pub fn may_show(&self, promise: &Promise) -> Result<()> {
         let settings = self.session.settings();
         let (done, all) = self.progress();
-        let walks = matches!(settings.method, Method::Walk { .. });
-        if done == all || !walks || promise.against == Against::WireTapper || settings.sigma == 0.0 {
+        let way = settings.method.way();
+        let free = promise.against == Against::WireTapper || settings.sigma == 0.0;
+        if done == all || !way.state_is_secret() || free {
             return Ok(());
         }
         let mut shown = self.shown.clone();
         shown.push(done);
         let end = self.last_step.unwrap_or(usize::MAX);
-        let units = revealed_shown(self.task, mixing, settings, end, &shown)?;
+        let units = way.revealed(&self.question(), end, &shown)?;
         let lost = if promise.against == Against::MeanPeer { units.pairs.mean } else { units.pairs.worst };
         let seen_by_all = promise.target.sigma(settings.iterations as f64, Currency::Gaussian)?;
         let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
-        let enough = settings.sigma * (1.0 + 1e-9) >= needed;
-        if !enough {
-            return Err(Error::refused(format!(
-                "`checkpoint` would show the token after {done} steps, and the run would lose more than its target: give --sigma without a target, a \
+        if settings.sigma * (1.0 + 1e-9) >= needed {
+            return Ok(());
+        }
+        Err(Error::refused(format!(
+            "`checkpoint` would show the token after {done} steps, and the run would lose more than its target: give --sigma without a target, a \
              target against the wire-tapper, or no checkpoint"
-            )));
-        };
-        Ok(())
+        )))
     }
 
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most.
-    pub fn guarantees(&self, mixing: Option<&Mixing>, delta: f64) -> Result<Vec<Guarantee>> {
+    pub fn guarantees(&self, delta: f64) -> Result<Vec<Guarantee>> {
         let settings = self.session.settings();
         if settings.sigma == 0.0 {
             return Ok(Vec::new());
@@ -328,20 +209,10 @@ impl<'a> Run<'a> {
             standing: Standing::given(standing, self.task.assumptions()),
             not_covered: self.task.not_covered(),
         };
-        let all =
-            if settings.method == Method::Central { Adversary::ResultHolder } else { Adversary::WireTapper };
-        let spent = Loss::Gdp(sottovoce_privacy::Gdp::of_square(self.session.spent())?);
-        let mut guarantees = vec![guarantee(all, spent, Standing::Proven)];
-        if matches!(settings.method, Method::Butterfly | Method::Walk { .. }) {
-            let done = Settings {
-                iterations: if matches!(settings.method, Method::Walk { .. }) {
-                    settings.iterations
-                } else {
-                    self.progress().0
-                },
-                ..settings.clone()
-            };
-            let revealed = revealed_shown(self.task, mixing, &done, self.progress().0, &self.shown)?;
+        let way = settings.method.way();
+        let spent = Loss::Gdp(Gdp::of_square(self.session.spent())?);
+        let mut guarantees = vec![guarantee(way.sees_all(), spent, Standing::Proven)];
+        if let Some(revealed) = way.to_peers(&self.question(), self.progress().0, &self.shown)? {
             let loss = revealed.currency.loss(revealed.pairs.worst, settings.sigma)?;
             let peer = guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
             if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {

@@ -16,6 +16,7 @@ use super::row::Kind;
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row};
 use crate::Result;
+use crate::learning::method::messages;
 
 /// Observers traced together: what they hear is kept in memory.
 const TOGETHER: usize = 256;
@@ -38,7 +39,7 @@ pub(super) fn row(problem: &Problem, peers: usize, observers: &Observers, progre
     let kind = Kind {
         protocol: Protocol::Butterfly,
         graph: None,
-        messages: messages(&scheme) as f64 / peers as f64,
+        messages: messages(&scheme)? as f64 / peers as f64,
         standing: format!(
             "{}; ignores the graph: everyone must reach the butterfly's partners",
             observers.standing()
@@ -90,11 +91,4 @@ pub(super) fn partners(scheme: &Scheme) -> Result<Graph> {
     let bits = (0..core.ilog2()).flat_map(|bit| (0..core).map(move |i| (i, i ^ (1 << bit))));
     let guests = (core..n).map(|guest| (guest - core, guest));
     Ok(Graph::from_edges(n, bits.filter(|(i, j)| i < j).chain(guests))?)
-}
-
-/// Messages in all: two for each exchange, and two for each guest.
-fn messages(scheme: &Scheme) -> usize {
-    let n = scheme.peers();
-    let core: usize = 1 << n.ilog2();
-    core * core.ilog2() as usize + 2 * (n - core)
 }

@@ -191,7 +191,7 @@ pub(crate) fn epsilon(mu_squared: f64, delta: f64) -> Result<Option<f64>> {
 }
 
 /// Six significant digits, never less than the number.
-pub(crate) fn up(value: f64) -> f64 {
+pub fn up(value: f64) -> f64 {
     // What was just printed is a number; were it not, the value itself would do.
     round_up(value).parse().unwrap_or(value)
 }

@@ -14,8 +14,9 @@ use sottovoce_views::parallel;
 use trial::{Graphs, ITERATIONS, SIGMA, STEP, Trial};
 
 use crate::learners::{Data, Spread, band, seed_of};
+use crate::registry::Desk;
 use crate::statistics::quantile;
-use crate::{Item, Options, Result, Watch};
+use crate::{Item, Result};
 
 /// The bound on a row's gradient.
 const CLIP: f64 = 1.0;
@@ -36,7 +37,8 @@ struct Size {
     together: Option<Vec<f64>>,
 }
 
-pub(super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let data = Data::read(options, Split::Authors)?;
     let (sizes, trials) = match options.quick {
         true => ([(256, None), (512, None)], 2),

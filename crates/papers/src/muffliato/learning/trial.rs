@@ -1,5 +1,6 @@
 //! One trial of Figure 1c: fresh random graphs, gossip after every gradient step, and the two servers beside it.
 
+use sottovoce::learning::method::gossip_rounds;
 use sottovoce::learning::{Method, Session, Settings, Task};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
@@ -41,7 +42,7 @@ impl Graphs {
         let mixings: Vec<Mixing> = (0..ITERATIONS).map(draw).collect::<Result<_>>()?;
         let gap = |mixing: &Mixing| Spectrum::of(mixing).map(|spectrum| spectrum.gap.value.min(1.0));
         let gaps: Vec<f64> = mixings.iter().map(gap).collect::<Result<_, _>>()?;
-        let rounds = gaps.iter().map(|&gap| Method::gossip_rounds(gap, peers)).max().unwrap_or(1);
+        let rounds = gaps.iter().map(|&gap| gossip_rounds(gap, peers)).max().unwrap_or(1);
         Ok(Self { mixings, gaps, rounds })
     }
 

@@ -14,14 +14,16 @@ use super::graphs::{Shape, peers};
 use super::lines::{DELTA, EPSILONS, Ground, LOCAL_STEP, Line, POINTS, Size, learn};
 use super::{CLIP, TOKEN_STEP};
 use crate::learners::{Data, band};
-use crate::{Item, Options, Result, Verdict, Watch};
+use crate::registry::Desk;
+use crate::{Item, Result, Verdict};
 
 /// How far the ends of the three tokens' curves may lie apart.
 const ALIKE: f64 = 1.1;
 /// How near to central, on the way to local.
 const NEAR: f64 = 0.25;
 
-pub(in super::super) fn figure(mut item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(in super::super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let data = Data::read(options, Split::Eighty)?;
     let task = data.task(peers(options), Clip::Example(CLIP))?;
     let (steps, trials) = if options.quick { (2500, 2) } else { (20_000, 8) };

@@ -11,14 +11,13 @@ use sottovoce_privacy::Standing;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
-use crate::learning::run::{Promise, revealed};
-use crate::learning::{Against, Method, Origin, Session, Settings, Spread, Task, Trivial};
+use crate::learning::losses::Question;
+use crate::learning::method::METHODS;
+use crate::learning::{Against, Method, Origin, Promise, Session, Settings, Spread, Task, Trivial};
 use crate::{Error, Result, require};
 
-/// Step sizes of methods in which all step at once.
-const STEPS_OF_ALL: [f64; 4] = [0.7, 2.0, 4.0, 8.0];
-/// Step sizes of a token.
-const STEPS_OF_TOKEN: [f64; 4] = [0.01, 0.034, 0.1, 0.3];
+/// Step sizes that are tried of each method.
+const TRIED: usize = 4;
 
 /// What a choice by trial assumes.
 const CHOSEN: &str =
@@ -94,21 +93,9 @@ pub struct LearningPlan {
 }
 
 impl Problem<'_> {
-    /// The candidates.
-    fn methods(&self, gap: f64) -> Vec<Method> {
-        let rounds = Method::gossip_rounds(gap, self.task.peers());
-        vec![
-            Method::Gossip { rounds, accelerated: true, relay: 0.0 },
-            Method::Butterfly,
-            Method::Walk { tokens: 1, burn_in: 0 },
-            Method::Local,
-            Method::Central,
-        ]
-    }
-
     /// How many runs a plan takes, for a progress bar.
     pub fn trials(&self) -> usize {
-        5 * (self.iterations.len() * STEPS_OF_ALL.len() + self.runs)
+        METHODS.len() * (self.iterations.len() * TRIED + self.runs)
     }
 
     /// Tries everything; `done` is called after each run.
@@ -116,11 +103,8 @@ impl Problem<'_> {
         require(!self.iterations.is_empty(), "iterations", "empty", "give at least one number")?;
         require(self.runs > 0, "runs", "0", "give at least 1")?;
         let gap = Spectrum::of(self.mixing)?.gap.value;
-        let mut rows = self
-            .methods(gap)
-            .into_iter()
-            .map(|method| self.best(method, &done))
-            .collect::<Result<Vec<_>, _>>()?;
+        let methods = METHODS.iter().map(|entry| entry.method(&entry.planned, Some(self.mixing)));
+        let mut rows = methods.map(|method| self.best(method?, &done)).collect::<Result<Vec<_>>>()?;
         rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
         Ok(LearningPlan {
@@ -140,7 +124,7 @@ impl Problem<'_> {
 
     /// The step size and contributions with the least training loss in one run, then measured in several.
     fn best(&self, method: Method, done: impl Fn()) -> Result<Row> {
-        let steps = if matches!(method, Method::Walk { .. }) { STEPS_OF_TOKEN } else { STEPS_OF_ALL };
+        let steps: [f64; TRIED] = method.way().step_sizes().1;
         let mut best: Option<(f64, Settings)> = None;
         for &iterations in self.iterations {
             // What is revealed depends on the step only in whether it keeps distances.
@@ -179,9 +163,10 @@ impl Problem<'_> {
     }
 
     fn row(&self, best: &Settings, accuracies: &[f64]) -> Result<Row> {
+        let question = self.question(best);
         let standing = match self.promise.against {
             Against::WireTapper => Standing::Proven,
-            _ => revealed(self.task, Some(self.mixing), best, usize::MAX)?.standing,
+            _ => question.revealed()?.standing,
         };
         Ok(Row {
             method: best.method.name(),
@@ -189,9 +174,9 @@ impl Problem<'_> {
             step: best.step,
             sigma: best.sigma,
             accuracy: Spread::of(accuracies),
-            messages: self.messages(best),
+            messages: best.method.way().messages(&question)?,
             standing: standing.given(self.task.assumptions()).given(&self.choice()),
-            serverless: best.method != Method::Central,
+            serverless: best.method.way().is_serverless(),
         })
     }
 
@@ -202,28 +187,17 @@ impl Problem<'_> {
 
     fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> Result<Settings> {
         let mut settings = Settings { method, iterations, step, sigma: 0.0, budget: None, seed };
-        settings.sigma = self.promise.sigma(self.task, Some(self.mixing), &settings)?;
+        settings.sigma = self.promise.sigma(&self.question(&settings))?;
         Ok(settings)
     }
 
     fn learn(&self, settings: &Settings) -> Result<Session<'_>> {
         let mut session = Session::new(self.task, Some(self.mixing), settings.clone(), self.threads)?;
-        while session.advance(|_, _, _| {})? {}
+        session.finish(None)?;
         Ok(session)
     }
 
-    fn messages(&self, settings: &Settings) -> u64 {
-        let (peers, times) = (self.task.peers() as u64, settings.iterations as u64);
-        match settings.method {
-            Method::Gossip { rounds, .. } => {
-                times * rounds as u64 * 2 * self.mixing.graph().edge_count() as u64
-            }
-            Method::Butterfly => times * peers * u64::from(peers.max(1).ilog2()),
-            Method::Walk { tokens, burn_in } => {
-                (tokens * settings.walk_steps(self.task.peers(), tokens, burn_in)) as u64
-            }
-            Method::Local => times * peers * peers.saturating_sub(1),
-            Method::Central => 2 * times * peers,
-        }
+    fn question(&self, settings: &Settings) -> Question<'_> {
+        Question::of(self.task, Some(self.mixing), settings)
     }
 }

@@ -23,7 +23,8 @@ use units::{Units, WALK, gossip, relayed};
 use super::graphs::{Shape, peers};
 use super::{CLIP, TOKEN_STEP};
 use crate::learners::Data;
-use crate::{Item, Options, Result, Watch};
+use crate::registry::Desk;
+use crate::{Item, Options, Result};
 
 /// Contributions of each peer.
 const ITERATIONS: usize = 10;
@@ -73,7 +74,8 @@ struct Found {
     runs: usize,
 }
 
-pub(in super::super) fn table(item: Item, options: &Options, watch: &Watch) -> Result<Item> {
+pub(in super::super) fn table(item: Item, desk: &Desk) -> Result<Item> {
+    let (options, watch) = (desk.options, desk.watch);
     let data = Data::read(options, Split::Eighty)?;
     let runs = if options.quick { 2 } else { 8 };
     let mut cells = Vec::new();

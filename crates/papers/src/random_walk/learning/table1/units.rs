@@ -2,6 +2,7 @@
 
 use sottovoce::learning::Method;
 use sottovoce::learning::losses::Question;
+use sottovoce::learning::method::{Gossip, Walk, gossip_rounds};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 use sottovoce_views::descent::{linear, relay};
@@ -40,25 +41,25 @@ pub(super) const RELAY: (usize, f64) = (10, 0.1);
 
 /// Plain gossip with relay noise.
 pub(super) fn relayed() -> Method {
-    Method::Gossip { rounds: RELAY.0, accelerated: false, relay: RELAY.1 }
+    Method::Gossip(Gossip { rounds: RELAY.0, accelerated: false, relay: RELAY.1 })
 }
 
 /// The token of table 1.
-pub(super) const WALK: Method = Method::Walk { tokens: 1, burn_in: 0 };
+pub(super) const WALK: Method = Method::Walk(Walk { tokens: 1, burn_in: 0 });
 
 /// Gossip of table 1. One round on the complete graph is what [`Method::Local`] does: everyone hears everyone's noisy gradient, and takes the
 /// mean. (The graph's four million edges would only take time.)
 pub(super) fn gossip(shape: Shape, rounds: usize) -> Method {
     match (shape, rounds) {
         (Shape::Complete, 1) => Method::Local,
-        _ => Method::Gossip { rounds, accelerated: true, relay: 0.0 },
+        _ => Method::Gossip(Gossip { rounds, accelerated: true, relay: 0.0 }),
     }
 }
 
 impl Units {
     pub(super) fn of(shape: Shape, mixing: &Mixing, seed: u64) -> Result<Self> {
         let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
-        let asked = Method::gossip_rounds(gap, mixing.nodes());
+        let asked = gossip_rounds(gap, mixing.nodes());
         // On the complete graph one round is exact, and every further one only counts.
         let rounds = if shape == Shape::Complete { 1 } else { asked };
         let (gossip_true, how) = true_gossip(mixing, gap, rounds)?;

@@ -1,0 +1,207 @@
+//! The one list of what can be reproduced: papers, and the figures and tables of each.
+//!
+//! A figure is one line in its paper's table: number, title, and the function that makes it. What several figures share lies on the [`Desk`], and is
+//! computed once, when it is first asked for.
+
+use std::cell::OnceCell;
+
+use sottovoce_report::Page;
+
+use crate::item::Kind;
+use crate::{Error, Item, Options, Reproduction, Result, Watch, muffliato, random_walk, require, rumor};
+
+/// All papers.
+pub static PAPERS: [&Paper; 3] = [&muffliato::PAPER, &random_walk::PAPER, &rumor::PAPER];
+
+/// A paper.
+#[derive(Debug)]
+pub struct Paper {
+    /// Its short name.
+    pub name: &'static str,
+    /// Its figures and tables, in its order.
+    pub figures: &'static [Figure],
+    /// The page around them.
+    pub(crate) page: fn(&[Item], &Options) -> Page,
+    /// Parts of the work that the wanted figures share, for a progress bar.
+    pub(crate) shared_parts: fn(&[&str], &Options) -> usize,
+}
+
+/// A figure or table.
+#[derive(Debug)]
+pub struct Figure {
+    /// Its number in the paper.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    kind: Kind,
+    make: fn(Item, &Desk) -> Result<Item>,
+}
+
+impl Figure {
+    /// One that shows values of a formula.
+    pub(crate) const fn formula(
+        id: &'static str,
+        title: &'static str,
+        make: fn(Item, &Desk) -> Result<Item>,
+    ) -> Self {
+        Self { id, title, kind: Kind::Formula, make }
+    }
+
+    /// One that shows simulations.
+    pub(crate) const fn experiment(
+        id: &'static str,
+        title: &'static str,
+        make: fn(Item, &Desk) -> Result<Item>,
+    ) -> Self {
+        Self { id, title, kind: Kind::Experiment, make }
+    }
+}
+
+/// What figures are made from.
+pub(crate) struct Desk<'a> {
+    pub(crate) options: &'a Options,
+    pub(crate) watch: &'a Watch<'a>,
+    /// Numbers of the figures that are wanted.
+    pub(crate) wanted: Vec<&'static str>,
+    pub(crate) muffliato: muffliato::Shared,
+    pub(crate) random_walk: random_walk::Shared,
+    pub(crate) rumor: rumor::Shared,
+}
+
+/// Something that several figures need.
+#[derive(Debug)]
+pub(crate) struct Once<T>(OnceCell<T>);
+
+impl<T> Default for Once<T> {
+    fn default() -> Self {
+        Self(OnceCell::new())
+    }
+}
+
+impl<T> Once<T> {
+    /// What is there, or else what is made now.
+    pub(crate) fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
+        match self.0.get() {
+            Some(there) => Ok(there),
+            None => {
+                let made = make()?;
+                Ok(self.0.get_or_init(|| made))
+            }
+        }
+    }
+}
+
+/// Figures of one paper that are to be made.
+#[derive(Debug)]
+pub struct Job {
+    /// The paper.
+    pub paper: &'static Paper,
+    /// The figures, in its order.
+    pub figures: Vec<&'static Figure>,
+}
+
+impl Job {
+    /// What `PAPER` or `PAPER/FIGURE` stands for.
+    ///
+    /// ```
+    /// use sottovoce_papers::Job;
+    /// assert_eq!(Job::find("rumor/Table1")?.figures[0].id, "table1");
+    /// assert!(Job::find("rumor/9").unwrap_err().to_string().contains("2a, 2b, 3a"));
+    /// # Ok::<(), sottovoce_papers::Error>(())
+    /// ```
+    pub fn find(what: &str) -> Result<Self> {
+        let (name, figure) = what.split_once('/').map_or((what, None), |(name, one)| (name, Some(one)));
+        let Some(paper) = PAPERS.into_iter().find(|paper| paper.name == name) else {
+            let [first, second, third] = PAPERS.map(|paper| paper.name);
+            let remedy = format!(
+                "give {first}, {second} or {third}, or one figure such as {first}/{}",
+                PAPERS[0].figures[0].id
+            );
+            return Err(Error::parameter("paper", what, remedy));
+        };
+        let Some(figure) = figure else { return Ok(Self { paper, figures: paper.figures.iter().collect() }) };
+        let wanted = figure.to_ascii_lowercase();
+        let found = paper.figures.iter().find(|one| one.id == wanted);
+        let known = || paper.figures.iter().map(|one| one.id).collect::<Vec<_>>().join(", ");
+        let unknown = || Error::parameter("figure", figure, format!("{name} has {}", known()));
+        Ok(Self { paper, figures: vec![found.ok_or_else(unknown)?] })
+    }
+
+    fn wanted(&self) -> Vec<&'static str> {
+        self.figures.iter().map(|figure| figure.id).collect()
+    }
+
+    /// How often [`Job::run`] will say that something is finished.
+    pub fn parts(&self, options: &Options) -> usize {
+        self.figures.len() + (self.paper.shared_parts)(&self.wanted(), options)
+    }
+
+    /// Makes them.
+    pub fn run(&self, options: &Options, watch: &Watch) -> Result<Reproduction> {
+        if let Some(data) = &options.data {
+            let remedy = "there is no such folder; give one that holds the data sets";
+            require(data.is_dir(), "data", data.display(), remedy)?;
+        }
+        let desk = Desk {
+            options,
+            watch,
+            wanted: self.wanted(),
+            muffliato: Default::default(),
+            random_walk: Default::default(),
+            rumor: Default::default(),
+        };
+        let mut items = Vec::new();
+        for figure in &self.figures {
+            (watch.doing)(figure.id);
+            items.push((figure.make)(Item::new(figure.id, figure.title, figure.kind), &desk)?);
+            (watch.finished)();
+        }
+        let page = (self.paper.page)(&items, options);
+        Ok(Reproduction { paper: self.paper.name, seed: options.seed, quick: options.quick, items, page })
+    }
+}
+
+/// Everything there is, as `PAPER/FIGURE`, with what it shows.
+pub fn listing() -> Vec<(String, &'static str)> {
+    let of = |paper: &'static Paper| {
+        paper.figures.iter().map(|one| (format!("{}/{}", paper.name, one.id), one.title))
+    };
+    PAPERS.into_iter().flat_map(of).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_is_listed_is_found_by_its_number() {
+        let all = listing();
+        assert_eq!(all.len(), 8 + 10 + 5);
+        for (name, title) in all {
+            let job = Job::find(&name).unwrap();
+            assert_eq!((job.figures.len(), job.figures[0].title), (1, title));
+            assert!(job.parts(&Options::default()) >= 1);
+        }
+        assert_eq!(Job::find("rumor").unwrap().figures.len(), 5);
+        assert_eq!(Job::find("random-walk/3A").unwrap().figures[0].id, "3a");
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused_with_what_is() {
+        let said = |what: &str| Job::find(what).unwrap_err().to_string();
+        assert!(said("muffliato/9").contains("`figure` is 9: muffliato has 1a, 1b, 1c, 2"));
+        let paper = said("gossip/1");
+        assert_eq!(
+            paper,
+            "`paper` is gossip/1: give muffliato, random-walk or rumor, or one figure such as muffliato/1a"
+        );
+    }
+
+    #[test]
+    fn what_is_shared_is_made_once() {
+        let once: Once<u32> = Once::default();
+        assert!(once.get(|| Err(Error::missing("data", "give some"))).is_err());
+        assert_eq!((*once.get(|| Ok(1)).unwrap(), *once.get(|| Ok(2)).unwrap()), (1, 1));
+    }
+}

@@ -1,0 +1,129 @@
+//! From what a user asks for to what is reported: settings, noise, the run, and the same without noise and with other seeds.
+
+use sottovoce_topology::mixing::Mixing;
+
+use super::losses::Question;
+use super::method::{Entry, Options};
+use super::{Learned, Promise, Run, Session, Settings, Spread, Task};
+use crate::{Result, require};
+
+/// A method as it was chosen.
+#[derive(Clone, Copy)]
+pub struct Choice {
+    /// Which.
+    pub method: &'static Entry,
+    /// With which options.
+    pub options: Options,
+    /// Contributions of each peer.
+    pub iterations: usize,
+    /// Step size, where one is given.
+    pub step: Option<f64>,
+}
+
+impl Choice {
+    /// The settings but for the noise.
+    pub fn settings(&self, task: &Task, mixing: Option<&Mixing>, seed: u64) -> Result<Settings> {
+        require(self.iterations > 0, "iterations", 0, "give at least 1")?;
+        let method = self.method.method(&self.options, mixing)?;
+        let step = match (self.options.markov_step, self.step) {
+            (Some(distance), _) => method.way().markov_step(task, mixing, self.iterations, distance)?,
+            (None, given) => given.unwrap_or(method.way().step_sizes().0),
+        };
+        Ok(Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed })
+    }
+}
+
+/// How much noise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Noise {
+    /// As much as a promise asks for.
+    Calibrated(Promise),
+    /// So much, in sensitivities; a promise ends the run.
+    Given(f64, Option<Promise>),
+}
+
+impl Noise {
+    /// What is promised.
+    pub fn promise(&self) -> Option<Promise> {
+        match *self {
+            Self::Calibrated(promise) => Some(promise),
+            Self::Given(_, promise) => promise,
+        }
+    }
+
+    /// Sets the noise; returns the last step, where the promise ends the run at one.
+    fn settle(&self, task: &Task, mixing: Option<&Mixing>, settings: &mut Settings) -> Result<Option<usize>> {
+        let question = Question::of(task, mixing, settings);
+        let last_step = match *self {
+            Self::Calibrated(promise) => {
+                settings.sigma = promise.sigma(&question)?;
+                None
+            }
+            Self::Given(sigma, promise) => {
+                settings.sigma = sigma;
+                promise.map_or(Ok(None), |promise| promise.limit(&question, settings))?
+            }
+        };
+        let remedy = "the budget is spent by the first step; raise the noise or the budget";
+        require(last_step != Some(0), "sigma", settings.sigma, remedy)?;
+        Ok(last_step)
+    }
+}
+
+/// Learning as it was asked for.
+#[derive(Clone, Copy)]
+pub struct Job<'a> {
+    /// The task.
+    pub task: &'a Task,
+    /// The graph, where the method has one.
+    pub mixing: Option<&'a Mixing>,
+    /// The method.
+    pub choice: Choice,
+    /// The noise.
+    pub noise: Noise,
+    /// Runs over which accuracies are measured.
+    pub seeds: usize,
+    /// Seed of the first.
+    pub seed: u64,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
+    /// Threads.
+    pub threads: usize,
+}
+
+impl<'a> Job<'a> {
+    /// The run of the first seed, at its start.
+    pub fn start(&self) -> Result<Run<'a>> {
+        require(self.seeds > 0, "seeds", self.seeds, "give at least 1")?;
+        let (settings, last_step) = self.settings(self.seed)?;
+        Run::new(self.task, self.mixing, settings, last_step, self.threads)
+    }
+
+    /// The settings, calibrated where a target is given, and the last step that the target allows.
+    fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
+        let mut settings = self.choice.settings(self.task, self.mixing, seed)?;
+        let last_step = self.noise.settle(self.task, self.mixing, &mut settings)?;
+        Ok((settings, last_step))
+    }
+
+    /// What came of a run, beside the same without noise and, if it is over, with the following seeds, each with the noise that it needs.
+    /// `done` is called after each of those.
+    pub fn conclude(&self, run: &Run, paused: bool, done: impl Fn()) -> Result<Learned> {
+        let silent = Settings { sigma: 0.0, budget: None, ..run.session().settings().clone() };
+        let without_noise = self.accuracy(silent, None)?;
+        let mut accuracies = vec![run.session().accuracy()];
+        for further in 1..if paused { 1 } else { self.seeds as u64 } {
+            let (settings, last_step) = self.settings(self.seed.wrapping_add(further))?;
+            accuracies.push(self.accuracy(settings, last_step)?);
+            done();
+        }
+        Learned::new(self.task, run, paused, self.delta, without_noise, Spread::of(&accuracies))
+    }
+
+    /// The accuracy that a whole run ends with.
+    fn accuracy(&self, settings: Settings, last_step: Option<usize>) -> Result<f64> {
+        let mut session = Session::new(self.task, self.mixing, settings, self.threads)?;
+        session.finish(last_step)?;
+        Ok(session.accuracy())
+    }
+}

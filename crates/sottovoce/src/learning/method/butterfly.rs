@@ -1,0 +1,113 @@
+//! Gossip to exact consensus, in `log2 n` rounds among partners of its own, in fresh public positions after every gradient step.
+//!
+//! Everyone knows the state after every iteration, so that losses of iterations add (proven).
+
+use rand::seq::SliceRandom;
+use sottovoce_privacy::Standing;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::descent::{DescentLoss, consensus};
+use sottovoce_views::parallel;
+
+use super::{Entry, Method, Options, Way, messages};
+use crate::learning::calibrate::Currency;
+use crate::learning::engine::{Descent, Engine};
+use crate::learning::losses::{Question, Revealed, Summary};
+use crate::learning::path::Pairs;
+use crate::learning::{Settings, Task};
+use crate::{Result, require};
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "butterfly",
+    about: "the same to exact consensus, whatever the graph",
+    needs_graph: false,
+    options: &[],
+    planned: Options::NONE,
+    make: |_, _| Ok(Method::Butterfly),
+};
+
+/// It has no parameters.
+pub(super) struct Butterfly;
+
+/// The public positions of a butterfly's peers in an iteration: a fresh permutation each time, so that nobody is always next to the same.
+pub fn positions(peers: usize, seed: u64, iteration: usize) -> Vec<usize> {
+    let mut positions: Vec<usize> = (0..peers).collect();
+    positions.shuffle(&mut Seed(seed).stream(Stream::Positions, 0, iteration as u64));
+    positions
+}
+
+/// A scheme for each iteration.
+pub(super) fn schemes(peers: usize, settings: &Settings) -> Vec<Scheme> {
+    let draw = |iteration| Scheme::Butterfly { positions: positions(peers, settings.seed, iteration) };
+    (0..settings.iterations).map(draw).collect()
+}
+
+fn natural(peers: usize) -> Scheme {
+    Scheme::Butterfly { positions: (0..peers).collect() }
+}
+
+fn all_positions(run: &Question) -> Vec<Vec<usize>> {
+    (0..run.iterations).map(|iteration| positions(run.peers, run.seed, iteration)).collect()
+}
+
+/// What observers learn in all iterations.
+fn loss(positions: &[Vec<usize>], observers: &[usize]) -> Result<DescentLoss> {
+    require(!positions.is_empty(), "iterations", 0, "give at least 1 gradient step")?;
+    let averaging = |positions: &Vec<usize>| consensus::Averaging::butterfly(positions, observers);
+    let averagings = positions.iter().map(averaging).collect::<Result<Vec<_>, _>>()?;
+    Ok(consensus::loss(&averagings, positions.len())?)
+}
+
+/// Losses of all pairs.
+fn pairs(run: &Question) -> Result<Pairs> {
+    let positions = all_positions(run);
+    let all = |observer: usize| Ok(loss(&positions, &[observer])?.losses);
+    let losses = parallel::map(run.peers, all, |_| {}).into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(Pairs::of(run.peers, |v, u| losses[v][u]))
+}
+
+impl Way for Butterfly {
+    fn name(&self) -> &'static str {
+        "butterfly"
+    }
+
+    fn start<'a>(
+        &self,
+        task: &'a Task,
+        _mixing: Option<&'a Mixing>,
+        settings: &Settings,
+        threads: usize,
+    ) -> Result<Box<dyn Engine + 'a>> {
+        Ok(Box::new(Descent::start(task, schemes(task.peers(), settings), 0.0, settings, threads)?))
+    }
+
+    fn messages(&self, run: &Question) -> Result<u64> {
+        Ok(run.iterations as u64 * messages(&natural(run.peers))?)
+    }
+
+    fn ours(&self, run: &Question) -> Result<Summary> {
+        let pairs = pairs(run)?;
+        Ok(Summary {
+            mean: pairs.mean,
+            worst: pairs.worst,
+            ..Summary::local(run.iterations, Currency::Gaussian)
+        })
+    }
+
+    fn revealed(&self, run: &Question, _steps: usize, _shown: &[usize]) -> Result<Revealed> {
+        Ok(Revealed { pairs: pairs(run)?, currency: Currency::Gaussian, standing: Standing::Proven })
+    }
+
+    fn to_peers(&self, run: &Question, done: usize, shown: &[usize]) -> Result<Option<Revealed>> {
+        self.revealed(&Question { iterations: done, ..*run }, done, shown).map(Some)
+    }
+
+    fn to_observers(&self, run: &Question, observers: &[usize]) -> Result<DescentLoss> {
+        loss(&all_positions(run), observers)
+    }
+
+    fn rounds(&self, peers: usize) -> usize {
+        natural(peers).rounds()
+    }
+}

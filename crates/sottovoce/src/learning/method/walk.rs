@@ -1,0 +1,251 @@
+//! A token walks from peer to peer, and every holder makes a step (private random-walk gradient descent).
+//!
+//! What a path reveals is proven for convex losses and steps that move no two models apart. Theorem 3's sum is refuted.
+
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
+use sottovoce_privacy::{Adversary, Standing};
+use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
+use sottovoce_protocol::{Overspent, Peer};
+use sottovoce_simulator::walk::{Stroll, WalkSetup};
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::spectrum::{Spectrum, mixing_time};
+use sottovoce_views::descent::DescentLoss;
+use sottovoce_views::walk::{PublishedWalk, require_ergodic};
+
+use super::{Entry, Method, Options, Way, graph};
+use crate::learning::calibrate::Currency;
+use crate::learning::engine::{Engine, other_method};
+use crate::learning::losses::{Question, Revealed, Summary};
+use crate::learning::path::{Path, pairs};
+use crate::learning::{Settings, State, Task};
+use crate::{Error, Result, require};
+
+/// What a loss along a path rests on, where no task says whether it is so.
+const CONVEX: &str = "losses are convex, and steps so small that they move no two models apart";
+
+pub(super) const ENTRY: Entry = Entry {
+    name: "walk",
+    about: "a token that walks",
+    needs_graph: true,
+    options: &["tokens", "burn-in", "markov-step"],
+    planned: Options::NONE,
+    make: |options, _| {
+        let tokens = options.tokens.unwrap_or(1);
+        require(tokens > 0, "tokens", tokens, "give at least 1")?;
+        Ok(Method::Walk(Walk { tokens, burn_in: options.burn_in.unwrap_or(0) }))
+    },
+};
+
+/// Its parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Walk {
+    /// Tokens in parallel; the model is their mean.
+    pub tokens: usize,
+    /// Steps in which a token is only passed on.
+    pub burn_in: usize,
+}
+
+impl Walk {
+    fn path(&self, run: &Question) -> Result<Path> {
+        Path::draw(graph(run.mixing, "a walk")?, *self, run.iterations, run.seed)
+    }
+}
+
+/// The first holder of each token: anyone.
+pub(in super::super) fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
+    use rand::RngExt;
+    let launch = |token| Seed(seed).stream(Stream::Launch, token as u64, 0).random_range(0..peers);
+    (0..tokens).map(launch).collect()
+}
+
+impl Way for Walk {
+    fn name(&self) -> &'static str {
+        "random walk"
+    }
+
+    fn start<'a>(
+        &self,
+        task: &'a Task,
+        mixing: Option<&'a Mixing>,
+        settings: &Settings,
+        _threads: usize,
+    ) -> Result<Box<dyn Engine + 'a>> {
+        let mixing = graph(mixing, "a walk")?;
+        require(self.tokens > 0, "tokens", self.tokens, "give at least 1")?;
+        let (peers, seed, sensitivity) = (task.peers(), settings.seed, task.sensitivity());
+        let course = Course {
+            steps: self.steps(peers, settings.iterations),
+            burn_in: self.burn_in,
+            sizes: Steps::Constant(settings.step),
+            sensitivity,
+            noise: settings.sigma * sensitivity,
+            cap: settings.iterations,
+        };
+        let launch = launches(seed, self.tokens, peers);
+        let setup = WalkSetup { mixing, course, launch, budget: settings.budget(), start: task.start() };
+        let descend = |peer| -> Gradient<'a> {
+            Box::new(move |turn, gamma, token: &mut Vec<f64>| task.descend(seed, peer, turn, gamma, token))
+        };
+        Ok(Box::new(Tokens(Stroll::new(setup, seed, descend)?)))
+    }
+
+    /// Steps of each token: together they visit everyone `iterations` times on average.
+    fn steps(&self, peers: usize, iterations: usize) -> usize {
+        let visits = iterations.saturating_mul(peers);
+        self.burn_in.saturating_add(visits.div_ceil(self.tokens.max(1)))
+    }
+
+    /// Each time a token leaves its holder, and an answer to each.
+    fn messages(&self, run: &Question) -> Result<u64> {
+        Ok(2 * self.path(run)?.moves())
+    }
+
+    fn published(&self, run: &Question) -> Result<Option<(f64, f64)>> {
+        let Some(mixing) = run.mixing else { return Ok(None) };
+        let steps = self.steps(run.peers, run.iterations);
+        let walk = PublishedWalk::new(mixing, steps)?.with_contributions(run.iterations as f64)?;
+        Ok(Some((walk.mean(), walk.worst().map_or(0.0, |pair| pair.loss))))
+    }
+
+    /// Over sampled paths: the mean over pairs of what a path reveals, and the worst pair of all.
+    fn ours(&self, run: &Question) -> Result<Summary> {
+        graph(run.mixing, "a walk")?;
+        let local = Summary::local(run.iterations, Currency::Concentrated);
+        if !run.nonexpansive {
+            return Ok(local);
+        }
+        let paths = run.sample.max(1); // whole numbers
+        let (mut sum, mut worst) = (0.0, 0.0_f64);
+        for path in 0..paths as u64 {
+            let seed = run.seed.wrapping_add(path);
+            let pairs = pairs(&self.path(&Question { seed, ..*run })?.losses(usize::MAX)?);
+            (sum, worst) = (sum + pairs.mean, worst.max(pairs.worst));
+        }
+        let given = |what: String| Standing::Conditional(vec![what]);
+        Ok(Summary {
+            mean: sum / paths as f64,
+            worst,
+            standing: given("the walk ends before its odometer passes this".into()),
+            mean_standing: given(format!("the mean over {paths} random paths is that over all")),
+            ..local
+        })
+    }
+
+    fn revealed(&self, run: &Question, steps: usize, shown: &[usize]) -> Result<Revealed> {
+        if !run.nonexpansive {
+            return Ok(Revealed::local(run.peers, run.iterations));
+        }
+        let pairs = pairs(&self.path(run)?.losses_shown(steps, shown)?);
+        Ok(Revealed { pairs, currency: Currency::Concentrated, standing: Standing::Proven })
+    }
+
+    fn to_peers(&self, run: &Question, done: usize, shown: &[usize]) -> Result<Option<Revealed>> {
+        self.revealed(run, done, shown).map(Some)
+    }
+
+    /// Along the path of this seed, the token's last value included.
+    fn to_observers(&self, run: &Question, observers: &[usize]) -> Result<DescentLoss> {
+        let [observer] = *observers else {
+            let remedy =
+                "what a path reveals is computed for one peer at a time; name one, or see `account walk`";
+            return Err(Error::parameter("observers", format!("{} peers", observers.len()), remedy));
+        };
+        let losses = self.path(run)?.losses(usize::MAX)?;
+        let unknown = || Error::parameter("observers", observer, format!("there are {} peers", run.peers));
+        let seen = losses.get(observer).ok_or_else(unknown)?;
+        Ok(DescentLoss {
+            adversary: Adversary::Peer(observer),
+            iterations: run.iterations,
+            losses: seen.convex.clone(),
+            rank: None,
+            standing: Standing::Conditional(vec![CONVEX.to_owned()]),
+        })
+    }
+
+    fn currency(&self) -> Currency {
+        Currency::Concentrated
+    }
+
+    fn last_step(&self, run: &Question, most: &dyn Fn() -> Result<f64>) -> Result<Option<usize>> {
+        if !run.nonexpansive || run.mixing.is_none() {
+            return Ok(None);
+        }
+        self.path(run)?.steps_within(most()?).map(Some)
+    }
+
+    fn state_is_secret(&self) -> bool {
+        true
+    }
+
+    fn step_sizes(&self) -> (f64, [f64; 4]) {
+        (0.05, [0.01, 0.034, 0.1, 0.3])
+    }
+
+    fn markov_step(
+        &self,
+        task: &Task,
+        mixing: Option<&Mixing>,
+        iterations: usize,
+        distance: f64,
+    ) -> Result<f64> {
+        let mixing = graph(mixing, "a walk")?;
+        require_ergodic(mixing)?;
+        let convexity = task.ridge();
+        let remedy = "Theorem 2 needs strongly convex losses; give a positive one";
+        require(convexity > 0.0, "ridge", convexity, remedy)?;
+        let given = Markov {
+            steps: self.steps(task.peers(), iterations),
+            convexity,
+            smoothness: task.smoothness(),
+            mixing_time: mixing_time(&Spectrum::of(mixing)?, task.peers(), 0.25)?.upper,
+            gradient: 0.5 * task.sensitivity(),
+            distance,
+        };
+        match Steps::markov(given) {
+            Some(Steps::Constant(gamma)) => Ok(gamma),
+            _ => {
+                let walk =
+                    format!("a walk of {} steps is too short for Theorem 2 on this graph", given.steps);
+                let remedy = format!("{walk}; raise the iterations or the distance");
+                Err(Error::parameter("markov-step", distance, remedy))
+            }
+        }
+    }
+}
+
+type Gradient<'a> = Box<dyn FnMut(usize, f64, &mut Vec<f64>) + 'a>;
+
+/// A run under way.
+struct Tokens<'a>(Stroll<'a, Gradient<'a>>);
+
+impl Engine for Tokens<'_> {
+    fn advance(&mut self, seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool> {
+        Ok(self.0.step(seen))
+    }
+
+    fn state(&self) -> State {
+        State::Walk(self.0.state().clone())
+    }
+
+    fn resume(&mut self, state: State) -> Result<()> {
+        let State::Walk(state) = state else { return Err(other_method()) };
+        Ok(self.0.resume(state)?)
+    }
+
+    fn model(&self) -> Vec<f64> {
+        self.0.mean()
+    }
+
+    fn done(&self) -> usize {
+        self.0.state().step
+    }
+
+    fn spent(&self) -> f64 {
+        self.0.spent()
+    }
+
+    fn stopped(&self) -> Option<Overspent> {
+        self.0.stopped()
+    }
+}
