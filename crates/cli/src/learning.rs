@@ -50,7 +50,7 @@ impl GraphArgs {
         };
         if graph.nodes() != peers {
             bail!(
-                "`graph` has {} peers: give --nodes {0}, so that the data is dealt out to them",
+                "`graph` has {} peers: give --peers {0}, so that the data is dealt out to them",
                 graph.nodes()
             );
         }
@@ -70,14 +70,14 @@ pub(super) struct MethodArgs {
     /// Contributions of each peer.
     #[arg(long, value_name = "T", default_value = "10", value_parser = count)]
     pub(super) iterations: usize,
-    /// Rounds of gossip after each step (default: as the paper has it).
-    #[arg(long, value_name = "K", value_parser = count)]
+    /// Gossip steps after each contribution (default: as the paper has it).
+    #[arg(long = "steps", alias = "rounds", value_name = "K", value_parser = count)]
     rounds: Option<usize>,
     /// Accelerate gossip.
     #[arg(long)]
     accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
-    #[arg(long, value_name = "SHARE", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long = "relay-noise", alias = "relay", value_name = "SHARE", value_parser = real, allow_negative_numbers = true)]
     relay: Option<f64>,
     /// Tokens that walk in parallel (default: 1).
     #[arg(long, value_name = "N", value_parser = count)]
@@ -91,7 +91,7 @@ pub(super) struct MethodArgs {
 #[derive(Debug, Args)]
 pub(super) struct StepArgs {
     /// Step size (default: 4 for steps of all, 0.05 for a token's).
-    #[arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long = "step-size", alias = "step", value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
     step: Option<f64>,
     /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
     #[arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step")]
@@ -144,9 +144,9 @@ impl MethodArgs {
         let named = self.graph.source.read()?;
         let Some(peers) = named.as_ref().map(Graph::nodes).or(peers) else {
             let missing = if method.needs_graph {
-                "graph` is missing: give --graph FILE, or --nodes"
+                "graph` is missing: give --graph FILE, or --peers"
             } else {
-                "nodes` is missing: give"
+                "peers` is missing: give"
             };
             bail!("`{missing} the number of peers");
         };

@@ -27,7 +27,7 @@ const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
 #[derive(Debug, Args)]
 pub(super) struct TaskArgs {
     /// Number of peers that the data is dealt out to.
-    #[arg(long, visible_alias = "peers", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column")]
+    #[arg(long = "peers", alias = "nodes", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column")]
     pub(super) nodes: usize,
     /// Rows of each peer (default: as many as there are for all).
     #[arg(long, value_name = "R", value_parser = count, conflicts_with = "peer_column")]

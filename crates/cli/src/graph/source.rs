@@ -37,6 +37,20 @@ impl GraphSource {
         self.graph.as_deref().map(|path| read_graph(path, self.format)).transpose()
     }
 
+    /// Refuses what only a graph has a use for, where there is none: `whose` says of what.
+    pub(crate) fn refuse(&self, whose: &str) -> anyhow::Result<()> {
+        if self.graph.is_some() {
+            bail!("`graph` is given: {whose} has no use for one; leave it out");
+        }
+        if self.lazy != 0.0 {
+            bail!("`lazy` is {}: {whose} has no weights; leave it out", self.lazy);
+        }
+        if self.weights != Weights::Metropolis {
+            bail!("`weights` is {}: {whose} has none; leave it out", self.weights);
+        }
+        Ok(())
+    }
+
     /// The weights on a graph that must be connected.
     pub(crate) fn mixing(&self, graph: &Graph) -> anyhow::Result<Mixing> {
         graph.require_connected(

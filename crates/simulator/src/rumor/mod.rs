@@ -58,7 +58,7 @@ impl<'a> Among<'a> {
     pub fn check(self) -> Result<()> {
         match self {
             Self::Everyone(peers) if !(2..=MOST_NODES).contains(&peers) => Err(Error::parameter(
-                "nodes",
+                "peers",
                 peers,
                 format!("a rumour needs two peers at least, and {MOST_NODES} at most"),
             )),

@@ -10,7 +10,7 @@ use super::report::{STARRED, Shown};
 use super::run::{Point, Run};
 use super::{Measures, Spread, Task, Trivial};
 use crate::Result;
-use crate::terms::promised;
+use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
 const OF_CLASSES: [&str; 8] = [
@@ -89,6 +89,8 @@ pub struct Learned {
     pub ended: Option<String>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// The model.
@@ -110,8 +112,9 @@ impl Learned {
         let this_run = session.measures();
         let settings = session.settings();
         let model = session.model();
-        let statements =
-            run.guarantees(delta)?.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
+        let promised = run.guarantees(delta)?;
+        let statements = promised.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
+        let stated = promised.iter().map(|one| Stated::new("any peer's data", one, delta));
         Ok(Self {
             seed: settings.seed,
             task: task.name.clone(),
@@ -138,6 +141,7 @@ impl Learned {
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
+            guarantees: stated.collect::<Result<_, _>>()?,
             not_covered: task.not_covered(),
             model,
             curve: run.curve().to_vec(),
@@ -155,6 +159,25 @@ impl Learned {
             trivial: self.trivial,
         };
         shown.files()
+    }
+
+    /// What came of it, in a sentence.
+    pub fn headline(&self) -> String {
+        let measured = self.facts().into_iter().next().unwrap_or_default();
+        let (label, value) = (measured.0.trim_end_matches(" *"), measured.1);
+        let promise = match (self.guarantees.last(), self.guarantees.first()) {
+            (Some(peer), Some(everyone)) if self.guarantees.len() > 1 => format!(
+                "no peer learns more than epsilon {} at delta {:e}, a wire-tapper {}",
+                peer.shown(),
+                peer.delta,
+                everyone.shown()
+            ),
+            (Some(one), _) => {
+                format!("epsilon {} at delta {:e} towards a {}", one.shown(), one.delta, one.adversary)
+            }
+            (None, _) => "nobody is protected, as there was no noise".to_owned(),
+        };
+        format!("Learned by {} peers, {label} {value}; {promise}", self.peers)
     }
 
     /// What it is about.
@@ -223,7 +246,7 @@ fn words(measures: &Measures) -> String {
 
 impl fmt::Display for Learned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.title())?;
+        writeln!(f, "{}\n\n{}\n", self.headline(), self.title())?;
         for (label, value) in self.facts() {
             writeln!(f, "  {label:<30} {value}")?;
         }
