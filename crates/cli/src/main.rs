@@ -9,7 +9,6 @@ mod files;
 mod graph;
 mod help;
 mod input;
-mod learning;
 mod new;
 mod output;
 mod plan;
@@ -19,7 +18,6 @@ mod run;
 mod schema;
 mod seed;
 mod shell;
-mod task;
 
 use std::process::ExitCode;
 

@@ -8,6 +8,7 @@ use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
 use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport};
 
+use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
 use crate::Global;
 
@@ -31,7 +32,10 @@ impl File {
         let mut experiment = Experiment::read(&self.file)?;
         match (&mut experiment, self.seeds) {
             (Experiment::Averaging(averaging), Some(seeds)) => averaging.seeds = Some(seeds),
-            (_, Some(seeds)) => bail!("`seeds` is {seeds}: only averaging runs under several; leave it out"),
+            (Experiment::Learning(learning), Some(seeds)) => learning.seeds = Some(seeds),
+            (Experiment::Rumor(_), Some(seeds)) => {
+                bail!("`seeds` is {seeds}: a rumour runs under one; leave it out")
+            }
             (_, None) => {}
         }
         execute(&experiment, &folder_of(&self.file), &self.place, global)
@@ -48,6 +52,9 @@ pub(super) fn execute(
     let seed = global.seed_of(experiment);
     match experiment {
         Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
+        Experiment::Learning(learning) => {
+            learn(learning, folder, seed, &Checkpoints::default(), place, global)
+        }
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }
 }
