@@ -4,8 +4,10 @@
 
 mod account;
 mod audit;
+mod files;
 mod graph;
 mod learning;
+mod new;
 mod output;
 mod plan;
 mod progress;
@@ -51,6 +53,8 @@ pub(crate) struct Global {
 enum Command {
     /// Run an experiment: `run quickstart` needs no files.
     Run(run::Run),
+    /// Print a commented experiment to begin with.
+    New(new::New),
     /// Privacy loss of a mechanism, without running anything.
     Account(account::Account),
     /// Choose protocol, noise and steps for a target.
@@ -69,13 +73,14 @@ enum Command {
 
 /// Parses the arguments, runs the command, prints its result or its error.
 fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = Cli::command().get_matches_from(files::named(std::env::args_os()));
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     if !cli.global.quiet && seed::was_drawn(&matches) {
         eprintln!("{}", seed::drawn(cli.global.seed));
     }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
+        Command::New(command) => command.run(),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),

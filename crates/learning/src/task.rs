@@ -5,14 +5,11 @@ use std::f64::consts::SQRT_2;
 
 use rand::RngExt;
 use sottovoce_privacy::limits;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 
 use crate::houses::Houses;
 use crate::trivial::Trivial;
 use crate::{Clip, Error, Loss, Model, Result, Shard, Shards, Table};
-
-/// The stream of batches; 0 is noise.
-const BATCH: u64 = 0x6261_7463;
 
 /// Of which rows a peer computes its gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -232,7 +229,7 @@ impl Task {
 
     fn stochastic(&self, seed: u64, peer: usize, turn: usize, rows: usize, model: &[f64], out: &mut [f64]) {
         let Shard { features, labels, width } = self.shards.shard(peer);
-        let mut rng = SimulationRng::new(seed, peer as u64, turn as u64).purpose(BATCH);
+        let mut rng = Seed(seed).stream(Stream::Batch, peer as u64, turn as u64);
         let (mut chosen, mut their) = (Vec::with_capacity(rows * width), Vec::with_capacity(rows));
         for _ in 0..rows {
             let row = rng.random_range(0..labels.len());

@@ -8,13 +8,10 @@ use std::time::Duration;
 use rand::RngExt;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::Peer;
 
 use crate::{Error, Result};
-
-/// The stream of a message's fate; 0 is noise.
-const FATE: u64 = 0x6e65_7477;
 
 /// How long a message travels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -108,7 +105,7 @@ impl Network {
 
     /// Delays after which copies of a sender's `number`-th message arrive: none, one or two.
     pub(crate) fn fate(&self, seed: u64, sender: Peer, number: u64, slowness: f64) -> [Option<u64>; 2] {
-        let mut rng = SimulationRng::new(seed, sender as u64, number).purpose(FATE);
+        let mut rng = Seed(seed).stream(Stream::Fate, sender as u64, number);
         // All are drawn whatever the parameters, so that changing one of them leaves the others' draws alone.
         let [lost, twice, held] = [self.loss, self.duplicate, self.reorder].map(|p| rng.random::<f64>() < p);
         let hold = if held { self.hold.as_secs_f64() } else { 0.0 };

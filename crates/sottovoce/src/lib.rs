@@ -7,7 +7,7 @@ mod error;
 pub mod experiment;
 pub mod learning;
 pub mod plan;
-pub mod quickstart;
+
 pub mod rumor;
 pub mod terms;
 

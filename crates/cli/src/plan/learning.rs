@@ -45,7 +45,7 @@ impl LearningArgs {
             iterations: &self.iterations,
             runs: self.runs,
             seed: global.seed,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: sottovoce_views::parallel::threads(),
         };
         let bar = global.progress(problem.trials(), "trying methods");
         let plan = problem.plan(|| bar.inc(1))?;

@@ -78,7 +78,7 @@ impl Learning {
             seeds: self.seeds,
             seed: global.seed,
             delta: self.target.delta,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: sottovoce_views::parallel::threads(),
         };
         let mut run = job.start()?;
         self.take_up(&mut run)?;

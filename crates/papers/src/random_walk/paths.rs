@@ -5,7 +5,7 @@
 //! `ln E exp(loss)`, which is at least the mean and bounds the loss towards someone who is not.
 
 use rand::Rng;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::Chance;
 use sottovoce_protocol::walk::Transition;
 use sottovoce_topology::mixing::Mixing;
@@ -15,8 +15,6 @@ use sottovoce_views::walk::{Odometer, Visit};
 use super::walk::{ALPHA, UNIT};
 use crate::Result;
 
-/// The streams of paths; 0 is noise.
-const PATHS: u64 = 0x70_61_74_68_73;
 /// Paths are summed in so many pieces, whatever the number of threads.
 const PIECES: usize = 16;
 /// A mean over paths is surely above what is printed if it is by so many of its standard errors.
@@ -119,7 +117,7 @@ fn nothing(observers: &[usize], nodes: usize) -> Vec<Seen> {
 
 /// The holders of a token on a random path.
 fn path(transitions: &[Transition], steps: usize, seed: u64, number: u64) -> Vec<usize> {
-    let mut chance = Random(SimulationRng::new(seed, number, 0).purpose(PATHS));
+    let mut chance = Random(Seed(seed).stream(Stream::Paths, number, 0));
     let first = chance.below(transitions.len());
     let next = |holder: &usize| Some(transitions[*holder].draw(&mut chance).unwrap_or(*holder));
     std::iter::successors(Some(first), next).take(steps).collect()

@@ -15,22 +15,19 @@ pub use events::{Passage, WalkOutcome, WalkRun};
 pub use stroll::{Stroll, StrollState};
 
 use rand::Rng;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::walk::{Course, Host, Steps, Transition};
 use sottovoce_protocol::{Chance, Gate, Peer};
 use sottovoce_topology::mixing::Mixing;
 
 use crate::{Error, Result};
 
-/// The streams of walks; 0 is noise.
-const WALK: u64 = 0x77_61_6c_6b;
-
 /// The choices of one holder at one step of a token: a function of `(seed, token, step)`, so that a run can be continued anywhere.
 struct Turn(SimulationRng);
 
 impl Turn {
     fn new(seed: u64, token: usize, step: usize) -> Self {
-        Self(SimulationRng::new(seed, token as u64, step as u64).purpose(WALK))
+        Self(Seed(seed).stream(Stream::Walk, token as u64, step as u64))
     }
 }
 

@@ -156,7 +156,7 @@ impl Row {
 }
 
 /// Six significant digits, never less than the number.
-pub(crate) fn up(value: f64) -> f64 {
+pub fn up(value: f64) -> f64 {
     // What was just printed is a number; were it not, the value itself would do.
     round_up(value).parse().unwrap_or(value)
 }

@@ -14,6 +14,7 @@ pub use course::kept_after;
 
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
+use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_report::RumorReport;
 use sottovoce_report::rumor::{Suspicion, Trade};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
@@ -175,7 +176,7 @@ impl Example {
         let numbers: Vec<usize> = fewer.chain([honest.len()]).collect();
         let confidence = 1.0 - (1.0 - CONFIDENCE) / numbers.len() as f64;
         let one = |(part, &suspects): (u64, &usize)| {
-            let seed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 + part);
+            let seed = Seed(self.seed).part(1 + part).0;
             let found = precision(&setting, &honest[..suspects], ATTACKS, seed, |_| ())?;
             done();
             let (low, high) = found.interval(confidence);

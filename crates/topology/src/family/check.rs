@@ -1,20 +1,18 @@
 //! Domains of family parameters, checked before anything is allocated.
 
+use crate::graph::check_nodes;
 use crate::{Error, MOST_NODES, Result};
 
 /// Graphs with more edges than this are refused: beyond it a typing error, not a plan, is the likely cause.
 /// (Building so many takes some ten gigabytes.)
 pub(super) const MOST_EDGES: f64 = 2.5e8;
 
-/// The number of nodes `n` is at least `least`, and representable.
+/// The number of nodes `n` is at least `least`, and within reason.
 pub(super) fn nodes(n: usize, least: usize, remedy: &str) -> Result<()> {
     if n < least {
         return Err(Error::parameter("n", n, remedy));
     }
-    if n > MOST_NODES {
-        return Err(Error::parameter("n", n, format!("give at most {MOST_NODES} nodes")));
-    }
-    Ok(())
+    check_nodes("n", n)
 }
 
 /// A count is at least `least`.

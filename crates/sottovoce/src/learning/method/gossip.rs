@@ -6,7 +6,7 @@
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Standing;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
@@ -21,8 +21,8 @@ use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
 
-/// The stream of sampled observers; 0 is noise.
-const SAMPLE: u64 = 0x7361_6d70;
+/// More rounds than this after one gradient step are no plan.
+const MOST_ROUNDS: f64 = 1e9;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gossip",
@@ -32,7 +32,10 @@ pub(super) const ENTRY: Entry = Entry {
     planned: Options { accelerated: true, ..Options::NONE },
     make: |options, mixing| {
         let mixing = graph(mixing, "gossip")?;
-        let rounds = options.rounds.map_or_else(|| usual_rounds(mixing), Ok)?;
+        let rounds = match options.rounds {
+            Some(rounds) => rounds,
+            None => gossip_rounds(Spectrum::of(mixing)?.gap.value, mixing.nodes())?,
+        };
         let (accelerated, relay) = (options.accelerated, options.relay.unwrap_or(0.0));
         Ok(Method::Gossip(Gossip { rounds, accelerated, relay }))
     },
@@ -50,22 +53,16 @@ pub struct Gossip {
 }
 
 /// `K = ceil(gap^(-1/2) ln n)`: the rounds of gossip that the paper asks for, where gradients differ no more than their noise.
-pub fn gossip_rounds(gap: f64, peers: usize) -> usize {
+///
+/// Refused where values never mix, or hardly ever.
+pub fn gossip_rounds(gap: f64, peers: usize) -> Result<usize> {
     // A gap of exactly 1 may be computed a rounding error above.
-    ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0) as usize
-}
-
-/// The same on a graph; refused where gossip never mixes.
-fn usual_rounds(mixing: &Mixing) -> Result<usize> {
-    let gap = Spectrum::of(mixing)?.gap.value;
-    let value = format!("such that gossip never mixes here (the spectral gap is {gap})");
-    require(
-        gap > 0.0,
-        "weights",
-        value,
-        "use --weights metropolis-plus-one or --lazy 0.1, or give the rounds",
-    )?;
-    Ok(gossip_rounds(gap, mixing.nodes()))
+    let rounds = ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0);
+    let remedy = "so values do not mix in any reasonable time (on a bipartite regular graph they are exchanged for ever): let peers keep \
+                  a share of their own (--lazy 0.5, or --weights metropolis-plus-one), connect the graph, or give the rounds (--rounds)";
+    // A NaN is within no bound.
+    require(gap > 0.0 && rounds <= MOST_ROUNDS, "gap", gap, remedy)?;
+    Ok(rounds as usize)
 }
 
 impl Gossip {
@@ -106,7 +103,7 @@ impl Way for Gossip {
 
     /// The mean over sampled observers of the linear views of all iterations.
     fn ours(&self, run: &Question) -> Result<Summary> {
-        let mut rng = SimulationRng::new(run.seed, 0, 0).purpose(SAMPLE);
+        let mut rng = Seed(run.seed).stream(Stream::Sample, 0, 0);
         let observers = index::sample(&mut rng, run.peers, run.sample.clamp(1, run.peers)).into_vec();
         let (mut sum, mut standing) = (0.0, Standing::Proven);
         for &observer in &observers {

@@ -1,0 +1,190 @@
+//! The report of an averaging: what its page shows.
+
+use sottovoce_audit::reconstruct::{Findings, Target};
+use sottovoce_privacy::{Guarantee, limits, round_up};
+use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Series, layout};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_topology::Graph;
+use sottovoce_views::door::Source;
+use sottovoce_views::utility::Contraction;
+
+use super::grid::{Grid, Point, spread};
+use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
+use crate::Result;
+
+const NOTES: [&str; 4] = [
+    "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
+     (docs/theorems/linear-views.md) and assume that peers follow the protocol and are merely curious.",
+    "The published formula (Muffliato, Theorem 1) adds up losses of messages that share their noise. It is refuted: without relay \
+     noise a peer's true loss can be 1 where the formula says next to nothing (docs/theorems/muffliato-refuted.md).",
+    "The mean over pairs is a summary, and a guarantee for nobody.",
+    super::STARRED,
+];
+
+/// The observers' best reconstruction of everyone's value in this run, against what the accountant says.
+pub(super) fn attack(run: &Judged<'_>) -> Result<Attack> {
+    if run.past.source(&run.observers()) != Source::Planned {
+        let text = "Not attacked: peers went on without neighbours that they did not hear, and the attack knows only planned messages. The losses are \
+                    those of what was really sent.";
+        return Ok(Attack { text: text.into(), rows: Vec::new() });
+    }
+    match run.question().reconstruct(&run.claim(), |_| ()) {
+        Ok(findings) => {
+            Ok(Attack { text: verdict(run, &findings), rows: findings.targets.iter().map(row).collect() })
+        }
+        // Too many messages for a matrix: everything else still holds.
+        Err(refusal) => Ok(Attack { text: format!("Not attacked: {refusal}."), rows: Vec::new() }),
+    }
+}
+
+fn verdict(run: &Judged<'_>, findings: &Findings) -> String {
+    let outcome = if findings.passed() {
+        "the measured errors agree with the accountant for every peer"
+    } else {
+        "THE MEASURED ERRORS DO NOT AGREE WITH THE ACCOUNTANT: please report the seed"
+    };
+    let names: Vec<String> = run.observers().iter().map(|&peer| run.ready.name(peer)).collect();
+    let who = if names.len() == 1 { "Peer" } else { "Peers" };
+    let column = match &run.ready.values.columns[..] {
+        [_] => String::new(),
+        several => format!(" (of {})", several[0]),
+    };
+    format!(
+        "{who} {} attacked everyone {ATTACKS} times with the best unbiased estimate of their private value{column}, knowing all other values. The \
+         values are those of this run. The mean squared error should be sigma² / loss; {outcome} ({:.1} % confidence over all peers together). Fully \
+         exposed: {}.",
+        names.join(", "),
+        100.0 * findings.confidence,
+        match findings.exposed().len() {
+            0 => "nobody".to_owned(),
+            n => format!("{n} of {}", findings.targets.len()),
+        }
+    )
+}
+
+fn row(target: &Target) -> AttackRow {
+    AttackRow {
+        peer: target.peer,
+        distance: target.distance.and_then(|hops| u16::try_from(hops).ok()).unwrap_or(u16::MAX),
+        loss: target.loss,
+        predicted: target.informed.map_or(f64::INFINITY, |errors| errors.predicted),
+        measured: target.informed.map_or(f64::INFINITY, |errors| errors.measured),
+        low: target.interval.map_or(0.0, |interval| interval.lower),
+        high: target.interval.map_or(f64::INFINITY, |interval| interval.upper),
+        exposed: target.exposed,
+    }
+}
+
+/// Everything that the page shows.
+pub(super) fn report(
+    run: &Judged<'_>,
+    found: &Averaged,
+    grid: &Grid,
+    points: &[Point],
+    measured: &Measured,
+    attack: Attack,
+    all: &[(String, Guarantee)],
+) -> Result<AveragingReport> {
+    let (ready, n) = (run.ready, run.ready.peers());
+    let chosen = &points[grid.chosen.0 * grid.steps.len() + grid.chosen.1];
+    let graph = &ready.place.graph;
+    let published = match &run.printed {
+        Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
+        None => Vec::new(),
+    };
+    let report = AveragingReport {
+        title: found.title.clone(),
+        summary: found.summary.clone(),
+        positions: positions(graph, run.seed),
+        edges: pairs(graph),
+        labels: ready.names(),
+        observer: run.observers()[0],
+        relay_noises: grid.relay.clone(),
+        steps: grid.steps.clone(),
+        chosen: grid.chosen,
+        distances: (run.hops.iter())
+            .map(|hops| hops.iter().map(|&hops| u16::try_from(hops).unwrap_or(u16::MAX)).collect())
+            .collect(),
+        published,
+        central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
+        errors: errors(run, measured)?,
+        attack,
+        guarantees: all
+            .iter()
+            .map(|(about, guarantee)| line(about, guarantee, found.delta))
+            .collect::<Result<_>>()?,
+        notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
+        cells: points.iter().map(cell).collect(),
+    };
+    report.check()?;
+    Ok(report)
+}
+
+/// Where peers are drawn: where they are, or where forces put them.
+fn positions(graph: &Graph, seed: u64) -> Vec<(f64, f64)> {
+    match graph.coordinates() {
+        Some(places) => places.iter().map(|&[x, y]| (x, y)).collect(),
+        None => layout(graph.nodes(), &pairs(graph), seed),
+    }
+}
+
+fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
+    graph.edges().map(|(u, v)| (u as u32, v as u32)).collect()
+}
+
+/// Mean squared error by step of plain gossip: measured, predicted, and what would remain without relay noise.
+fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
+    let ready = run.ready;
+    let Scheme::Gossip { mixing, accelerated: false, .. } = &ready.setting.scheme else {
+        return Ok(Vec::new());
+    };
+    let steps = measured.by_step.len() - 1;
+    let contraction = Contraction::new(mixing, steps)?;
+    let left = spread(mixing, ready, steps);
+    let curve = |name: &str, value: &dyn Fn(usize) -> f64| Series {
+        name: name.into(),
+        points: (0..=steps).map(|t| (t as f64, value(t))).collect(),
+        band: None,
+    };
+    let (sigma, tau) = (ready.sigma, ready.tau());
+    let seen = curve(&format!("measured over {} runs (95 %)", measured.runs), &|t| measured.by_step[t].0);
+    let band = |(mean, error): &(f64, f64)| (mean - 1.96 * error, mean + 1.96 * error);
+    let mut all = vec![
+        Series { band: Some(measured.by_step.iter().map(band).collect()), ..seen },
+        curve("predicted", &|t| left[t] + contraction.noise_error(t, sigma, tau)),
+    ];
+    if tau > 0.0 {
+        all.push(curve("without relay noise", &|t| left[t] + contraction.noise_error(t, sigma, 0.0)));
+    }
+    all.push(curve("all noises averaged perfectly", &|_| sigma * sigma / ready.peers() as f64));
+    Ok(all)
+}
+
+fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {
+    let epsilon = guarantee.epsilon(delta)?;
+    let mut not_covered = guarantee.not_covered.clone();
+    not_covered.push(limits::SIMULATION.to_owned());
+    Ok(GuaranteeLine {
+        statement: about.to_owned(),
+        adversary: guarantee.adversary.to_string(),
+        unit: guarantee.unit.to_string(),
+        adjacency: guarantee.adjacency.to_string(),
+        loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),
+        standing: guarantee.standing.to_string(),
+        not_covered,
+    })
+}
+
+fn cell(point: &Point) -> Cell {
+    // Never shown smaller than it is.
+    let up = |loss: &f64| {
+        let near = *loss as f32;
+        if f64::from(near) < *loss { near.next_up() } else { near }
+    };
+    Cell {
+        losses: leakages(point).iter().map(|leakage| leakage.losses.iter().map(up).collect()).collect(),
+        error: point.error,
+        mean: point.mean,
+        worst_far: point.worst_far,
+    }
+}
