@@ -28,7 +28,7 @@ pub(super) fn was_drawn(matches: &ArgMatches) -> bool {
 /// What to say of a drawn seed.
 pub(super) fn drawn(seed: u64) -> String {
     format!(
-        "sottovoce: the seed is {seed}, from the system's entropy; --seed {seed} repeats this. Printed, it is public again: whoever has it can take away all \
+        "the seed is {seed}, from the system's entropy; --seed {seed} repeats this. Printed, it is public again: whoever has it can take away all \
          simulated noise."
     )
 }

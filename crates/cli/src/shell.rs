@@ -1,14 +1,12 @@
 //! Completion scripts and the manual page, generated from the command definitions.
 
-use std::io::Write;
-
 use clap::Args;
+
+use super::output;
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  sottovoce completions bash > ~/.local/share/bash-completion/completions/sottovoce"
-)]
+#[command(after_help = "Example:\n  sottovoce completions bash > ~/.bash_completion")]
 pub(crate) struct Completions {
     /// The shell.
     shell: clap_complete::Shell,
@@ -21,8 +19,9 @@ pub(crate) struct Man {}
 
 impl Completions {
     pub(crate) fn run(&self, mut command: clap::Command) -> anyhow::Result<()> {
-        clap_complete::generate(self.shell, &mut command, "sottovoce", &mut std::io::stdout().lock());
-        Ok(())
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "sottovoce", &mut script);
+        output::write(&script)
     }
 }
 
@@ -34,8 +33,7 @@ impl Man {
         root.build();
         clap_mangen::Man::new(root.clone()).render(&mut page)?;
         append(&root, &mut page)?;
-        std::io::stdout().lock().write_all(&page)?;
-        Ok(())
+        output::write(&page)
     }
 }
 

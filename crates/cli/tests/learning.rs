@@ -346,7 +346,7 @@ fn every_method_is_accounted_for_as_it_runs() {
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
-    refused(&format!("account learning --graph {} --observers 0", path.display()), &["do not mix", "--lazy"]);
+    refused(&format!("account learning --graph {} --observers 0", path.display()), &["never mixes", "--lazy"]);
 }
 
 #[test]

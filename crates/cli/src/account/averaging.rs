@@ -19,7 +19,7 @@ use crate::Global;
 use crate::graph::source::{GraphSource, observer, read_schedule};
 use crate::graph::{ResultsChoice, count, real};
 use sottovoce::averaging::{Accounted, Method, Question, answer, check, promise};
-use sottovoce::terms::Terms;
+use sottovoce::terms::{Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
@@ -221,6 +221,16 @@ impl Group {
 
 impl fmt::Display for AllPairs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let worst = self
+            .by_distance
+            .values()
+            .fold(0.0, |most, group| if group.largest > most { group.largest } else { most });
+        writeln!(
+            f,
+            "No peer loses more than {} of local DP's to any one other; {} on average, which is no guarantee\n",
+            short_up(worst),
+            short_up(self.mean)
+        )?;
         writeln!(f, "exact losses of all pairs, in units of local DP (mean over all: {})\n", up(self.mean))?;
         writeln!(f, "  {:>8} {:>8} {:>10} {:>10}", "distance", "pairs", "mean", "largest")?;
         for (hops, group) in &self.by_distance {
@@ -246,7 +256,13 @@ struct Coalition {
 impl fmt::Display for Coalition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leakage = &self.found.leakage;
-        writeln!(f, "peers {} learn most together", list(&leakage.observers))?;
+        let (peer, loss) = leakage.worst();
+        writeln!(
+            f,
+            "Peers {} learn most together; peer {peer} loses {} of local DP's to them\n",
+            list(&leakage.observers),
+            short_up(loss)
+        )?;
         writeln!(f, "  mean loss      {} of local DP's", up(leakage.mean()))?;
         let how = if self.found.exhaustive {
             "all coalitions were looked at".to_owned()
@@ -286,9 +302,51 @@ impl AveragingAccount {
     }
 }
 
+/// A method's name, and its losses if it was asked for.
+type Column<'a> = (&'static str, &'a Option<Vec<f64>>);
+
+impl AveragingAccount {
+    fn headline(&self) -> String {
+        let found = &self.accounted;
+        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
+        let losses = [&found.exact, &found.published, &found.published_corrected];
+        let names =
+            ["", " by the printed formula, which is refuted", " by the corrected formula, which is refuted"];
+        let asked = losses.iter().zip(names).find_map(|(losses, name)| Some((losses.as_ref()?, name)));
+        let Some((losses, name)) = asked else { return format!("{} peers", found.peers) };
+        let others = (0..losses.len()).filter(|peer| found.observers.binary_search(peer).is_err());
+        let worst = others.rev().max_by(|&a, &b| losses[a].total_cmp(&losses[b]));
+        let Some(worst) = worst else { return "Everybody observes: nothing is left to learn".to_owned() };
+        format!(
+            "Peer {} loses most to {who}: {} of local DP's{name}",
+            self.name(worst),
+            short_up(losses[worst])
+        )
+    }
+
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
+    }
+
+    /// Everybody's losses.
+    fn everybody(&self, f: &mut fmt::Formatter<'_>, columns: &[Column<'_>]) -> fmt::Result {
+        let asked: Vec<(&str, &Vec<f64>)> =
+            columns.iter().filter_map(|(name, losses)| Some((*name, losses.as_ref()?))).collect();
+        let names: String = asked.iter().map(|(name, _)| format!(" {name:>10}")).collect();
+        writeln!(f, "\n  {:<16}{names}", "peer")?;
+        for peer in 0..self.accounted.peers {
+            let cells: String =
+                asked.iter().map(|(_, losses)| format!(" {:>10}", up(losses[peer]))).collect();
+            writeln!(f, "  {:<16}{cells}", self.name(peer))?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for AveragingAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.accounted;
+        writeln!(f, "{}\n", self.headline())?;
         let who = found.observers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
         writeln!(
@@ -307,6 +365,9 @@ impl fmt::Display for AveragingAccount {
                 let mean = sum / peers as f64;
                 writeln!(f, "  {:<10} {hops:>8} {peers:>8} {:>10} {:>10}", "", up(mean), up(largest))?;
             }
+        }
+        if f.alternate() {
+            self.everybody(f, &columns)?;
         }
         if let Some(exposed) = &found.exposed {
             writeln!(f, "\n  fully exposed: {}", list(exposed))?;

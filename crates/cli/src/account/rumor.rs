@@ -9,6 +9,7 @@ use sottovoce_views::rumor::{Account, Better, Method, Rumor, Spread};
 
 use crate::Global;
 use crate::graph::{count, real};
+use sottovoce::terms::Stated;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account rumor --nodes 100 --curious 10 --muting 0.1
@@ -56,7 +57,11 @@ impl RumorArgs {
             account.adjacency,
             account.standing
         );
-        global.print(&RumorAccount { account, statement })
+        let guarantees = vec![
+            Stated::of_source("tellings one at a time", account.epsilon, account.delta),
+            Stated::of_source("tellings in rounds", account.epsilon, account.rounds.delta),
+        ];
+        global.print(&RumorAccount { account, statement, guarantees })
     }
 }
 
@@ -66,6 +71,7 @@ struct RumorAccount {
     #[serde(flatten)]
     account: Account,
     statement: String,
+    guarantees: Vec<Stated>,
 }
 
 impl fmt::Display for RumorAccount {
@@ -76,6 +82,13 @@ impl fmt::Display for RumorAccount {
         } else {
             format!("{} rumours of one source", found.rumors)
         };
+        writeln!(
+            f,
+            "The source is hidden up to delta {} at epsilon {}; no attack names it with probability above {}\n",
+            round_up(found.delta),
+            found.epsilon,
+            round_up(found.improved_posterior_at_most)
+        )?;
         writeln!(
             f,
             "{} peers, {} of them curious; {rumors}, muting s = {}\n",

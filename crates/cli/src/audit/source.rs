@@ -177,6 +177,7 @@ impl Source {
         })?;
         [first_bar, vote_bar, pair_bar].iter().for_each(indicatif::ProgressBar::finish_and_clear);
         let guess = |share| Guess::new(share, self.confidence);
+        let bounds = self.bounds(setting, suspects.len())?;
         Ok(Finding {
             suspects: suspects.len(),
             rumors: self.rumors,
@@ -185,7 +186,8 @@ impl Source {
             vote: guess(votes),
             silence: silent.map(guess),
             distinguished: told,
-            bounds: self.bounds(setting, suspects.len())?,
+            guarantees: bounds.iter().map(|bounds| bounds.stated(self.epsilon)).collect(),
+            bounds,
             dies: self.loss > 0.0 && !self.repeated && self.muting == 0.0,
         })
     }

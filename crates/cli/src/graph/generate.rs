@@ -1,7 +1,6 @@
 //! `sottovoce graph generate`.
 
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -13,7 +12,8 @@ use sottovoce_topology::{Error, Graph};
 
 use super::family::Choice;
 use super::source::formats;
-use super::{Global, counted, note, save};
+use super::{Global, counted, save};
+use crate::output;
 
 const EXAMPLES: &str = "Example:
   sottovoce graph generate --family ring --nodes 16
@@ -44,8 +44,8 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// Replace FILE if it exists.
-    #[arg(long, requires = "out")]
-    force: bool,
+    #[arg(long, alias = "force", requires = "out")]
+    overwrite: bool,
     #[command(flatten)]
     choice: Choice,
 }
@@ -59,14 +59,11 @@ impl Generate {
     }
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
-        save::check("out", out, self.force)?;
+        save::check("out", out, self.overwrite)?;
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;
-        drawn.warn(global);
-        if global.quiet {
-            return Ok(());
-        }
+        drawn.warn();
         global.print(&Summary::new(&drawn, out, format, global.seed))
     }
 
@@ -77,15 +74,15 @@ impl Generate {
             )
         }
         let drawn = self.draw(global)?;
+        let mut bytes = Vec::new();
         if global.json {
-            let mut stdout = std::io::BufWriter::new(save::Stdout);
-            serde_json::to_writer(&mut stdout, &Document::new(&drawn, global.seed))?;
-            writeln!(stdout)?;
-            stdout.flush()?;
+            bytes.extend(global.document(&Document::new(&drawn, global.seed))?.into_bytes());
+            bytes.push(b'\n');
         } else {
-            io::write(&drawn.graph, self.format.unwrap_or(Format::EdgeList), save::Stdout)?;
+            io::write(&drawn.graph, self.format.unwrap_or(Format::EdgeList), &mut bytes)?;
         }
-        drawn.warn(global);
+        output::write(&bytes)?;
+        drawn.warn();
         Ok(())
     }
 
@@ -137,15 +134,12 @@ impl Drawn {
         Ok(Self { components: graph.components().count(), family, graph, at_fiedler })
     }
 
-    fn warn(&self, global: &Global) {
+    fn warn(&self) {
         if self.components > 1 {
             let count = self.components;
-            note(
-                global,
-                &format!(
-                    "the graph is in {count} pieces, which never mix; --connected redraws until there is one"
-                ),
-            );
+            output::note(&format!(
+                "the graph is in {count} pieces, which never mix; --connected redraws until there is one"
+            ));
         }
     }
 }

@@ -9,7 +9,8 @@ use sottovoce_topology::mixing::Weights;
 
 use super::report::{Hops, Inspection};
 use super::source::{formats, read_graph, weights};
-use super::{Global, note, real};
+use super::{Global, real};
+use crate::output::note;
 
 const EXAMPLES: &str = "Example:
   sottovoce graph inspect torus.graphml
@@ -40,7 +41,7 @@ impl Inspect {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let inspection = self.inspect(&read_graph(&self.file, self.format)?)?;
         global.print(&inspection)?;
-        inspection.remarks().iter().for_each(|remark| note(global, remark));
+        inspection.remarks().iter().for_each(|remark| note(remark));
         Ok(())
     }
 

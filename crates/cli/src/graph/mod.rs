@@ -59,13 +59,6 @@ impl From<ResultsChoice> for Results {
     }
 }
 
-/// A remark for people, kept away from the result.
-pub(crate) fn note(global: &Global, text: &str) {
-    if !global.quiet {
-        eprintln!("sottovoce: note: {text}");
-    }
-}
-
 /// Parses a whole number, such as a number of nodes.
 pub(crate) fn count(text: &str) -> Result<usize, String> {
     text.parse().map_err(|_| "give a whole number that is not negative, such as 16".to_owned())

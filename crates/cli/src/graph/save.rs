@@ -1,10 +1,10 @@
-//! Writing a result where it belongs: whole into a file, or to a standard output whose reader may leave early.
+//! Writing a result into a file, whole or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail};
+use anyhow::{Context, bail};
 
 /// Refuses a place that cannot be written to, before any work is done.
 pub(crate) fn check(field: &str, out: &Path, force: bool) -> anyhow::Result<()> {
@@ -26,22 +26,49 @@ pub(crate) fn check(field: &str, out: &Path, force: bool) -> anyhow::Result<()> 
     }
 }
 
-/// Writes a file whole or not at all: into a draft in the same folder, which then takes the name.
+/// Writes a file whole or not at all: into a draft in the same folder, which then takes the name. What the system says goes
+/// before what the writer makes of it.
 pub(crate) fn whole(
     field: &str,
     out: &Path,
-    write: impl FnOnce(&mut File) -> anyhow::Result<()>,
+    write: impl FnOnce(&mut Watched) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let refused = |error: io::Error| {
+    let refused = || {
         let (shown, folder) = (out.display(), folder(out).display());
-        anyhow!("`{field}` is {shown}: cannot write in {folder} ({error}); choose another folder")
+        format!("`{field}` is {shown}: cannot write in {folder}; choose another folder")
     };
     let name = out.file_name().unwrap_or_default().to_string_lossy();
     let draft = Draft(folder(out).join(format!(".{name}.{}.draft", std::process::id())));
-    let mut file = File::create_new(&draft.0).map_err(refused)?;
-    write(&mut file)?;
-    file.sync_all().map_err(refused)?;
-    fs::rename(&draft.0, out).map_err(refused)
+    let mut file = Watched { file: File::create_new(&draft.0).with_context(refused)?, failed: None };
+    let written = write(&mut file);
+    if let Some(error) = file.failed {
+        return Err(error).with_context(refused);
+    }
+    written?;
+    file.file.sync_all().with_context(refused)?;
+    fs::rename(&draft.0, out).with_context(refused)
+}
+
+/// A file that remembers what failed.
+pub(crate) struct Watched {
+    file: File,
+    failed: Option<io::Error>,
+}
+
+impl Write for Watched {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).or_else(|error| match error.kind() {
+            io::ErrorKind::Interrupted => Err(error),
+            kind => {
+                self.failed = Some(error);
+                Err(kind.into())
+            }
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 /// The folder a file is in.
@@ -56,25 +83,5 @@ impl Drop for Draft {
     fn drop(&mut self) {
         // Nothing can be done, and nothing needs to be, if it is not there.
         _ = fs::remove_file(&self.0);
-    }
-}
-
-/// Standard output that takes no offence at a reader who has gone away, as `head` does.
-pub(super) struct Stdout;
-
-impl Write for Stdout {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        forgiven(io::stdout().lock().write(bytes), bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        forgiven(io::stdout().lock().flush(), ())
-    }
-}
-
-fn forgiven<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(otherwise),
-        other => other,
     }
 }

@@ -14,6 +14,7 @@ use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
+use sottovoce::terms::short_up;
 
 const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --nodes 64 --target-far --epsilon 1
@@ -210,15 +211,32 @@ fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
 #[serde(transparent)]
 struct Planned(plan::Plan);
 
-impl fmt::Display for Planned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Planned {
+    fn headline(&self) -> String {
         let plan = &self.0;
-        writeln!(f, "{} peers, sensitivity {}; {}\n", plan.peers, plan.sensitivity, plan.target)?;
-        let width = plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).max(5);
-        let far = format!("dist>={}", plan.target.beyond);
+        let row = &plan.rows[plan.chosen];
+        let graph = row.graph.as_ref().map_or_else(String::new, |graph| format!(" on {graph}"));
+        let relay = if row.tau > 0.0 { format!(", tau {}", row.tau) } else { String::new() };
+        format!(
+            "{}{graph}: sigma {}{relay}, {} steps; error ± {:.3}; epsilon {} towards any one peer, {} towards a wire-tapper",
+            capital(row.protocol.name()),
+            row.sigma,
+            row.steps,
+            row.error.sqrt(),
+            shown(row.epsilon.peer),
+            shown(row.epsilon.wire_tapper)
+        )
+    }
+
+    /// The trade-off table, in 100 columns.
+    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        let width =
+            plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
+        writeln!(f, "  {:width$} {:49} {:>26}", "", "", format!("epsilon at delta = {:e}", plan.delta))?;
         writeln!(
             f,
-            "  {:<18} {:<width$} {:>10} {:>10} {:>5} {:>10} {:>8} {:>8} {:>8} {:>8} {far:>8} {:>8}",
+            "  {:<18} {:<width$} {:>8} {:>8} {:>4} {:>8} {:>7} {:>8} {:>8} {:>8}",
             "protocol",
             "graph",
             "sigma",
@@ -226,19 +244,71 @@ impl fmt::Display for Planned {
             "T",
             "error",
             "/local",
-            "/central",
-            "mean",
-            "worst",
-            "messages"
+            "peer",
+            format!("dist>={}", plan.target.beyond),
+            "tapper"
         )?;
         for (i, row) in plan.rows.iter().enumerate() {
             let mark = if i == plan.chosen { '>' } else { ' ' };
-            writeln!(f, "{mark} {}", line(row, width))?;
+            writeln!(
+                f,
+                "{mark} {:<18} {:<width$} {:>8} {:>8} {:>4} {:>8.1e} {:>7} {:>8} {:>8} {:>8}",
+                row.protocol.name(),
+                end(graph(row), width),
+                row.sigma,
+                row.tau,
+                row.steps,
+                row.error,
+                short(row.error_over_local),
+                shown(row.epsilon.peer),
+                shown(row.epsilon.far),
+                shown(row.epsilon.wire_tapper)
+            )?;
         }
         writeln!(
             f,
-            "\nerror: predicted mean squared error; mean, worst, dist: losses in units of local DP (mu² = loss Delta²/sigma²)"
+            "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever\n\
+             sees every message. --verbose shows means, losses and messages."
+        )
+    }
+
+    /// What the table leaves out.
+    fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        writeln!(
+            f,
+            "\nLosses in units of local DP (mu² = loss Delta²/sigma²); a mean is a guarantee for nobody\n"
         )?;
+        writeln!(
+            f,
+            "  {:<18} {:>9} {:>9} {:>9} {:>9} {:>9}",
+            "protocol", "/central", "mean", "worst", "far", "messages"
+        )?;
+        let of = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), short);
+        plan.rows.iter().try_for_each(|row| {
+            writeln!(
+                f,
+                "  {:<18} {:>9} {:>9} {:>9} {:>9} {:>9.1}",
+                row.protocol.name(),
+                short(row.error_over_central),
+                of(row.loss.map(|loss| loss.mean)),
+                of(row.loss.map(|loss| loss.worst)),
+                of(row.loss.and_then(|loss| loss.far)),
+                row.messages
+            )
+        })
+    }
+}
+
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        writeln!(f, "{}\n", self.headline())?;
+        writeln!(f, "{} peers, sensitivity {}; {}\n", plan.peers, plan.sensitivity, plan.target)?;
+        self.table(f)?;
+        if f.alternate() {
+            self.details(f)?;
+        }
         writeln!(f, "\n{}", plan.reason)?;
         for statement in &plan.statements {
             writeln!(f, "  {statement}")?;
@@ -248,27 +318,29 @@ impl fmt::Display for Planned {
     }
 }
 
+/// Widest name of a graph in the table.
+const WIDEST: usize = 14;
+
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")
 }
 
-fn line(row: &Row, width: usize) -> String {
-    let shown = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), short);
-    let mean = shown(row.loss.map(|loss| loss.mean));
-    let worst = shown(row.loss.map(|loss| loss.worst));
-    let far = shown(row.loss.and_then(|loss| loss.far));
-    format!(
-        "{:<18} {:<width$} {:>10} {:>10} {:>5} {:>10.4e} {:>8} {:>8} {mean:>8} {worst:>8} {far:>8} {:>8.1}",
-        row.protocol.name(),
-        graph(row),
-        row.sigma,
-        row.tau,
-        row.steps,
-        row.error,
-        short(row.error_over_local),
-        short(row.error_over_central),
-        row.messages
-    )
+/// The end of a long name, which tells more than its beginning.
+fn end(name: &str, width: usize) -> String {
+    match name.chars().count().checked_sub(width) {
+        None | Some(0) => name.to_owned(),
+        Some(more) => format!("…{}", name.chars().skip(more + 1).collect::<String>()),
+    }
+}
+
+/// An epsilon, never rounded down.
+fn shown(epsilon: Option<f64>) -> String {
+    epsilon.map_or_else(|| "-".to_owned(), short_up)
+}
+
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Four digits or so.

@@ -44,9 +44,25 @@ impl RumorArgs {
 #[serde(transparent)]
 struct Planned(RumorPlan);
 
+impl Planned {
+    fn headline(&self) -> String {
+        let plan = &self.0;
+        let row = &plan.rows[plan.chosen];
+        let rounds = row.rounds.map_or_else(String::new, |rounds| format!("; about {rounds:.0} rounds"));
+        format!(
+            "Muting s = {}: {} curious peers of {} tell two sources apart with delta {} at most{rounds}",
+            shown(row.muting),
+            plan.curious,
+            plan.nodes,
+            round_up(row.delta)
+        )
+    }
+}
+
 impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.0;
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(
             f,
             "{} peers, {} of them curious; delta <= {} at epsilon = 0\n",
@@ -60,8 +76,8 @@ impl fmt::Display for Planned {
         }
         writeln!(
             f,
-            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours where all active peers tell at \
-             once;\nrounds and messages: predicted by mean dynamics; simulations take up to a tenth longer, a fifth where peers are few"
+            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours\nwhere all active peers \
+             tell at once; rounds and messages: predicted by mean dynamics; simulations take\nup to a tenth longer, a fifth where peers are few"
         )?;
         writeln!(f, "\n{}", plan.reason)?;
         writeln!(f, "  against {}, for {}; {}", plan.adversary, plan.unit, plan.standing)?;
@@ -71,7 +87,7 @@ impl fmt::Display for Planned {
 }
 
 fn line(cells: &[String; 9]) -> String {
-    let widths = [8, 11, 11, 11, 11, 12, 12, 11, 12];
+    let widths = [8, 9, 9, 9, 9, 11, 9, 9, 11];
     cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().join(" ")
 }
 

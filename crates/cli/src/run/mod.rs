@@ -102,7 +102,7 @@ struct Printed<F> {
 
 impl<F: fmt::Display> fmt::Display for Printed<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.found)?;
+        self.found.fmt(f)?;
         match &self.report {
             Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
             None => Ok(()),

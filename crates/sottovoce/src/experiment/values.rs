@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_topology::Graph;
 
 use crate::{Error, Result, require};
-
-/// The stream of drawn values; 0 is noise.
-const VALUES: u64 = 0x7661_6c73;
 
 /// What is averaged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,7 +125,7 @@ impl ValuesSpec {
     fn drawn(&self, peers: usize, seed: u64) -> Values {
         let Range { low, high } = self.range;
         let value = |peer: usize| {
-            let unit = SimulationRng::new(seed, peer as u64, 0).purpose(VALUES).random::<f64>();
+            let unit = Seed(seed).stream(Stream::Values, peer as u64, 0).random::<f64>();
             vec![low + (high - low) * unit]
         };
         Values { all: (0..peers).map(value).collect(), columns: vec!["value".into()], moved: 0, sha256: None }

@@ -24,6 +24,8 @@ use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, roun
 use crate::{Error, Result, require};
 use course::Course;
 
+use crate::terms::Stated;
+
 /// Most peers: beyond, the example takes long.
 pub const MOST_PEERS: usize = 1_000_000;
 /// Runs of each attack.
@@ -89,6 +91,8 @@ pub struct Found {
     pub within_bounds: bool,
     /// Guarantees in words.
     pub statements: Vec<String>,
+    /// The first of them as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Verdict of the attack.
@@ -237,6 +241,10 @@ impl Example {
             suspicions,
             within_bounds,
             statements,
+            guarantees: vec![Stated {
+                not_covered: words::not_covered(&account),
+                ..Stated::of_source("tellings in rounds", 0.0, self.rumor.rounds_delta())
+            }],
             not_covered: words::not_covered(&account),
             account,
             report: RumorReport::default(),

@@ -42,8 +42,7 @@ impl Graphs {
         let mixings: Vec<Mixing> = (0..ITERATIONS).map(draw).collect::<Result<_>>()?;
         let gap = |mixing: &Mixing| Spectrum::of(mixing).map(|spectrum| spectrum.gap.value.min(1.0));
         let gaps: Vec<f64> = mixings.iter().map(gap).collect::<Result<_, _>>()?;
-        let rounds = gaps.iter().map(|&gap| gossip_rounds(gap, peers)).collect::<Result<Vec<_>>>()?;
-        let rounds = rounds.into_iter().max().unwrap_or(1);
+        let rounds = gaps.iter().map(|&gap| gossip_rounds(gap, peers)).max().unwrap_or(1);
         Ok(Self { mixings, gaps, rounds })
     }
 

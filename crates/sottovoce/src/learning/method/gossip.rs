@@ -21,8 +21,8 @@ use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
 
-/// More rounds than this after one gradient step are no plan.
-const MOST_ROUNDS: f64 = 1e9;
+/// Rounds beyond which values do not mix in any reasonable time: a gap that is 0 may be computed as a rounding error.
+const MOST_ROUNDS: usize = 1_000_000;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gossip",
@@ -32,10 +32,7 @@ pub(super) const ENTRY: Entry = Entry {
     planned: Options { accelerated: true, ..Options::NONE },
     make: |options, mixing| {
         let mixing = graph(mixing, "gossip")?;
-        let rounds = match options.rounds {
-            Some(rounds) => rounds,
-            None => gossip_rounds(Spectrum::of(mixing)?.gap.value, mixing.nodes())?,
-        };
+        let rounds = options.rounds.map_or_else(|| usual_rounds(mixing), Ok)?;
         let (accelerated, relay) = (options.accelerated, options.relay.unwrap_or(0.0));
         Ok(Method::Gossip(Gossip { rounds, accelerated, relay }))
     },
@@ -53,16 +50,23 @@ pub struct Gossip {
 }
 
 /// `K = ceil(gap^(-1/2) ln n)`: the rounds of gossip that the paper asks for, where gradients differ no more than their noise.
-///
-/// Refused where values never mix, or hardly ever.
-pub fn gossip_rounds(gap: f64, peers: usize) -> Result<usize> {
+pub fn gossip_rounds(gap: f64, peers: usize) -> usize {
     // A gap of exactly 1 may be computed a rounding error above.
-    let rounds = ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0);
-    let remedy = "so values do not mix in any reasonable time (on a bipartite regular graph they are exchanged for ever): let peers keep \
-                  a share of their own (--lazy 0.5, or --weights metropolis-plus-one), connect the graph, or give the rounds (--rounds)";
-    // A NaN is within no bound.
-    require(gap > 0.0 && rounds <= MOST_ROUNDS, "gap", gap, remedy)?;
-    Ok(rounds as usize)
+    ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0) as usize
+}
+
+/// The same on a graph; refused where gossip never mixes.
+fn usual_rounds(mixing: &Mixing) -> Result<usize> {
+    let gap = Spectrum::of(mixing)?.gap.value;
+    let value = format!("such that gossip never mixes here (the spectral gap is {gap})");
+    let rounds = gossip_rounds(gap, mixing.nodes());
+    require(
+        gap > 0.0 && rounds <= MOST_ROUNDS,
+        "weights",
+        value,
+        "use --weights metropolis-plus-one or --lazy 0.1, or give the rounds",
+    )?;
+    Ok(rounds)
 }
 
 impl Gossip {

@@ -118,7 +118,7 @@ fn gossip_that_never_mixes_is_refused() {
     // Two neighbours with 1/2 each and nothing kept: whatever was even is odd after a round.
     let gossip = Entry::find("gossip").unwrap();
     let said = gossip.method(&Options::default(), Some(&ring)).unwrap_err().to_string();
-    assert!(said.starts_with("`gap` is 0: so values do not mix") && said.contains("--lazy"), "{said}");
+    assert!(said.starts_with("`weights` is such that gossip never mixes") && said.contains("--lazy"), "{said}");
     assert!(gossip.method(&Options { rounds: Some(4), ..Options::default() }, Some(&ring)).is_ok());
 }
 

@@ -6,8 +6,25 @@ use sottovoce_privacy::{Standing, round_up};
 
 use super::{LearningPlan, Row};
 
+impl LearningPlan {
+    /// What was chosen, in a sentence.
+    pub fn headline(&self) -> String {
+        let row = &self.rows[self.chosen];
+        format!(
+            "Learn by {}: {} contributions of each peer under noise {} keep {}; accuracy {}, without features {:.3}",
+            row.method,
+            row.iterations,
+            round_up(row.sigma),
+            self.promise.target,
+            row.accuracy,
+            self.trivial.accuracy
+        )
+    }
+}
+
 impl fmt::Display for LearningPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(
             f,
             "{} among {} peers ({} edges, spectral gap {:.4})\n",

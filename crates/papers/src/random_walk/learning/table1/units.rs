@@ -59,7 +59,7 @@ pub(super) fn gossip(shape: Shape, rounds: usize) -> Method {
 impl Units {
     pub(super) fn of(shape: Shape, mixing: &Mixing, seed: u64) -> Result<Self> {
         let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
-        let asked = gossip_rounds(gap, mixing.nodes())?;
+        let asked = gossip_rounds(gap, mixing.nodes());
         // On the complete graph one round is exact, and every further one only counts.
         let rounds = if shape == Shape::Complete { 1 } else { asked };
         let (gossip_true, how) = true_gossip(mixing, gap, rounds)?;
