@@ -23,6 +23,7 @@ use super::grid::{Grid, Point, column, predicted};
 use super::pairs::{Pairs, hops};
 use super::{page, words};
 use crate::experiment::{Averaging, Range, Ready};
+use crate::terms::Stated;
 use crate::{Result, require};
 
 /// Peers up to which every pair is accounted for and a page is made.
@@ -45,6 +46,12 @@ pub struct Averaged {
     /// Names of the peers, where the graph has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub names: Option<Vec<String>>,
+    /// SHA-256 of the graph's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph_sha256: Option<String>,
+    /// SHA-256 of the file of values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_sha256: Option<String>,
     /// Number of edges.
     pub edges: usize,
     /// Rounds.
@@ -99,7 +106,7 @@ pub struct Averaged {
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
     /// The same as fields.
-    pub guarantees: Vec<Promised>,
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Which of these numbers no noise protects.
@@ -125,25 +132,6 @@ pub struct Coordinate {
     pub mean: f64,
     /// Mean of the peers' results.
     pub estimate: f64,
-}
-
-/// A guarantee as fields.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Promised {
-    /// Of whom it speaks.
-    pub about: String,
-    /// The epsilon.
-    pub epsilon: f64,
-    /// The delta.
-    pub delta: f64,
-    /// Against whom.
-    pub adversary: String,
-    /// What is protected.
-    pub unit: sottovoce_privacy::Unit,
-    /// Under which adjacency.
-    pub adjacency: sottovoce_privacy::Adjacency,
-    /// By what right.
-    pub standing: Standing,
 }
 
 /// In how many parts the work of an experiment falls, at most: for a progress bar.
@@ -269,13 +257,15 @@ impl<'a> Judged<'a> {
         let reliable = || all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
         let statements =
             reliable().map(|(about, guarantee)| Ok(format!("{about}: {}", guarantee.state(delta)?)));
-        let fields = all.iter().map(|(about, guarantee)| promised(about, guarantee, delta));
+        let fields = all.iter().map(|(about, guarantee)| Ok(Stated::new(about.clone(), guarantee, delta)?));
         let n = ready.peers();
         let mut found = Averaged {
             headline: String::new(),
             seed: self.seed,
             peers: n,
             names: ready.names(),
+            graph_sha256: ready.place.sha256.clone(),
+            data_sha256: ready.values.sha256.clone(),
             edges: ready.place.graph.edge_count(),
             steps: ready.setting.scheme.rounds(),
             sigma: ready.sigma,
@@ -463,18 +453,6 @@ pub(super) struct Measured {
     pub(super) last: f64,
     /// Over how many runs.
     pub(super) runs: usize,
-}
-
-fn promised(about: &str, guarantee: &Guarantee, delta: f64) -> Result<Promised> {
-    Ok(Promised {
-        about: about.to_owned(),
-        epsilon: guarantee.epsilon(delta)?.upper,
-        delta,
-        adversary: guarantee.adversary.to_string(),
-        unit: guarantee.unit,
-        adjacency: guarantee.adjacency,
-        standing: guarantee.standing.clone(),
-    })
 }
 
 /// A guarantee as the published formula would have it.

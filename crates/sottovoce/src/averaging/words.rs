@@ -7,6 +7,7 @@ use sottovoce_privacy::{Adversary, Guarantee, round_up};
 use super::run::Averaged;
 use crate::Result;
 use crate::experiment::Ready;
+use crate::terms::short_up;
 
 /// What the star behind a fact means.
 pub const STARRED: &str =
@@ -35,11 +36,11 @@ pub(super) fn headline(found: &Averaged, all: &[(String, Guarantee)], delta: f64
         _ => average(found),
     };
     let learnt = match peers {
-        Some((true, most)) => format!("no peer learns more than epsilon {}", three(most)),
-        Some((false, most)) => format!("the observers learn no more than epsilon {}", three(most)),
+        Some((true, most)) => format!("no peer learns more than epsilon {}", short_up(most)),
+        Some((false, most)) => format!("the observers learn no more than epsilon {}", short_up(most)),
         None => "nothing is promised towards single peers".to_owned(),
     };
-    Ok(format!("{average}; {learnt}; plain local privacy would be {}.", three(local)))
+    Ok(format!("{average}; {learnt}; plain local privacy would be {}.", short_up(local)))
 }
 
 fn average(found: &Averaged) -> String {
@@ -52,16 +53,6 @@ fn average(found: &Averaged) -> String {
             format!("Averages {} (each ± {error:.2})", all.join(", "))
         }
     }
-}
-
-/// Three significant digits, never less than it is.
-fn three(value: f64) -> String {
-    if !value.is_finite() {
-        return "infinity".to_owned();
-    }
-    let digits = if value > 0.0 { (2 - value.log10().floor() as i32).clamp(0, 12) } else { 2 }; // whole numbers
-    let unit = 10f64.powi(digits);
-    format!("{:.*}", digits as usize, (value * unit - 1e-9).ceil() / unit)
 }
 
 /// The facts of a run.
@@ -132,19 +123,5 @@ impl fmt::Display for Averaged {
             writeln!(f, "\nBROKEN INVARIANT: {violation}")?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn three_digits_are_never_too_few() {
-        assert_eq!(
-            [4.3512, 0.012_34, 123.4, 9.999, 0.0].map(three),
-            ["4.36", "0.0124", "124", "10.00", "0.00"]
-        );
-        assert_eq!(three(f64::INFINITY), "infinity");
     }
 }
