@@ -4,11 +4,12 @@ use anyhow::bail;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use sottovoce_topology::Graph;
-use sottovoce_topology::family::{Family, generate};
+use sottovoce_topology::family::generate;
 use sottovoce_topology::mixing::Mixing;
 
 use super::graph::source::GraphSource;
 use super::graph::{count, real};
+use sottovoce::experiment::graph::near;
 use sottovoce::learning::method::{Entry, METHODS, Options};
 use sottovoce::learning::{Against, Choice, Noise, Promise, Target};
 
@@ -25,14 +26,13 @@ pub(super) struct GraphArgs {
 impl GraphArgs {
     /// The graph that was named, or a random geometric one of this size.
     pub(super) fn mixing(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
-        let graph = match self.source.read()? {
+        self.weighted(self.source.read()?, peers, seed)
+    }
+
+    fn weighted(&self, named: Option<Graph>, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
+        let graph = match named {
             Some(graph) => graph,
-            None => {
-                let n = peers as f64;
-                // Three times what it takes to be connected, so that few draws are needed.
-                let radius = (3.0 * n.ln().max(1.0) / (std::f64::consts::PI * n)).sqrt().min(1.5);
-                generate(&Family::Geometric { n: peers, radius }, seed, true)?
-            }
+            None => generate(&near(peers), seed, true)?,
         };
         if graph.nodes() != peers {
             bail!(
@@ -56,21 +56,8 @@ pub(super) struct MethodArgs {
     /// Contributions of each peer.
     #[arg(long, value_name = "T", default_value = "10", value_parser = count)]
     pub(super) iterations: usize,
-    /// Rounds of gossip after each step (default: as the paper has it).
-    #[arg(long, value_name = "K", value_parser = count)]
-    rounds: Option<usize>,
-    /// Accelerate gossip.
-    #[arg(long)]
-    accelerated: bool,
-    /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
-    #[arg(long, value_name = "SHARE", value_parser = real, allow_negative_numbers = true)]
-    relay: Option<f64>,
-    /// Tokens that walk in parallel (default: 1).
-    #[arg(long, value_name = "N", value_parser = count)]
-    tokens: Option<usize>,
-    /// Steps in which a token is only passed on, at first (default: 0).
-    #[arg(long, value_name = "N", value_parser = count)]
-    burn_in: Option<usize>,
+    #[command(flatten)]
+    options: Options,
 }
 
 /// How far to step.
@@ -93,17 +80,9 @@ impl MethodArgs {
     /// What was chosen, checked: an option that the method has no use for is refused.
     pub(super) fn choice(&self, default: &str) -> anyhow::Result<Choice> {
         let method = Entry::find(self.method.as_deref().unwrap_or(default))?;
-        let options = Options {
-            rounds: self.rounds,
-            accelerated: self.accelerated,
-            relay: self.relay,
-            tokens: self.tokens,
-            burn_in: self.burn_in,
-            markov_step: None,
-        };
-        method.check(&options)?;
-        method.check_graph(self.graph.source.graph.is_some())?;
-        Ok(Choice { method, options, iterations: self.iterations, step: None })
+        method.check(&self.options)?;
+        method.check_graph(self.graph.source.given())?;
+        Ok(Choice { method, options: self.options, iterations: self.iterations, step: None })
     }
 
     /// The graph: the one named, or a random geometric one; none where the method has no use for it.
@@ -119,15 +98,16 @@ impl MethodArgs {
         seed: u64,
     ) -> anyhow::Result<(usize, Option<Mixing>)> {
         let named = self.graph.source.read()?;
-        let Some(peers) = named.as_ref().map(Graph::nodes).or(peers) else {
-            let missing = if method.needs_graph {
-                "graph` is missing: give --graph FILE, or --nodes"
-            } else {
-                "nodes` is missing: give"
-            };
-            bail!("`{missing} the number of peers");
+        let Some(peers) = peers.or(named.as_ref().map(Graph::nodes)) else {
+            match method.needs_graph {
+                true => bail!(
+                    "`graph` is missing: give --graph FILE, or --nodes, the number of peers of a random one"
+                ),
+                false => bail!("`nodes` is missing: give the number of peers"),
+            }
         };
-        Ok((peers, self.mixing(method, peers, seed)?))
+        let mixing = method.needs_graph.then(|| self.graph.weighted(named, peers, seed)).transpose()?;
+        Ok((peers, mixing))
     }
 }
 

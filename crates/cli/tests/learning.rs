@@ -275,7 +275,7 @@ fn options_that_a_method_has_no_use_for_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
     let run = "run learning --nodes 16 --no-report --seeds 1 --method";
-    let account = "account learning --nodes 16 --observers 0 --method";
+    let account = "account learning --observers 0 --method";
     for (options, users) in [
         ("--rounds 3", "gossip"),
         ("--accelerated", "gossip"),
@@ -294,6 +294,15 @@ fn options_that_a_method_has_no_use_for_are_refused() {
         }
     }
     refused(&format!("{run} gossip --markov-step 2"), &["`markov-step` is 2", "only walk"]);
+    refused(
+        &format!("{run} butterfly --lazy 0.5"),
+        &["`lazy` is given", "only gossip and walk have a use for it"],
+    );
+    refused(
+        &format!("{account} local --weights metropolis-plus-one"),
+        &["`weights` is given", "gossip and walk"],
+    );
+    refused(&format!("{account} gossip --graph {graph} --nodes 20"), &["`graph` has 16 peers", "--nodes 16"]);
     for method in ["butterfly", "local", "central"] {
         refused(&format!("{account} {method} --graph {graph}"), &["`graph` is given", "gossip and walk"]);
     }
@@ -346,7 +355,10 @@ fn every_method_is_accounted_for_as_it_runs() {
     let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
-    refused(&format!("account learning --graph {} --observers 0", path.display()), &["never mixes", "--lazy"]);
+    refused(
+        &format!("account learning --graph {} --observers 0", path.display()),
+        &["never mixes", "--lazy"],
+    );
 }
 
 #[test]

@@ -149,7 +149,7 @@ impl Reconstruct {
                 bail!("`protocol` is accelerated: acceleration needs a fixed graph; give --graph FILE")
             }
             (Protocol::Gossip, _, _, Some(path)) => {
-                let schedule = read_schedule(path, self.source.weights)?;
+                let schedule = read_schedule(path, self.source.weights())?;
                 Ok(Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule })
             }
             (protocol, Some(graph), _, _) => {
@@ -163,7 +163,7 @@ impl Reconstruct {
 
     fn remedies(&self, question: &Question) -> anyhow::Result<Remedies> {
         let Question { setting, observers, sigma, .. } = question;
-        let (weights, lazy) = (self.source.weights, self.source.lazy);
+        let (weights, lazy) = (self.source.weights(), self.source.lazy());
         Ok(Remedies {
             edge: remedy::edge(setting, observers, weights, lazy, *sigma)?,
             relay_noise: remedy::relay_noise(setting, observers, *sigma, self.target)?,

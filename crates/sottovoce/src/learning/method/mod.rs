@@ -194,18 +194,25 @@ pub struct Entry {
 /// Options that only some methods have a use for, as they were given.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct Options {
-    /// Rounds of gossip after each gradient step.
+    /// Rounds of gossip after each gradient step (default: as the paper has it).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K"))]
     pub rounds: Option<usize>,
-    /// Whether gossip is accelerated.
+    /// Accelerate gossip.
+    #[cfg_attr(feature = "flags", arg(long))]
     pub accelerated: bool,
-    /// Fresh noise on every message, as a share of the noise on a gradient.
+    /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
     pub relay: Option<f64>,
-    /// Tokens that walk in parallel.
+    /// Tokens that walk in parallel (default: 1).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
     pub tokens: Option<usize>,
-    /// Steps in which a token is only passed on.
+    /// Steps in which a token is only passed on, at first (default: 0).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
     pub burn_in: Option<usize>,
-    /// The distance for which a step size is computed.
+    /// The distance of the optimum for which a step size is computed.
+    #[cfg_attr(feature = "flags", arg(skip))]
     pub markov_step: Option<f64>,
 }
 
@@ -254,11 +261,11 @@ impl Entry {
         }
     }
 
-    /// Refuses a graph that it has no use for.
-    pub fn check_graph(&self, given: bool) -> Result<()> {
-        match given && !self.needs_graph {
-            true => Err(Error::parameter("graph", "given", useless("one", |entry| entry.needs_graph))),
-            false => Ok(()),
+    /// Refuses a graph, or part of what describes one, that it has no use for.
+    pub fn check_graph(&self, given: Option<&'static str>) -> Result<()> {
+        match given.filter(|_| !self.needs_graph) {
+            Some(name) => Err(Error::parameter(name, "given", useless(name, |entry| entry.needs_graph))),
+            None => Ok(()),
         }
     }
 
@@ -282,7 +289,7 @@ impl Entry {
 fn useless(name: &str, uses: impl Fn(&Entry) -> bool) -> String {
     let users: Vec<&str> = METHODS.iter().filter(|entry| uses(entry)).map(|entry| entry.name).collect();
     let (verb, it) =
-        (if users.len() == 1 { "has" } else { "have" }, if name == "one" { "one" } else { "it" });
+        (if users.len() == 1 { "has" } else { "have" }, if name == "graph" { "one" } else { "it" });
     format!("only {} {verb} a use for {it}; leave it out", users.join(" and "))
 }
 
