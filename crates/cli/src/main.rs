@@ -53,6 +53,9 @@ pub(crate) struct Global {
     /// Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed).
     #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed, help_heading = GLOBAL)]
     pub(crate) seed: u64,
+    /// Whether the seed was given, and so goes before that of an experiment.
+    #[arg(skip)]
+    pub(crate) seed_given: bool,
     /// Print the headline of the result and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
@@ -91,7 +94,8 @@ fn command() -> clap::Command {
 /// Parses the arguments, runs the command, prints its result or its error.
 fn main() -> ExitCode {
     let matches = command().get_matches_from(files::named(std::env::args_os()));
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.global.seed_given = seed::was_given(&matches);
     if cli.global.quiet {
         output::hush();
     } else if seed::was_drawn(&matches) {

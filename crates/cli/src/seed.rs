@@ -1,8 +1,12 @@
 //! Seeds: a number, or one that the system draws.
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use rand::TryRng;
 use rand::rngs::SysRng;
+use sottovoce::experiment::Experiment;
+
+use crate::Global;
 
 /// The word for a seed that is drawn.
 const RANDOM: &str = "random";
@@ -23,6 +27,18 @@ pub(super) fn seed(text: &str) -> Result<u64, String> {
 /// Whether the seed of these arguments was drawn.
 pub(super) fn was_drawn(matches: &ArgMatches) -> bool {
     matches.get_raw("seed").is_some_and(|mut values| values.any(|value| value == RANDOM))
+}
+
+/// Whether a seed was given.
+pub(super) fn was_given(matches: &ArgMatches) -> bool {
+    matches.value_source("seed") == Some(ValueSource::CommandLine)
+}
+
+impl Global {
+    /// The seed of an experiment: as given, or else as it says.
+    pub(crate) fn seed_of(&self, experiment: &Experiment) -> u64 {
+        experiment.seed().filter(|_| !self.seed_given).unwrap_or(self.seed)
+    }
 }
 
 /// What to say of a drawn seed.

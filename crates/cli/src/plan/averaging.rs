@@ -7,12 +7,15 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use sottovoce_topology::family::Family;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
+use sottovoce::experiment::GraphSpec;
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
@@ -66,6 +69,8 @@ pub(super) struct AveragingArgs {
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
+    #[command(flatten)]
+    out: Out,
 }
 
 /// What must hold.
@@ -97,6 +102,7 @@ struct Bounds {
 
 impl AveragingArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        self.out.check()?;
         let problem = Problem {
             target: self.bounds.target()?,
             sites: self.sites(global)?,
@@ -110,7 +116,9 @@ impl AveragingArgs {
         let bar = global.progress(0, "planning");
         let found = plan::averaging(&problem, &|stage, done, total| show(&bar, stage, done, total));
         bar.finish_and_clear();
-        global.print(&Planned(found?))
+        let found = found?;
+        let experiment = found.experiment(self.graph_spec(), &self.chosen_families()?, global.seed)?;
+        self.out.print(Planned(found), experiment, global)
     }
 
     fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
@@ -129,21 +137,35 @@ impl AveragingArgs {
                 let mixing = Mixing::new(&graph, self.weights).lazy(self.lazy)?;
                 Ok(vec![Site::new(path.display().to_string(), mixing)?])
             }
-            (None, Some(nodes)) => self.of_families(nodes, global),
+            (None, Some(_)) => self.of_families(global),
             (None, None) => {
                 bail!("`graph` is missing: give --graph FILE, or --nodes N to choose from families")
             }
         }
     }
 
-    fn of_families(&self, nodes: usize, global: &Global) -> anyhow::Result<Vec<Site>> {
-        let defaults = site::default_families(nodes);
-        let names: Vec<&str> = match &self.families[..] {
-            [] => defaults,
+    /// The graph as it was given.
+    fn graph_spec(&self) -> GraphSpec {
+        let file = self.graph.clone();
+        let format = self.format.map(|format| format.name().to_owned());
+        let weights = if file.is_some() { self.weights } else { Weights::MetropolisPlusOne };
+        let lazy = Some(self.lazy).filter(|lazy| *lazy != 0.0 && file.is_some());
+        GraphSpec { file, format, weights: Some(weights), lazy, ..GraphSpec::default() }
+    }
+
+    /// The families that were chosen from, if no graph was given.
+    fn chosen_families(&self) -> anyhow::Result<Vec<Family>> {
+        let Some(nodes) = self.nodes else { return Ok(Vec::new()) };
+        let names = match &self.families[..] {
+            [] => site::default_families(nodes),
             named => named.iter().map(|name| name.trim()).collect(),
         };
-        let make = |name: &&str| Site::of_family(&site::family(name, nodes, self.degree)?, global.seed);
-        Ok(names.iter().map(make).collect::<Result<_, _>>()?)
+        Ok(names.iter().map(|name| site::family(name, nodes, self.degree)).collect::<Result<_, _>>()?)
+    }
+
+    fn of_families(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
+        let make = |family: &Family| Site::of_family(family, global.seed);
+        Ok(self.chosen_families()?.iter().map(make).collect::<Result<_, _>>()?)
     }
 }
 

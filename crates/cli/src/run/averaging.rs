@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use sottovoce::experiment::{self, Experiment};
 
-use super::{Place, Seeds, execute};
+use super::{Place, execute};
 use crate::Global;
 
 const EXAMPLES: &str = "Examples:
@@ -24,14 +24,12 @@ pub(super) struct Averaging {
     #[command(flatten)]
     experiment: experiment::Averaging,
     #[command(flatten)]
-    seeds: Seeds,
-    #[command(flatten)]
     place: Place,
 }
 
 impl Averaging {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let experiment = Experiment::Averaging(Box::new(self.experiment.clone()));
-        execute(&experiment, Path::new(""), self.seeds.seeds, &self.place, global)
+        execute(&experiment, Path::new(""), &self.place, global)
     }
 }

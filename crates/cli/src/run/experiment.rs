@@ -2,20 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
-use sottovoce::averaging;
-use sottovoce::experiment::{Experiment, folder_of};
+use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
+use sottovoce::{averaging, rumor};
+use sottovoce_report::{AveragingReport, RumorReport};
 
 use super::{Place, Printed};
 use crate::Global;
-
-/// Over how many seeds.
-#[derive(Debug, Args)]
-pub(super) struct Seeds {
-    /// Runs with so many seeds, from --seed on; the first is shown, errors are given over all of them.
-    #[arg(long, value_name = "K", default_value_t = 1)]
-    pub(super) seeds: usize,
-}
 
 /// Arguments of `run FILE.toml`.
 #[derive(Debug, Args)]
@@ -25,16 +19,22 @@ pub(super) struct Seeds {
 pub(super) struct File {
     /// The experiment.
     file: PathBuf,
-    #[command(flatten)]
-    seeds: Seeds,
+    /// Runs with so many seeds, instead of what the file says (averaging).
+    #[arg(long, value_name = "K")]
+    seeds: Option<usize>,
     #[command(flatten)]
     place: Place,
 }
 
 impl File {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let experiment = Experiment::read(&self.file)?;
-        execute(&experiment, &folder_of(&self.file), self.seeds.seeds, &self.place, global)
+        let mut experiment = Experiment::read(&self.file)?;
+        match (&mut experiment, self.seeds) {
+            (Experiment::Averaging(averaging), Some(seeds)) => averaging.seeds = Some(seeds),
+            (_, Some(seeds)) => bail!("`seeds` is {seeds}: only averaging runs under several; leave it out"),
+            (_, None) => {}
+        }
+        execute(&experiment, &folder_of(&self.file), &self.place, global)
     }
 }
 
@@ -42,21 +42,48 @@ impl File {
 pub(super) fn execute(
     experiment: &Experiment,
     folder: &Path,
-    seeds: usize,
+    place: &Place,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let seed = global.seed_of(experiment);
+    match experiment {
+        Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
+        Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
+    }
+}
+
+fn average(
+    experiment: &Averaging,
+    folder: &Path,
+    seed: u64,
     place: &Place,
     global: &Global,
 ) -> anyhow::Result<()> {
     let out = place.folder()?;
     if let Some(out) = &out {
-        sottovoce_report::AveragingReport::free(out, place.overwrite)?;
+        AveragingReport::free(out, place.overwrite)?;
     }
-    let Experiment::Averaging(averaging) = experiment;
-    let bar = global.progress(averaging::parts(seeds), "averaging, accounting");
-    let found = averaging::run(averaging, folder, global.seed, seeds, || bar.inc(1))?;
+    let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
+    let found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
     let (report, files) = match (&out, &found.report) {
         (Some(out), Some(report)) => (Some(out.clone()), report.write(out, place.overwrite)?),
         _ => (None, Vec::new()),
     };
     global.print(&Printed { found, report, files })
+}
+
+fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyhow::Result<()> {
+    let out = place.folder()?;
+    if let Some(out) = &out {
+        RumorReport::free(out, place.overwrite)?;
+    }
+    let bar = global.progress(rumor::PARTS, "spreading, attacking");
+    let found = rumor::run(&experiment.settings(seed)?, || bar.inc(1))?;
+    bar.finish_and_clear();
+    let files = match &out {
+        Some(out) => found.report.write(out, place.overwrite)?,
+        None => Vec::new(),
+    };
+    global.print(&Printed { found, report: out, files })
 }

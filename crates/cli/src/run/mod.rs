@@ -21,7 +21,7 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Global;
-use experiment::{Seeds, execute};
+use experiment::execute;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use sottovoce::experiment::Experiment;
 
-use super::{Place, Seeds, execute};
+use super::{Place, execute};
 use crate::Global;
 
 /// The experiment, as its file has it.
@@ -18,14 +18,19 @@ const EXPERIMENT: &str = include_str!("../../../../experiments/quickstart.toml")
                   sottovoce run quickstart --no-report --json\n  sottovoce run quickstart --seeds 10"
 )]
 pub(super) struct Quickstart {
-    #[command(flatten)]
-    seeds: Seeds,
+    /// Runs with so many seeds, from --seed on; the first is shown, errors are given over all of them.
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    seeds: usize,
     #[command(flatten)]
     place: Place,
 }
 
 impl Quickstart {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        execute(&Experiment::parse(EXPERIMENT)?, Path::new(""), self.seeds.seeds, &self.place, global)
+        let mut experiment = Experiment::parse(EXPERIMENT)?;
+        if let Experiment::Averaging(averaging) = &mut experiment {
+            averaging.seeds = Some(self.seeds);
+        }
+        execute(&experiment, Path::new(""), &self.place, global)
     }
 }

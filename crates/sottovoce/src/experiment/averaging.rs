@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_topology::Graph;
+use sottovoce_topology::schedule::Schedule;
 use sottovoce_topology::spectrum::Spectrum;
 use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Results;
@@ -32,6 +33,14 @@ pub struct Averaging {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "TEXT"))]
     pub title: Option<String>,
+    /// Seed of everything random, where the command line gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub seed: Option<u64>,
+    /// Runs with so many seeds, from the first on, over which errors are given (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K"))]
+    pub seeds: Option<usize>,
     /// Who can speak to whom.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub graph: GraphSpec,
@@ -65,6 +74,8 @@ pub enum Method {
     Gossip,
     /// The same, accelerated by the graph's spectral gap.
     Accelerated,
+    /// One pair of neighbours at a time, by a public schedule that is drawn beforehand.
+    Randomised,
     /// Exact averaging in about log2 n rounds, among partners of its own, whatever the graph.
     Butterfly,
 }
@@ -196,7 +207,7 @@ impl Averaging {
     /// Reads what the experiment names. `folder` is where relative names begin; `progress` hears of observers whose losses were found.
     pub fn ready(&self, folder: &Path, seed: u64, progress: impl Fn(usize) + Sync) -> Result<Ready> {
         let place = self.graph.place(folder, seed)?;
-        let setting = self.setting(&place)?;
+        let setting = self.setting(&place, seed)?;
         let observers = self.observers(&place.graph)?;
         let values = self.values.read(folder, &place.graph, seed)?;
         let bound = self.values.sensitivity(values.columns.len());
@@ -209,16 +220,16 @@ impl Averaging {
     }
 
     /// Who mixes with whom.
-    pub fn setting(&self, place: &Place) -> Result<Setting> {
+    pub fn setting(&self, place: &Place, seed: u64) -> Result<Setting> {
         let relay_noise = self.noise.relay_noise;
         let remedy = "give 0 or a positive number (a share of sigma)";
         require(relay_noise.is_finite() && relay_noise >= 0.0, "relay-noise", relay_noise, remedy)?;
-        let scheme = self.scheme(place)?;
+        let scheme = self.scheme(place, seed)?;
         scheme.check()?;
         Ok(Setting { scheme, relay_noise, results: self.adversary.results })
     }
 
-    fn scheme(&self, place: &Place) -> Result<Scheme> {
+    fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
         let steps = self.protocol.steps;
         require(steps != Some(0), "steps", 0, "give at least one")?;
         match (self.protocol.method, &place.schedule) {
@@ -229,13 +240,19 @@ impl Averaging {
                 }
                 Ok(Scheme::Butterfly { positions: (0..place.graph.nodes()).collect() })
             }
-            (Method::Butterfly | Method::Accelerated, Some(_)) => {
+            (Method::Butterfly | Method::Accelerated | Method::Randomised, Some(_)) => {
                 let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
                 Err(Error::parameter("protocol", "not gossip", remedy))
             }
             (Method::Gossip, Some(schedule)) => {
                 let rounds = steps.unwrap_or(schedule.period());
                 Ok(Scheme::Scheduled { schedule: schedule.clone(), rounds })
+            }
+            (Method::Randomised, None) => {
+                let mixing = self.graph.mixing(&place.graph)?;
+                let missing = || Error::missing("steps", "give the number of exchanges of pairs");
+                let rounds = steps.ok_or_else(missing)?;
+                Ok(Scheme::Scheduled { schedule: Schedule::randomised(&mixing, rounds, seed)?, rounds })
             }
             (method, None) => {
                 let mixing = self.graph.mixing(&place.graph)?;

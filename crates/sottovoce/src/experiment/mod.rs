@@ -12,6 +12,7 @@
 mod averaging;
 pub mod graph;
 mod network;
+mod rumor;
 mod template;
 mod values;
 
@@ -23,6 +24,7 @@ use sha2::{Digest, Sha256};
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
 pub use graph::{GraphSpec, Place};
 pub use network::NetworkSpec;
+pub use rumor::Rumor;
 pub use template::template;
 pub use values::{Range, Values, ValuesSpec};
 
@@ -44,10 +46,12 @@ use crate::{Error, Result};
 pub enum Experiment {
     /// Peers average their private values.
     Averaging(Box<Averaging>),
+    /// A rumour spreads.
+    Rumor(Rumor),
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 1] = ["averaging"];
+pub const KINDS: [&str; 2] = ["averaging", "rumor"];
 
 impl Experiment {
     /// Reads the text of a file.
@@ -63,6 +67,7 @@ impl Experiment {
         let read = |error: toml::de::Error| wrong(error.to_string().trim_end().to_owned());
         match kind.as_str() {
             "averaging" => Ok(Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?))),
+            "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
             _ => Err(Error::parameter("experiment", kind, kinds())),
         }
     }
@@ -77,6 +82,14 @@ impl Experiment {
             Error::parameter("experiment", path.display(), remedy)
         })?;
         Self::parse(&text).map_err(|error| Error::refused(format!("{}: {error}", path.display())))
+    }
+
+    /// The seed that it names.
+    pub fn seed(&self) -> Option<u64> {
+        match self {
+            Self::Averaging(averaging) => averaging.seed,
+            Self::Rumor(rumor) => rumor.seed,
+        }
     }
 
     /// As the text of a file.
