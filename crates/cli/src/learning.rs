@@ -11,7 +11,7 @@ use super::graph::source::GraphSource;
 use super::graph::{count, real};
 use sottovoce::experiment::graph::near;
 use sottovoce::learning::method::{Entry, METHODS, Options};
-use sottovoce::learning::{Against, Choice, Noise, Promise, Target};
+use sottovoce::learning::{Against, Choice, Noise, Promise, Target, Task};
 
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
@@ -24,19 +24,29 @@ pub(super) struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// The graph that was named, or a random geometric one of this size.
-    pub(super) fn mixing(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
-        self.weighted(self.source.read()?, peers, seed)
+    /// The graph that was named, or a random geometric one, and the task with its peers in the graph's order, if they have names.
+    pub(super) fn mixing(&self, task: Task, seed: u64) -> anyhow::Result<(Task, Mixing)> {
+        let named = self.source.read()?;
+        let task = match &named {
+            Some(graph) => {
+                let names: Vec<String> = (0..graph.nodes()).map(|node| graph.label(node)).collect();
+                task.in_order_of(&names)?
+            }
+            None => task,
+        };
+        let mixing = self.on(named, task.peers(), seed)?;
+        Ok((task, mixing))
     }
 
-    fn weighted(&self, named: Option<Graph>, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
+    /// The weights on a graph that was named, or on a random geometric one of this size.
+    fn on(&self, named: Option<Graph>, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
         let graph = match named {
             Some(graph) => graph,
             None => generate(&near(peers), seed, true)?,
         };
         if graph.nodes() != peers {
             bail!(
-                "`graph` has {} peers: give --nodes {0}, so that the data is dealt out to them",
+                "`graph` has {} peers: give --peers {0}, so that the data is dealt out to them",
                 graph.nodes()
             );
         }
@@ -64,7 +74,7 @@ pub(super) struct MethodArgs {
 #[derive(Debug, Args)]
 pub(super) struct StepArgs {
     /// Step size (default: 4 for steps of all, 0.05 for a token's).
-    #[arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long = "step-size", alias = "step", value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
     step: Option<f64>,
     /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
     #[arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step")]
@@ -86,8 +96,17 @@ impl MethodArgs {
     }
 
     /// The graph: the one named, or a random geometric one; none where the method has no use for it.
-    pub(super) fn mixing(&self, method: &Entry, peers: usize, seed: u64) -> anyhow::Result<Option<Mixing>> {
-        if method.needs_graph { self.graph.mixing(peers, seed).map(Some) } else { Ok(None) }
+    pub(super) fn mixing(
+        &self,
+        method: &Entry,
+        task: Task,
+        seed: u64,
+    ) -> anyhow::Result<(Task, Option<Mixing>)> {
+        if !method.needs_graph {
+            return Ok((task, None));
+        }
+        let (task, mixing) = self.graph.mixing(task, seed)?;
+        Ok((task, Some(mixing)))
     }
 
     /// The same where the graph may say how many peers there are.
@@ -100,13 +119,11 @@ impl MethodArgs {
         let named = self.graph.source.read()?;
         let Some(peers) = peers.or(named.as_ref().map(Graph::nodes)) else {
             match method.needs_graph {
-                true => bail!(
-                    "`graph` is missing: give --graph FILE, or --nodes, the number of peers of a random one"
-                ),
-                false => bail!("`nodes` is missing: give the number of peers"),
+                true => bail!("`graph` is missing: give --graph FILE, or --peers N for a random one"),
+                false => bail!("`peers` is missing: give the number of peers"),
             }
         };
-        let mixing = method.needs_graph.then(|| self.graph.weighted(named, peers, seed)).transpose()?;
+        let mixing = method.needs_graph.then(|| self.graph.on(named, peers, seed)).transpose()?;
         Ok((peers, mixing))
     }
 }

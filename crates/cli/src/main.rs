@@ -16,6 +16,7 @@ mod plan;
 mod progress;
 mod reproduce;
 mod run;
+mod schema;
 mod seed;
 mod shell;
 mod task;
@@ -80,6 +81,8 @@ enum Command {
     Reproduce(reproduce::Reproduce),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
+    /// Print the form of a command's JSON document, as JSON Schema.
+    Schema(schema::Schema),
     /// Print a completion script for a shell.
     Completions(shell::Completions),
     /// Print the manual page (roff).
@@ -109,8 +112,9 @@ fn main() -> ExitCode {
         Command::Audit(command) => command.run(&cli.global),
         Command::Reproduce(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
-        Command::Completions(completions) => completions.run(command()),
-        Command::Man(man) => man.run(command()),
+        Command::Schema(command) => command.run(&cli.global),
+        Command::Completions(completions) => completions.run(&cli.global, command()),
+        Command::Man(man) => man.run(&cli.global, command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

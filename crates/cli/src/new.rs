@@ -1,9 +1,9 @@
 //! `sottovoce new`: an experiment to begin with.
 
-use std::io::Write;
-
 use clap::Args;
 use sottovoce::experiment::template;
+
+use crate::output;
 
 /// Arguments of `new`.
 #[derive(Debug, Args)]
@@ -15,10 +15,6 @@ pub(crate) struct New {
 
 impl New {
     pub(crate) fn run(&self) -> anyhow::Result<()> {
-        let text = template(&self.kind)?;
-        match std::io::stdout().lock().write_all(text.as_bytes()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            other => Ok(other?),
-        }
+        output::write(template(&self.kind)?.as_bytes())
     }
 }

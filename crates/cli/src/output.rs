@@ -12,6 +12,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::Context;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
@@ -69,8 +70,7 @@ impl Global {
 /// Writes to standard output, all of it. A reader who has gone away, as `head` does, is no error.
 pub(crate) fn write(bytes: &[u8]) -> anyhow::Result<()> {
     let mut stdout = Stdout;
-    stdout.write_all(bytes)?;
-    Ok(stdout.flush()?)
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).context("standard output cannot be written")
 }
 
 /// Whether remarks are unwanted.
@@ -94,7 +94,7 @@ pub(crate) fn say(text: &str) {
 }
 
 /// Standard output that takes no offence at a reader who has gone away.
-pub(crate) struct Stdout;
+struct Stdout;
 
 impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

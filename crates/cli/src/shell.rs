@@ -1,8 +1,9 @@
 //! Completion scripts and the manual page, generated from the command definitions.
 
+use anyhow::bail;
 use clap::Args;
 
-use super::output;
+use super::{Global, output};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
@@ -18,7 +19,8 @@ pub(crate) struct Completions {
 pub(crate) struct Man {}
 
 impl Completions {
-    pub(crate) fn run(&self, mut command: clap::Command) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, global: &Global, mut command: clap::Command) -> anyhow::Result<()> {
+        refuse(global, "a script")?;
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "sottovoce", &mut script);
         output::write(&script)
@@ -27,13 +29,22 @@ impl Completions {
 
 impl Man {
     /// One page: the program, then every command with its options.
-    pub(crate) fn run(&self, command: clap::Command) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, global: &Global, command: clap::Command) -> anyhow::Result<()> {
+        refuse(global, "a manual page")?;
         let mut page = Vec::new();
         let mut root = command;
         root.build();
         clap_mangen::Man::new(root.clone()).render(&mut page)?;
         append(&root, &mut page)?;
         output::write(&page)
+    }
+}
+
+/// Refuses to print JSON where there is none.
+fn refuse(global: &Global, what: &str) -> anyhow::Result<()> {
+    match global.json {
+        true => bail!("`json` is given: {what} has no JSON document; leave --json out"),
+        false => Ok(()),
     }
 }
 

@@ -137,6 +137,11 @@ pub fn short_up(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
+    if value.abs() < 1e-3 {
+        let nudged = [value, value * 1.005].map(|value| format!("{value:.2e}"));
+        let fits = |shown: &String| shown.parse::<f64>().is_ok_and(|shown| shown >= value);
+        return nudged.into_iter().find(fits).unwrap_or_else(|| value.to_string());
+    }
     let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 12); // whole numbers
     let scale = 10_f64.powi(digits);
     let scaled = (value * scale).ceil();
@@ -154,6 +159,7 @@ mod tests {
         assert_eq!(short_up(4.35), "4.35");
         assert_eq!(short_up(0.0), "0");
         assert_eq!(short_up(0.001_234_1), "0.00124");
+        assert_eq!(short_up(0.000_040_446_4), "4.05e-5");
         assert_eq!(short_up(12_345.2), "12346");
         for i in 1..2000 {
             let value = 1e-9 * 1.02_f64.powi(i);

@@ -17,7 +17,7 @@ use super::Global;
     after_help = "Examples:\n  sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000\n  \
                   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
                   sottovoce account learning --graph friends.txt --iterations 10 --observers 0\n  \
-                  sottovoce account rumor --nodes 100 --curious 10 --muting 0.1\n  \
+                  sottovoce account rumor --peers 100 --curious 10 --muting 0.1\n  \
                   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6"
 )]
 pub(crate) struct Account {

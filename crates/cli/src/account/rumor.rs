@@ -12,8 +12,8 @@ use crate::graph::{count, real};
 use sottovoce::terms::Stated;
 
 const EXAMPLES: &str = "Examples:
-  sottovoce account rumor --nodes 100 --curious 10 --muting 0.1
-  sottovoce account rumor --nodes 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
+  sottovoce account rumor --peers 100 --curious 10 --muting 0.1
+  sottovoce account rumor --peers 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
 
 An active peer tells a peer drawn among all (itself included), stays active with probability S, and whoever is told becomes
 active. With --muting 0 the rumour walks (most private), with --muting 1 it is pushed (fastest). Curious peers log, in order,
@@ -24,7 +24,7 @@ who tells them and whom they tell. The proofs, and what they do not cover, are i
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RumorArgs {
     /// Number of peers, who can all reach each other.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: usize,
     /// How many of them are curious.
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]

@@ -55,10 +55,10 @@ pub(crate) struct WalkArgs {
     #[arg(long, requires = "trajectory")]
     result_shown: bool,
     /// The observer knows who sent it the token (of the printed loss; trajectories assume that it knows the whole path).
-    #[arg(long)]
+    #[arg(long, requires = "observers")]
     sender_known: bool,
     /// Contributions that the printed loss is for.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count, requires = "observers")]
     contributions: usize,
     /// Noise, in units of the sensitivity.
     #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, requires = "order")]

@@ -29,7 +29,7 @@ impl std::error::Error for Failed {}
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Example:\n  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
-                  sottovoce audit source --nodes 1000 --curious 100 --muting 0.5\n\n\
+                  sottovoce audit source --peers 1000 --curious 100 --muting 0.5\n\n\
                   Exit code 0: the claim stands. 1: it does not. 2: bad input. 3: failed input or output."
 )]
 pub(crate) struct Audit {

@@ -38,19 +38,19 @@ pub(crate) struct Reconstruct {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"])]
     schedule: Option<PathBuf>,
     /// Number of peers of a butterfly, which needs no graph.
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true, conflicts_with_all = ["graph", "schedule"])]
+    #[arg(long, alias = "nodes", value_name = "N", value_parser = count, allow_negative_numbers = true, conflicts_with_all = ["graph", "schedule"])]
     peers: Option<usize>,
     /// What the peers do.
     #[arg(long, value_enum, default_value = "gossip")]
     protocol: Protocol,
     /// Number of gossip steps (default: all steps of the schedule; a butterfly has its own number).
-    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: Option<usize>,
     /// Peers who pool what they hear, separated by commas.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
     /// Fresh noise on every message, as a share of the local noise.
-    #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, alias = "relay", value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
     /// What becomes of the results: published ones are known to the observers.
     #[arg(long, value_enum, default_value = "kept")]
@@ -77,6 +77,9 @@ pub(crate) struct Reconstruct {
     #[arg(long, value_name = "F", default_value = "0.5", value_parser = real, allow_negative_numbers = true)]
     target: f64,
 }
+
+/// Most peers of a butterfly that is attacked.
+const MOST_PEERS: usize = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Protocol {
@@ -133,6 +136,9 @@ impl Reconstruct {
                     bail!("`steps` is {steps}: a butterfly has its own number of rounds; leave --steps out");
                 }
                 let peers = graph.map(Graph::nodes).or(peers).unwrap_or(0);
+                if peers > MOST_PEERS {
+                    bail!("`peers` is {peers}: give at most {MOST_PEERS}");
+                }
                 Ok(Scheme::Butterfly { positions: (0..peers).collect() })
             }
             (_, _, Some(peers), _) => {

@@ -16,9 +16,9 @@ use super::{Global, counted, save};
 use crate::output;
 
 const EXAMPLES: &str = "Example:
-  sottovoce graph generate --family ring --nodes 16
+  sottovoce graph generate --family ring --peers 16
   sottovoce graph generate --family torus --sides 4,4,4 --out torus.graphml
-  sottovoce graph generate --family erdos-renyi --nodes 200 --mean-degree 8 --connected --out er.txt
+  sottovoce graph generate --family erdos-renyi --peers 200 --mean-degree 8 --connected --out er.txt
   sottovoce graph generate --family stochastic-block --sizes 50,50 --p-in 0.3 --p-out 0.02
 
 Formats by extension:
@@ -60,6 +60,9 @@ impl Generate {
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
         save::check("out", out, self.overwrite)?;
+        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
+        }
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;

@@ -16,7 +16,7 @@ use super::Global;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(
-    after_help = "Example:\n  sottovoce graph generate --family hypercube --nodes 64 --out cube.txt\n  \
+    after_help = "Example:\n  sottovoce graph generate --family hypercube --peers 64 --out cube.txt\n  \
                         sottovoce graph inspect cube.txt --lazy 0.5"
 )]
 pub(crate) struct Graph {

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 /// Refuses a place that cannot be written to, before any work is done.
-pub(crate) fn check(field: &str, out: &Path, force: bool) -> anyhow::Result<()> {
+pub(crate) fn check(field: &str, out: &Path, overwrite: bool) -> anyhow::Result<()> {
     let shown = out.display();
     match fs::metadata(out) {
         Ok(found) if found.is_dir() => bail!("`{field}` is {shown}: it is a folder; give a file name"),
         Ok(found) if !found.is_file() => {
             bail!("`{field}` is {shown}: it is not a plain file; give another name")
         }
-        Ok(_) if !force => {
-            bail!("`{field}` is {shown}: the file exists; give another name, or --force to replace it")
+        Ok(_) if !overwrite => {
+            bail!("`{field}` is {shown}: the file exists; give another name, or --overwrite to replace it")
         }
         Ok(_) => Ok(()),
         Err(_) if out.file_name().is_none() => bail!("`{field}` is {shown}: it has no file name; give one"),

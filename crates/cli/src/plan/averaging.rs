@@ -20,10 +20,10 @@ use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
 const EXAMPLES: &str = "Examples:
-  sottovoce plan averaging --nodes 64 --target-far --epsilon 1
+  sottovoce plan averaging --peers 64 --target-far --epsilon 1
   sottovoce plan averaging --graph er.txt --target-far --epsilon 1 --target-worst 4
-  sottovoce plan averaging --nodes 64 --target-worst --epsilon 1 --results published
-  sottovoce plan averaging --nodes 100 --families torus,random-regular --target-mean 0.1 --json
+  sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --results published
+  sottovoce plan averaging --peers 100 --families torus,random-regular --target-mean 0.1 --json
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
 guarantee for nobody: some pairs lose more), of the worst pair, or of the worst pair at --beyond hops or more. The bound
@@ -44,19 +44,19 @@ pub(super) struct AveragingArgs {
     #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "graph")]
     format: Option<Format>,
     /// What neighbours give to each other in one step on the given graph.
-    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis-plus-one", value_parser = weights())]
+    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis-plus-one", value_parser = weights(), conflicts_with = "nodes")]
     weights: Weights,
     /// Share of its own value that every peer of the given graph keeps in a step, from 0 to below 1.
-    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true, conflicts_with = "nodes")]
     lazy: f64,
     /// Number of peers, instead of a graph: the graph is chosen too.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Families of graphs to choose from, separated by commas (default: those that suit the number of peers).
     #[arg(long, value_name = "F,..", value_delimiter = ',')]
     families: Vec<String>,
     /// Neighbours of each peer in a random-regular graph (default: about log2 of the number of peers).
-    #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true, conflicts_with = "graph")]
     degree: Option<usize>,
     /// How far one person can move a peer's value; values lie in an interval of this width.
     #[arg(long, value_name = "DELTA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
@@ -103,6 +103,10 @@ struct Bounds {
 impl AveragingArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.out.check()?;
+        // Refuses a delta outside (0, 1) before any graph is drawn.
+        if !(self.bounds.delta > 0.0 && self.bounds.delta < 1.0) {
+            bail!("`delta` is {}: give a number between 0 and 1", self.bounds.delta);
+        }
         let problem = Problem {
             target: self.bounds.target()?,
             sites: self.sites(global)?,
@@ -124,7 +128,7 @@ impl AveragingArgs {
     fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
         match (&self.graph, self.nodes) {
             (Some(_), Some(nodes)) => {
-                bail!("`nodes` is {nodes}: the graph has its own number of peers; remove --nodes or --graph")
+                bail!("`peers` is {nodes}: the graph has its own number of peers; remove --peers or --graph")
             }
             (Some(_), None) if !self.families.is_empty() => {
                 bail!(
@@ -139,7 +143,7 @@ impl AveragingArgs {
             }
             (None, Some(_)) => self.of_families(global),
             (None, None) => {
-                bail!("`graph` is missing: give --graph FILE, or --nodes N to choose from families")
+                bail!("`graph` is missing: give --graph FILE, or --peers N to choose from families")
             }
         }
     }
@@ -160,6 +164,9 @@ impl AveragingArgs {
             [] => site::default_families(nodes),
             named => named.iter().map(|name| name.trim()).collect(),
         };
+        if let Some(degree) = self.degree.filter(|_| !names.contains(&"random-regular")) {
+            bail!("`degree` is {degree}: only random-regular graphs take it, and none is among --families");
+        }
         Ok(names.iter().map(|name| site::family(name, nodes, self.degree)).collect::<Result<_, _>>()?)
     }
 
@@ -255,10 +262,11 @@ impl Planned {
         let plan = &self.0;
         let width =
             plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
-        writeln!(f, "  {:width$} {:49} {:>26}", "", "", format!("epsilon at delta = {:e}", plan.delta))?;
+        let heading = format!("epsilon at delta = {:e}", plan.delta);
+        writeln!(f, "  {:width$} {:54} {heading}", "", "")?;
         writeln!(
             f,
-            "  {:<18} {:<width$} {:>8} {:>8} {:>4} {:>8} {:>7} {:>8} {:>8} {:>8}",
+            "  {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7} {:>6} {:>7} {:>7} {:>7}",
             "protocol",
             "graph",
             "sigma",
@@ -274,14 +282,14 @@ impl Planned {
             let mark = if i == plan.chosen { '>' } else { ' ' };
             writeln!(
                 f,
-                "{mark} {:<18} {:<width$} {:>8} {:>8} {:>4} {:>8.1e} {:>7} {:>8} {:>8} {:>8}",
+                "{mark} {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7.1e} {:>6} {:>7} {:>7} {:>7}",
                 row.protocol.name(),
                 end(graph(row), width),
-                row.sigma,
-                row.tau,
+                short_up(row.sigma),
+                short_up(row.tau),
                 row.steps,
                 row.error,
-                short(row.error_over_local),
+                format!("{:.3}", row.error_over_local),
                 shown(row.epsilon.peer),
                 shown(row.epsilon.far),
                 shown(row.epsilon.wire_tapper)
@@ -341,7 +349,7 @@ impl fmt::Display for Planned {
 }
 
 /// Widest name of a graph in the table.
-const WIDEST: usize = 14;
+const WIDEST: usize = 20;
 
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")

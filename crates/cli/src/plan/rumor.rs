@@ -13,8 +13,8 @@ use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
 
 const EXAMPLES: &str = "Examples:
-  sottovoce plan rumor --nodes 1000 --curious 100 --delta 0.2
-  sottovoce plan rumor --nodes 65536 --curious 6553 --delta 0.15 --json
+  sottovoce plan rumor --peers 1000 --curious 100 --delta 0.2
+  sottovoce plan rumor --peers 65536 --curious 6553 --delta 0.15 --json
 
 Delta bounds by how much curious peers can tell two sources apart (at epsilon = 0): asked to choose between two, they are right
 with probability at most (1 + delta) / 2. No protocol in which the source acts like everyone else gets below F/N.";
@@ -24,7 +24,7 @@ with probability at most (1 + delta) / 2. No protocol in which the source acts l
 #[command(after_help = EXAMPLES)]
 pub(super) struct RumorArgs {
     /// Number of peers, who can all reach each other.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: usize,
     /// How many of them are curious.
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]

@@ -22,11 +22,6 @@ const NAMES: [&str; 9] = [
 const JSON_LOSSES: usize = 8_000_000;
 
 impl AveragingReport {
-    /// Refuses a folder that holds a report already, before any work is done.
-    pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
-        store::check(dir, &NAMES, overwrite)
-    }
-
     /// Writes the page, its pictures and its data into a folder, which is made if it is not there. Returns the files:
     /// `report.html`, `graph`, `loss-by-distance` and `error-by-step` as `.svg` and `.png`, `losses.csv` and
     /// `report.json`.
@@ -37,8 +32,13 @@ impl AveragingReport {
     /// system refuses to write. The folder then holds what it held before.
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
         self.check()?;
-        store::check(dir, &NAMES, overwrite)?;
+        Self::free(dir, overwrite)?;
         store::write(dir, &NAMES, self.contents()?)
+    }
+
+    /// Refuses a folder that holds a report already: worth asking before the work begins.
+    pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
+        store::check(dir, &NAMES, overwrite)
     }
 
     /// The contents of the files, in the order of their names.

@@ -8,7 +8,7 @@ use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
 
-use crate::terms::Terms;
+use crate::terms::{Stated, Terms};
 use crate::{Result, require};
 
 /// A loss above this counts as fully exposed.
@@ -87,6 +87,8 @@ pub struct Accounted {
     pub exposed: Option<Vec<usize>>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
     /// What holds for the exact losses.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
@@ -113,7 +115,8 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     let adversary = Adversary::Coalition(observers.clone());
     let found = wants(Method::Exact).then(|| account(setting, &adversary)).transpose()?;
     let promised = found.as_ref().map(|account| promise(account, question)).transpose()?;
-    let (statements, terms) = promised.map_or((Vec::new(), None), |(said, terms)| (vec![said], Some(terms)));
+    let terms = promised.as_ref().map(|promised| promised.terms.clone());
+    let (statements, guarantees) = promised.map(|one| (one.statement, one.stated)).into_iter().unzip();
     let leakage = found.map(|account| account.leakage);
     let worst_understatement = leakage.as_ref().zip(published.as_ref()).and_then(understatement);
     Ok(Accounted {
@@ -130,6 +133,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         mean: leakage.as_ref().map(Leakage::mean),
         exposed: leakage.as_ref().map(exposed),
         statements,
+        guarantees,
         terms,
         worst_understatement: worst_understatement.filter(|_| setting.relay_noise == 0.0),
         exact: leakage.map(|leakage| leakage.losses),
@@ -146,15 +150,27 @@ pub fn check(question: &Question) -> Result<()> {
     Ok(())
 }
 
-/// What the peer that loses most is promised, in words, and the terms of all losses.
-pub fn promise(account: &Account, question: &Question) -> Result<(String, Terms)> {
+/// What the peer that loses most is promised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Promised {
+    /// In words.
+    pub statement: String,
+    /// As numbers.
+    pub stated: Stated,
+    /// The terms of all losses.
+    pub terms: Terms,
+}
+
+/// What the peer that loses most is promised, and the terms of all losses.
+pub fn promise(account: &Account, question: &Question) -> Result<Promised> {
     let (peer, guarantee) = account.worst(question.sensitivity, question.sigma)?;
     let statement = format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?);
     let adversary = match account.results {
         Results::Kept => guarantee.adversary.to_string(),
         Results::Published => format!("{}, with everybody's result", guarantee.adversary),
     };
-    Ok((statement, Terms::new(guarantee, adversary)))
+    let stated = Stated::new(format!("peer {peer}, the worst off"), &guarantee, question.delta)?;
+    Ok(Promised { statement, stated, terms: Terms::new(guarantee, adversary) })
 }
 
 /// Peers whose noisy value the observers can compute.

@@ -9,8 +9,8 @@ use sottovoce_protocol::averaging::Noising;
 use sottovoce_report::AveragingReport;
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
 use sottovoce_simulator::bulk::Bulk;
-use sottovoce_simulator::events::Simulation;
-use sottovoce_simulator::happened::Arrivals;
+use sottovoce_simulator::driver::Simulation;
+use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
@@ -169,15 +169,16 @@ impl Simulated {
         if ready.experiment.network.lenient {
             machines = machines.into_iter().map(|machine| machine.lenient()).collect();
         }
-        let mut arrived = Arrivals::default();
+        let mut transcript = AveragingTranscript::default();
         let checks = invariants::of_averaging(&setup)?;
         let outcome = Simulation::new(machines, PeerNoise::all(seed, ready.peers()), ready.network, seed)?
             .faults(&ready.faults)?
+            .budgets(setup.allowances()?)?
             .averaging(setup.facts()?)
             .invariants(checks)
-            .recorder(&mut arrived)
+            .recorder(&mut transcript)
             .run();
-        let past = Past::new(ready.setting.clone(), &outcome, &arrived)?;
+        let past = Past::new(ready.setting.clone(), &transcript)?;
         Ok(Self { outcome, past })
     }
 

@@ -184,7 +184,7 @@ fn check(problem: &Problem) -> Result<usize> {
     };
     match problem.sites.iter().find(|site| site.nodes() != first.nodes()) {
         Some(odd) => Err(Error::parameter(
-            "nodes",
+            "peers",
             format!("{} in {}", odd.nodes(), odd.name),
             format!("all graphs must have {}", first.nodes()),
         )),

@@ -16,9 +16,9 @@ const ZOOM: f64 = 2.0;
 const POINTS: u32 = 400;
 
 /// Refuses a name that cannot be written, before any work is done.
-pub(super) fn check(path: &Path, force: bool) -> anyhow::Result<()> {
+pub(super) fn check(path: &Path, overwrite: bool) -> anyhow::Result<()> {
     kind(path)?;
-    save::check("plot", path, force)
+    save::check("plot", path, overwrite)
 }
 
 /// Draws the curves into a file, whole or not at all.

@@ -28,7 +28,7 @@ pub(super) const ENTRY: Entry = Entry {
     name: "gossip",
     about: "gossip after every step of all",
     needs_graph: true,
-    options: &["rounds", "accelerated", "relay"],
+    options: &["steps", "accelerated", "relay-noise"],
     planned: Options { accelerated: true, ..Options::NONE },
     make: |options, mixing| {
         let mixing = graph(mixing, "gossip")?;
@@ -64,7 +64,7 @@ fn usual_rounds(mixing: &Mixing) -> Result<usize> {
         gap > 0.0 && rounds <= MOST_ROUNDS,
         "weights",
         value,
-        "use --weights metropolis-plus-one or --lazy 0.1, or give the rounds",
+        "use --weights metropolis-plus-one or --lazy 0.1, or give --steps",
     )?;
     Ok(rounds)
 }
@@ -89,7 +89,7 @@ impl Way for Gossip {
     ) -> Result<Box<dyn Engine + 'a>> {
         let mixing = graph(mixing, "gossip")?;
         let plain = self.relay == 0.0 || !self.accelerated;
-        require(plain, "relay", self.relay, "relay noise goes with plain gossip only")?;
+        require(plain, "relay-noise", self.relay, "relay noise goes with plain gossip only")?;
         let engine = Descent::start(task, vec![self.scheme(mixing)], self.relay, settings, threads)?;
         Ok(Box::new(engine.without_consensus()))
     }

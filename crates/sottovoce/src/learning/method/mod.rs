@@ -196,14 +196,19 @@ pub struct Entry {
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct Options {
-    /// Rounds of gossip after each gradient step (default: as the paper has it).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "K"))]
+    /// Gossip steps after each contribution (default: as the paper has it).
+    #[serde(rename = "steps", alias = "rounds")]
+    #[cfg_attr(feature = "flags", arg(long = "steps", alias = "rounds", value_name = "K"))]
     pub rounds: Option<usize>,
     /// Accelerate gossip.
     #[cfg_attr(feature = "flags", arg(long))]
     pub accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
-    #[cfg_attr(feature = "flags", arg(long, value_name = "SHARE", allow_negative_numbers = true))]
+    #[serde(rename = "relay-noise", alias = "relay")]
+    #[cfg_attr(
+        feature = "flags",
+        arg(long = "relay-noise", alias = "relay", value_name = "SHARE", allow_negative_numbers = true)
+    )]
     pub relay: Option<f64>,
     /// Tokens that walk in parallel (default: 1).
     #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
@@ -232,9 +237,9 @@ impl Options {
         let number = |value: Option<usize>| value.map(|value| value.to_string());
         let real = |value: Option<f64>| value.map(|value| value.to_string());
         let all = [
-            ("rounds", number(self.rounds)),
+            ("steps", number(self.rounds)),
             ("accelerated", self.accelerated.then(|| "given".to_owned())),
-            ("relay", real(self.relay)),
+            ("relay-noise", real(self.relay)),
             ("tokens", number(self.tokens)),
             ("burn-in", number(self.burn_in)),
             ("markov-step", real(self.markov_step)),

@@ -74,9 +74,9 @@ fn every_option_belongs_to_a_method_and_is_refused_by_the_others() {
         markov_step: Some(1.0),
     };
     let one = |name: &str| Options {
-        rounds: all.rounds.filter(|_| name == "rounds"),
+        rounds: all.rounds.filter(|_| name == "steps"),
         accelerated: name == "accelerated",
-        relay: all.relay.filter(|_| name == "relay"),
+        relay: all.relay.filter(|_| name == "relay-noise"),
         tokens: all.tokens.filter(|_| name == "tokens"),
         burn_in: all.burn_in.filter(|_| name == "burn-in"),
         markov_step: all.markov_step.filter(|_| name == "markov-step"),
