@@ -119,7 +119,8 @@ impl Reconstruct {
             seed: global.seed,
         };
         let claim = if self.claim == Choice::Exact { Claim::Exact } else { Claim::Published };
-        let weighing = Weighing { weights: self.source.weights, lazy: self.source.lazy, target: self.target };
+        let weighing =
+            Weighing { weights: self.source.weights(), lazy: self.source.lazy(), target: self.target };
         attack(&question, &claim, &weighing, names, global)
     }
 
@@ -149,7 +150,7 @@ impl Reconstruct {
                 bail!("`protocol` is accelerated: acceleration needs a fixed graph; give --graph FILE")
             }
             (Protocol::Gossip, _, _, Some(path)) => {
-                let schedule = read_schedule(path, self.source.weights)?;
+                let schedule = read_schedule(path, self.source.weights())?;
                 Ok(Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule })
             }
             (protocol, Some(graph), _, _) => {

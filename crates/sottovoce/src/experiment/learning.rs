@@ -253,6 +253,13 @@ impl GraphFile {
         self.file.is_some() || self.family.is_some()
     }
 
+    /// What was given of it, by name.
+    fn given(&self) -> Option<&'static str> {
+        let (weights, lazy) = (self.weights.is_some(), self.lazy.is_some());
+        let all = [("graph", self.is_given()), ("weights", weights), ("lazy", lazy)];
+        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
     fn spec(&self) -> GraphSpec {
         let Self { file, format, family, lazy, .. } = self.clone();
         let weights = Some(self.weights.unwrap_or(Weights::Metropolis));
@@ -313,7 +320,7 @@ impl MethodSpec {
             markov_step: None,
         };
         method.check(&options)?;
-        method.check_graph(graph.is_given())?;
+        method.check_graph(graph.given())?;
         Ok(Choice { method, options, iterations: self.iterations, step: None })
     }
 }
@@ -328,9 +335,9 @@ impl GraphFile {
         seed: u64,
     ) -> Result<(usize, Option<Mixing>)> {
         let given = self.read(folder, seed)?;
-        let Some(peers) = given.as_ref().map(|place| Graph::nodes(&place.graph)).or(peers) else {
+        let Some(peers) = peers.or(given.as_ref().map(|place| Graph::nodes(&place.graph))) else {
             return Err(match method.needs_graph {
-                true => Error::missing("graph", "give --graph FILE, or --peers the number of peers"),
+                true => Error::missing("graph", "give --graph FILE, or --peers, the number of peers of a random one"),
                 false => Error::missing("peers", "give the number of peers"),
             });
         };
