@@ -11,6 +11,7 @@ use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, Zero
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use super::graph::{count, real};
+use super::input;
 use super::output::note;
 use sottovoce::learning::{Batch, Bounds, Data, Task};
 use sottovoce_learning::data::{Kind, Labels, stem};
@@ -190,6 +191,9 @@ impl TaskArgs {
                 }
                 let found = self.file(path.clone())?.read()?;
                 found.notes.iter().for_each(|text| note(text));
+                if let Some(source) = found.sources.first() {
+                    input::keep(input::DATA, source.sha256.clone());
+                }
                 let shards = match found.named_shards()? {
                     Some(shards) => shards,
                     None => self.deal(&found.train)?,
@@ -197,7 +201,11 @@ impl TaskArgs {
                 let task = self.task(stem(path), shards, found.train.width(), found.test, found.loss)?;
                 Ok(task.from_files(found.sources))
             }
-            Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?),
+            Some(path) => {
+                let task = self.houses("Houses", &houses::read(path, houses::Split::Eighty)?)?;
+                input::hash(input::DATA, path)?;
+                Ok(task)
+            }
             None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
         }
     }
