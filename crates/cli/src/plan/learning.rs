@@ -8,6 +8,7 @@ use sottovoce::experiment::{GraphFile, LearningTarget, TaskSpec};
 
 use crate::Global;
 use crate::graph::count;
+use crate::input;
 use crate::output::note;
 use sottovoce::learning::plan::Problem;
 
@@ -41,8 +42,12 @@ impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let (task, notes) = self.task.read(Path::new(""))?;
         notes.iter().for_each(|text| note(text));
+        input::of_task(&self.task, &task)?;
         let (task, found) = self.graph.mixing(Path::new(""), task, global.seed)?;
-        let Some((mixing, _)) = found else { bail!("`graph` is missing: give --graph FILE") };
+        let Some((mixing, place)) = found else { bail!("`graph` is missing: give --graph FILE") };
+        if let Some(hash) = place.sha256 {
+            input::keep(input::GRAPH, hash);
+        }
         let problem = Problem {
             task: &task,
             mixing: &mixing,

@@ -8,6 +8,7 @@ use clap::Args;
 use super::{Place, Printed};
 use crate::Global;
 use crate::graph::count;
+use crate::input;
 use crate::output::note;
 use sottovoce::experiment::{self, Experiment};
 use sottovoce::learning::{Checkpoint, Noise, Run};
@@ -81,6 +82,10 @@ pub(super) fn learn(
     }
     let ready = experiment.ready(folder, seed)?;
     ready.notes.iter().for_each(|text| note(text));
+    input::of_task(&experiment.task, &ready.task)?;
+    if let Some(hash) = &ready.graph_sha256 {
+        input::keep(input::GRAPH, hash.clone());
+    }
     let job = experiment.job(&ready, seed);
     let mut run = job.start()?;
     state.take_up(&mut run)?;
