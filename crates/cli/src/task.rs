@@ -10,6 +10,7 @@ use sottovoce_learning::read::Column;
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use super::graph::{count, real};
+use super::input;
 use sottovoce::learning::{Batch, Bounds, Data, Task};
 use sottovoce_learning::data::{Kind, Labels, stem};
 
@@ -128,6 +129,10 @@ enum Clipped {
 impl TaskArgs {
     /// The data, dealt out.
     pub(super) fn read(&self) -> anyhow::Result<Task> {
+        if let Some(path) = &self.data {
+            // Whatever is wrong with it, the reader says better.
+            _ = input::hash(input::DATA, path);
+        }
         match &self.data {
             Some(path) if !path.is_dir() => {
                 if self.split != Split::Even {

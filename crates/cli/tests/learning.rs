@@ -335,7 +335,7 @@ fn every_method_is_accounted_for_as_it_runs() {
         &format!("account learning --method walk --graph {graph} --observers 0,1"),
         &["`observers` is 2 peers", "one"],
     );
-    refused("account learning --method butterfly --observers 0", &["`nodes` is missing"]);
+    refused("account learning --method butterfly --observers 0", &["`peers` is missing"]);
     refused(
         "account learning --method butterfly --nodes 8 --observers 0 --sigma 1 --epsilon 2",
         &["--epsilon"],

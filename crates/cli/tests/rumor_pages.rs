@@ -89,7 +89,7 @@ fn a_report_is_not_overwritten_unless_asked() {
 
 #[test]
 fn bad_runs_are_refused_before_any_work() {
-    refused("run rumor --nodes 2", &["`nodes` is 2", "from 4"]);
+    refused("run rumor --nodes 2", &["`peers` is 2", "from 4"]);
     refused("run rumor --nodes 100 --curious 99", &["`curious` is 99", "from 1 to 98"]);
     refused("run rumor --muting 1.5", &["`muting` is 1.5", "probability"]);
     refused("run rumor --delta 0.01", &["`delta` is 0.01", "f/n = 0.0625"]);
@@ -135,7 +135,8 @@ fn one_figure_is_the_same_every_time_and_replaces_only_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     let one = "reproduce rumor/2b --quick --out out";
     let line = text(folder.path(), one);
-    assert!(line.starts_with("2b     reproduced, and holds: paper: ") && line.contains("theory: "), "{line}");
+    assert!(line.starts_with("rumor: 1 of 1 claims reproduced, 1 hold (QUICK"), "{line}");
+    assert!(line.contains("\n2b     reproduced, and holds: paper: ") && line.contains("theory: "), "{line}");
     let first = fs::read(folder.path().join("out/results.json")).unwrap();
     sottovoce(folder.path(), one).assert().code(2);
     text(folder.path(), &format!("{one} --overwrite --quiet"));

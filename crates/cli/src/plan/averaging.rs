@@ -7,12 +7,15 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use sottovoce_topology::family::Family;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
+use sottovoce::experiment::GraphSpec;
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
@@ -66,6 +69,8 @@ pub(super) struct AveragingArgs {
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
+    #[command(flatten)]
+    out: Out,
 }
 
 /// What must hold.
@@ -97,6 +102,7 @@ struct Bounds {
 
 impl AveragingArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        self.out.check()?;
         // Refuses a delta outside (0, 1) before any graph is drawn.
         if !(self.bounds.delta > 0.0 && self.bounds.delta < 1.0) {
             bail!("`delta` is {}: give a number between 0 and 1", self.bounds.delta);
@@ -114,7 +120,9 @@ impl AveragingArgs {
         let bar = global.progress(0, "planning");
         let found = plan::averaging(&problem, &|stage, done, total| show(&bar, stage, done, total));
         bar.finish_and_clear();
-        global.print(&Planned(found?))
+        let found = found?;
+        let experiment = found.experiment(self.graph_spec(), &self.chosen_families()?, global.seed)?;
+        self.out.print(Planned(found), experiment, global)
     }
 
     fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
@@ -133,24 +141,38 @@ impl AveragingArgs {
                 let mixing = Mixing::new(&graph, self.weights).lazy(self.lazy)?;
                 Ok(vec![Site::new(path.display().to_string(), mixing)?])
             }
-            (None, Some(nodes)) => self.of_families(nodes, global),
+            (None, Some(_)) => self.of_families(global),
             (None, None) => {
                 bail!("`graph` is missing: give --graph FILE, or --peers N to choose from families")
             }
         }
     }
 
-    fn of_families(&self, nodes: usize, global: &Global) -> anyhow::Result<Vec<Site>> {
-        let defaults = site::default_families(nodes);
-        let names: Vec<&str> = match &self.families[..] {
-            [] => defaults,
+    /// The graph as it was given.
+    fn graph_spec(&self) -> GraphSpec {
+        let file = self.graph.clone();
+        let format = self.format.map(|format| format.name().to_owned());
+        let weights = if file.is_some() { self.weights } else { Weights::MetropolisPlusOne };
+        let lazy = Some(self.lazy).filter(|lazy| *lazy != 0.0 && file.is_some());
+        GraphSpec { file, format, weights: Some(weights), lazy, ..GraphSpec::default() }
+    }
+
+    /// The families that were chosen from, if no graph was given.
+    fn chosen_families(&self) -> anyhow::Result<Vec<Family>> {
+        let Some(nodes) = self.nodes else { return Ok(Vec::new()) };
+        let names = match &self.families[..] {
+            [] => site::default_families(nodes),
             named => named.iter().map(|name| name.trim()).collect(),
         };
         if let Some(degree) = self.degree.filter(|_| !names.contains(&"random-regular")) {
             bail!("`degree` is {degree}: only random-regular graphs take it, and none is among --families");
         }
-        let make = |name: &&str| Site::of_family(&site::family(name, nodes, self.degree)?, global.seed);
-        Ok(names.iter().map(make).collect::<Result<_, _>>()?)
+        Ok(names.iter().map(|name| site::family(name, nodes, self.degree)).collect::<Result<_, _>>()?)
+    }
+
+    fn of_families(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
+        let make = |family: &Family| Site::of_family(family, global.seed);
+        Ok(self.chosen_families()?.iter().map(make).collect::<Result<_, _>>()?)
     }
 }
 
@@ -241,10 +263,10 @@ impl Planned {
         let width =
             plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
         let heading = format!("epsilon at delta = {:e}", plan.delta);
-        writeln!(f, "  {:width$} {:54} {heading}", "", "")?;
+        writeln!(f, "{heading:>0$}", width + 77)?;
         writeln!(
             f,
-            "  {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7} {:>6} {:>7} {:>7} {:>7}",
+            "  {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6} {:>6} {:>6} {:>7} {:>6}",
             "protocol",
             "graph",
             "sigma",
@@ -260,7 +282,7 @@ impl Planned {
             let mark = if i == plan.chosen { '>' } else { ' ' };
             writeln!(
                 f,
-                "{mark} {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7.1e} {:>6} {:>7} {:>7} {:>7}",
+                "{mark} {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6.1e} {:>6} {:>6} {:>7} {:>6}",
                 row.protocol.name(),
                 end(graph(row), width),
                 short_up(row.sigma),
@@ -327,7 +349,7 @@ impl fmt::Display for Planned {
 }
 
 /// Widest name of a graph in the table.
-const WIDEST: usize = 20;
+const WIDEST: usize = 22;
 
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")

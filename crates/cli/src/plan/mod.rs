@@ -3,6 +3,7 @@
 mod averaging;
 mod learning;
 mod rumor;
+mod written;
 
 use clap::{Args, Subcommand};
 

@@ -6,6 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::round_up;
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::{count, real};
 use sottovoce::plan::rumor::shown;
@@ -31,11 +32,16 @@ pub(super) struct RumorArgs {
     /// Largest acceptable delta at epsilon = 0.
     #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
     delta: f64,
+    #[command(flatten)]
+    out: Out,
 }
 
 impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        global.print(&Planned(plan::rumor(self.nodes, self.curious, self.delta)?))
+        self.out.check()?;
+        let found = plan::rumor(self.nodes, self.curious, self.delta)?;
+        let experiment = found.experiment(global.seed);
+        self.out.print(Planned(found), experiment, global)
     }
 }
 

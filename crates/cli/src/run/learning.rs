@@ -19,7 +19,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
-  sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --range weight=30:200 --peers 50
+  sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
 
 Without --data the task is a synthetic look-alike of Houses (20,640 rows, 8 features, two classes). With a target and no --sigma the noise is
 calibrated so that the whole run meets the target; with both the run ends, or peers fall silent, when the target is reached.

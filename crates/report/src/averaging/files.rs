@@ -22,11 +22,6 @@ const NAMES: [&str; 9] = [
 const JSON_LOSSES: usize = 8_000_000;
 
 impl AveragingReport {
-    /// Refuses a folder that holds a report already, before any work is done.
-    pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
-        store::check(dir, &NAMES, overwrite)
-    }
-
     /// Writes the page, its pictures and its data into a folder, which is made if it is not there. Returns the files:
     /// `report.html`, `graph`, `loss-by-distance` and `error-by-step` as `.svg` and `.png`, `losses.csv` and
     /// `report.json`.

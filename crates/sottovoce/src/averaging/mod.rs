@@ -16,6 +16,6 @@ pub mod question;
 mod run;
 mod words;
 
-pub use question::{Accounted, Method, Question, Understatement, answer, check, exposed, promise};
+pub use question::{Accounted, Method, Promised, Question, Understatement, answer, check, exposed, promise};
 pub use run::{Averaged, Coordinate, parts, run};
 pub use words::STARRED;
