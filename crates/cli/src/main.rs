@@ -6,6 +6,7 @@ mod account;
 mod audit;
 mod graph;
 mod learning;
+mod origin;
 mod output;
 mod plan;
 mod progress;

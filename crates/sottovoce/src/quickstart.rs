@@ -10,7 +10,9 @@ use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, Target};
 use sottovoce_privacy::noise::simulation::SimulationRng;
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits, round_up};
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Series};
+use sottovoce_report::{
+    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, hash,
+};
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
 use sottovoce_simulator::bulk::Bulk;
 use sottovoce_simulator::events::Simulation;
@@ -27,6 +29,7 @@ use sottovoce_views::exact::{self, Leakage};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::{Contraction, spread_left};
 
+use crate::origin::graph_hash;
 use crate::{Error, Result};
 
 const PEERS: usize = 64;
@@ -326,10 +329,61 @@ impl Example {
             attack,
             guarantees: lines,
             notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
-            cells: grid.iter().map(cell).collect(),
+            cells: self.cells(grid, quickstart.estimate)?,
+            headline: self.headline(chosen, CHOSEN, quickstart.estimate)?,
+            provenance: self.provenance(),
         };
         report.check()?;
         Ok(Quickstart { report, ..quickstart })
+    }
+
+    /// The grid for the page: losses, and what would be said and promised at each point of it.
+    fn cells(&self, grid: &[Point], estimate: f64) -> Result<Vec<Cell>> {
+        let printed = STEPS.map(|steps| published::gossip_all_pairs(Formula::Theorem1, &self.mixing, steps));
+        let printed = printed.into_iter().collect::<std::result::Result<Vec<_>, _>>()?;
+        let one = |(i, point): (usize, &Point)| {
+            let place = (i / STEPS.len(), i % STEPS.len());
+            let (lines, _) = self.guarantees(point, &printed[place.1])?;
+            Ok(Cell {
+                headline: self.headline(point, place, estimate)?,
+                promised: lines.iter().map(Promised::from).collect(),
+                ..cell(point)
+            })
+        };
+        grid.iter().enumerate().map(one).collect()
+    }
+
+    /// What comes of a point of the grid, in a sentence. Only the run's own has an average.
+    fn headline(&self, point: &Point, place: (usize, usize), estimate: f64) -> Result<String> {
+        let error = point.error.sqrt();
+        let average = match place == CHOSEN {
+            true => format!("Average {estimate:.2} ± {error:.2} *"),
+            false => format!(
+                "With relay noise {} and {} steps, an average known to ± {error:.2} *",
+                RELAY[place.0], STEPS[place.1]
+            ),
+        };
+        let worst = (0..PEERS).flat_map(|v| (0..PEERS).map(move |u| (v, u))).filter(|(v, u)| v != u);
+        let worst =
+            worst.max_by(|a, b| point.leakages[a.0].losses[a.1].total_cmp(&point.leakages[b.0].losses[b.1]));
+        let Some((v, u)) = worst else { return Ok(average) };
+        let peer = point.leakages[v].guarantee(u, SENSITIVITY, SIGMA)?.epsilon(DELTA)?.upper;
+        let local = Gdp::new(SENSITIVITY / SIGMA)?.epsilon(DELTA)?.upper;
+        Ok(format!(
+            "{average}; no peer learns more than epsilon {} of another; plain local privacy would be {} (delta = {DELTA:e}).",
+            sottovoce_report::text::up(peer, 3),
+            sottovoce_report::text::up(local, 3)
+        ))
+    }
+
+    /// Hashes of the values and of the graph; the caller knows the rest.
+    fn provenance(&self) -> Provenance {
+        Provenance {
+            seed: Some(self.seed),
+            data_hash: Some(hash(self.values.iter().map(|value| value.to_le_bytes()))),
+            graph_hash: Some(graph_hash(&self.graph)),
+            ..Provenance::default()
+        }
     }
 
     /// Mean squared error by step: measured, predicted, and what would remain without relay noise.
@@ -383,7 +437,11 @@ impl Example {
             );
             all.push((text, Guarantee { loss, standing: Standing::Refuted, ..exact }));
         }
-        let lines = all.iter().map(|(text, guarantee)| line(text, guarantee)).collect::<Result<_>>()?;
+        let mut lines =
+            all.iter().map(|(text, guarantee)| line(text, guarantee)).collect::<Result<Vec<_>>>()?;
+        if let (Some((v, u)), Some(claim)) = (worst(2), lines.iter_mut().find(|line| line.is_claim())) {
+            claim.truth = shown(&chosen.leakages[v].guarantee(u, SENSITIVITY, SIGMA)?)?;
+        }
         let reliable = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
         let statements = reliable.map(|(text, guarantee)| Ok(format!("{text}: {}", guarantee.state(DELTA)?)));
         Ok((lines, statements.collect::<Result<_>>()?))
@@ -428,16 +486,20 @@ fn row(target: &Target) -> AttackRow {
 }
 
 fn line(text: &str, guarantee: &Guarantee) -> Result<GuaranteeLine> {
-    let epsilon = guarantee.epsilon(DELTA)?;
     Ok(GuaranteeLine {
         statement: text.to_owned(),
         adversary: guarantee.adversary.to_string(),
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
-        loss: format!("epsilon <= {} at delta = {DELTA:e}", round_up(epsilon.upper)),
+        loss: shown(guarantee)?,
         standing: guarantee.standing.to_string(),
         not_covered: simulated(guarantee.not_covered.clone()),
+        truth: String::new(),
     })
+}
+
+fn shown(guarantee: &Guarantee) -> Result<String> {
+    Ok(format!("epsilon <= {} at delta = {DELTA:e}", round_up(guarantee.epsilon(DELTA)?.upper)))
 }
 
 fn cell(point: &Point) -> Cell {
@@ -451,6 +513,7 @@ fn cell(point: &Point) -> Cell {
         error: point.error,
         mean: point.mean,
         worst_far: point.worst_far,
+        ..Cell::default()
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
+use sottovoce_report::store;
 use sottovoce_topology::family::{self, Family};
 use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::{Error, Graph};
@@ -44,8 +45,8 @@ pub(crate) struct Generate {
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// Replace FILE if it exists.
-    #[arg(long, requires = "out")]
-    force: bool,
+    #[arg(long, alias = "force", requires = "out")]
+    overwrite: bool,
     #[command(flatten)]
     choice: Choice,
 }
@@ -59,10 +60,12 @@ impl Generate {
     }
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
-        save::check("out", out, self.force)?;
+        store::check_file("out", out, self.overwrite)?;
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
-        save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;
+        store::write_file("out", out, self.overwrite, |file| {
+            Ok::<_, anyhow::Error>(io::write(&drawn.graph, format, file)?)
+        })?;
         drawn.warn(global);
         if global.quiet {
             return Ok(());

@@ -1,6 +1,7 @@
 //! `sottovoce run learning`: peers learn a model together.
 
-use std::path::{Path, PathBuf};
+use std::io::BufWriter;
+use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
@@ -11,7 +12,7 @@ use crate::graph::{count, real};
 use crate::learning::{MethodArgs, StepArgs, TargetArgs};
 use crate::task::TaskArgs;
 use sottovoce::learning::{Checkpoint, Job, Noise, Run};
-use sottovoce_papers::files;
+use sottovoce_report::{LearningReport, store};
 
 const EXAMPLES: &str = "Examples:
   sottovoce run learning
@@ -62,9 +63,8 @@ pub(super) struct Learning {
 impl Learning {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let folder = self.place.folder()?;
-        let names = ["report.html", "learning.json", "learning.svg", "learning.png"];
         if let Some(folder) = &folder {
-            files::check(folder, names.into_iter(), self.place.overwrite)?;
+            LearningReport::free(folder, self.place.overwrite)?;
         }
         let choice = self.step.of(self.method.choice("butterfly")?)?;
         let noise = self.target.noise(self.sigma)?;
@@ -88,10 +88,8 @@ impl Learning {
         bar.finish_and_clear();
         let written = match &folder {
             Some(folder) => {
-                let [page, svg, png] = found.files()?;
-                let data = serde_json::to_vec(&found)?;
-                let all = [(names[0], page), (names[1], data), (names[2], svg), (names[3], png)];
-                files::write(folder, &all, self.place.overwrite)?
+                let report = found.report(global.provenance())?;
+                report.write(folder, serde_json::to_vec(&found)?, self.place.overwrite)?
             }
             None => Vec::new(),
         };
@@ -106,7 +104,7 @@ impl Learning {
                 "`checkpoint` is {}: it exists; add --resume to go on from it, or give another name",
                 path.display()
             );
-            return Ok(());
+            return Ok(store::check_file("checkpoint", path, false)?);
         }
         let text = std::fs::read_to_string(path).map_err(|error| {
             anyhow!("`checkpoint` is {}: it cannot be read ({error}); check the name", path.display())
@@ -133,18 +131,10 @@ impl Learning {
             if let Some(promise) = noise.promise() {
                 run.may_show(&promise)?;
             }
-            save(path, &run.checkpoint())?;
+            store::write_file("checkpoint", path, true, |file| {
+                Ok::<_, anyhow::Error>(serde_json::to_writer(BufWriter::new(file), &run.checkpoint())?)
+            })?;
         }
         Ok(more)
     }
-}
-
-/// Writes a checkpoint whole or not at all.
-fn save(path: &Path, checkpoint: &Checkpoint) -> anyhow::Result<()> {
-    let name = path
-        .file_name()
-        .with_context(|| format!("`checkpoint` is {}: give the name of a file", path.display()))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::write(folder, &[(&name.to_string_lossy(), serde_json::to_vec(checkpoint)?)], true)?;
-    Ok(())
 }

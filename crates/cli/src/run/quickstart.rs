@@ -5,6 +5,7 @@ use clap::Args;
 use super::{Place, Printed};
 use crate::Global;
 use sottovoce::quickstart::{self, PARTS};
+use sottovoce_report::AveragingReport;
 
 /// Arguments of `run quickstart`.
 #[derive(Debug, Args)]
@@ -20,11 +21,17 @@ pub(super) struct Quickstart {
 impl Quickstart {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let folder = self.place.folder()?;
+        if let Some(folder) = &folder {
+            AveragingReport::free(folder, self.place.overwrite)?;
+        }
         let bar = global.progress(PARTS, "averaging, accounting");
-        let found = quickstart::quickstart(global.seed, || bar.inc(1))?;
+        let mut found = quickstart::quickstart(global.seed, || bar.inc(1))?;
         bar.finish_and_clear();
         let files = match &folder {
-            Some(folder) => found.report.write(folder, self.place.overwrite)?,
+            Some(folder) => {
+                global.sign(&mut found.report.provenance);
+                found.report.write(folder, self.place.overwrite)?
+            }
             None => Vec::new(),
         };
         global.print(&Printed { found, report: folder, files })

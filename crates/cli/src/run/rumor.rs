@@ -37,10 +37,13 @@ impl Rumor {
             RumorReport::free(folder, self.place.overwrite)?;
         }
         let bar = global.progress(PARTS, "spreading, attacking");
-        let found = rumor::run(&self.settings(global), || bar.inc(1))?;
+        let mut found = rumor::run(&self.settings(global), || bar.inc(1))?;
         bar.finish_and_clear();
         let files = match &folder {
-            Some(folder) => found.report.write(folder, self.place.overwrite)?,
+            Some(folder) => {
+                global.sign(&mut found.report.provenance);
+                found.report.write(folder, self.place.overwrite)?
+            }
             None => Vec::new(),
         };
         global.print(&Printed { found, report: folder, files })

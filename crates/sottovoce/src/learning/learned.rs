@@ -4,16 +4,25 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_privacy::round_up;
+use sottovoce_report::GuaranteeLine;
 
-use super::report::{STARRED, Shown};
+use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
 use super::{Spread, Task, Trivial};
 use crate::Result;
+use crate::origin::graph_hash;
 use crate::terms::promised;
 
 /// What is measured on the rows as they are.
-const WITHOUT_PRIVACY: [&str; 6] =
-    ["accuracy", "accuracy_of_this_run", "accuracy_without_noise", "trivial", "objective", "curve"];
+const WITHOUT_PRIVACY: [&str; 7] = [
+    "accuracy",
+    "accuracy_of_this_run",
+    "accuracy_without_noise",
+    "trivial",
+    "objective",
+    "curve",
+    "curve_without_noise",
+];
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -53,7 +62,7 @@ pub struct Learned {
     /// What a model is worth that looks at no feature.
     pub trivial: Trivial,
     /// Which of these numbers no noise protects.
-    pub computed_without_privacy: [&'static str; 6],
+    pub computed_without_privacy: [&'static str; 7],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     pub spent: f64,
     /// Why contributions ended early, if they did.
@@ -67,6 +76,20 @@ pub struct Learned {
     pub model: Vec<f64>,
     /// The learning curve.
     pub curve: Vec<Point>,
+    /// The same without noise.
+    pub curve_without_noise: Vec<Point>,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
+    /// How many rows each peer holds.
+    #[serde(skip)]
+    pub(super) rows: Vec<usize>,
+    /// Guarantees as a page shows them.
+    #[serde(skip)]
+    pub(super) lines: Vec<GuaranteeLine>,
+    #[serde(skip)]
+    pub(super) data_hash: String,
+    #[serde(skip)]
+    pub(super) graph_hash: Option<String>,
 }
 
 impl Learned {
@@ -75,14 +98,14 @@ impl Learned {
         run: &Run,
         paused: bool,
         delta: f64,
-        accuracy_without_noise: f64,
+        silent: &Run,
         accuracy: Spread,
     ) -> Result<Self> {
         let session = run.session();
         let settings = session.settings();
         let model = session.model();
-        let statements =
-            run.guarantees(delta)?.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
+        let guarantees = run.guarantees(delta)?;
+        let statements = guarantees.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
         Ok(Self {
             seed: settings.seed,
             task: task.name.clone(),
@@ -99,7 +122,7 @@ impl Learned {
             objective: task.objective(&model),
             accuracy,
             accuracy_of_this_run: session.accuracy(),
-            accuracy_without_noise,
+            accuracy_without_noise: silent.session().accuracy(),
             trivial: task.trivial(),
             computed_without_privacy: WITHOUT_PRIVACY,
             spent: session.spent(),
@@ -108,20 +131,13 @@ impl Learned {
             not_covered: task.not_covered(),
             model,
             curve: run.curve().to_vec(),
+            curve_without_noise: silent.curve().to_vec(),
+            delta,
+            rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
+            lines: guarantees.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
+            data_hash: data_hash(task),
+            graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
         })
-    }
-
-    /// The page, and its chart as a vector file and as a bitmap.
-    pub fn files(&self) -> Result<[Vec<u8>; 3]> {
-        let shown = Shown {
-            title: &self.title(),
-            facts: &self.facts(),
-            statements: &self.statements,
-            not_covered: &self.not_covered,
-            curve: &self.curve,
-            trivial: self.trivial,
-        };
-        shown.files()
     }
 
     /// What it is about.
@@ -148,6 +164,7 @@ impl Learned {
             ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
             ("step size".to_owned(), self.step.to_string()),
+            ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
         ];
         if let Some(ended) = &self.ended {

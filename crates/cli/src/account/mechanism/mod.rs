@@ -92,8 +92,8 @@ pub(crate) struct MechanismArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "goal")]
     plot: Option<PathBuf>,
     /// Replace the file of --plot if it exists.
-    #[arg(long, requires = "plot")]
-    force: bool,
+    #[arg(long, alias = "force", requires = "plot")]
+    overwrite: bool,
 }
 
 /// What a calibration looks for.
@@ -107,7 +107,7 @@ enum Goal {
 impl MechanismArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         if let Some(path) = &self.plot {
-            plot::check(path, self.force)?;
+            plot::check(path, self.overwrite)?;
         }
         match self.goal() {
             Some(goal) => {
