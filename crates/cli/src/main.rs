@@ -10,6 +10,7 @@ mod graph;
 mod help;
 mod input;
 mod new;
+mod origin;
 mod output;
 mod plan;
 mod progress;

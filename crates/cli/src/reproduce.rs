@@ -53,7 +53,7 @@ impl Reproduce {
         let watch = Watch { doing: &doing, finished: &|| bar.inc(1) };
         let reproduction = job.run(&options, &watch)?;
         bar.finish_and_clear();
-        reproduction.write(&out, self.overwrite)?;
+        reproduction.write(&out, global.provenance(), self.overwrite)?;
         global.print(&Written { reproduction, out })
     }
 }

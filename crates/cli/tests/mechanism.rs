@@ -266,7 +266,7 @@ fn plots_are_written_once_and_whole() {
     account(&format!("{base} --plot {}", path("curve.png")));
     assert!(std::fs::read(path("curve.png")).unwrap().starts_with(b"\x89PNG"));
     let again = format!("account mechanism --laplace --scale 2 --plot {}", path("curve.svg"));
-    refused(&again, &["`plot` is", "exists", "--force"]);
+    refused(&again, &["`plot` is", "exists", "--overwrite"]);
     assert_eq!(std::fs::read_to_string(path("curve.svg")).unwrap(), svg);
     sottovoce(&format!("{again} --force")).assert().success();
     assert_ne!(std::fs::read_to_string(path("curve.svg")).unwrap(), svg);

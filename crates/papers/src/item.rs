@@ -8,9 +8,6 @@ use sottovoce_report::{Figure, Picture, Section, Table};
 
 use crate::Result;
 
-/// Pixels for each unit of a picture.
-const ZOOM: f64 = 2.0;
-
 /// What became of a claim.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
@@ -139,8 +136,7 @@ impl Item {
     pub(super) fn picture(&mut self, part: &str, picture: &Picture, caption: String) -> Result<()> {
         let name = format!("{}-{part}", self.stem());
         self.section.figures.push(Figure { svg: picture.embedded(&name), caption });
-        self.attach(format!("{name}.svg"), picture.svg().into_bytes());
-        self.attach(format!("{name}.png"), picture.png(ZOOM)?);
+        picture.files(&name)?.into_iter().for_each(|(name, content)| self.attach(name, content));
         Ok(())
     }
 
@@ -163,7 +159,13 @@ impl Item {
     }
 
     pub(super) fn section(&self) -> Section {
-        self.section.clone()
+        let (outcome, line) = match (&self.verdict, &self.skipped) {
+            (Some(verdict), _) => (verdict.outcome(), verdict.claim.clone()),
+            (None, Some(why)) => ("skipped", why.clone()),
+            (None, None) => ("", String::new()),
+        };
+        let (anchor, files) = (self.stem(), self.files.clone());
+        Section { anchor, outcome: outcome.into(), line, files, ..self.section.clone() }
     }
 
     fn stem(&self) -> String {

@@ -12,7 +12,6 @@
 
 mod colours;
 mod communities;
-pub mod files;
 mod graphs;
 mod item;
 mod learners;
@@ -27,12 +26,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sottovoce_report::Page;
+use sottovoce_report::{Label, Page, Provenance, store};
 
 pub use item::{Item, Verdict};
 pub use registry::{Figure, Job, PAPERS, Paper, listing};
 use sottovoce::require;
 pub use sottovoce::{Error, Result};
+
+/// The page.
+const PAGE: &str = "index.html";
+/// Verdicts and numbers.
+const RESULTS: &str = "results.json";
 
 /// What a reproduction is given.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -71,21 +75,29 @@ pub struct Reproduction {
 impl Reproduction {
     /// Refuses a folder that holds a reproduction already, before any work is done.
     pub fn check(dir: &Path, overwrite: bool) -> Result<()> {
-        files::check(dir, [files::PAGE, files::RESULTS].into_iter(), overwrite)
+        Ok(store::check(dir, &[PAGE, RESULTS], overwrite)?)
     }
 
     /// Writes the page, its pictures and its data into a folder: all of them or none. Returns the files.
-    pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
+    pub fn write(&self, dir: &Path, provenance: Provenance, overwrite: bool) -> Result<Vec<PathBuf>> {
         let unwritten =
             |source| Error::Json { problem: "the results cannot be written as JSON".into(), source };
         let results = serde_json::to_vec_pretty(self).map_err(unwritten)?;
-        let mut files = vec![
-            (files::PAGE, self.page.html().into_bytes()),
-            (files::RESULTS, [&results[..], b"\n"].concat()),
-        ];
+        let mut files =
+            vec![(PAGE, self.html(provenance).into_bytes()), (RESULTS, [&results[..], b"\n"].concat())];
         let attached = self.items.iter().flat_map(|item| &item.attachments);
         files.extend(attached.map(|(name, content)| (name.as_str(), content.clone())));
-        files::write(dir, &files, overwrite)
+        Ok(store::write(dir, &files, overwrite)?)
+    }
+
+    /// The page, with a label that nobody overlooks where the run was a quick one.
+    fn html(&self, provenance: Provenance) -> String {
+        let label = self.quick.then(|| Label {
+            word: "QUICK".into(),
+            meaning: "Made with --quick: small graphs and few runs, to try things out. Verdicts are about those, not about the paper."
+                .into(),
+        });
+        Page { label, provenance, ..self.page.clone() }.html()
     }
 }
 

@@ -1,6 +1,6 @@
 //! A graph whose peers are coloured by what one of them loses or learns.
 
-use sottovoce_report::{GraphPicture, Picture, layout, text};
+use sottovoce_report::{GraphPicture, Picture, layout};
 use sottovoce_topology::Graph;
 
 use super::colours::Colours;
@@ -16,8 +16,6 @@ pub(super) struct Scene<'a> {
     pub(super) graph: &'a Graph,
     /// The peer that stands out.
     pub(super) peer: usize,
-    /// Distances from it.
-    pub(super) hops: &'a [u32],
 }
 
 /// The same with a place for everyone.
@@ -46,9 +44,7 @@ impl<'a> Map<'a> {
     }
 
     pub(super) fn picture(&self, title: &str, losses: &[f64], colours: &Colours) -> Picture {
-        let Scene { name, graph, peer, hops } = self.scene;
-        let label =
-            |u: usize| format!("peer {}, {} hops: {}", graph.label(u), hops[u], text::up(losses[u], 3));
+        let Scene { name, peer, .. } = self.scene;
         GraphPicture {
             title: format!("{title}, {name}"),
             description: format!(
@@ -57,12 +53,12 @@ impl<'a> Map<'a> {
             positions: self.positions.clone(),
             edges: self.edges.clone(),
             values: losses.iter().map(|loss| colours.place(*loss)).collect(),
-            labels: (0..losses.len()).map(label).collect(),
+            labels: Vec::new(),
             observer: Some(peer),
             bar: colours.bar(),
             size: (480.0, 520.0),
         }
-        .picture()
+        .still()
     }
 }
 

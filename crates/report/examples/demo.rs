@@ -50,6 +50,7 @@ fn report(n: usize) -> AveragingReport {
         steps,
         cells,
         distances,
+        ..AveragingReport::default()
     }
 }
 
@@ -109,6 +110,7 @@ fn cell(distances: &[Vec<u16>], relay: f64, steps: usize) -> Cell {
         worst_far: far.map(|(l, _)| *l).fold(0.0, f64::max),
         error: 0.004 * (1.0 + relay * relay) + 0.6 * (-0.06 * steps as f64).exp(),
         losses: losses.iter().map(|r| r.iter().map(|l| *l as f32).collect()).collect(),
+        ..Cell::default()
     }
 }
 
@@ -172,6 +174,7 @@ fn guarantees() -> Vec<GuaranteeLine> {
         loss: loss.into(),
         standing: standing.into(),
         not_covered: vec!["peers who deviate from the protocol".into()],
+        ..GuaranteeLine::default()
     };
     vec![
         line("No peer at two hops or more learns more than this of another.", "μ = 0.31", "Proven"),

@@ -1,11 +1,12 @@
-//! Blocks that reports share: facts on top, guarantees and notes below.
+//! Blocks that reports share: the headline and the guarantees on top, what is published and wrong apart from them, files and notes below.
 
 use serde::Serialize;
 
+use crate::provenance::Provenance;
 use crate::text::escape;
 use crate::{Result, shell};
 
-/// One guarantee, in words.
+/// One guarantee, or one claim that was published and is wrong, in words.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct GuaranteeLine {
     /// What is promised.
@@ -22,21 +23,39 @@ pub struct GuaranteeLine {
     pub standing: String,
     /// What it does not speak of.
     pub not_covered: Vec<String>,
+    /// What is so instead, of a claim that is wrong.
+    pub truth: String,
 }
+
+impl GuaranteeLine {
+    /// Whether it is a claim that was published and not proven: such lines are never shown among the guarantees.
+    pub fn is_claim(&self) -> bool {
+        let standing = self.standing.to_ascii_lowercase();
+        standing.contains("refuted") || standing.contains("published")
+    }
+}
+
+/// A file that lies beside a page: its name, and what it holds.
+pub(crate) type Beside<'a> = (&'a str, &'a str);
 
 /// What every report has around its own sections.
 pub(crate) struct Frame<'a> {
     pub(crate) title: &'a str,
+    /// What came of it, in a sentence.
+    pub(crate) headline: &'a str,
     pub(crate) summary: &'a [(String, String)],
     pub(crate) guarantees: &'a [GuaranteeLine],
     pub(crate) notes: &'a [String],
+    pub(crate) files: &'a [Beside<'a>],
+    pub(crate) provenance: &'a Provenance,
 }
 
 impl Frame<'_> {
-    /// A page with these sections and data for its script; if the report did not pass its check, one that says so.
+    /// A page with these controls, sections and data for its script; if the report did not pass its check, one that says so.
     pub(crate) fn page(
         &self,
         checked: Result<()>,
+        controls: impl FnOnce() -> String,
         sections: impl FnOnce() -> String,
         data: impl FnOnce() -> String,
     ) -> String {
@@ -46,14 +65,29 @@ impl Frame<'_> {
                 "<header><h1>{title}</h1></header>\n<p>This report cannot be shown: {}.</p>\n",
                 escape(&error.to_string())
             );
-            return shell::document(self.title, &body, "");
+            return shell::document(self.title, &body, "", self.provenance);
         }
-        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", summary(self.summary));
-        body += &sections();
+        let mut body = format!("<header><h1>{title}</h1>\n{}</header>\n", self.headline());
+        body += &controls();
         body += &guarantees(self.guarantees);
+        body += &claims(self.guarantees);
+        body += &summary(self.summary);
+        body += &sections();
+        body += &beside(self.files);
         body += &notes(self.notes);
-        body.push_str("<div id=\"tip\" role=\"tooltip\" hidden></div>\n");
-        shell::document(self.title, &body, &data())
+        shell::document(self.title, &body, &data(), self.provenance)
+    }
+
+    fn headline(&self) -> String {
+        match self.headline.is_empty() {
+            true => String::new(),
+            false => {
+                format!(
+                    "<p id=\"headline\" class=\"headline\" aria-live=\"polite\">{}</p>\n",
+                    escape(self.headline)
+                )
+            }
+        }
     }
 }
 
@@ -63,18 +97,48 @@ fn summary(facts: &[(String, String)]) -> String {
         return String::new();
     }
     let facts: String = facts.iter().map(|(label, value)| fact(label, value)).collect();
-    format!("<dl class=\"summary\">\n{facts}</dl>\n")
+    format!("<section id=\"run\">\n<h2>The run</h2>\n<dl class=\"summary\">\n{facts}</dl>\n</section>\n")
 }
 
 fn guarantees(lines: &[GuaranteeLine]) -> String {
-    if lines.is_empty() {
+    let rows = |line: &GuaranteeLine| {
+        let standing =
+            format!("<span class=\"badge {}\">{}</span>", mood(&line.standing), escape(&line.standing));
+        let protects = format!("{}; {}", line.unit, line.adjacency);
+        [escape(&line.statement), strong(&line.loss), escape(&line.adversary), escape(&protects), standing]
+            .to_vec()
+    };
+    let rows: Vec<Vec<String>> = lines.iter().filter(|line| !line.is_claim()).map(rows).collect();
+    if rows.is_empty() {
         return String::new();
     }
-    let items: String = lines.iter().map(guarantee).collect();
     format!(
-        "<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n<ul class=\"guarantees\">\n{items}</ul>\n{}</section>\n",
+        "<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n{}{}</section>\n",
+        shell::markup_table("guaranteed", &["Promise", "Loss", "Against", "Protects", "Standing"], &rows),
         not_covered(lines)
     )
+}
+
+/// Claims that were published and are wrong, in a table of their own: a reader must not take them for guarantees.
+fn claims(lines: &[GuaranteeLine]) -> String {
+    let rows = |line: &GuaranteeLine| {
+        let standing = format!("<span class=\"badge bad\">{}</span>", escape(&line.standing));
+        [escape(&line.statement), escape(&line.loss), strong(&line.truth), escape(&line.adversary), standing]
+            .to_vec()
+    };
+    let rows: Vec<Vec<String>> = lines.iter().filter(|line| line.is_claim()).map(rows).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section id=\"claims\">\n<h2>Published, and not guaranteed</h2>\n\
+         <p>What has been printed about such a run, beside what is so. Nobody should rely on these numbers.</p>\n{}</section>\n",
+        shell::markup_table("claimed", &["Claim", "Loss claimed", "Truly", "Against", "Standing"], &rows)
+    )
+}
+
+fn strong(text: &str) -> String {
+    if text.is_empty() { "–".into() } else { format!("<strong>{}</strong>", escape(text)) }
 }
 
 /// What some of the guarantees do not speak of, each said once.
@@ -91,19 +155,17 @@ fn not_covered(lines: &[GuaranteeLine]) -> String {
     }
 }
 
-fn guarantee(line: &GuaranteeLine) -> String {
-    let facts = [
-        ("Against", &line.adversary),
-        ("Protects", &line.unit),
-        ("Adjacency", &line.adjacency),
-        ("Loss", &line.loss),
-    ];
+/// Links to the files that are written with the page.
+fn beside(files: &[Beside<'_>]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let items: String = files
+        .iter()
+        .map(|(name, what)| format!("<li>{} {}</li>\n", shell::link(name), escape(what)))
+        .collect();
     format!(
-        "<li><p><span class=\"badge {}\">{}</span> {}</p><dl class=\"facts\">{}</dl></li>\n",
-        mood(&line.standing),
-        escape(&line.standing),
-        escape(&line.statement),
-        facts.map(|(label, value)| fact(label, value)).concat()
+        "<section id=\"files\">\n<h2>Files beside this page</h2>\n<ul class=\"files\">\n{items}</ul>\n</section>\n"
     )
 }
 
@@ -118,37 +180,48 @@ fn fact(label: &str, value: &str) -> String {
     format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(label), escape(value))
 }
 
-/// Only what is proven without an "if" is shown as good, and only what is refuted as bad.
+/// Only what is proven without an "if" is shown as good.
 fn mood(standing: &str) -> &'static str {
-    match standing.to_ascii_lowercase().as_str() {
-        "proven" => "good",
-        s if s.contains("refuted") => "bad",
-        _ => "plain",
-    }
+    if standing.eq_ignore_ascii_case("proven") { "good" } else { "plain" }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn only_what_is_proven_is_shown_as_good() {
-        for (standing, shown) in
-            [("Proven", "good"), ("proven if labels are public", "plain"), ("published and refuted", "bad")]
-        {
-            assert_eq!(mood(standing), shown, "{standing}");
+    fn line(standing: &str, limits: &[&str]) -> GuaranteeLine {
+        GuaranteeLine {
+            statement: "<s>".into(),
+            standing: standing.into(),
+            not_covered: limits.iter().map(|limit| limit.to_string()).collect(),
+            ..GuaranteeLine::default()
         }
     }
 
     #[test]
+    fn only_what_is_proven_is_shown_as_good_and_claims_stand_apart() {
+        for (standing, shown) in [("Proven", "good"), ("proven if labels are public", "plain")] {
+            assert_eq!(mood(standing), shown, "{standing}");
+            assert!(!line(standing, &[]).is_claim());
+        }
+        let lines = [line("proven", &[]), line("published and refuted", &[]), line("published", &[])];
+        let (good, bad) = (guarantees(&lines), claims(&lines));
+        assert!(!good.contains("published") && good.matches("&lt;s&gt;").count() == 1, "{good}");
+        assert!(!bad.contains(">proven") && bad.matches("badge bad").count() == 2, "{bad}");
+        assert_eq!((guarantees(&lines[1..]), claims(&lines[..1])), (String::new(), String::new()));
+    }
+
+    #[test]
     fn what_is_not_covered_is_said_once() {
-        let line = |limits: &[&str]| GuaranteeLine {
-            not_covered: limits.iter().map(|limit| limit.to_string()).collect(),
-            ..GuaranteeLine::default()
-        };
-        let page = guarantees(&[line(&["<timing>", "tuning"]), line(&["tuning"])]);
+        let page = guarantees(&[line("proven", &["<timing>", "tuning"]), line("proven", &["tuning"])]);
         assert!(page.contains("Not covered") && page.contains("<li>&lt;timing&gt;</li>"), "{page}");
         assert_eq!(page.matches("tuning").count(), 1);
-        assert!(!guarantees(&[line(&[])]).contains("Not covered"));
+        assert!(!guarantees(&[line("proven", &[])]).contains("Not covered"));
+    }
+
+    #[test]
+    fn files_are_linked_by_name() {
+        let page = beside(&[("losses.csv", "losses <of all>")]);
+        assert!(page.contains("<a href=\"losses.csv\">losses.csv</a> losses &lt;of all&gt;"), "{page}");
     }
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::colour::{Ink, dash};
 use crate::frame::{Axis, Frame};
 use crate::scene::{Anchor, Picture, Shape, text_width};
+use crate::thin;
 
 /// A named sequence of points, with the range of each where it is known.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -103,8 +104,13 @@ impl Chart {
         let mut picture = Picture::new(self.size, &self.title, &self.describe());
         frame.draw(&mut picture, (&self.x, &self.y));
         for (i, curve) in self.curves.iter().enumerate() {
-            let attributes = vec![("class", format!("curve curve-{i}"))];
-            picture.group(attributes, |p| draw_curve(p, &frame, curve, i));
+            let kept = drawn(&frame, curve);
+            let mut attributes = vec![("class", format!("curve curve-{i}"))];
+            if !curve.series.name.is_empty() && !kept.is_empty() {
+                attributes.push(("data-name", curve.series.name.clone()));
+                attributes.push(("data-tips", self.tips(&curve.series, &kept)));
+            }
+            picture.group(attributes, |p| draw_curve(p, &frame, curve, &kept, i));
         }
         picture.group(vec![("class", "legend".into()), ("aria-hidden", "true".into())], |p| {
             rows.iter().for_each(|entry| entry.draw(p, &self.curves[entry.curve]));
@@ -120,6 +126,19 @@ impl Chart {
     fn frame(&self) -> Frame {
         let rows = self.legend().last().map_or(0, |entry| entry.row + 1);
         Frame::new(self.size, 16.0 + rows as f64 * LEGEND_ROW, (&self.x, &self.y), &self.extremes())
+    }
+
+    /// What is said of each point that is drawn, for the page's script: across, up, and the range where there is one.
+    fn tips(&self, series: &Series, kept: &[usize]) -> String {
+        let tip = |&i: &usize| {
+            let (x, y) = series.points[i];
+            let range = series.band.as_ref().and_then(|band| band.get(i));
+            let range = range.map_or(String::new(), |(low, high)| {
+                format!("|{} to {}", self.y.tell(*low), self.y.tell(*high))
+            });
+            format!("{}|{}{range}", self.x.tell(x), self.y.tell(y))
+        };
+        kept.iter().map(tip).collect::<Vec<_>>().join(";")
     }
 
     /// Every point and every end of a range: what the frame must hold.
@@ -184,13 +203,29 @@ impl Entry {
     }
 }
 
-fn draw_curve(picture: &mut Picture, frame: &Frame, curve: &Curve, number: usize) {
-    let ink = Ink::Series(number);
-    let places: Vec<(f64, f64)> = curve.series.points.iter().map(|p| frame.place(*p)).collect();
+/// The points of a line without which it would look different; all points that are marked.
+fn drawn(frame: &Frame, curve: &Curve) -> Vec<usize> {
+    let points = &curve.series.points;
+    if curve.mark != Mark::Line {
+        return (0..points.len()).collect();
+    }
+    let mut lines = vec![points.iter().map(|p| frame.place(*p)).collect::<Vec<_>>()];
     if let Some(band) = &curve.series.band {
-        let ranges = curve.series.points.iter().zip(band);
+        for end in [|b: &(f64, f64)| b.0, |b: &(f64, f64)| b.1] {
+            lines.push(points.iter().zip(band).map(|(p, b)| frame.place((p.0, end(b)))).collect());
+        }
+    }
+    thin::kept(&lines)
+}
+
+fn draw_curve(picture: &mut Picture, frame: &Frame, curve: &Curve, kept: &[usize], number: usize) {
+    let ink = Ink::Series(number);
+    let points = &curve.series.points;
+    let places: Vec<(f64, f64)> = kept.iter().map(|&i| frame.place(points[i])).collect();
+    if let Some(band) = &curve.series.band {
+        let ranges = kept.iter().filter_map(|&i| Some((points[i].0, band.get(i)?)));
         let (low, high): (Vec<_>, Vec<_>) =
-            ranges.map(|(p, b)| (frame.place((p.0, b.0)), frame.place((p.0, b.1)))).unzip();
+            ranges.map(|(x, b)| (frame.place((x, b.0)), frame.place((x, b.1)))).unzip();
         picture.add(draw_spread(low, high, curve.spread, ink));
     }
     if curve.mark != Mark::Points {

@@ -17,14 +17,25 @@ pub enum Error {
         /// What it is and what it should have been.
         problem: String,
     },
-    /// A report is already there.
-    #[error("`{}` exists: give another folder, or ask to replace it (--overwrite)", .0.display())]
-    Exists(PathBuf),
-    /// The file system refused.
-    #[error("cannot write `{}`: {source}", .path.display())]
-    Write {
+    /// Files cannot go there: nothing was done yet.
+    #[error("`{field}` is {}: {problem}", .path.display())]
+    Place {
+        /// The option that named the place.
+        field: String,
         /// The file or folder concerned.
         path: PathBuf,
+        /// What stands in the way, and the remedy.
+        problem: String,
+    },
+    /// The file system refused; what was there is there still.
+    #[error("`{field}` is {}: cannot write in {}; choose another folder", .path.display(), .folder.display())]
+    Write {
+        /// The option that named the place.
+        field: String,
+        /// The file or folder concerned.
+        path: PathBuf,
+        /// The folder that refused.
+        folder: PathBuf,
         /// What the system said.
         source: std::io::Error,
     },

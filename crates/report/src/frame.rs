@@ -5,6 +5,7 @@
 
 use crate::colour::Ink;
 use crate::scene::{Anchor, Picture, Shape};
+use crate::text;
 use crate::ticks::{self, Tick};
 
 /// How values are spread along an axis.
@@ -28,22 +29,24 @@ pub struct Axis {
     pub scale: Scale,
     /// What it shows; chosen from the data where nothing is given.
     pub range: Option<(f64, f64)>,
+    /// Whether its values are privacy losses: where they are shortened to be read, they are rounded up.
+    pub losses: bool,
 }
 
 impl Axis {
     /// A linear axis whose range is chosen from the data.
     pub fn linear(title: impl Into<String>) -> Self {
-        Self { title: title.into(), scale: Scale::Linear, range: None }
+        Self { title: title.into(), scale: Scale::Linear, ..Self::default() }
     }
 
     /// An axis of whole numbers, such as hops or steps, whose range is chosen from the data.
     pub fn whole(title: impl Into<String>) -> Self {
-        Self { title: title.into(), scale: Scale::Whole, range: None }
+        Self { title: title.into(), scale: Scale::Whole, ..Self::default() }
     }
 
     /// A logarithmic axis whose range is chosen from the data.
     pub fn log10(title: impl Into<String>) -> Self {
-        Self { title: title.into(), scale: Scale::Log10, range: None }
+        Self { title: title.into(), scale: Scale::Log10, ..Self::default() }
     }
 
     /// The same axis with this range.
@@ -51,6 +54,22 @@ impl Axis {
     pub fn range(mut self, low: f64, high: f64) -> Self {
         self.range = Some((low, high));
         self
+    }
+
+    /// The same axis, of privacy losses.
+    #[must_use]
+    pub fn losses(mut self) -> Self {
+        self.losses = true;
+        self
+    }
+
+    /// A value of this axis as a reader is told it.
+    pub(crate) fn tell(&self, value: f64) -> String {
+        match self.losses {
+            true => text::up(value, 3),
+            false if value.fract() == 0.0 && value.abs() < 1e6 => text::short(value, 6),
+            false => text::short(value, 4),
+        }
     }
 
     /// The range given, or a round one that holds these values.
@@ -142,6 +161,8 @@ impl Frame {
         picture.attributes.push(("data-plot", numbers(&[self.left, self.top, self.width, self.height])));
         picture.attributes.push(("data-x", numbers(&[self.x.1, self.x.2, log(self.x.0)])));
         picture.attributes.push(("data-y", numbers(&[self.y.1, self.y.2, log(self.y.0)])));
+        picture.attributes.push(("data-across", axes.0.title.clone()));
+        picture.attributes.push(("data-up", axes.1.title.clone()));
         picture.group(vec![("class", "axes".into()), ("aria-hidden", "true".into())], |p| {
             self.vertical(p, &axes.1.title);
             self.horizontal(p, &axes.0.title);

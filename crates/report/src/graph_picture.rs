@@ -35,16 +35,27 @@ pub struct GraphPicture {
     pub size: (f64, f64),
 }
 
-const MARGIN: f64 = 22.0;
-const BAR: f64 = 64.0;
+pub(crate) const MARGIN: f64 = 22.0;
+pub(crate) const BAR: f64 = 64.0;
 const BAR_STEPS: usize = 96;
 
 impl GraphPicture {
-    /// Draws it.
+    /// Draws it, with nodes that can be pointed at.
     pub fn picture(&self) -> Picture {
+        self.draw(true)
+    }
+
+    /// Draws it as one image: nobody is told of single nodes, and the picture is less than half as large.
+    pub fn still(&self) -> Picture {
+        self.draw(false)
+    }
+
+    fn draw(&self, interactive: bool) -> Picture {
         let mut picture = Picture::new(self.size, &self.title, &self.description);
-        picture.interactive = true;
-        let places = self.places();
+        picture.interactive = interactive;
+        // A tenth of a unit is finer than anyone can see, and shorter to write.
+        let tenth = |v: f64| (v * 10.0).round() / 10.0;
+        let places: Vec<(f64, f64)> = self.places().into_iter().map(|(x, y)| (tenth(x), tenth(y))).collect();
         let radius = self.radius();
         let between = |(a, b): &(u32, u32)| Some(vec![*places.get(*a as usize)?, *places.get(*b as usize)?]);
         let lines = self.edges.iter().filter_map(between).collect();
@@ -53,7 +64,7 @@ impl GraphPicture {
             Shape::lines(lines).stroke(Ink::Edge, width).with("class", "edges").with("aria-hidden", "true"),
         );
         picture.group(vec![("class", "nodes".into())], |p| {
-            places.iter().enumerate().for_each(|(i, place)| p.add(self.node(i, *place, radius)));
+            places.iter().enumerate().for_each(|(i, place)| p.add(self.node(i, *place, radius, interactive)));
         });
         if let Some(place) = self.observer.and_then(|o| places.get(o)) {
             let ring = Shape::circle(*place, radius + 4.0).stroke(Ink::Accent, 2.6);
@@ -63,13 +74,16 @@ impl GraphPicture {
         picture
     }
 
-    fn node(&self, i: usize, place: (f64, f64), radius: f64) -> Shape {
+    fn node(&self, i: usize, place: (f64, f64), radius: f64, interactive: bool) -> Shape {
         let observer = self.observer == Some(i);
         // The observer is not coloured: it knows its own value, which is no loss.
         let fill =
             if observer { Ink::Paper } else { Ink::Fixed(scale(self.values.get(i).copied().unwrap_or(1.0))) };
         let label = self.labels.get(i).cloned().unwrap_or_else(|| format!("node {i}"));
         let node = Shape::circle(place, radius).fill(fill).stroke(Ink::Muted, (radius / 9.0).clamp(0.3, 1.0));
+        if !interactive {
+            return node;
+        }
         node.with("class", "node").with("data-node", i.to_string()).with("aria-label", label)
     }
 
@@ -99,10 +113,17 @@ impl GraphPicture {
     }
 
     fn bar(&self, picture: &mut Picture) {
-        let (left, width) = (self.size.0 * 0.16, self.size.0 * 0.68);
-        let top = self.size.1 - BAR + 24.0;
+        self.bar.draw(picture, self.size);
+    }
+}
+
+impl ColourBar {
+    /// Draws the scale at the foot of a picture.
+    pub(crate) fn draw(&self, picture: &mut Picture, size: (f64, f64)) {
+        let (left, width) = (size.0 * 0.16, size.0 * 0.68);
+        let top = size.1 - BAR + 24.0;
         picture.group(vec![("class", "bar".into()), ("aria-hidden", "true".into())], |p| {
-            p.add(Shape::text((left + width / 2.0, top - 7.0), self.bar.title.as_str(), Anchor::Middle));
+            p.add(Shape::text((left + width / 2.0, top - 7.0), self.title.as_str(), Anchor::Middle));
             let step = width / BAR_STEPS as f64;
             for i in 0..BAR_STEPS {
                 let colour = Ink::Fixed(scale((i as f64 + 0.5) / BAR_STEPS as f64));
@@ -110,7 +131,7 @@ impl GraphPicture {
                 let size = (step + if i + 1 < BAR_STEPS { 0.6 } else { 0.0 }, 10.0);
                 p.add(Shape::rectangle((left + i as f64 * step, top), size).fill(colour));
             }
-            for (at, label) in &self.bar.ticks {
+            for (at, label) in &self.ticks {
                 let x = left + at.clamp(0.0, 1.0) * width;
                 p.add(Shape::line(vec![(x, top + 10.0), (x, top + 14.0)]).stroke(Ink::Muted, 1.0));
                 p.add(Shape::text((x, top + 28.0), label.as_str(), Anchor::Middle).fill(Ink::Muted));

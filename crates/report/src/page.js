@@ -14,6 +14,11 @@
   const address = new URLSearchParams(location.hash.slice(1));
   if (["light", "dark"].includes(address.get("theme"))) root.dataset.theme = address.get("theme");
 
+  // What is said of a point of a curve, where it is not written on the curve itself.
+  const told = new Map();
+  document.querySelectorAll("figure svg").forEach(readable);
+  addEventListener("keydown", (event) => { if (event.key === "Escape") by("tip").hidden = true; });
+
   sortable(by("attacks"), by("filter"), by("matches"));
   const source = by("data");
   if (source) {
@@ -78,6 +83,7 @@
   // A title inside a picture pops up over our own notes; as a label it is read out all the same.
   function unlabel(svg) {
     const title = svg.querySelector("title");
+    if (!title) return;
     svg.removeAttribute("aria-labelledby");
     svg.setAttribute("aria-label", title.textContent);
     svg.setAttribute("aria-describedby", svg.querySelector("desc").id);
@@ -130,9 +136,21 @@
 
     function draw() {
       Object.assign(document.body.dataset, state);
+      drawWords();
       drawGraph();
       drawDistances();
       drawNumbers();
+    }
+
+    // The headline and the guarantees are of the noise and the steps that are chosen.
+    function drawWords() {
+      if (cell().headline) by("headline").textContent = cell().headline;
+      for (const table of ["guaranteed", "claimed"]) {
+        cell()[table].forEach((texts, row) => texts.forEach((text, column) => {
+          const place = by(table).tBodies[0].rows[row].cells[column];
+          (place.querySelector("strong") ?? place).textContent = text;
+        }));
+      }
     }
 
     function drawGraph() {
@@ -148,7 +166,7 @@
       const name = data.names[state.observer];
       document.querySelectorAll(".observer-name").forEach((e) => { e.textContent = name; });
       by("graph").setAttribute("aria-label", `What ${name} could learn of each other peer`);
-      by("distance-title").textContent = `Loss by distance from ${name}`;
+      by("distance").setAttribute("aria-label", `Loss by distance from ${name}`);
     }
 
     function drawDistances() {
@@ -157,18 +175,26 @@
         const d = distance(peer);
         if (peer === state.observer || d === noPath) continue;
         if (!rings.has(d)) rings.set(d, { ours: [], published: [] });
-        rings.get(d).ours.push(loss(peer)[0]);
-        rings.get(d).published.push(published(peer)[0] ?? Infinity);
+        rings.get(d).ours.push(loss(peer));
+        rings.get(d).published.push([published(peer)[0] ?? Infinity, published(peer)[1]]);
       }
       const order = [...rings.keys()].sort((a, b) => a - b);
       const svg = by("distance");
       const place = placer(svg);
       const line = (value) => order.map((d) => place(d, value(rings.get(d))));
-      const mean = (list) => list.reduce((a, b) => a + b, 0) / list.length;
-      const low = line((r) => Math.min(...r.ours)), high = line((r) => Math.max(...r.ours));
+      const mean = (list) => list.reduce((a, b) => a + b[0], 0) / list.length;
+      const end = (list, wanted) => list.find((one) => one[0] === wanted(...list.map((each) => each[0])));
+      const low = line((r) => end(r.ours, Math.min)[0]), high = line((r) => end(r.ours, Math.max)[0]);
       svg.querySelector(".curve-0 .band").setAttribute("d", path([...high, ...low.reverse()], true));
       replot(svg.querySelector(".curve-0"), line((r) => mean(r.ours)));
       replot(svg.querySelector(".curve-1"), line((r) => mean(r.published)));
+      for (const [curve, key] of [[".curve-0", "ours"], [".curve-1", "published"]]) {
+        told.set(svg.querySelector(curve), order.map((d) => {
+          const list = rings.get(d)[key];
+          const range = `${end(list, Math.min)[1]} to ${end(list, Math.max)[1]}`;
+          return [`${d === 1 ? "1 hop" : `${d} hops`}: ${list.length} peers`, `loss ${range}`];
+        }));
+      }
     }
 
     function drawNumbers() {
@@ -263,25 +289,97 @@
     old.slice(Math.max(1, points.length)).forEach((dot) => dot.remove());
   }
 
-  // A note beside the pointer or the focused element; the first line is the name.
+  // A note at a place of the window; the first line is the name.
+  function note([name, ...rest], x, y) {
+    const box = by("tip"), strong = document.createElement("strong");
+    strong.textContent = name;
+    box.replaceChildren(strong, rest.join(" · "));
+    box.hidden = false;
+    const [w, h] = [box.offsetWidth, box.offsetHeight];
+    box.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - w - 6))}px`;
+    box.style.top = `${y + 18 + h > innerHeight ? y - h - 12 : y + 18}px`;
+  }
+
+  // A note beside the pointer or the focused element.
   function tip(element, lines) {
-    const box = by("tip");
-    const show = (x, y) => {
-      const [name, ...rest] = lines();
-      const strong = document.createElement("strong");
-      strong.textContent = name;
-      box.replaceChildren(strong, rest.join(" · "));
-      box.hidden = false;
-      const [w, h] = [box.offsetWidth, box.offsetHeight];
-      box.style.left = `${Math.max(4, Math.min(x + 14, innerWidth - w - 6))}px`;
-      box.style.top = `${y + 18 + h > innerHeight ? y - h - 12 : y + 18}px`;
-    };
-    element.addEventListener("pointermove", (event) => show(event.clientX, event.clientY));
+    element.addEventListener("pointermove", (event) => note(lines(), event.clientX, event.clientY));
     element.addEventListener("focus", () => {
       const at = element.getBoundingClientRect();
-      show(at.right, at.bottom);
+      note(lines(), at.right, at.bottom);
     });
-    for (const kind of ["pointerleave", "blur"]) element.addEventListener(kind, () => { box.hidden = true; });
+    for (const kind of ["pointerleave", "blur"]) element.addEventListener(kind, () => { by("tip").hidden = true; });
+  }
+
+  // Curves tell their points: the one nearest to the pointer, or one after the other by arrow keys, as a slider does.
+  function readable(svg) {
+    const curves = [...svg.querySelectorAll(".curve[data-tips]")];
+    if (!curves.length) return;
+    unlabel(svg);
+    svg.setAttribute("role", "group");
+    const ring = document.createElementNS(svg.namespaceURI, "circle");
+    for (const [name, value] of Object.entries({ class: "pointed", r: 5.5, "aria-hidden": true, visibility: "hidden" })) ring.setAttribute(name, value);
+    svg.append(ring);
+    const axes = [svg.dataset.across, svg.dataset.up].map((title) => (title ? `${title}: ` : ""));
+    const lines = (curve, i) => told.get(curve)?.[i]
+      ?? curve.dataset.tips.split(";")[i].split("|").map((text, k) => (k < 2 ? axes[k] + text : `(${text})`));
+
+    function tell(curve, i) {
+      const [x, y] = vertices(curve)[i];
+      const at = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+      for (const [name, value] of Object.entries({ cx: x, cy: y, visibility: "visible" })) ring.setAttribute(name, value);
+      note([curve.dataset.name, ...lines(curve, i)], at.x, at.y);
+    }
+
+    function hide() {
+      ring.setAttribute("visibility", "hidden");
+      by("tip").hidden = true;
+    }
+
+    svg.addEventListener("pointermove", (event) => {
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      let best = null, least = 24; // units of the picture
+      for (const curve of curves) {
+        vertices(curve).forEach(([x, y], i) => {
+          const far = Math.hypot(x - at.x, y - at.y);
+          if (far < least) [best, least] = [[curve, i], far];
+        });
+      }
+      if (best) tell(...best); else hide();
+    });
+    svg.addEventListener("pointerleave", hide);
+
+    for (const curve of curves) {
+      const names = { tabindex: 0, role: "slider", "aria-label": curve.dataset.name, "aria-valuemin": 0 };
+      for (const [name, value] of Object.entries(names)) curve.setAttribute(name, value);
+      const go = (i, said) => {
+        const last = vertices(curve).length - 1, at = Math.max(0, Math.min(i, last));
+        curve.setAttribute("aria-valuemax", last);
+        curve.setAttribute("aria-valuenow", at);
+        curve.setAttribute("aria-valuetext", lines(curve, at).join(", "));
+        if (said) tell(curve, at);
+      };
+      go(0, false);
+      const now = () => Number(curve.getAttribute("aria-valuenow"));
+      curve.addEventListener("focus", () => go(now(), true));
+      curve.addEventListener("blur", hide);
+      curve.addEventListener("keydown", (event) => {
+        const moves = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity };
+        if (!(event.key in moves)) return;
+        event.preventDefault();
+        go(now() + moves[event.key], true);
+      });
+    }
+  }
+
+  // Where the points of a curve lie: the corners of its line, or its marks where it has no line.
+  function vertices(curve) {
+    const line = curve.querySelector(".line");
+    if (!line) return [...curve.querySelectorAll(".point")].map((dot) => [dot.cx.baseVal.value, dot.cy.baseVal.value]);
+    let at = [0, 0];
+    return [...line.getAttribute("d").matchAll(/([MLHV])(-?[\d.]+)(?: (-?[\d.]+))?/g)].map(([, kind, a, b]) => {
+      at = kind === "H" ? [Number(a), at[1]] : kind === "V" ? [at[0], Number(a)] : [Number(a), Number(b)];
+      return at;
+    });
   }
 
   // Column heads become buttons that sort; the field keeps the rows that contain its text.

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::provenance::Provenance;
 use crate::shell;
 use crate::text::escape;
 
@@ -10,10 +11,23 @@ use crate::text::escape;
 pub struct Page {
     /// The title.
     pub title: String,
+    /// A warning that goes before everything else, such as that this was a quick run.
+    pub label: Option<Label>,
     /// Paragraphs below it.
     pub intro: Vec<String>,
     /// The sections, in order.
     pub sections: Vec<Section>,
+    /// Where the page comes from.
+    pub provenance: Provenance,
+}
+
+/// A word that nobody overlooks, and what it means.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Label {
+    /// The word.
+    pub word: String,
+    /// What it means.
+    pub meaning: String,
 }
 
 /// A section of a page. Everything but its title may be empty.
@@ -21,6 +35,12 @@ pub struct Page {
 pub struct Section {
     /// The title.
     pub title: String,
+    /// The name by which the contents link to it: letters, digits and hyphens.
+    pub anchor: String,
+    /// What came of it, in a few words, for the contents.
+    pub outcome: String,
+    /// What it is about, in a line, for the contents.
+    pub line: String,
     /// Paragraphs.
     pub text: Vec<String>,
     /// A list below them.
@@ -31,6 +51,8 @@ pub struct Section {
     pub table: Option<Table>,
     /// Whether what the section set out to show is so, and in what words.
     pub verdict: Option<(bool, String)>,
+    /// Files that lie beside the page.
+    pub files: Vec<String>,
 }
 
 /// A picture with its caption.
@@ -55,13 +77,17 @@ pub struct Table {
 impl Page {
     /// The page as one HTML file that needs no other and loads nothing.
     pub fn html(&self) -> String {
+        let label = self.label.as_ref().map_or(String::new(), |Label { word, meaning }| {
+            format!("<p class=\"label\"><strong>{}</strong> {}</p>\n", escape(word), escape(meaning))
+        });
         let head = format!(
-            "<header><h1>{}</h1>\n{}</header>\n",
+            "<header><h1>{}</h1>\n{label}{}</header>\n",
             escape(&self.title),
             shell::paragraphs(&self.intro)
         );
         let sections: String = self.sections.iter().map(Section::html).collect();
-        shell::document(&self.title, &(head + &self.verdicts() + &sections), "")
+        let body = head + &self.verdicts() + &self.contents() + &sections;
+        shell::document(&self.title, &body, "", &self.provenance)
     }
 
     /// How many of the verdicts hold, for a page that has several.
@@ -72,6 +98,25 @@ impl Page {
         }
         let held = all.iter().filter(|v| **v).count();
         format!("<p class=\"verdict {}\">{held} of {} hold.</p>\n", mood(held == all.len()), all.len())
+    }
+
+    /// A row for every section that has a name to link to.
+    fn contents(&self) -> String {
+        let row = |section: &Section| {
+            let mood = section.verdict.as_ref().map_or("plain", |(held, _)| mood(*held));
+            let link = format!("<a href=\"#{}\">{}</a>", escape(&section.anchor), escape(&section.title));
+            let outcome = format!("<span class=\"badge {mood}\">{}</span>", escape(&section.outcome));
+            vec![link, outcome, escape(&section.line)]
+        };
+        let rows: Vec<Vec<String>> = self.sections.iter().filter(|s| !s.anchor.is_empty()).map(row).collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let table =
+            shell::markup_table("contents", &["Figure or table", "Verdict", "What was claimed"], &rows);
+        format!(
+            "<nav aria-labelledby=\"contents-title\">\n<h2 id=\"contents-title\">Contents</h2>\n{table}</nav>\n"
+        )
     }
 }
 
@@ -92,8 +137,19 @@ impl Section {
             format!("<p class=\"verdict {}\"><strong>{mark}</strong> {}</p>\n", mood(*held), escape(text))
         });
         let (title, text) = (escape(&self.title), shell::paragraphs(&self.text));
-        let list = shell::list(&self.list);
-        format!("<section>\n<h2>{title}</h2>\n{text}{list}{verdict}{figures}{table}</section>\n")
+        let (list, files) = (shell::list(&self.list), self.links());
+        let id =
+            if self.anchor.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.anchor)) };
+        format!("<section{id}>\n<h2>{title}</h2>\n{verdict}{text}{list}{figures}{table}{files}</section>\n")
+    }
+
+    /// Links to its files.
+    fn links(&self) -> String {
+        let links: Vec<String> = self.files.iter().map(|name| shell::link(name)).collect();
+        match links.is_empty() {
+            true => String::new(),
+            false => format!("<p class=\"files\">Files: {}</p>\n", links.join(", ")),
+        }
     }
 }
 
@@ -116,10 +172,21 @@ mod tests {
             figures: vec![Figure { svg: chart.picture().embedded("f1"), caption: "<caption>".into() }],
             table: Some(Table { columns: vec!["<c>".into()], rows: vec![vec!["<v>".into()]] }),
             verdict: Some((true, "<held>".into())),
+            anchor: "one".into(),
+            outcome: "<outcome>".into(),
+            line: "<line>".into(),
+            files: vec!["one.csv".into()],
         };
         let other = Section { verdict: Some((false, String::new())), ..Section::default() };
-        let page =
-            Page { title: "T".into(), intro: vec!["<intro>".into()], sections: vec![section, other] }.html();
+        let label = Label { word: "QUICK".into(), meaning: "<small>".into() };
+        let page = Page {
+            title: "T".into(),
+            label: Some(label),
+            intro: vec!["<intro>".into()],
+            sections: vec![section, other],
+            ..Page::default()
+        };
+        let page = page.html();
         for escaped in [
             "One &lt;i&gt;",
             "a &amp; b",
@@ -128,6 +195,12 @@ mod tests {
             "&lt;held&gt;",
             "&lt;intro&gt;",
             "<li>&lt;item&gt;",
+            "&lt;outcome&gt;",
+            "&lt;line&gt;",
+            "<strong>QUICK</strong> &lt;small&gt;",
+            "<a href=\"one.csv\">one.csv</a>",
+            "<a href=\"#one\">One &lt;i&gt;</a>",
+            "<section id=\"one\">",
         ] {
             assert!(page.contains(escaped), "{escaped}");
         }
@@ -135,5 +208,6 @@ mod tests {
             page.contains("1 of 2 hold.") && page.contains("✓ holds") && page.contains("✗ does not hold")
         );
         assert!(!page.contains("src=") && !page.contains("url("));
+        crate::structure::sound(&page);
     }
 }

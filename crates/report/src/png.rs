@@ -12,7 +12,19 @@ use crate::error::{Error, Result};
 use crate::font::Font;
 use crate::scene::{Anchor, Form, Item, Picture, Shape, Text};
 
+/// Pixels for each unit of a picture: sharp on dense screens and in print.
+const ZOOM: f64 = 2.0;
+
 impl Picture {
+    /// The picture as a vector file and as a bitmap, named `stem.svg` and `stem.png`.
+    ///
+    /// # Errors
+    ///
+    /// Where the bitmap would be empty or too large.
+    pub fn files(&self, stem: &str) -> Result<[(String, Vec<u8>); 2]> {
+        Ok([(format!("{stem}.svg"), self.svg().into_bytes()), (format!("{stem}.png"), self.png(ZOOM)?)])
+    }
+
     /// The picture as a PNG file on a light background, `zoom` pixels for each of its units.
     ///
     /// # Errors

@@ -5,13 +5,14 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::provenance::Provenance;
 use crate::text::escape;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A complete HTML file. `body` is markup; `data` is JSON for the script, empty where there is none.
-pub(crate) fn document(title: &str, body: &str, data: &str) -> String {
+pub(crate) fn document(title: &str, body: &str, data: &str, provenance: &Provenance) -> String {
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
         base64(&Sha256::digest(STYLE)),
@@ -22,7 +23,7 @@ pub(crate) fn document(title: &str, body: &str, data: &str) -> String {
     } else {
         format!("<script type=\"application/json\" id=\"data\">{}</script>\n", inert(data))
     };
-    let title = escape(title);
+    let (title, origin) = (escape(title), provenance.html());
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -32,8 +33,9 @@ pub(crate) fn document(title: &str, body: &str, data: &str) -> String {
          <a class=\"skip\" href=\"#main\">Skip to the content</a>\n\
          <button id=\"theme\" class=\"scripted\" type=\"button\" title=\"Switch between light and dark\" \
          aria-label=\"Switch between light and dark\"><span aria-hidden=\"true\">◐</span></button>\n\
-         <main id=\"main\">\n{body}</main>\n\
-         <footer><p>Made by Sottovoce. This page is one file: it loads nothing and sends nothing.</p></footer>\n\
+         <main id=\"main\">\n{body}</main>\n<footer>{origin}\
+         <p>Made by Sottovoce. This page is one file: it loads nothing and sends nothing.</p></footer>\n\
+         <div id=\"tip\" role=\"tooltip\" hidden></div>\n\
          {data}<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
@@ -67,14 +69,34 @@ pub(crate) fn figure(picture: &str, caption: &str) -> String {
     format!("<figure>\n{picture}\n{caption}</figure>\n")
 }
 
+/// A link to a file in the page's own folder.
+pub(crate) fn link(name: &str) -> String {
+    let name = escape(name);
+    format!("<a href=\"{name}\">{name}</a>")
+}
+
 /// A table of text. On narrow screens each row becomes a card, so each cell repeats its column's name.
 pub(crate) fn table(id: &str, columns: &[&str], rows: &[Vec<String>]) -> String {
-    let cells = |row: &Vec<String>| -> String {
-        let named = row.iter().zip(columns);
-        named.map(|(c, name)| format!("<td data-label=\"{}\">{}</td>", escape(name), escape(c))).collect()
+    let safe: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| escape(cell)).collect()).collect();
+    markup_table(id, columns, &safe)
+}
+
+/// The same of cells that are markup already. A column without a name heads its rows.
+pub(crate) fn markup_table(id: &str, columns: &[&str], rows: &[Vec<String>]) -> String {
+    let cell = |(content, name): (&String, &&str)| match name.is_empty() {
+        true => format!("<th scope=\"row\">{content}</th>"),
+        false => format!("<td data-label=\"{}\">{content}</td>", escape(name)),
     };
-    let head: String = columns.iter().map(|c| format!("<th scope=\"col\">{}</th>", escape(c))).collect();
-    let body: String = rows.iter().map(|r| format!("<tr>{}</tr>\n", cells(r))).collect();
+    let head = |name: &&str| match name.is_empty() {
+        true => "<td></td>".to_owned(),
+        false => format!("<th scope=\"col\">{}</th>", escape(name)),
+    };
+    let head: String = columns.iter().map(head).collect();
+    let body: String = rows
+        .iter()
+        .map(|row| format!("<tr>{}</tr>\n", row.iter().zip(columns).map(cell).collect::<String>()))
+        .collect();
     let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") };
     format!(
         "<div class=\"wide\"><table{id}><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
@@ -110,7 +132,12 @@ mod tests {
 
     #[test]
     fn data_cannot_close_their_element() {
-        let page = document("<t>", "<p>x</p>", "{\"a\":\"</script><script>alert(1)</script>\"}");
+        let page = document(
+            "<t>",
+            "<p>x</p>",
+            "{\"a\":\"</script><script>alert(1)</script>\"}",
+            &Provenance::default(),
+        );
         assert_eq!(page.matches("</script>").count(), 2);
         assert!(page.contains("<title>&lt;t&gt;</title>") && page.contains("\\u003c/script\\u003e"));
     }

@@ -45,7 +45,7 @@ impl Picture {
                 Item::Shape(shape) => write_shape(out, shape, colours),
                 Item::Open(attributes) => {
                     out.push_str("<g");
-                    write_attributes(out, attributes);
+                    write_attributes(out, attributes, colours);
                     out.push_str(">\n");
                 }
                 Item::Close => out.push_str("</g>\n"),
@@ -66,7 +66,7 @@ impl Picture {
             Colours::Light => {
                 let _ = write!(out, " width=\"{w}\" height=\"{h}\"");
             }
-            Colours::Page => write_attributes(out, &self.attributes),
+            Colours::Page => write_attributes(out, &self.attributes, colours),
         }
         let (title, description) = (escape(&self.title), escape(&self.description));
         let _ = write!(
@@ -93,7 +93,7 @@ fn write_shape(out: &mut String, shape: &Shape, colours: Colours) {
         Form::Text(text) => open_text(out, text),
     }
     write_paint(out, shape, colours);
-    write_attributes(out, &shape.attributes);
+    write_attributes(out, &shape.attributes, colours);
     match &shape.form {
         Form::Text(text) => {
             let _ = writeln!(out, ">{}</text>", escape(&text.text));
@@ -103,8 +103,16 @@ fn write_shape(out: &mut String, shape: &Shape, colours: Colours) {
 }
 
 fn write_piece(out: &mut String, piece: &[(f64, f64)], closed: bool) {
-    for (i, (x, y)) in piece.iter().enumerate() {
-        let _ = write!(out, "{}{} {}", if i == 0 { 'M' } else { 'L' }, n(*x), n(*y));
+    let mut before = None;
+    for (x, y) in piece.iter().map(|(x, y)| (n(*x), n(*y))) {
+        // Level and upright pieces need one number only.
+        let _ = match &before {
+            None => write!(out, "M{x} {y}"),
+            Some((_, level)) if *level == y => write!(out, "H{x}"),
+            Some((upright, _)) if *upright == x => write!(out, "V{y}"),
+            Some(_) => write!(out, "L{x} {y}"),
+        };
+        before = Some((x, y));
     }
     if closed && !piece.is_empty() {
         out.push('Z');
@@ -145,8 +153,10 @@ fn write_paint(out: &mut String, shape: &Shape, colours: Colours) {
     }
 }
 
-fn write_attributes(out: &mut String, attributes: &[Attribute]) {
-    for (name, value) in attributes {
+/// What is for the page's script stays out of files.
+fn write_attributes(out: &mut String, attributes: &[Attribute], colours: Colours) {
+    let wanted = |name: &str| matches!(colours, Colours::Page) || !name.starts_with("data-");
+    for (name, value) in attributes.iter().filter(|(name, _)| wanted(name)) {
         let _ = write!(out, " {name}=\"{}\"", escape(value));
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use chromium::Browser;
-use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, Series, scale};
+use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Series, scale};
 
 const PEERS: usize = 12;
 
@@ -24,6 +24,9 @@ fn report() -> AveragingReport {
         error: 0.5 / (1 + c) as f64,
         mean: 0.01 * (1 + c) as f64,
         worst_far: 0.1 * (1 + c) as f64,
+        headline: format!("Cell {c}"),
+        promised: vec![Promised { loss: format!("epsilon {c}"), ..Promised::default() }],
+        ..Cell::default()
     };
     let row = |peer: usize| AttackRow {
         peer,
@@ -48,6 +51,8 @@ fn report() -> AveragingReport {
         published: (0..PEERS).map(|a| (0..PEERS).map(|b| f64::from(hops(a, b)) * 1.5).collect()).collect(),
         central: 0.05,
         errors: vec![Series { name: "run".into(), points: vec![(0.0, 1.0), (9.0, 0.1)], band: None }],
+        headline: "Cell 1".into(),
+        guarantees: vec![GuaranteeLine { loss: "epsilon 1".into(), ..GuaranteeLine::default() }],
         attack: Attack { text: "Guesses.".into(), rows: (1..PEERS).map(row).collect() },
         ..AveragingReport::default()
     }
@@ -94,6 +99,7 @@ fn readers_can_point_click_type_and_sort() {
     browser.open(&page);
     assert_eq!(browser.value("document.body.dataset.observer"), "0");
     choosing_an_observer(&mut browser);
+    reading_a_curve(&mut browser);
     moving_the_sliders(&mut browser);
     sorting_and_filtering(&mut browser);
     switching_the_theme(&mut browser);
@@ -123,12 +129,39 @@ fn choosing_an_observer(browser: &mut Browser) {
     assert_ne!(browser.value("document.activeElement.dataset.node"), "3");
 }
 
+/// A line says what it shows: beside the pointer, and by arrow keys.
+fn reading_a_curve(browser: &mut Browser) {
+    let tip = "document.getElementById('tip').textContent";
+    browser.value(
+        "(() => { const svg = document.getElementById('errors'); svg.scrollIntoView({block: 'center'}); \
+         const line = svg.querySelector('.line'), at = line.getPointAtLength(line.getTotalLength()); \
+         const to = new DOMPoint(at.x, at.y).matrixTransform(svg.getScreenCTM()); \
+         svg.dispatchEvent(new PointerEvent('pointermove', {clientX: to.x, clientY: to.y, bubbles: true})); })()",
+    );
+    assert_eq!(browser.value(tip), "runstep: 9 · mean squared error: 0.1");
+    browser.value("document.querySelector('#errors .curve').focus()");
+    browser.press("ArrowLeft");
+    assert_eq!(browser.value(tip), "runstep: 0 · mean squared error: 1");
+    browser.press("End");
+    let said = "document.activeElement.getAttribute('aria-valuetext')";
+    assert_eq!(browser.value(said), "step: 9, mean squared error: 0.1");
+    browser.press("Escape");
+    assert_eq!(browser.value("document.getElementById('tip').hidden"), true);
+    // Curves that the script draws anew tell what it has drawn, in numbers that Rust has written.
+    browser.value("document.querySelector('#distance .curve-0').focus()");
+    let told = browser.value(tip);
+    assert!(told.as_str().unwrap().contains("1 hop: 2 peers · loss 0."), "{told}");
+    browser.value("document.activeElement.blur()");
+}
+
 fn moving_the_sliders(browser: &mut Browser) {
     browser.value("document.getElementById('relay').focus()");
     browser.press("End");
     assert_eq!(browser.value("document.getElementById('relay-value').textContent"), "1");
     assert_eq!(browser.value("document.getElementById('mean').textContent"), "0.0500");
     assert_eq!(browser.value("document.getElementById('error').textContent"), "0.100");
+    assert_eq!(browser.value("document.getElementById('headline').textContent"), "Cell 4");
+    assert_eq!(browser.value("document.querySelector('#guaranteed strong').textContent"), "epsilon 4");
     browser.click("#reset");
     assert_eq!(browser.value("document.getElementById('mean').textContent"), "0.0200");
     let fill = browser.value("document.querySelector('[data-node=\"1\"]').getAttribute('fill')");

@@ -6,6 +6,7 @@ pub mod averaging;
 mod error;
 pub mod experiment;
 pub mod learning;
+pub mod origin;
 pub mod plan;
 
 pub mod rumor;

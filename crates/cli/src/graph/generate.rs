@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
+use sottovoce_report::store;
 use sottovoce_topology::family::{self, Family};
 use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::{Error, Graph};
 
 use super::family::Choice;
 use super::source::formats;
-use super::{Global, counted, save};
+use super::{Global, counted};
 use crate::output;
 
 const EXAMPLES: &str = "Example:
@@ -59,13 +60,15 @@ impl Generate {
     }
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
-        save::check("out", out, self.overwrite)?;
+        store::check_file("out", out, self.overwrite)?;
         if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
             bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
         }
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
-        save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;
+        store::write_file("out", out, self.overwrite, |file| {
+            Ok::<_, anyhow::Error>(io::write(&drawn.graph, format, file)?)
+        })?;
         drawn.warn();
         global.print(&Summary::new(&drawn, out, format, global.seed))
     }

@@ -4,7 +4,6 @@ mod family;
 mod generate;
 mod inspect;
 mod report;
-pub(crate) mod save;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};

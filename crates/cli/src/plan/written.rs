@@ -1,12 +1,14 @@
 //! A plan and the experiment that executes its choice: printed, and written where a file is named.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 use sottovoce::experiment::Experiment;
+use sottovoce_report::store;
 
 use crate::Global;
 
@@ -59,10 +61,9 @@ impl Out {
     ) -> anyhow::Result<()> {
         let text = experiment.to_toml()?;
         if let Some(out) = &self.out {
-            let folder =
-                out.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let name = out.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            sottovoce_papers::files::write(folder, &[(&name, text.clone().into_bytes())], self.overwrite)?;
+            store::write_file("out", out, self.overwrite, |file| {
+                Ok::<_, anyhow::Error>(file.write_all(text.as_bytes())?)
+            })?;
         }
         global.print(&Written { plan, experiment, out: self.out.clone(), text })
     }

@@ -6,11 +6,16 @@ use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
 use sottovoce::{averaging, rumor, transcript};
-use sottovoce_report::{AveragingReport, RumorReport};
+use sottovoce_report::{AveragingReport, RumorReport, store};
 
 use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
 use crate::Global;
+
+/// The experiment beside its report.
+pub(super) const EXPERIMENT: &str = "experiment.toml";
+/// What lies beside the page of an averaging: how to run it again, what happened, and what is printed with --json.
+const BESIDE: [&str; 3] = [EXPERIMENT, "transcript.json", "result.json"];
 
 /// Arguments of `run FILE.toml`.
 #[derive(Debug, Args)]
@@ -69,21 +74,23 @@ fn average(
     let out = place.folder()?;
     if let Some(out) = &out {
         AveragingReport::free(out, place.overwrite)?;
+        store::check(out, &BESIDE, place.overwrite)?;
     }
     let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
-    let found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
+    let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
-        let transcript =
-            found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
-        let beside = [("experiment.toml", whole.to_toml()?.into_bytes()), ("transcript.json", transcript)];
-        sottovoce_papers::files::check(out, beside.iter().map(|(name, _)| *name), place.overwrite)?;
-        if let Some(report) = &found.report {
+        let transcript = found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
+        if let Some(report) = &mut found.report {
+            global.sign(&mut report.provenance);
+            report.provenance.seed = Some(seed);
             files = report.write(out, place.overwrite)?;
         }
-        files.extend(sottovoce_papers::files::write(out, &beside, place.overwrite)?);
+        let contents = [whole.to_toml()?.into_bytes(), transcript, serde_json::to_vec(&found)?];
+        let beside: Vec<(String, Vec<u8>)> = BESIDE.map(str::to_owned).into_iter().zip(contents).collect();
+        files.extend(store::write(out, &beside, place.overwrite)?);
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
@@ -92,12 +99,21 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
     let out = place.folder()?;
     if let Some(out) = &out {
         RumorReport::free(out, place.overwrite)?;
+        store::check(out, &[EXPERIMENT], place.overwrite)?;
     }
     let bar = global.progress(rumor::PARTS, "spreading, attacking");
-    let found = rumor::run(&experiment.settings(seed)?, || bar.inc(1))?;
+    let mut found = rumor::run(&experiment.settings(seed)?, || bar.inc(1))?;
     bar.finish_and_clear();
     let files = match &out {
-        Some(out) => found.report.write(out, place.overwrite)?,
+        Some(out) => {
+            global.sign(&mut found.report.provenance);
+            found.report.provenance.seed = Some(seed);
+            let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
+            let mut files = found.report.write(out, place.overwrite)?;
+            let beside = [(EXPERIMENT.to_owned(), whole.to_toml()?.into_bytes())];
+            files.extend(store::write(out, &beside, place.overwrite)?);
+            files
+        }
         None => Vec::new(),
     };
     global.print(&Printed { found, report: out, files })

@@ -1,10 +1,12 @@
 //! `sottovoce run learning`: peers learn a model together.
 
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
+use super::experiment::EXPERIMENT;
 use super::{Place, Printed};
 use crate::Global;
 use crate::graph::count;
@@ -12,7 +14,7 @@ use crate::input;
 use crate::output::note;
 use sottovoce::experiment::{self, Experiment};
 use sottovoce::learning::{Checkpoint, Noise, Run};
-use sottovoce_papers::files;
+use sottovoce_report::{LearningReport, store};
 
 const EXAMPLES: &str = "Examples:
   sottovoce run learning
@@ -76,9 +78,9 @@ pub(super) fn learn(
     global: &Global,
 ) -> anyhow::Result<()> {
     let out = place.folder()?;
-    let names = ["report.html", "learning.json", "learning.svg", "learning.png", "experiment.toml"];
     if let Some(out) = &out {
-        files::check(out, names.into_iter(), place.overwrite)?;
+        LearningReport::free(out, place.overwrite)?;
+        store::check(out, &[EXPERIMENT], place.overwrite)?;
     }
     let ready = experiment.ready(folder, seed)?;
     ready.notes.iter().for_each(|text| note(text));
@@ -95,13 +97,12 @@ pub(super) fn learn(
     bar.finish_and_clear();
     let written = match &out {
         Some(out) => {
-            let [page, svg, png] = found.files()?;
-            let data = serde_json::to_vec(&found)?;
             let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
             let text = Experiment::Learning(Box::new(whole)).to_toml()?.into_bytes();
-            let all =
-                [(names[0], page), (names[1], data), (names[2], svg), (names[3], png), (names[4], text)];
-            files::write(out, &all, place.overwrite)?
+            let report = found.report(global.provenance())?;
+            let mut files = report.write(out, serde_json::to_vec(&found)?, place.overwrite)?;
+            files.extend(store::write(out, &[(EXPERIMENT.to_owned(), text)], place.overwrite)?);
+            files
         }
         None => Vec::new(),
     };
@@ -117,7 +118,7 @@ impl Checkpoints {
                 "`checkpoint` is {}: it exists; add --resume to go on from it, or give another name",
                 path.display()
             );
-            return Ok(());
+            return Ok(store::check_file("checkpoint", path, false)?);
         }
         let text = std::fs::read_to_string(path).map_err(|error| {
             anyhow!("`checkpoint` is {}: it cannot be read ({error}); check the name", path.display())
@@ -144,18 +145,10 @@ impl Checkpoints {
             if let Some(promise) = noise.promise() {
                 run.may_show(&promise)?;
             }
-            save(path, &run.checkpoint())?;
+            store::write_file("checkpoint", path, true, |file| {
+                Ok::<_, anyhow::Error>(serde_json::to_writer(BufWriter::new(file), &run.checkpoint())?)
+            })?;
         }
         Ok(more)
     }
-}
-
-/// Writes a checkpoint whole or not at all.
-fn save(path: &Path, checkpoint: &Checkpoint) -> anyhow::Result<()> {
-    let name = path
-        .file_name()
-        .with_context(|| format!("`checkpoint` is {}: give the name of a file", path.display()))?;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::write(folder, &[(&name.to_string_lossy(), serde_json::to_vec(checkpoint)?)], true)?;
-    Ok(())
 }

@@ -103,7 +103,7 @@ impl Study {
 
     /// What is drawn of it.
     pub(super) fn scene(&self) -> Scene<'_> {
-        Scene { name: &self.name, graph: &self.graph, peer: self.peer, hops: &self.hops }
+        Scene { name: &self.name, graph: &self.graph, peer: self.peer }
     }
 
     /// Everyone else.

@@ -2,7 +2,6 @@
 
 use sottovoce_report::text;
 use sottovoce_topology::family::{Family, generate};
-use sottovoce_topology::paths;
 
 use super::matrix::{Entry, Matrix};
 use super::pairs::{HEADER, Pairs};
@@ -37,8 +36,7 @@ pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
 }
 
 fn draw(item: &mut Item, pairs: &Pairs, peer: usize, seed: u64) -> Result<()> {
-    let hops = paths::distances(&pairs.graph, peer)?;
-    let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer, hops: &hops }, seed);
+    let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer }, seed);
     let order: Vec<usize> = (0..pairs.graph.nodes()).collect();
     let kinds: [(&str, Entry, &str); 2] = [
         ("published", &|u, v| pairs.printed(v)[u], "as printed"),
@@ -50,9 +48,7 @@ fn draw(item: &mut Item, pairs: &Pairs, peer: usize, seed: u64) -> Result<()> {
         let colours = Colours::logarithmic("loss (local DP = 1)", losses.iter().copied());
         let picture = map.picture(&format!("Loss of one peer, {said}"), &losses, &colours);
         item.picture(&format!("{part}-peer"), &picture, format!("What peer {peer} loses to each, {said}."))?;
-        let matrix =
-            Matrix::new(&order, value)
-                .picture(&format!("Losses, {said}"), "loss (local DP = 1)", |u| u.to_string());
+        let matrix = Matrix::new(&order, value).picture(&format!("Losses, {said}"), "loss (local DP = 1)");
         item.picture(&format!("{part}-matrix"), &matrix, format!("What each loses to each, {said}."))?;
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! Figure 6: the nine other social graphs.
 
 use sottovoce_report::text;
-use sottovoce_topology::paths;
 
 use super::pairs::{HEADER, Pairs};
 use super::words::{condition, number};
@@ -82,8 +81,7 @@ impl Study {
 
 fn draw(item: &mut Item, study: &Study, seed: u64) -> Result<()> {
     let pairs = &study.pairs;
-    let hops = paths::distances(&pairs.graph, study.peer)?;
-    let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer: study.peer, hops: &hops }, seed);
+    let map = Map::new(Scene { name: &pairs.name, graph: &pairs.graph, peer: study.peer }, seed);
     let part = pairs.name.trim_start_matches("ego ");
     let (printed, path) = (pairs.printed(0), pairs.seen(0).means());
     let colours = Colours::logarithmic("loss (local DP = 1)", printed.iter().chain(&path).copied());

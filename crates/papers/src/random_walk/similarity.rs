@@ -59,7 +59,6 @@ fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> Resu
         pairs.graph.nodes(),
         pairs.walk.steps
     ));
-    let name = |u: usize| pairs.graph.label(u);
     let matrices: [(&str, &str, Entry, &str); 3] = [
         ("published", "loss (local DP = 1)", &|u, v| pairs.printed(v)[u], "as printed"),
         ("communicability", "communicability", &|u, v| close[u][v], "communicability"),
@@ -67,7 +66,7 @@ fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> Resu
     ];
     for (part, unit, value, said) in matrices {
         let title = format!("{}, {said}", pairs.name);
-        let picture = Matrix::new(order, value).picture(&title, unit, name);
+        let picture = Matrix::new(order, value).picture(&title, unit);
         item.picture(part, &picture, format!("{}: {said}, by the logarithm.", pairs.name))?;
     }
     let lines = pairs.lines(|u, v| format!(",{:.6e}", close[u][v]));

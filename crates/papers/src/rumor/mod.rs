@@ -81,5 +81,6 @@ fn page(items: &[Item], options: &Options) -> Page {
                 .into(),
         ],
         sections: items.iter().map(Item::section).collect(),
+        ..Page::default()
     }
 }

@@ -6,16 +6,17 @@ use super::{AveragingReport, Cell, NO_PATH, honest};
 use crate::error::Result;
 use crate::store;
 
-const NAMES: [&str; 9] = [
-    "report.html",
-    "graph.svg",
-    "graph.png",
-    "loss-by-distance.svg",
-    "loss-by-distance.png",
-    "error-by-step.svg",
-    "error-by-step.png",
-    "losses.csv",
-    "report.json",
+/// Names of the files, and what they hold, the page itself first.
+pub(super) const FILES: [(&str, &str); 9] = [
+    ("report.html", "this page"),
+    ("graph.svg", "what the observer could learn of each other peer"),
+    ("graph.png", "the same as a bitmap"),
+    ("loss-by-distance.svg", "loss by distance from the observer"),
+    ("loss-by-distance.png", "the same as a bitmap"),
+    ("error-by-step.svg", "mean squared error by step"),
+    ("error-by-step.png", "the same as a bitmap"),
+    ("losses.csv", "loss of every pair at the run's own noise and steps"),
+    ("report.json", "everything that this page shows"),
 ];
 
 /// How many losses `report.json` holds at most; beyond that it holds those of the run's own cell alone.
@@ -33,23 +34,27 @@ impl AveragingReport {
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
         self.check()?;
         Self::free(dir, overwrite)?;
-        store::write(dir, &NAMES, self.contents()?)
+        store::write(dir, &self.contents()?, overwrite)
     }
 
     /// Refuses a folder that holds a report already: worth asking before the work begins.
+    ///
+    /// # Errors
+    ///
+    /// Where a file of that name is there and `overwrite` is false.
     pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
-        store::check(dir, &NAMES, overwrite)
+        store::check(dir, &FILES.map(|(name, _)| name), overwrite)
     }
 
-    /// The contents of the files, in the order of their names.
-    fn contents(&self) -> Result<Vec<Vec<u8>>> {
-        let mut contents = vec![self.html().into_bytes()];
-        for picture in [self.graph(), self.loss_by_distance(), self.error_by_step()] {
-            contents.extend(store::both(&picture)?);
-        }
-        contents.push(self.csv().into_bytes());
-        contents.push(self.json()?);
-        Ok(contents)
+    /// The files, in the order of [`FILES`].
+    fn contents(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut files = vec![("report.html".into(), self.html().into_bytes())];
+        files.extend(self.graph().files("graph")?);
+        files.extend(self.loss_by_distance().files("loss-by-distance")?);
+        files.extend(self.error_by_step().files("error-by-step")?);
+        files.push(("losses.csv".into(), self.csv().into_bytes()));
+        files.push(("report.json".into(), self.json()?));
+        Ok(files)
     }
 
     /// Losses at the run's own cell, one line for each observer and peer.
@@ -74,7 +79,7 @@ impl AveragingReport {
         }
         let chosen = self.chosen_index();
         let slim = |(i, cell): (usize, &Cell)| {
-            if i == chosen { cell.clone() } else { Cell { losses: Vec::new(), ..*cell } }
+            if i == chosen { cell.clone() } else { Cell { losses: Vec::new(), ..cell.clone() } }
         };
         let cells: Vec<Cell> = self.cells.iter().enumerate().map(slim).collect();
         let mut value = serde_json::to_value(Self { cells: Vec::new(), ..self.clone() })?;

@@ -4,6 +4,7 @@
 //! colours, curves and numbers when another observer or another cell of the grid is chosen.
 
 use super::AveragingReport;
+use super::files::FILES;
 use crate::blocks::Frame;
 use crate::shell;
 use crate::text::{digits, escape, short, up};
@@ -14,12 +15,15 @@ impl AveragingReport {
     pub fn html(&self) -> String {
         let frame = Frame {
             title: &self.title,
+            headline: &self.headline,
             summary: &self.summary,
             guarantees: &self.guarantees,
             notes: &self.notes,
+            files: &FILES[1..],
+            provenance: &self.provenance,
         };
         let sections = || self.privacy() + &self.error_section() + &self.attack_section();
-        frame.page(self.check(), sections, || self.data())
+        frame.page(self.check(), || self.controls() + &self.readout(), sections, || self.data())
     }
 
     fn privacy(&self) -> String {
@@ -29,11 +33,9 @@ impl AveragingReport {
              <p>Each dot is a peer. Its colour shows how much <strong class=\"observer-name\">{observer}</strong>, \
              the ringed one, could learn of that peer's value from everything it received: 1 is what local \
              differential privacy would reveal. <span class=\"scripted\">Choose a dot to see through another peer's \
-             eyes.</span></p>\n{}{}<div class=\"pair\">\n{}{}</div>\n\
+             eyes.</span></p>\n<div class=\"pair\">\n{}{}</div>\n\
              <h3>Privacy and accuracy move together</h3>\n\
              <div class=\"pair\">\n{}\n<div class=\"beside\">{}</div></div>\n</section>\n",
-            self.controls(),
-            self.readout(),
             shell::figure(
                 &self.graph().embedded("graph"),
                 "Loss of each peer to the observer. Light is more."
@@ -76,7 +78,7 @@ impl AveragingReport {
         let relay = short(self.relay_noises[self.chosen.0], 4);
         let steps = self.steps[self.chosen.1].to_string();
         format!(
-            "<div class=\"controls scripted\" role=\"group\" aria-label=\"What is shown\">\n\
+            "<div class=\"controls sticky scripted\" role=\"group\" aria-label=\"What is shown\">\n\
              <label for=\"observer\"><span>Observer</span><select id=\"observer\"></select></label>\n{}{}\
              <button id=\"reset\" type=\"button\">This run</button>\n</div>\n\
              <p id=\"status\" class=\"status scripted\" role=\"status\"></p>\n",

@@ -16,13 +16,16 @@ use serde::Serialize;
 use crate::blocks::GuaranteeLine;
 use crate::chart::Series;
 use crate::error::{Error, Result};
+use crate::provenance::Provenance;
 
 /// Everything the report of an averaging experiment shows. Losses are relative: local differential privacy is 1.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct AveragingReport {
     /// The title.
     pub title: String,
-    /// What was run: labels and values, shown as a table on top.
+    /// What came of the run, in a sentence. It is the chosen cell's where cells have one.
+    pub headline: String,
+    /// What was run: labels and values.
     pub summary: Vec<(String, String)>,
     /// Where each peer is drawn, in any unit.
     pub positions: Vec<(f64, f64)>,
@@ -50,10 +53,12 @@ pub struct AveragingReport {
     pub errors: Vec<Series>,
     /// What an attack found.
     pub attack: Attack,
-    /// What is promised.
+    /// What is promised of the run, and what was published about such runs and is wrong.
     pub guarantees: Vec<GuaranteeLine>,
     /// Remarks below the page.
     pub notes: Vec<String>,
+    /// Where the page comes from.
+    pub provenance: Provenance,
 }
 
 /// The losses and the error under one relay noise and one number of steps.
@@ -67,6 +72,30 @@ pub struct Cell {
     pub mean: f64,
     /// Largest loss between peers at two hops or more.
     pub worst_far: f64,
+    /// What would come of it, in a sentence; empty where nothing is to be said.
+    pub headline: String,
+    /// What changes of each line of [`AveragingReport::guarantees`]; empty where those are of the run alone.
+    pub promised: Vec<Promised>,
+}
+
+/// What changes of a guarantee, or of a claim, with noise and steps.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Promised {
+    /// What is promised.
+    pub statement: String,
+    /// Against whom.
+    pub adversary: String,
+    /// How much is lost.
+    pub loss: String,
+    /// What is so instead, of a claim that is wrong.
+    pub truth: String,
+}
+
+impl From<&GuaranteeLine> for Promised {
+    fn from(line: &GuaranteeLine) -> Self {
+        let GuaranteeLine { statement, adversary, loss, truth, .. } = line.clone();
+        Self { statement, adversary, loss, truth }
+    }
 }
 
 /// What an attack found.
@@ -146,6 +175,11 @@ impl AveragingReport {
                 format!("must be {peers} by {peers}"),
             ),
             (
+                "promised",
+                self.promises_fit(),
+                "must have a line for each guarantee, and the run's own".into(),
+            ),
+            (
                 "attack.rows",
                 self.attack.rows.iter().all(|r| r.peer < peers),
                 format!("names a peer beyond the {peers} there are"),
@@ -155,6 +189,15 @@ impl AveragingReport {
             Some((field, _, problem)) => Err(Error::Inconsistent { field, problem }),
             None => Ok(()),
         }
+    }
+
+    /// Either no cell has promises of its own, or each has one for every line, and the chosen cell says what the run does.
+    fn promises_fit(&self) -> bool {
+        let own: Vec<Promised> = self.guarantees.iter().map(Promised::from).collect();
+        let follows = |cell: &Cell| cell.promised.len() == own.len();
+        self.cells.iter().all(|cell| cell.promised.is_empty())
+            || self.cells.iter().all(follows)
+                && self.cells.get(self.chosen_index()).is_some_and(|c| c.promised == own)
     }
 
     /// The name of a peer, as shown.

@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::{AveragingReport, NO_PATH, honest};
+use super::{AveragingReport, Cell, NO_PATH, Promised, honest};
 use crate::colour::scale;
 use crate::shell::base64;
 use crate::text::{digits, short, up, up_value};
@@ -86,6 +86,10 @@ struct PackedCell {
     error: String,
     mean: String,
     worst: String,
+    headline: String,
+    /// What changes of each guarantee, in the order of the table's columns; then of each claim.
+    guaranteed: Vec<[String; 3]>,
+    claimed: Vec<[String; 4]>,
     rows: String,
 }
 
@@ -105,7 +109,7 @@ impl AveragingReport {
             names: (0..self.positions.len()).map(|i| self.name(i)).collect(),
             losses: book.values.iter().map(|v| (*v, up(*v, 3), scale(shade.part(*v)).hex())).collect(),
             published: published.values.iter().map(|v| (v.is_finite().then_some(*v), up(*v, 3))).collect(),
-            cells: self.cells.iter().map(|c| pack_cell(c, &book, &observers)).collect(),
+            cells: self.cells.iter().map(|c| self.pack_cell(c, &book, &observers)).collect(),
             distance_rows: pack(&observers, |o| {
                 self.distances[o].iter().flat_map(|d| d.to_be_bytes()).collect()
             }),
@@ -116,6 +120,21 @@ impl AveragingReport {
         };
         // Plain text and finite numbers only, which always have a JSON form.
         serde_json::to_string(&data).unwrap_or_default()
+    }
+
+    fn pack_cell(&self, cell: &Cell, book: &Book, observers: &[usize]) -> PackedCell {
+        let lines = || cell.promised.iter().zip(&self.guarantees);
+        let good = |p: &Promised| [&p.statement, &p.loss, &p.adversary].map(String::clone);
+        let bad = |p: &Promised| [&p.statement, &p.loss, &p.truth, &p.adversary].map(String::clone);
+        PackedCell {
+            error: digits(cell.error, 3),
+            mean: up(cell.mean, 3),
+            worst: up(cell.worst_far, 3),
+            headline: cell.headline.clone(),
+            guaranteed: lines().filter(|(_, line)| !line.is_claim()).map(|(p, _)| good(p)).collect(),
+            claimed: lines().filter(|(_, line)| line.is_claim()).map(|(p, _)| bad(p)).collect(),
+            rows: pack(observers, |o| cell.losses[o].iter().map(|l| book.code(honest(*l))).collect()),
+        }
     }
 
     /// The observers whose losses the page carries: all where they fit, otherwise as many as do, spread evenly, and
@@ -141,15 +160,6 @@ fn carried(peers: usize, cells: usize, first: usize, budget: usize) -> Vec<usize
         list.sort_unstable();
     }
     list
-}
-
-fn pack_cell(cell: &super::Cell, book: &Book, observers: &[usize]) -> PackedCell {
-    PackedCell {
-        error: digits(cell.error, 3),
-        mean: up(cell.mean, 3),
-        worst: up(cell.worst_far, 3),
-        rows: pack(observers, |o| cell.losses[o].iter().map(|l| book.code(honest(*l))).collect()),
-    }
 }
 
 fn pack(observers: &[usize], row: impl Fn(usize) -> Vec<u8>) -> String {

@@ -9,6 +9,9 @@ use crate::text::{digits, escape, up};
 /// Columns of the attack's table.
 const COLUMNS: [&str; 7] = ["Peer", "Hops", "Loss", "Predicted", "Measured", "Interval", "Exposed"];
 
+/// Longer lists are folded.
+const FEW: usize = 12;
+
 impl AveragingReport {
     pub(super) fn attack_section(&self) -> String {
         if self.attack.rows.is_empty() && self.attack.text.is_empty() {
@@ -24,14 +27,16 @@ impl AveragingReport {
         let rows: String = self.attack.rows.iter().map(|r| self.attack_row(r)).collect();
         let caption =
             "Measured against predicted, with intervals of confidence; on the line, the account is exact.";
+        let open = if self.attack.rows.len() <= FEW { " open" } else { "" };
         format!(
             "<div class=\"pair\">\n{}<div class=\"beside\">{text}</div></div>\n\
-             <p class=\"filter scripted\"><label for=\"filter\">Find a peer</label> \
+             <details{open}><summary>Each of the {} peers attacked</summary>\n<p class=\"filter scripted\"><label for=\"filter\">Find a peer</label> \
              <input id=\"filter\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\"> \
              <span id=\"matches\" role=\"status\"></span></p>\n\
              <div class=\"wide tall\" tabindex=\"0\" role=\"region\" aria-label=\"Attack on each peer\">\
-             <table id=\"attacks\" class=\"numbers\"><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
+             <table id=\"attacks\" class=\"numbers\"><thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n</details>\n",
             shell::figure(&self.attack_chart().embedded("measured"), caption),
+            self.attack.rows.len(),
         )
     }
 

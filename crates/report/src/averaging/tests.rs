@@ -1,6 +1,7 @@
 //! The page as a whole: what it shows comes from the data, and hostile data stay data.
 
 use super::*;
+use crate::structure::sound;
 use crate::svg::tests::elements;
 use crate::text::up;
 
@@ -18,6 +19,7 @@ fn ring(peers: usize) -> AveragingReport {
         error: 0.1 / strength,
         mean: 0.123_4 * strength,
         worst_far: 0.234_5 * strength,
+        ..Cell::default()
     };
     AveragingReport {
         title: "Ring & <friends>".into(),
@@ -46,6 +48,7 @@ fn ring(peers: usize) -> AveragingReport {
             ..Default::default()
         }],
         notes: vec!["<note>".into()],
+        ..AveragingReport::default()
     }
 }
 
@@ -61,6 +64,55 @@ fn hostile_names_stay_text() {
     {
         assert!(page.contains(escaped), "{escaped}");
     }
+}
+
+#[test]
+fn the_page_is_sound_whatever_the_reader_uses() {
+    sound(&ring(8).html());
+    sound(&ring(20).html());
+}
+
+#[test]
+fn headline_and_guarantees_follow_the_sliders() {
+    let mut report = ring(8);
+    report.headline = "Run <1>".into();
+    report.guarantees.push(GuaranteeLine {
+        standing: "refuted".into(),
+        loss: "small".into(),
+        ..Default::default()
+    });
+    let own: Vec<Promised> = report.guarantees.iter().map(Promised::from).collect();
+    for (i, cell) in report.cells.iter_mut().enumerate() {
+        (cell.headline, cell.promised) = (format!("cell {i}"), own.clone());
+    }
+    let page = report.html();
+    assert!(page.contains("Run &lt;1&gt;</p>") && page.contains("\"headline\":\"cell 5\""));
+    assert!(page.find("id=\"guaranteed\"").unwrap() < page.find("id=\"claimed\"").unwrap());
+    assert!(page.find("id=\"claimed\"").unwrap() < page.find("id=\"graph\"").unwrap());
+    report.cells[0].promised.pop();
+    assert!(report.check().unwrap_err().to_string().contains("promised"));
+    report.cells[0].promised = own.clone();
+    report.cells[4].promised[0].loss = "another".into();
+    assert!(
+        report.check().unwrap_err().to_string().contains("promised"),
+        "the run says one thing, its cell another"
+    );
+}
+
+#[test]
+fn every_file_beside_the_page_is_linked() {
+    let page = ring(8).html();
+    for (name, _) in &files::FILES[1..] {
+        assert!(page.contains(&format!("<a href=\"{name}\">")), "{name}");
+    }
+}
+
+#[test]
+fn long_lists_of_peers_are_folded() {
+    let mut report = ring(40);
+    assert!(report.html().contains("<details open>"));
+    report.attack.rows = (1..40).map(|peer| AttackRow { peer, ..AttackRow::default() }).collect();
+    assert!(report.html().contains("<details><summary>Each of the 39 peers"));
 }
 
 #[test]
@@ -136,7 +188,7 @@ fn files_are_written_whole_and_not_overwritten_unasked() {
     let before = std::fs::read(dir.join("report.html")).unwrap();
     let mut other = ring(8);
     other.title = "Other".into();
-    assert!(matches!(other.write(&dir, false), Err(Error::Exists(_))));
+    assert!(matches!(other.write(&dir, false), Err(Error::Place { .. })));
     assert_eq!(std::fs::read(dir.join("report.html")).unwrap(), before);
     other.write(&dir, true).unwrap();
     assert_ne!(std::fs::read(dir.join("report.html")).unwrap(), before);
@@ -152,6 +204,6 @@ fn a_failed_write_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     // A folder where a file should go makes the renaming fail.
     std::fs::create_dir(folder.path().join("report.html")).unwrap();
-    assert!(matches!(ring(4).write(folder.path(), true), Err(Error::Write { .. })));
+    assert!(matches!(ring(4).write(folder.path(), true), Err(Error::Place { .. })));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -124,7 +124,7 @@ impl AveragingReport {
         ];
         let title = format!("Loss by distance from {}", self.name(self.observer));
         let x = Axis::whole("distance from the observer (hops)").range(0.5, far + 0.5);
-        let y = Axis::log10("loss (local DP is 1)").range(self.shade().low, self.top());
+        let y = Axis::log10("loss (local DP is 1)").losses().range(self.shade().low, self.top());
         let mut chart = Chart::new(title, x, y, curves);
         chart.size.1 = 400.0;
         chart.picture()
@@ -159,7 +159,7 @@ impl AveragingReport {
         let curves = vec![Curve::points(named("", cells))];
         let mut chart = Chart::new(
             "Error against mean loss, one dot for each relay noise and number of steps",
-            Axis::log10("mean loss (local DP is 1)"),
+            Axis::log10("mean loss (local DP is 1)").losses(),
             Axis::log10("mean squared error"),
             curves,
         );

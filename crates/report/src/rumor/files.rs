@@ -6,18 +6,19 @@ use super::RumorReport;
 use crate::error::Result;
 use crate::store;
 
-const NAMES: [&str; 11] = [
-    "report.html",
-    "spread.svg",
-    "spread.png",
-    "course.svg",
-    "course.png",
-    "privacy-and-speed.svg",
-    "privacy-and-speed.png",
-    "attack.svg",
-    "attack.png",
-    "course.csv",
-    "report.json",
+/// Names of the files, and what they hold, the page itself first.
+pub(super) const FILES: [(&str, &str); 11] = [
+    ("report.html", "this page"),
+    ("spread.svg", "the course at a glance"),
+    ("spread.png", "the same as a bitmap"),
+    ("course.svg", "shares of peers by round"),
+    ("course.png", "the same as a bitmap"),
+    ("privacy-and-speed.svg", "delta against spreading time"),
+    ("privacy-and-speed.png", "the same as a bitmap"),
+    ("attack.svg", "how often the source is found"),
+    ("attack.png", "the same as a bitmap"),
+    ("course.csv", "every round, measured and predicted"),
+    ("report.json", "everything that this page shows"),
 ];
 
 impl RumorReport {
@@ -32,7 +33,7 @@ impl RumorReport {
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
         self.check()?;
         Self::free(dir, overwrite)?;
-        store::write(dir, &NAMES, self.contents()?)
+        store::write(dir, &self.contents()?, overwrite)
     }
 
     /// Refuses a folder that holds a report already: worth asking before the work begins.
@@ -41,18 +42,19 @@ impl RumorReport {
     ///
     /// Where a file of that name is there and `overwrite` is false.
     pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
-        store::check(dir, &NAMES, overwrite)
+        store::check(dir, &FILES.map(|(name, _)| name), overwrite)
     }
 
-    /// The contents of the files, in the order of their names.
-    fn contents(&self) -> Result<Vec<Vec<u8>>> {
-        let mut contents = vec![self.html().into_bytes()];
-        for picture in [self.spread(), self.course_chart(), self.trade_chart(), self.attack_chart()] {
-            contents.extend(store::both(&picture)?);
-        }
-        contents.push(self.csv().into_bytes());
-        contents.push(serde_json::to_vec(self)?);
-        Ok(contents)
+    /// The files, in the order of [`FILES`].
+    fn contents(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let mut files = vec![("report.html".into(), self.html().into_bytes())];
+        files.extend(self.spread().files("spread")?);
+        files.extend(self.course_chart().files("course")?);
+        files.extend(self.trade_chart().files("privacy-and-speed")?);
+        files.extend(self.attack_chart().files("attack")?);
+        files.push(("course.csv".into(), self.csv().into_bytes()));
+        files.push(("report.json".into(), serde_json::to_vec(self)?));
+        Ok(files)
     }
 
     /// The course, one line for each round.

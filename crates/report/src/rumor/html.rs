@@ -5,6 +5,7 @@
 
 use serde::Serialize;
 
+use super::files::FILES;
 use super::{Moment, RumorReport, State};
 use crate::blocks::Frame;
 use crate::shell;
@@ -37,12 +38,15 @@ impl RumorReport {
     pub fn html(&self) -> String {
         let frame = Frame {
             title: &self.title,
+            headline: &self.headline,
             summary: &self.summary,
             guarantees: &self.guarantees,
             notes: &self.notes,
+            files: &FILES[1..],
+            provenance: &self.provenance,
         };
         let sections = || self.spread_section() + &self.trade_section() + &self.attack_section();
-        frame.page(self.check(), sections, || self.data())
+        frame.page(self.check(), String::new, sections, || self.data())
     }
 
     fn spread_section(&self) -> String {

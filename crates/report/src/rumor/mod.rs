@@ -14,13 +14,16 @@ use serde::Serialize;
 
 use crate::blocks::GuaranteeLine;
 use crate::error::{Error, Result};
+use crate::provenance::Provenance;
 
 /// Everything the report of a rumour shows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct RumorReport {
     /// The title.
     pub title: String,
-    /// What was run: labels and values, shown as a table on top.
+    /// What came of it, in a sentence.
+    pub headline: String,
+    /// What was run: labels and values.
     pub summary: Vec<(String, String)>,
     /// How many peers there are.
     pub peers: usize,
@@ -48,6 +51,8 @@ pub struct RumorReport {
     pub guarantees: Vec<GuaranteeLine>,
     /// Remarks below the page.
     pub notes: Vec<String>,
+    /// Where the page comes from.
+    pub provenance: Provenance,
 }
 
 /// A peer that is drawn.

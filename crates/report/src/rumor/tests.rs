@@ -1,6 +1,7 @@
 //! The page as a whole: what it shows comes from the data, and hostile data stay data.
 
 use super::*;
+use crate::structure::sound;
 use crate::svg::tests::elements;
 
 /// A rumour that informs ten more in every round.
@@ -48,6 +49,7 @@ fn report(peers: usize) -> RumorReport {
             ..Default::default()
         }],
         notes: vec!["<note>".into()],
+        ..RumorReport::default()
     }
 }
 
@@ -61,6 +63,11 @@ fn hostile_text_stays_text() {
         assert!(page.contains(escaped), "{escaped}");
     }
     assert!(page.contains("<span class=\"badge bad\">published and refuted</span>"));
+}
+
+#[test]
+fn the_page_is_sound_whatever_the_reader_uses() {
+    sound(&report(100).html());
 }
 
 #[test]
@@ -158,7 +165,7 @@ fn files_are_written_whole_and_not_overwritten_unasked() {
     assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 11);
     let before = std::fs::read(dir.join("report.html")).unwrap();
     let other = RumorReport { title: "Other".into(), ..report(100) };
-    assert!(matches!(other.write(&dir, false), Err(Error::Exists(_))));
+    assert!(matches!(other.write(&dir, false), Err(Error::Place { .. })));
     assert_eq!(std::fs::read(dir.join("report.html")).unwrap(), before);
     other.write(&dir, true).unwrap();
     assert_ne!(std::fs::read(dir.join("report.html")).unwrap(), before);

@@ -71,7 +71,7 @@ impl RumorReport {
     fn delta_axis(&self) -> Axis {
         let deltas = self.trade.iter().map(|trade| trade.delta).chain([self.chosen.delta]);
         let least = deltas.filter(|delta| *delta > 0.0).fold(1.0, f64::min);
-        Axis::log10("delta: what two sources differ by").range(0.6 * least, 1.0)
+        Axis::log10("delta: what two sources differ by").losses().range(0.6 * least, 1.0)
     }
 
     fn place_of_run(&self) -> (f64, f64) {

@@ -2,7 +2,9 @@
 
 use sottovoce_audit::reconstruct::{Findings, Target};
 use sottovoce_privacy::{Guarantee, limits, round_up};
-use sottovoce_report::{Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Series, layout};
+use sottovoce_report::{
+    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Provenance, Series, hash, layout,
+};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
@@ -11,6 +13,7 @@ use sottovoce_views::utility::Contraction;
 use super::grid::{Grid, Point, spread};
 use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
 use crate::Result;
+use crate::origin::graph_hash;
 
 const NOTES: [&str; 4] = [
     "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
@@ -115,6 +118,13 @@ pub(super) fn report(
             .collect::<Result<_>>()?,
         notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
         cells: points.iter().map(cell).collect(),
+        headline: found.headline.clone(),
+        provenance: Provenance {
+            seed: Some(run.seed),
+            data_hash: Some(hash(ready.values.all.iter().flatten().map(|value| value.to_le_bytes()))),
+            graph_hash: Some(graph_hash(graph)),
+            ..Provenance::default()
+        },
     };
     report.check()?;
     Ok(report)
@@ -172,6 +182,7 @@ fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine>
         loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),
         standing: guarantee.standing.to_string(),
         not_covered,
+        truth: String::new(),
     })
 }
 
@@ -186,5 +197,6 @@ fn cell(point: &Point) -> Cell {
         error: point.error,
         mean: point.mean,
         worst_far: point.worst_far,
+        ..Cell::default()
     }
 }

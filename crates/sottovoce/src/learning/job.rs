@@ -110,14 +110,15 @@ impl<'a> Job<'a> {
     /// `done` is called after each of those.
     pub fn conclude(&self, run: &Run, paused: bool, done: impl Fn()) -> Result<Learned> {
         let silent = Settings { sigma: 0.0, budget: None, ..run.session().settings().clone() };
-        let without_noise = self.measures(silent, None)?;
+        let mut without_noise = Run::new(self.task, self.mixing, silent, None, self.threads)?;
+        without_noise.go(usize::MAX, |_| ())?;
         let mut measures = vec![run.session().measures()];
         for further in 1..if paused { 1 } else { self.seeds as u64 } {
             let (settings, last_step) = self.settings(self.seed.wrapping_add(further))?;
             measures.push(self.measures(settings, last_step)?);
             done();
         }
-        Learned::new(self.task, run, paused, self.delta, without_noise, Measures::of_runs(&measures))
+        Learned::new(self.task, run, paused, self.delta, &without_noise, Measures::of_runs(&measures))
     }
 
     /// What the model is worth that a whole run ends with.

@@ -5,15 +5,17 @@ use std::fmt;
 use serde::Serialize;
 use sottovoce_learning::read::Source;
 use sottovoce_privacy::round_up;
+use sottovoce_report::GuaranteeLine;
 
-use super::report::{STARRED, Shown};
+use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
 use super::{Measures, Spread, Task, Trivial};
 use crate::Result;
+use crate::origin::graph_hash;
 use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
-const OF_CLASSES: [&str; 8] = [
+const OF_CLASSES: [&str; 9] = [
     "accuracy",
     "accuracy_of_this_run",
     "accuracy_without_noise",
@@ -22,10 +24,11 @@ const OF_CLASSES: [&str; 8] = [
     "trivial",
     "objective",
     "curve",
+    "curve_without_noise",
 ];
 /// The same where numbers are learned.
-const OF_NUMBERS: [&str; 7] =
-    ["rmse", "r_squared", "this_run", "without_noise", "trivial", "objective", "curve"];
+const OF_NUMBERS: [&str; 8] =
+    ["rmse", "r_squared", "this_run", "without_noise", "trivial", "objective", "curve", "curve_without_noise"];
 
 /// Names of peers in a line.
 const SHOWN: usize = 12;
@@ -97,6 +100,20 @@ pub struct Learned {
     pub model: Vec<f64>,
     /// The learning curve.
     pub curve: Vec<Point>,
+    /// The same without noise.
+    pub curve_without_noise: Vec<Point>,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
+    /// How many rows each peer holds.
+    #[serde(skip)]
+    pub(super) rows: Vec<usize>,
+    /// Guarantees as a page shows them.
+    #[serde(skip)]
+    pub(super) lines: Vec<GuaranteeLine>,
+    #[serde(skip)]
+    pub(super) data_hash: String,
+    #[serde(skip)]
+    pub(super) graph_hash: Option<String>,
 }
 
 impl Learned {
@@ -105,7 +122,7 @@ impl Learned {
         run: &Run,
         paused: bool,
         delta: f64,
-        without_noise: Measures,
+        silent: &Run,
         measures: Measures<Spread>,
     ) -> Result<Self> {
         let session = run.session();
@@ -115,6 +132,8 @@ impl Learned {
         let promised = run.guarantees(delta)?;
         let statements = promised.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Stated::new("any peer's data", one, delta));
+        let guarantees = &promised;
+        let without_noise = silent.session().measures();
         Ok(Self {
             seed: settings.seed,
             task: task.name.clone(),
@@ -145,20 +164,13 @@ impl Learned {
             not_covered: task.not_covered(),
             model,
             curve: run.curve().to_vec(),
+            curve_without_noise: silent.curve().to_vec(),
+            delta,
+            rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
+            lines: guarantees.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
+            data_hash: data_hash(task),
+            graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
         })
-    }
-
-    /// The page, and its chart as a vector file and as a bitmap.
-    pub fn files(&self) -> Result<[Vec<u8>; 3]> {
-        let shown = Shown {
-            title: &self.title(),
-            facts: &self.facts(),
-            statements: &self.statements,
-            not_covered: &self.not_covered,
-            curve: &self.curve,
-            trivial: self.trivial,
-        };
-        shown.files()
     }
 
     /// What came of it, in a sentence.
@@ -203,6 +215,7 @@ impl Learned {
             ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
             ("step size".to_owned(), self.step.to_string()),
+            ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
         ]);
         if let Some(names) = &self.names {

@@ -1,11 +1,11 @@
-//! The page of a learning run: its promises and where they end, its curve, and which of its numbers no noise protects.
+//! The page of a learning run: what is promised, the curve beside one without noise, and which of its numbers no noise protects.
 
-use sottovoce_report::{Axis, Chart, Curve, Figure, Page, Section, Series, Table};
+use sottovoce_privacy::{Gdp, Guarantee, round_up};
+use sottovoce_report::{GuaranteeLine, LearningChart, LearningReport, Provenance, Series, hash};
 
 use super::run::Point;
-use super::{Measures, Trivial};
-use crate::Result;
-use crate::SIMULATED;
+use super::{Learned, Measures, Task};
+use crate::{Result, SIMULATED};
 
 /// What the star behind a fact means.
 pub const STARRED: &str =
@@ -15,117 +15,123 @@ pub const STARRED: &str =
 const CURVES: &str = "Accuracy or R² and training loss are computed from the rows without privacy: whoever publishes these curves reveals more than is \
                       promised.";
 
-/// Pixels for each unit of a picture.
-const ZOOM: f64 = 2.0;
+impl Learned {
+    /// Its page, made by this program with this command.
+    pub fn report(&self, made: Provenance) -> Result<LearningReport> {
+        let (measures, configuration) = self.facts().into_iter().partition(|(label, _)| label.ends_with('*'));
+        let simulated = (!self.lines.is_empty()).then_some(SIMULATED);
+        Ok(LearningReport {
+            title: self.title(),
+            headline: format!("{}.", self.headline()),
+            measures,
+            configuration,
+            peers: self.rows.iter().enumerate().map(|(peer, rows)| (self.name(peer), *rows)).collect(),
+            charts: self.charts()?,
+            caution: CURVES.into(),
+            guarantees: self.lines.clone(),
+            notes: simulated.into_iter().chain([STARRED]).map(str::to_owned).collect(),
+            provenance: Provenance {
+                seed: Some(self.seed),
+                data_hash: made.data_hash.or_else(|| Some(self.data_hash.clone())),
+                graph_hash: made.graph_hash.or_else(|| self.graph_hash.clone()),
+                ..made
+            },
+        })
+    }
 
-/// What a page shows.
-#[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
-    /// The title.
-    pub title: &'a str,
-    /// Labels and values; a star marks those that are computed without privacy.
-    pub facts: &'a [(String, String)],
-    /// Guarantees in words.
-    pub statements: &'a [String],
-    /// What they do not speak of.
-    pub not_covered: &'a [String],
-    /// The learning curve.
-    pub curve: &'a [Point],
-    /// What it is to be held against.
-    pub trivial: Trivial,
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().map_or_else(|| format!("peer {peer}"), |names| names[peer].clone())
+    }
+
+    /// What a squared Gaussian loss is as an epsilon.
+    fn epsilon(&self, spent: f64) -> Result<f64> {
+        Ok(Gdp::of_square(spent)?.epsilon(self.delta)?.upper)
+    }
+
+    fn charts(&self) -> Result<Vec<LearningChart>> {
+        let mut charts = vec![
+            self.worth(),
+            LearningChart {
+                caption: "What training lowers.".into(),
+                series: self.beside(|point| point.objective, self.trivial.objective),
+                ..chart("objective", "Training loss (without privacy)", "mean loss on the training rows")
+            },
+        ];
+        if !self.lines.is_empty() {
+            let points = self.curve.iter().map(|point| Ok((point.step as f64, self.epsilon(point.spent)?)));
+            charts.push(LearningChart {
+                caption: "What the peer that lost most has lost to someone who sees every message.".into(),
+                losses: true,
+                series: vec![named("spent so far", points.collect::<Result<_>>()?)],
+                ..chart("budget", "Budget", &format!("epsilon at delta = {:e}", self.delta))
+            });
+        }
+        Ok(charts)
+    }
+
+    /// What the model is worth: its accuracy, or R² where numbers are learned.
+    fn worth(&self) -> LearningChart {
+        let [title, axis, caption] = match self.this_run {
+            Measures::Classes { .. } => [
+                "Accuracy (without privacy)",
+                "share of test rows classified right",
+                "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature.",
+            ],
+            Measures::Numbers { .. } => [
+                "R² (without privacy)",
+                "share of the labels' variance that is explained",
+                "How much of the labels of rows that nobody trained on is explained; 0 is what their mean explains.",
+            ],
+        };
+        LearningChart {
+            caption: caption.into(),
+            series: self.beside(|point| *point.measures.first(), *self.trivial.measures.first()),
+            ..chart("learning", title, axis)
+        }
+    }
+
+    /// This run, the same without noise, and a level to hold both against.
+    fn beside(&self, value: impl Fn(&Point) -> f64, level: f64) -> Vec<Series> {
+        let points = |curve: &[Point]| curve.iter().map(|point| (point.step as f64, value(point))).collect();
+        let last =
+            self.curve.iter().chain(&self.curve_without_noise).map(|point| point.step).max().unwrap_or(0);
+        vec![
+            named("this run", points(&self.curve)),
+            named("without noise", points(&self.curve_without_noise)),
+            named("without looking at features", vec![(0.0, level), (last as f64, level)]),
+        ]
+    }
 }
 
-impl Shown<'_> {
-    /// The page, and its chart as a vector file and as a bitmap.
-    pub fn files(&self) -> Result<[Vec<u8>; 3]> {
-        let intro = if self.statements.is_empty() { Vec::new() } else { vec![SIMULATED.to_owned()] };
-        let mut sections = vec![self.promised(), self.run(), self.curves()];
-        if !self.statements.is_empty() {
-            let (title, list) = ("Not covered".into(), self.not_covered.to_vec());
-            sections.push(Section { title, list, ..Section::default() });
-        }
-        let page = Page { title: self.title.to_owned(), intro, sections };
-        let picture = self.measured().picture();
-        Ok([page.html().into_bytes(), picture.svg().into_bytes(), picture.png(ZOOM)?])
-    }
+fn chart(stem: &str, title: &str, axis: &str) -> LearningChart {
+    LearningChart { stem: stem.into(), title: title.into(), axis: axis.into(), ..LearningChart::default() }
+}
 
-    fn promised(&self) -> Section {
-        let nothing = self.statements.is_empty().then(|| "Nothing: there was no noise.".to_owned());
-        Section {
-            title: "What is promised".into(),
-            text: nothing.into_iter().collect(),
-            list: self.statements.to_vec(),
-            ..Section::default()
-        }
-    }
+fn named(name: &str, points: Vec<(f64, f64)>) -> Series {
+    Series { name: name.into(), points, band: None }
+}
 
-    fn run(&self) -> Section {
-        let rows = self.facts.iter().map(|(label, value)| vec![label.clone(), value.clone()]).collect();
-        Section {
-            title: "The run".into(),
-            text: vec![STARRED.to_owned()],
-            table: Some(Table { columns: vec!["".into(), "".into()], rows }),
-            ..Section::default()
-        }
-    }
+/// A guarantee for a page.
+pub(super) fn line(guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {
+    let epsilon = round_up(guarantee.epsilon(delta)?.upper);
+    Ok(GuaranteeLine {
+        statement: "What can be learned of all rows of one user, from the whole run".into(),
+        adversary: guarantee.adversary.to_string(),
+        unit: guarantee.unit.to_string(),
+        adjacency: guarantee.adjacency.to_string(),
+        loss: format!("epsilon <= {epsilon} at delta = {delta:e}"),
+        standing: guarantee.standing.to_string(),
+        not_covered: guarantee.not_covered.clone(),
+        truth: String::new(),
+    })
+}
 
-    fn curves(&self) -> Section {
-        let figure = |chart: Chart, id: &str, caption: &str| Figure {
-            svg: chart.picture().embedded(id),
-            caption: caption.to_owned(),
-        };
-        let right = match self.trivial.measures {
-            Measures::Classes { .. } => {
-                "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature."
-            }
-            Measures::Numbers { .. } => {
-                "How much the model explains of the labels of rows that nobody trained on, and how much one does that looks at no feature."
-            }
-        };
-        let spent = "What the peer that lost most has lost to someone who sees every message.";
-        let objective = self.chart(
-            "Training loss (without privacy)",
-            "mean loss on the training rows",
-            |point| point.objective,
-            Some(self.trivial.objective),
-        );
-        let budget =
-            self.chart("Budget", "squared Gaussian loss to a wire-tapper", |point| point.spent, None);
-        Section {
-            title: "Learning curve".into(),
-            text: vec![CURVES.to_owned()],
-            figures: vec![
-                figure(self.measured(), "accuracy", right),
-                figure(objective, "objective", "What training lowers."),
-                figure(budget, "spent", spent),
-            ],
-            ..Section::default()
-        }
-    }
-
-    /// The curve of accuracies, or of what numbers explain.
-    fn measured(&self) -> Chart {
-        let (title, axis) = match self.trivial.measures {
-            Measures::Classes { .. } => ("Accuracy (without privacy)", "share of test rows classified right"),
-            Measures::Numbers { .. } => {
-                ("R² (without privacy)", "share of the variance of test labels that is explained")
-            }
-        };
-        let level = *self.trivial.measures.first();
-        self.chart(title, axis, |point| *point.measures.first(), Some(level))
-    }
-
-    /// A curve, and a level to hold it against.
-    fn chart(&self, title: &str, axis: &str, value: impl Fn(&Point) -> f64, level: Option<f64>) -> Chart {
-        let line = |name: &str, points: Vec<(f64, f64)>| {
-            Curve::line(Series { name: name.to_owned(), points, band: None })
-        };
-        let step = |point: &Point| point.step as f64;
-        let points = self.curve.iter().map(|point| (step(point), value(point))).collect();
-        let mut curves = vec![line(&title.to_lowercase(), points)];
-        if let (Some(level), [first, .., last]) = (level, self.curve) {
-            curves.push(line("without looking at features", vec![(step(first), level), (step(last), level)]));
-        }
-        Chart::new(title, Axis::whole("step"), Axis::linear(axis), curves)
-    }
+/// A hash of everybody's rows, peer by peer.
+pub(super) fn data_hash(task: &Task) -> String {
+    let shards = (0..task.peers()).map(|peer| task.shard(peer));
+    let numbers = shards.flat_map(|shard| {
+        let count = shard.labels.len() as f64;
+        [count].into_iter().chain(shard.features.iter().copied()).chain(shard.labels.iter().copied())
+    });
+    hash(numbers.map(f64::to_le_bytes))
 }

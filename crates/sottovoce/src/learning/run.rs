@@ -123,6 +123,11 @@ impl<'a> Run<'a> {
         &self.curve
     }
 
+    /// The graph, where there is one.
+    pub(super) fn mixing(&self) -> Option<&'a Mixing> {
+        self.mixing
+    }
+
     /// The session.
     pub fn session(&self) -> &Session<'a> {
         &self.session

@@ -15,8 +15,8 @@ pub use course::kept_after;
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
 use sottovoce_privacy::noise::simulation::Seed;
-use sottovoce_report::RumorReport;
 use sottovoce_report::rumor::{Suspicion, Trade};
+use sottovoce_report::{Provenance, RumorReport};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 use sottovoce_views::parallel;
 use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, rounds_muting_for};
@@ -260,6 +260,7 @@ impl Example {
         let last = found.rounds as usize;
         found.report = RumorReport {
             title: format!("A rumour among {} peers", self.rumor.peers()),
+            headline: words::headline(&found),
             summary: words::summary(&found),
             peers: self.rumor.peers(),
             source: course
@@ -276,6 +277,7 @@ impl Example {
             dots: course.dots,
             frames: course.frames,
             course: course.moments,
+            provenance: Provenance { seed: Some(self.seed), ..Provenance::default() },
         };
         found.report.check()?;
         Ok(found)

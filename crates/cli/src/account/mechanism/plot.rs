@@ -5,10 +5,9 @@ use std::path::Path;
 
 use anyhow::bail;
 use sottovoce_privacy::Group;
-use sottovoce_report::{Axis, Chart, Curve, Picture, Series};
+use sottovoce_report::{Axis, Chart, Curve, Picture, Series, store};
 
 use super::table::{curve, guarantees};
-use crate::graph::save;
 
 /// Pixels for each unit of a picture.
 const ZOOM: f64 = 2.0;
@@ -18,7 +17,7 @@ const POINTS: u32 = 400;
 /// Refuses a name that cannot be written, before any work is done.
 pub(super) fn check(path: &Path, overwrite: bool) -> anyhow::Result<()> {
     kind(path)?;
-    save::check("plot", path, overwrite)
+    Ok(store::check_file("plot", path, overwrite)?)
 }
 
 /// Draws the curves into a file, whole or not at all.
@@ -28,7 +27,7 @@ pub(super) fn write(group: &Group, path: &Path) -> anyhow::Result<()> {
         Kind::Svg => picture.svg().into_bytes(),
         Kind::Png => picture.png(ZOOM)?,
     };
-    save::whole("plot", path, |file| Ok(file.write_all(&bytes)?))
+    store::write_file("plot", path, true, |file| Ok(file.write_all(&bytes)?))
 }
 
 enum Kind {
