@@ -82,7 +82,8 @@ fn average(
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
-        let transcript = found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
+        let transcript =
+            found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
         if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
             report.provenance.seed = Some(seed);

@@ -64,7 +64,10 @@ impl AveragingReport {
             for (peer, loss) in losses.iter().enumerate().filter(|(peer, _)| *peer != observer) {
                 let distance = self.distances[observer][peer];
                 let distance = if distance == NO_PATH { String::new() } else { distance.to_string() };
-                let published = self.published[observer][peer];
+                let published = match self.has_published() {
+                    true => self.published[observer][peer].to_string(),
+                    false => String::new(),
+                };
                 out += &format!("{observer},{peer},{distance},{},{published}\n", honest(*loss) as f32);
             }
         }

@@ -45,7 +45,7 @@ pub struct AveragingReport {
     pub chosen: (usize, usize),
     /// Hops, `[observer][peer]`; `u16::MAX` where there is no path.
     pub distances: Vec<Vec<u16>>,
-    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1.
+    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1. All NaN where there is no formula.
     pub published: Vec<Vec<f64>>,
     /// Loss under a trusted aggregator.
     pub central: f64,
@@ -198,6 +198,11 @@ impl AveragingReport {
         self.cells.iter().all(|cell| cell.promised.is_empty())
             || self.cells.iter().all(follows)
                 && self.cells.get(self.chosen_index()).is_some_and(|c| c.promised == own)
+    }
+
+    /// Whether there is a published formula for such runs at all.
+    fn has_published(&self) -> bool {
+        self.published.iter().flatten().any(|loss| loss.is_finite())
     }
 
     /// The name of a peer, as shown.

@@ -114,11 +114,17 @@ impl AveragingReport {
             points: rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.ours))).collect(),
             band: Some(rings.values().map(|r| range(&r.ours)).collect()),
         };
-        let published = rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.published))).collect();
+        let published = match self.has_published() {
+            true => {
+                let points = rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.published))).collect();
+                named("published formula (mean)", points)
+            }
+            false => named("", Vec::new()),
+        };
         let level = |name: &str, y: f64| named(name, vec![(0.5, y), (far + 0.5, y)]);
         let curves = vec![
             Curve { series: ours, mark: Mark::LineAndPoints, spread: Spread::Band },
-            Curve::marked(named("published formula (mean)", published)),
+            Curve::marked(published),
             Curve::line(level("local DP", 1.0)),
             Curve::line(level("trusted aggregator", self.central)),
         ];
@@ -138,7 +144,7 @@ impl AveragingReport {
 
     /// Whether some published number lies above the chart.
     pub(super) fn clipped(&self) -> bool {
-        self.published.iter().flatten().any(|p| p.is_nan() || *p > HIGHEST)
+        self.has_published() && self.published.iter().flatten().any(|p| p.is_nan() || *p > HIGHEST)
     }
 
     /// Mean squared error by step.

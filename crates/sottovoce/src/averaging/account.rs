@@ -99,6 +99,9 @@ impl Judgeable for Past {
     }
 }
 
+/// How the line about those who are no neighbours begins.
+pub(super) const FAR: &str = "the worst pair at distance 2";
+
 /// A run, with what everyone learns from it.
 pub(super) struct Views<R> {
     pub(super) public: Public,
@@ -122,6 +125,18 @@ impl<R: Judgeable> Views<R> {
             _ => None,
         };
         Ok(Self { public, run, hops, own, printed })
+    }
+
+    /// The same peers with another plan, whose losses are known.
+    pub(super) fn elsewhere(&self, setting: Setting, own: Pairs) -> Result<Views<Setting>> {
+        let printed = match &setting.scheme {
+            Scheme::Gossip { mixing, rounds, .. } => {
+                Some(published::gossip_all_pairs(Formula::Theorem1, mixing, *rounds)?)
+            }
+            _ => None,
+        };
+        let public = Public { setting: setting.clone(), ..self.public.clone() };
+        Ok(Views { public, run: setting, hops: self.hops.clone(), own: Some(own), printed })
     }
 
     /// Those whose view is looked at first.

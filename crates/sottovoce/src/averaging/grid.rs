@@ -86,7 +86,7 @@ impl Grid {
 }
 
 /// The same with other noise and steps.
-fn with(setting: &Setting, relay_noise: f64, steps: usize) -> Setting {
+pub(super) fn with(setting: &Setting, relay_noise: f64, steps: usize) -> Setting {
     let mut other = Setting { relay_noise, ..setting.clone() };
     if let Scheme::Gossip { rounds, .. } = &mut other.scheme {
         *rounds = steps;

@@ -3,15 +3,17 @@
 use sottovoce_audit::reconstruct::{Findings, Target};
 use sottovoce_privacy::{Guarantee, limits, round_up};
 use sottovoce_report::{
-    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Provenance, Series, hash, layout,
+    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, hash, layout,
 };
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;
 
-use super::grid::{Grid, Point, spread};
+use super::account::FAR;
+use super::grid::{Grid, Point, spread, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
+use super::words;
 use crate::Result;
 use crate::origin::graph_hash;
 
@@ -93,7 +95,7 @@ pub(super) fn report(
     let graph = &ready.place.graph;
     let published = match &run.views.printed {
         Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
-        None => Vec::new(),
+        None => vec![vec![f64::NAN; n]; n],
     };
     let report = AveragingReport {
         title: found.title.clone(),
@@ -112,12 +114,9 @@ pub(super) fn report(
         central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
         errors: errors(run, measured)?,
         attack,
-        guarantees: all
-            .iter()
-            .map(|(about, guarantee)| line(about, guarantee, found.delta))
-            .collect::<Result<_>>()?,
+        guarantees: lines(all, found.delta)?,
         notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
-        cells: points.iter().map(cell).collect(),
+        cells: cells(run, found, grid, points, all)?,
         headline: found.headline.clone(),
         provenance: Provenance {
             seed: Some(run.seed),
@@ -168,6 +167,48 @@ fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
     }
     all.push(curve("all noises averaged perfectly", &|_| sigma * sigma / ready.peers() as f64));
     Ok(all)
+}
+
+/// The lines of guarantees and claims; a claim that is wrong says what is so instead.
+fn lines(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<GuaranteeLine>> {
+    let mut lines =
+        all.iter().map(|(about, guarantee)| line(about, guarantee, delta)).collect::<Result<Vec<_>>>()?;
+    let far = lines.iter().find(|line| line.statement.starts_with(FAR)).map(|line| line.loss.clone());
+    for claim in lines.iter_mut().filter(|line| line.is_claim()) {
+        claim.truth = far.clone().unwrap_or_default();
+    }
+    Ok(lines)
+}
+
+/// The grid for the page: losses, and what would be said and promised at each point of it.
+fn cells(
+    run: &Judged<'_>,
+    found: &Averaged,
+    grid: &Grid,
+    points: &[Point],
+    own: &[(String, Guarantee)],
+) -> Result<Vec<Cell>> {
+    let mut cells = Vec::with_capacity(points.len());
+    for (i, point) in points.iter().enumerate() {
+        let place = (i / grid.steps.len(), i % grid.steps.len());
+        let (all, headline) = if place == grid.chosen {
+            (own.to_vec(), found.headline.clone())
+        } else {
+            let setting = with(&run.ready.setting, grid.relay[place.0], grid.steps[place.1]);
+            let all = run.views.elsewhere(setting, point.pairs.clone())?.guarantees()?;
+            let average = format!(
+                "With relay noise {} and {} steps, an average known to ± {:.2}",
+                grid.relay[place.0],
+                grid.steps[place.1],
+                point.error.sqrt()
+            );
+            let said = words::costs(&average, &all, found.delta)?;
+            (all, said)
+        };
+        let promised = lines(&all, found.delta)?.iter().map(Promised::from).collect();
+        cells.push(Cell { headline, promised, ..cell(point) });
+    }
+    Ok(cells)
 }
 
 fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {

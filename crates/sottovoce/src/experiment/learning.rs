@@ -337,7 +337,10 @@ impl GraphFile {
         let given = self.read(folder, seed)?;
         let Some(peers) = peers.or(given.as_ref().map(|place| Graph::nodes(&place.graph))) else {
             return Err(match method.needs_graph {
-                true => Error::missing("graph", "give --graph FILE, or --peers, the number of peers of a random one"),
+                true => Error::missing(
+                    "graph",
+                    "give --graph FILE, or --peers, the number of peers of a random one",
+                ),
                 false => Error::missing("peers", "give the number of peers"),
             });
         };

@@ -27,8 +27,16 @@ const OF_CLASSES: [&str; 9] = [
     "curve_without_noise",
 ];
 /// The same where numbers are learned.
-const OF_NUMBERS: [&str; 8] =
-    ["rmse", "r_squared", "this_run", "without_noise", "trivial", "objective", "curve", "curve_without_noise"];
+const OF_NUMBERS: [&str; 8] = [
+    "rmse",
+    "r_squared",
+    "this_run",
+    "without_noise",
+    "trivial",
+    "objective",
+    "curve",
+    "curve_without_noise",
+];
 
 /// Names of peers in a line.
 const SHOWN: usize = 12;
