@@ -4,6 +4,7 @@
 
 mod account;
 mod audit;
+mod compare;
 mod exit;
 mod files;
 mod graph;
@@ -76,6 +77,8 @@ enum Command {
     Plan(plan::Plan),
     /// Attack a run and hold the result against what was claimed.
     Audit(audit::Audit),
+    /// Show where two runs differ.
+    Compare(compare::Compare),
     /// Compute a paper's figures and tables again, and hold them against exact accounting.
     Reproduce(reproduce::Reproduce),
     /// Generate and inspect communication graphs.
@@ -109,6 +112,7 @@ fn main() -> ExitCode {
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),
+        Command::Compare(command) => command.run(&cli.global),
         Command::Reproduce(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
         Command::Schema(command) => command.run(&cli.global),

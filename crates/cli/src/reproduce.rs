@@ -44,18 +44,29 @@ pub(crate) struct Reproduce {
 impl Reproduce {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let Some(what) = &self.what else { return global.print(&Listing::new()) };
-        let job = Job::find(what)?;
-        let out = self.out.clone().unwrap_or_else(|| PathBuf::from("reproduced").join(job.paper.name));
-        Reproduction::check(&out, self.overwrite)?;
         let options = Options { seed: global.seed, quick: self.quick, data: self.data.clone() };
-        let bar = global.progress(job.parts(&options), job.paper.name);
-        let doing = |what: &str| bar.set_message(what.to_owned());
-        let watch = Watch { doing: &doing, finished: &|| bar.inc(1) };
-        let reproduction = job.run(&options, &watch)?;
-        bar.finish_and_clear();
-        reproduction.write(&out, global.provenance(), self.overwrite)?;
-        global.print(&Written { reproduction, out })
+        reproduce(what, &options, self.out.clone(), self.overwrite, global)
     }
+}
+
+/// Computes figures again, writes and prints them.
+pub(crate) fn reproduce(
+    what: &str,
+    options: &Options,
+    out: Option<PathBuf>,
+    overwrite: bool,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let job = Job::find(what)?;
+    let out = out.unwrap_or_else(|| PathBuf::from("reproduced").join(job.paper.name));
+    Reproduction::check(&out, overwrite)?;
+    let bar = global.progress(job.parts(options), job.paper.name);
+    let doing = |what: &str| bar.set_message(what.to_owned());
+    let watch = Watch { doing: &doing, finished: &|| bar.inc(1) };
+    let reproduction = job.run(options, &watch)?;
+    bar.finish_and_clear();
+    reproduction.write(&out, global.provenance(), overwrite)?;
+    global.print(&Written { reproduction, out })
 }
 
 /// What can be reproduced.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use sottovoce::averaging::{Public, reveal};
 use sottovoce::experiment::{Experiment, folder_of};
@@ -42,6 +43,12 @@ impl File {
                     Noise::Calibrated(promise) => promise.sigma(&question)?,
                 };
                 global.print(&account(&question, &[0], sigma, learning.target.delta)?)
+            }
+            Experiment::Paper(paper) => {
+                bail!(
+                    "`experiment` is paper: {} is computed as a whole, with its verdict; run it",
+                    paper.figure
+                )
             }
             Experiment::Rumor(rumor) => rumor::print(&rumor.settings(seed)?.rumor()?, 0.0, 1, global),
         }

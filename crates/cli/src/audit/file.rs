@@ -63,6 +63,12 @@ impl File {
                     self.file.display()
                 )
             }
+            Experiment::Paper(paper) => {
+                bail!(
+                    "`experiment` is paper: {} is computed as a whole, with its verdict; run it",
+                    paper.figure
+                )
+            }
             Experiment::Rumor(rumor) => {
                 let rumor = rumor.settings(seed)?.rumor()?;
                 let [peers, curious] = [rumor.peers(), rumor.curious()].map(|n| n.to_string());

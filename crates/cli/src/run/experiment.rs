@@ -8,6 +8,9 @@ use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
 use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport, store};
 
+use crate::reproduce::reproduce;
+use sottovoce_papers::Options;
+
 use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
 use crate::Global;
@@ -38,8 +41,8 @@ impl File {
         match (&mut experiment, self.seeds) {
             (Experiment::Averaging(averaging), Some(seeds)) => averaging.seeds = Some(seeds),
             (Experiment::Learning(learning), Some(seeds)) => learning.seeds = Some(seeds),
-            (Experiment::Rumor(_), Some(seeds)) => {
-                bail!("`seeds` is {seeds}: a rumour runs under one; leave it out")
+            (_, Some(seeds)) => {
+                bail!("`seeds` is {seeds}: averaging and learning run under several seeds; leave it out")
             }
             (_, None) => {}
         }
@@ -59,6 +62,11 @@ pub(super) fn execute(
         Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
         Experiment::Learning(learning) => {
             learn(learning, folder, seed, &Checkpoints::default(), place, global)
+        }
+        Experiment::Paper(paper) => {
+            let options =
+                Options { seed, quick: paper.quick, data: paper.data.as_ref().map(|data| folder.join(data)) };
+            reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
         }
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }

@@ -15,6 +15,7 @@ pub mod flags;
 pub mod graph;
 mod learning;
 mod network;
+mod paper;
 mod rumor;
 mod task;
 mod template;
@@ -31,6 +32,7 @@ pub use learning::{
     GradientNoise, GraphFile, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
 };
 pub use network::NetworkSpec;
+pub use paper::Paper;
 pub use rumor::Rumor;
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
@@ -58,10 +60,12 @@ pub enum Experiment {
     Learning(Box<Learning>),
     /// A rumour spreads.
     Rumor(Rumor),
+    /// A figure or table of a paper.
+    Paper(Paper),
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 3] = ["averaging", "learning", "rumor"];
+pub const KINDS: [&str; 4] = ["averaging", "learning", "rumor", "paper"];
 
 impl Experiment {
     /// Reads the text of a file.
@@ -79,6 +83,7 @@ impl Experiment {
             "averaging" => Ok(Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?))),
             "learning" => Ok(Self::Learning(Box::new(Learning::deserialize(table).map_err(read)?))),
             "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
+            "paper" => Ok(Self::Paper(Paper::deserialize(table).map_err(read)?)),
             _ => Err(Error::parameter("experiment", kind, kinds())),
         }
     }
@@ -101,6 +106,7 @@ impl Experiment {
             Self::Averaging(averaging) => averaging.seed,
             Self::Learning(learning) => learning.seed,
             Self::Rumor(rumor) => rumor.seed,
+            Self::Paper(paper) => paper.seed,
         }
     }
 

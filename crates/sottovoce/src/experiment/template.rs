@@ -3,6 +3,7 @@
 use super::KINDS;
 use crate::{Error, Result};
 
+const PAPER: &str = include_str!("paper.toml");
 const LEARNING: &str = include_str!("learning.toml");
 const RUMOR: &str = include_str!("rumor.toml");
 const AVERAGING: &str = include_str!("averaging.toml");
@@ -22,6 +23,7 @@ pub fn template(kind: &str) -> Result<&'static str> {
         "averaging" => Ok(AVERAGING),
         "learning" => Ok(LEARNING),
         "rumor" => Ok(RUMOR),
+        "paper" => Ok(PAPER),
         _ => Err(Error::parameter("kind", kind, format!("give one of {}", KINDS.join(", ")))),
     }
 }
