@@ -302,7 +302,7 @@ fn options_that_a_method_has_no_use_for_are_refused() {
         &format!("{account} local --weights metropolis-plus-one"),
         &["`weights` is given", "gossip and walk"],
     );
-    refused(&format!("{account} gossip --graph {graph} --nodes 20"), &["`graph` has 16 peers", "--peers 16"]);
+    refused(&format!("{account} gossip --graph {graph} --peers 20"), &["--graph", "--peers"]);
     for method in ["butterfly", "local", "central"] {
         refused(&format!("{account} {method} --graph {graph}"), &["`graph` is given", "gossip and walk"]);
     }

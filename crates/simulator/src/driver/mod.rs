@@ -42,8 +42,11 @@ pub struct Simulation<'a, M: Machine, W> {
     commands: Vec<(Peer, M::Command)>,
     invariants: Vec<Box<dyn Invariant<M> + 'a>>,
     recorders: Vec<&'a mut dyn Recorder<M>>,
-    between: Option<Box<dyn FnMut(Peer, &mut M) + 'a>>,
+    between: Option<Between<'a, M>>,
 }
+
+/// What is done to a machine after each of its steps.
+type Between<'a, M> = Box<dyn FnMut(Peer, &mut M) + 'a>;
 
 impl<'a, M: Machine, W: World<M>> Simulation<'a, M, W> {
     /// Machines, the world around them, the network between them, and what they are asked to do at the start, in order.
