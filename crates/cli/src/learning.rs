@@ -10,7 +10,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::graph::source::GraphSource;
 use super::graph::{count, real};
 use sottovoce::learning::method::{Entry, METHODS, Options};
-use sottovoce::learning::{Against, Choice, Noise, Promise, Target};
+use sottovoce::learning::{Against, Choice, Noise, Promise, Target, Task};
 
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
@@ -23,9 +23,23 @@ pub(super) struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// The graph that was named, or a random geometric one of this size.
-    pub(super) fn mixing(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
-        let graph = match self.source.read()? {
+    /// The graph that was named, or a random geometric one, and the task with its peers in the graph's order, if they have names.
+    pub(super) fn mixing(&self, task: Task, seed: u64) -> anyhow::Result<(Task, Mixing)> {
+        let named = self.source.read()?;
+        let task = match &named {
+            Some(graph) => {
+                let names: Vec<String> = (0..graph.nodes()).map(|node| graph.label(node)).collect();
+                task.in_order_of(&names)?
+            }
+            None => task,
+        };
+        let mixing = self.on(named, task.peers(), seed)?;
+        Ok((task, mixing))
+    }
+
+    /// The weights on a graph that was named, or on a random geometric one of this size.
+    fn on(&self, named: Option<Graph>, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
+        let graph = match named {
             Some(graph) => graph,
             None => {
                 let n = peers as f64;
@@ -36,7 +50,7 @@ impl GraphArgs {
         };
         if graph.nodes() != peers {
             bail!(
-                "`graph` has {} peers: give --nodes {0}, so that the data is dealt out to them",
+                "`graph` has {} peers: give --peers {0}, so that the data is dealt out to them",
                 graph.nodes()
             );
         }
@@ -56,14 +70,14 @@ pub(super) struct MethodArgs {
     /// Contributions of each peer.
     #[arg(long, value_name = "T", default_value = "10", value_parser = count)]
     pub(super) iterations: usize,
-    /// Rounds of gossip after each step (default: as the paper has it).
-    #[arg(long, value_name = "K", value_parser = count)]
+    /// Gossip steps after each contribution (default: as the paper has it).
+    #[arg(long = "steps", alias = "rounds", value_name = "K", value_parser = count)]
     rounds: Option<usize>,
     /// Accelerate gossip.
     #[arg(long)]
     accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
-    #[arg(long, value_name = "SHARE", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long = "relay-noise", alias = "relay", value_name = "SHARE", value_parser = real, allow_negative_numbers = true)]
     relay: Option<f64>,
     /// Tokens that walk in parallel (default: 1).
     #[arg(long, value_name = "N", value_parser = count)]
@@ -77,7 +91,7 @@ pub(super) struct MethodArgs {
 #[derive(Debug, Args)]
 pub(super) struct StepArgs {
     /// Step size (default: 4 for steps of all, 0.05 for a token's).
-    #[arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long = "step-size", alias = "step", value_name = "STEP", value_parser = real, allow_negative_numbers = true)]
     step: Option<f64>,
     /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
     #[arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step")]
@@ -107,8 +121,17 @@ impl MethodArgs {
     }
 
     /// The graph: the one named, or a random geometric one; none where the method has no use for it.
-    pub(super) fn mixing(&self, method: &Entry, peers: usize, seed: u64) -> anyhow::Result<Option<Mixing>> {
-        if method.needs_graph { self.graph.mixing(peers, seed).map(Some) } else { Ok(None) }
+    pub(super) fn mixing(
+        &self,
+        method: &Entry,
+        task: Task,
+        seed: u64,
+    ) -> anyhow::Result<(Task, Option<Mixing>)> {
+        if !method.needs_graph {
+            return Ok((task, None));
+        }
+        let (task, mixing) = self.graph.mixing(task, seed)?;
+        Ok((task, Some(mixing)))
     }
 
     /// The same where the graph may say how many peers there are.
@@ -121,13 +144,14 @@ impl MethodArgs {
         let named = self.graph.source.read()?;
         let Some(peers) = named.as_ref().map(Graph::nodes).or(peers) else {
             let missing = if method.needs_graph {
-                "graph` is missing: give --graph FILE, or --nodes"
+                "graph` is missing: give --graph FILE, or --peers"
             } else {
-                "nodes` is missing: give"
+                "peers` is missing: give"
             };
             bail!("`{missing} the number of peers");
         };
-        Ok((peers, self.mixing(method, peers, seed)?))
+        let mixing = method.needs_graph.then(|| self.graph.on(named, peers, seed)).transpose()?;
+        Ok((peers, mixing))
     }
 }
 

@@ -4,14 +4,20 @@
 
 mod account;
 mod audit;
+mod exit;
+mod files;
 mod graph;
+mod help;
+mod input;
 mod learning;
+mod new;
 mod origin;
 mod output;
 mod plan;
 mod progress;
 mod reproduce;
 mod run;
+mod schema;
 mod seed;
 mod shell;
 mod task;
@@ -20,13 +26,19 @@ use std::process::ExitCode;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-/// Bad input: nothing was written.
-const BAD_INPUT: u8 = 2;
+/// The heading of the options of every command.
+const GLOBAL: &str = "Global options";
+
+const EXAMPLES: &str = "Examples:
+  sottovoce run quickstart
+  sottovoce graph generate --family hypercube --peers 64 --out cube.txt
+  sottovoce plan averaging --graph cube.txt --target-far --epsilon 1
+  sottovoce account averaging --graph cube.txt --steps 6 --observers 0";
 
 /// Private peer-to-peer learning whose privacy numbers are exact, typed and attacked.
 #[derive(Debug, Parser)]
 #[command(name = "sottovoce", version, about, arg_required_else_help = true)]
-#[command(after_help = "Example:\n  sottovoce run quickstart")]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -37,21 +49,29 @@ struct Cli {
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// Print one JSON document and nothing else on standard output.
-    #[arg(long, global = true)]
+    /// Print one JSON document and nothing else on standard output (its form: `sottovoce schema`).
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) json: bool,
     /// Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed).
-    #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed)]
+    #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed, help_heading = GLOBAL)]
     pub(crate) seed: u64,
-    /// Print nothing but the result.
-    #[arg(long, short, global = true)]
+    /// Whether the seed was given, and so goes before that of an experiment.
+    #[arg(skip)]
+    pub(crate) seed_given: bool,
+    /// Print the headline of the result and nothing else: no tables, no progress, no notes.
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
+    /// Print lists of all peers as well.
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run an experiment: `run quickstart` needs no files.
     Run(run::Run),
+    /// Print a commented experiment to begin with.
+    New(new::New),
     /// Privacy loss of a mechanism, without running anything.
     Account(account::Account),
     /// Choose protocol, noise and steps for a target.
@@ -62,34 +82,46 @@ enum Command {
     Reproduce(reproduce::Reproduce),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
+    /// Print the form of a command's JSON document, as JSON Schema.
+    Schema(schema::Schema),
     /// Print a completion script for a shell.
     Completions(shell::Completions),
     /// Print the manual page (roff).
     Man(shell::Man),
 }
 
+/// The command line, with help that flows.
+fn command() -> clap::Command {
+    help::flowing(Cli::command())
+}
+
 /// Parses the arguments, runs the command, prints its result or its error.
 fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    if !cli.global.quiet && seed::was_drawn(&matches) {
-        eprintln!("{}", seed::drawn(cli.global.seed));
+    let matches = command().get_matches_from(files::named(std::env::args_os()));
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    cli.global.seed_given = seed::was_given(&matches);
+    if cli.global.quiet {
+        output::hush();
+    } else if seed::was_drawn(&matches) {
+        output::say(&seed::drawn(cli.global.seed));
     }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
+        Command::New(command) => command.run(),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),
         Command::Reproduce(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
-        Command::Completions(command) => command.run(Cli::command()),
-        Command::Man(command) => command.run(Cli::command()),
+        Command::Schema(command) => command.run(&cli.global),
+        Command::Completions(completions) => completions.run(&cli.global, command()),
+        Command::Man(man) => man.run(&cli.global, command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("sottovoce: {error:#}");
-            ExitCode::from(if error.is::<audit::Failed>() { audit::FAILED } else { BAD_INPUT })
+            output::say(&format!("{error:#}"));
+            ExitCode::from(exit::code(&error))
         }
     }
 }

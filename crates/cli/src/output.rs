@@ -1,24 +1,114 @@
 //! How a result reaches standard output: as text for people, or as one JSON document.
+//!
+//! ```text
+//! text   headline             a sentence that says what came of it; with --quiet this and nothing else
+//!        the rest             tables, what is promised, what is not covered
+//!        lists of all peers   with --verbose
+//! JSON   schema_version, version, command, seed, graph_sha256, data_sha256, then the result's own keys
+//! ```
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use anyhow::Context;
 use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 
-use super::Global;
+use super::{Global, input};
 
-/// A result that can be shown both ways.
+/// Counts changes to JSON documents that break readers. New keys do not.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// A result that can be shown both ways. The first line of its text is the headline: a sentence that says what came of it.
+/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows.
 pub(crate) trait Report: Serialize + Display {}
 
 impl<T: Serialize + Display> Report for T {}
 
 impl Global {
-    /// Prints a result. A reader who has gone away (a closed pipe) is no error.
+    /// Prints a result.
     pub(crate) fn print(&self, report: &impl Report) -> anyhow::Result<()> {
-        let text = if self.json { serde_json::to_string(report)? } else { report.to_string() };
-        match writeln!(std::io::stdout().lock(), "{}", text.trim_end()) {
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-            other => Ok(other?),
-        }
+        let text = match self.json {
+            true => self.document(report)?,
+            false if self.verbose => format!("{report:#}"),
+            false => report.to_string(),
+        };
+        let shown = if self.quiet { text.lines().next().unwrap_or_default() } else { text.trim_end() };
+        write(format!("{shown}\n").as_bytes())
+    }
+
+    /// The JSON document of a result: what it rests on first, then its own keys. A key that it has itself, such as its own
+    /// `seed`, is not written twice.
+    pub(crate) fn document(&self, result: &impl Serialize) -> anyhow::Result<String> {
+        let body = serde_json::to_string(result)?;
+        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(&body)?;
+        let head = self.origin().into_iter().filter(|(key, _)| !own.contains_key(*key));
+        let head: Vec<String> = head.map(|(key, value)| format!("\"{key}\":{value}")).collect();
+        let rest = body.trim_start_matches('{');
+        let comma = if own.is_empty() { "" } else { "," };
+        Ok(format!("{{{}{comma}{rest}", head.join(",")))
+    }
+
+    /// What a result rests on: the program, what it was asked, the seed, and the files that were read.
+    pub(crate) fn origin(&self) -> Vec<(&'static str, Value)> {
+        let command: Vec<String> =
+            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        let mut origin = vec![
+            ("schema_version", json!(SCHEMA_VERSION)),
+            ("version", json!(env!("CARGO_PKG_VERSION"))),
+            ("command", json!(command)),
+            ("seed", json!(self.seed)),
+        ];
+        origin.extend(input::hashes().into_iter().map(|(key, hash)| (key, json!(hash))));
+        origin
+    }
+}
+
+/// Writes to standard output, all of it. A reader who has gone away, as `head` does, is no error.
+pub(crate) fn write(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut stdout = Stdout;
+    stdout.write_all(bytes).and_then(|()| stdout.flush()).context("standard output cannot be written")
+}
+
+/// Whether remarks are unwanted.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// From now on no remarks.
+pub(crate) fn hush() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// A remark for people, kept away from the result.
+pub(crate) fn note(text: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        say(&format!("note: {text}"));
+    }
+}
+
+/// Says something on standard error; whether anybody listens does not matter.
+pub(crate) fn say(text: &str) {
+    _ = writeln!(io::stderr().lock(), "sottovoce: {text}");
+}
+
+/// Standard output that takes no offence at a reader who has gone away.
+struct Stdout;
+
+impl Write for Stdout {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        forgiven(io::stdout().lock().write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        forgiven(io::stdout().lock().flush(), ())
+    }
+}
+
+fn forgiven<T>(result: io::Result<T>, otherwise: T) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(otherwise),
+        other => other,
     }
 }

@@ -1,8 +1,12 @@
 //! Seeds: a number, or one that the system draws.
 
 use clap::ArgMatches;
+use clap::parser::ValueSource;
 use rand::TryRng;
 use rand::rngs::SysRng;
+use sottovoce::experiment::Experiment;
+
+use crate::Global;
 
 /// The word for a seed that is drawn.
 const RANDOM: &str = "random";
@@ -25,10 +29,22 @@ pub(super) fn was_drawn(matches: &ArgMatches) -> bool {
     matches.get_raw("seed").is_some_and(|mut values| values.any(|value| value == RANDOM))
 }
 
+/// Whether a seed was given.
+pub(super) fn was_given(matches: &ArgMatches) -> bool {
+    matches.value_source("seed") == Some(ValueSource::CommandLine)
+}
+
+impl Global {
+    /// The seed of an experiment: as given, or else as it says.
+    pub(crate) fn seed_of(&self, experiment: &Experiment) -> u64 {
+        experiment.seed().filter(|_| !self.seed_given).unwrap_or(self.seed)
+    }
+}
+
 /// What to say of a drawn seed.
 pub(super) fn drawn(seed: u64) -> String {
     format!(
-        "sottovoce: the seed is {seed}, from the system's entropy; --seed {seed} repeats this. Printed, it is public again: whoever has it can take away all \
+        "the seed is {seed}, from the system's entropy; --seed {seed} repeats this. Printed, it is public again: whoever has it can take away all \
          simulated noise."
     )
 }

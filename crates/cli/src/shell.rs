@@ -1,14 +1,13 @@
 //! Completion scripts and the manual page, generated from the command definitions.
 
-use std::io::Write;
-
+use anyhow::bail;
 use clap::Args;
+
+use super::{Global, output};
 
 /// Arguments of `completions`.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  sottovoce completions bash > ~/.local/share/bash-completion/completions/sottovoce"
-)]
+#[command(after_help = "Example:\n  sottovoce completions bash > ~/.bash_completion")]
 pub(crate) struct Completions {
     /// The shell.
     shell: clap_complete::Shell,
@@ -20,22 +19,32 @@ pub(crate) struct Completions {
 pub(crate) struct Man {}
 
 impl Completions {
-    pub(crate) fn run(&self, mut command: clap::Command) -> anyhow::Result<()> {
-        clap_complete::generate(self.shell, &mut command, "sottovoce", &mut std::io::stdout().lock());
-        Ok(())
+    pub(crate) fn run(&self, global: &Global, mut command: clap::Command) -> anyhow::Result<()> {
+        refuse(global, "a script")?;
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "sottovoce", &mut script);
+        output::write(&script)
     }
 }
 
 impl Man {
     /// One page: the program, then every command with its options.
-    pub(crate) fn run(&self, command: clap::Command) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, global: &Global, command: clap::Command) -> anyhow::Result<()> {
+        refuse(global, "a manual page")?;
         let mut page = Vec::new();
         let mut root = command;
         root.build();
         clap_mangen::Man::new(root.clone()).render(&mut page)?;
         append(&root, &mut page)?;
-        std::io::stdout().lock().write_all(&page)?;
-        Ok(())
+        output::write(&page)
+    }
+}
+
+/// Refuses to print JSON where there is none.
+fn refuse(global: &Global, what: &str) -> anyhow::Result<()> {
+    match global.json {
+        true => bail!("`json` is given: {what} has no JSON document; leave --json out"),
+        false => Ok(()),
     }
 }
 

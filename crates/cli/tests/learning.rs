@@ -112,6 +112,7 @@ fn a_report_is_written_whole_and_not_over_another() {
     ] {
         assert!(page.contains(said), "{said}");
     }
+    assert!(page.contains("data-name=\"without noise\"") && page.contains("epsilon at delta"));
     assert!(page.contains("Learning curve") && page.contains("<svg") && page.contains("proven"));
     assert!(out.join("learning.png").exists() && out.join("learning.json").exists());
     refused(&run, &["report.html exists", "--overwrite"]);
@@ -268,6 +269,88 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{walk} 6 --graph {}", path.display()), &["lazi"]);
     refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--nodes", "--nodes 16"), &["`ridge` is 0"]);
     refused(&format!("{walk} 16 --step 0.1"), &["--markov-step"]);
+}
+
+#[test]
+fn options_that_a_method_has_no_use_for_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = graph(&folder);
+    let run = "run learning --nodes 16 --no-report --seeds 1 --method";
+    let account = "account learning --nodes 16 --observers 0 --method";
+    for (options, users) in [
+        ("--rounds 3", "gossip"),
+        ("--accelerated", "gossip"),
+        ("--relay 0.1", "gossip"),
+        ("--tokens 2", "walk"),
+        ("--burn-in 4", "walk"),
+    ] {
+        for method in
+            ["gossip", "butterfly", "walk", "local", "central"].into_iter().filter(|one| *one != users)
+        {
+            let name = options.split_whitespace().next().unwrap().trim_start_matches('-');
+            let said = [format!("`{name}` is "), format!("only {users} has a use for it")];
+            let said: Vec<&str> = said.iter().map(String::as_str).collect();
+            refused(&format!("{run} {method} {options}"), &said);
+            refused(&format!("{account} {method} {options}"), &said);
+        }
+    }
+    refused(&format!("{run} gossip --markov-step 2"), &["`markov-step` is 2", "only walk"]);
+    for method in ["butterfly", "local", "central"] {
+        refused(&format!("{account} {method} --graph {graph}"), &["`graph` is given", "gossip and walk"]);
+    }
+}
+
+#[test]
+fn every_method_is_accounted_for_as_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = graph(&folder);
+    for method in [
+        "gossip",
+        "gossip --accelerated",
+        "gossip --relay 0.2",
+        "butterfly",
+        "walk --tokens 2",
+        "local",
+        "central",
+    ] {
+        let place = if method.starts_with("gossip") || method.starts_with("walk") {
+            format!("--graph {graph}")
+        } else {
+            "--nodes 16".into()
+        };
+        let found = json(&format!(
+            "account learning --method {method} {place} --iterations 3 --observers 2 --epsilon 2 --against worst-peer"
+        ));
+        let sigma = number(&found, "/sigma");
+        // Nobody loses more than promised: the noise is for the worst pair of all.
+        let said = found["statements"][0].as_str().unwrap().to_owned();
+        let epsilon: f64 = said.split_whitespace().nth(4).unwrap().parse().unwrap();
+        assert!(epsilon <= 2.0001, "{method}: {said}");
+        let run = json(&format!(
+            "run learning --nodes 16 --method {method} {} --iterations 3 --epsilon 2 --seeds 1 --no-report",
+            if place.starts_with("--graph") { &place } else { "" }
+        ));
+        assert!((number(&run, "/sigma") - sigma).abs() < 1e-9 * sigma, "{method}: {run}");
+    }
+    refused(
+        &format!("account learning --method walk --graph {graph} --observers 0,1"),
+        &["`observers` is 2 peers", "one"],
+    );
+    refused("account learning --method butterfly --observers 0", &["`nodes` is missing"]);
+    refused(
+        "account learning --method butterfly --nodes 8 --observers 0 --sigma 1 --epsilon 2",
+        &["--epsilon"],
+    );
+    // Twelve peers exchange in three rounds, and guests come before and go after.
+    assert_eq!(number(&json("account learning --method butterfly --nodes 12 --observers 0"), "/rounds"), 5.0);
+    // An even ring with nothing kept never mixes.
+    let ring: String = (0..6).map(|u| format!("{u} {}\n", (u + 1) % 6)).collect();
+    let path = folder.path().join("ring.txt");
+    std::fs::write(&path, ring).unwrap();
+    refused(
+        &format!("account learning --graph {} --observers 0", path.display()),
+        &["never mixes", "--lazy"],
+    );
 }
 
 #[test]

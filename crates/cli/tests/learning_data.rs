@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::{json, number, refused};
 use sottovoce::learning::{Batch, Bounds, Data, Task};
-use sottovoce::tasks::read::Column;
+use sottovoce::tasks::read::Options;
 use sottovoce::tasks::{Clip, Model, Shards};
 use sottovoce_learning::data::{Kind, Labels};
 
@@ -121,7 +121,8 @@ fn cases() -> Vec<Case> {
 fn data(case: &Case, path: PathBuf) -> Data {
     let Case { kind, labels, bounds, width, .. } = case;
     let (labels, bounds) = (labels.clone(), bounds.clone());
-    Data { path, label: Column::Last, bounds, labels, width: *width, kind: *kind }
+    let options = Options { width: *width, ..Options::default() };
+    Data { path, options, bounds, labels, kind: Some(*kind) }
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_report_is_not_overwritten_unless_asked() {
 
 #[test]
 fn bad_runs_are_refused_before_any_work() {
-    refused("run rumor --nodes 2", &["`nodes` is 2", "from 4"]);
+    refused("run rumor --nodes 2", &["`peers` is 2", "from 4"]);
     refused("run rumor --nodes 100 --curious 99", &["`curious` is 99", "from 1 to 98"]);
     refused("run rumor --muting 1.5", &["`muting` is 1.5", "probability"]);
     refused("run rumor --delta 0.01", &["`delta` is 0.01", "f/n = 0.0625"]);
@@ -127,6 +127,8 @@ fn everything_is_reproduced_and_holds_also_when_small() {
     }
     assert_eq!(fs::read_dir(&dir).unwrap().count(), announced.len());
     let page = fs::read_to_string(dir.join("index.html")).unwrap();
+    assert!(page.contains("<strong>QUICK</strong>") && page.contains("<a href=\"#figure-3b\">"));
+    assert!(page.len() < 2_000_000, "{}", page.len());
     assert!(page.contains("5 of 5 hold.") && page.contains("--quick") && page.contains("Figure 3b"));
 }
 

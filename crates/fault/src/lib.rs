@@ -29,19 +29,4 @@ impl Parameter {
     pub fn new(field: &'static str, value: impl Display, remedy: impl Into<String>) -> Self {
         Self { field, value: value.to_string(), remedy: remedy.into() }
     }
-
-    /// Refuses the value unless a condition holds. (Written so that a NaN, for which no comparison holds, is refused.)
-    ///
-    /// ```
-    /// use sottovoce_fault::Parameter;
-    /// assert!(Parameter::require(f64::NAN > 0.0, "sigma", f64::NAN, "give a positive number").is_err());
-    /// ```
-    pub fn require(
-        holds: bool,
-        field: &'static str,
-        value: impl Display,
-        remedy: impl Into<String>,
-    ) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self::new(field, value, remedy)) }
-    }
 }

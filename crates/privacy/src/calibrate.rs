@@ -14,28 +14,6 @@ pub enum Method {
     Rdp,
 }
 
-/// The least noise with which `steps` releases are certified to be `(epsilon, delta)`-private, to a relative `1e-6`: see [`least`].
-///
-/// ```
-/// use sottovoce_privacy::{Adjacency, Mechanism, calibrate};
-/// let sigma = calibrate::noise(
-///     |sigma| Mechanism::gaussian(sigma)?.poisson(0.01),
-///     1000, Adjacency::AddRemove, 3.0, 1e-5, calibrate::Method::Pld,
-/// )?;
-/// assert!(sigma <= 0.8136);
-/// # Ok::<(), sottovoce_privacy::Error>(())
-/// ```
-pub fn noise(
-    mechanism: impl Fn(f64) -> Result<Mechanism>,
-    steps: u64,
-    adjacency: Adjacency,
-    epsilon: f64,
-    delta: f64,
-    method: Method,
-) -> Result<f64> {
-    least(mechanism, steps, adjacency, epsilon, delta, method).map(|found| found.noise)
-}
-
 /// Noise that was found, and what is known of less.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Calibrated {
@@ -56,6 +34,14 @@ const TRIALS: usize = 60;
 /// The least noise with which `steps` releases are certified to be `(epsilon, delta)`-private, to a relative `1e-6`.
 ///
 /// `mechanism` builds the release from a noise parameter (a noise multiplier, a scale).
+///
+/// ```
+/// use sottovoce_privacy::{Adjacency, Mechanism, calibrate};
+/// let build = |sigma| Mechanism::gaussian(sigma)?.poisson(0.01);
+/// let found = calibrate::least(build, 1000, Adjacency::AddRemove, 3.0, 1e-5, calibrate::Method::Pld)?;
+/// assert!(found.noise <= 0.8136);
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
 pub fn least(
     mechanism: impl Fn(f64) -> Result<Mechanism>,
     steps: u64,

@@ -34,7 +34,8 @@ fn an_outcome_at_zero_is_not_minus_infinity() {
     let one = composed(gaussian(0.03).poisson(0.5).unwrap(), 1, Adjacency::Replace);
     holds(one.epsilon(1e-5).unwrap(), 691.529, 1e-9);
     let build = |scale: f64| Mechanism::laplace(scale)?.poisson(1e-6);
-    let scale = calibrate::noise(build, 1, Adjacency::Replace, 3.0, 1e-8, calibrate::Method::Pld).unwrap();
+    let scale =
+        calibrate::least(build, 1, Adjacency::Replace, 3.0, 1e-8, calibrate::Method::Pld).unwrap().noise;
     assert!((scale / 0.0595786 - 1.0).abs() < 3e-6, "{scale}");
 }
 

@@ -196,7 +196,8 @@ fn calibration_is_at_least_as_sharp_and_never_under_noises() {
             let (epsilon, delta) = (number(&row, "target_epsilon"), number(&row, "target_delta"));
             let build = |sigma: f64| Mechanism::gaussian(sigma)?.poisson(rate);
             let steps = row["steps"].as_u64().unwrap();
-            let sigma = calibrate::noise(build, steps, Adjacency::AddRemove, epsilon, delta, method).unwrap();
+            let sigma =
+                calibrate::least(build, steps, Adjacency::AddRemove, epsilon, delta, method).unwrap().noise;
             let reference = number(&row, "noise_multiplier");
             assert!(sigma <= reference * (1.0 + 2e-6) && sigma > 0.98 * reference, "{sigma} {row}");
             let mut accountant = Accountant::new(Adjacency::AddRemove);

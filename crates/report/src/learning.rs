@@ -163,7 +163,7 @@ impl LearningReport {
         let figures: String = self.charts.iter().map(figure).collect();
         let caution = shell::paragraphs(&[self.caution.clone()]);
         format!(
-            "<section id=\"curves\">\n<h2>Step by step</h2>\n{caution}<div class=\"pair\">\n{figures}</div>\n</section>\n"
+            "<section id=\"curves\">\n<h2>Learning curve</h2>\n{caution}<div class=\"pair\">\n{figures}</div>\n</section>\n"
         )
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use sottovoce_fault::Parameter;
 use thiserror::Error;
 
 /// Shorthand for results of this crate.
@@ -12,15 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// A parameter is outside its domain, or does not go with the others.
-    #[error("`{field}` is {value}: {remedy}")]
-    Parameter {
-        /// Name of the parameter, as users write it.
-        field: &'static str,
-        /// The value that was given.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Parameter(#[from] Parameter),
     /// Something else stands in the way: what it is, and what to do about it.
     #[error("{0}")]
     Refused(String),
@@ -66,7 +60,21 @@ pub enum Error {
 impl Error {
     /// A parameter outside its domain.
     pub fn parameter(field: &'static str, value: impl Display, remedy: impl Into<String>) -> Self {
-        Self::Parameter { field, value: value.to_string(), remedy: remedy.into() }
+        Parameter::new(field, value, remedy).into()
+    }
+
+    /// The parameter at fault, if it is one, whichever crate found it.
+    pub fn at_fault(&self) -> Option<&Parameter> {
+        match self {
+            Self::Parameter(fault) => Some(fault),
+            Self::Topology(error) => error.at_fault(),
+            Self::Privacy(error) => error.at_fault(),
+            Self::Views(error) => error.at_fault(),
+            Self::Simulator(error) => error.at_fault(),
+            Self::Learning(error) => error.at_fault(),
+            Self::Audit(error) => error.at_fault(),
+            _ => None,
+        }
     }
 
     /// What was asked for is not there.

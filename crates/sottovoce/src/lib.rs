@@ -8,7 +8,7 @@ pub mod experiment;
 pub mod learning;
 pub mod origin;
 pub mod plan;
-pub mod quickstart;
+
 pub mod rumor;
 pub mod terms;
 

@@ -1,9 +1,12 @@
-//! The terms of a table of losses: who attacks, what is protected, by what right, and where it ends. No number is printed without them.
+//! The terms of a loss: who attacks, what is protected, by what right, and where it ends. No number is printed without them.
+//!
+//! [`Terms`] hold for a whole table; [`Stated`] is one guarantee with its numbers, for programs; sentences are for people.
 
 use std::fmt;
 
 use serde::Serialize;
-use sottovoce_privacy::{Adjacency, Guarantee, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit};
+use sottovoce_views::rumor::NOT_COVERED;
 
 /// What holds for every loss of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -45,4 +48,122 @@ pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: 
     statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
     writeln!(f, "\n  {}\n\n  not covered:", crate::SIMULATED)?;
     not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+}
+
+/// A guarantee at one `delta`, as numbers and words that programs can read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stated {
+    /// Of what, in words.
+    pub about: String,
+    /// The loss; none where no finite one holds.
+    pub epsilon: Option<f64>,
+    /// The probability with which it may fail.
+    pub delta: f64,
+    /// Who attacks: `wire-tapper`, `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
+    pub adversary: &'static str,
+    /// Which peers, where they are named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observers: Vec<usize>,
+    /// What is protected.
+    pub unit: Unit,
+    /// Under which adjacency.
+    pub adjacency: Adjacency,
+    /// By what right.
+    pub standing: Standing,
+    /// What it does not speak of.
+    pub not_covered: Vec<String>,
+}
+
+impl Stated {
+    /// A guarantee at `delta`.
+    pub fn new(
+        about: impl Into<String>,
+        guarantee: &Guarantee,
+        delta: f64,
+    ) -> sottovoce_privacy::Result<Self> {
+        let epsilon = guarantee.epsilon(delta)?.upper;
+        Ok(Self::at(about, guarantee, delta, epsilon))
+    }
+
+    /// The same, of an epsilon that is known already.
+    pub fn at(about: impl Into<String>, guarantee: &Guarantee, delta: f64, epsilon: f64) -> Self {
+        let (adversary, observers) = match &guarantee.adversary {
+            Adversary::WireTapper => ("wire-tapper", Vec::new()),
+            Adversary::Peer(peer) => ("peer", vec![*peer]),
+            Adversary::Coalition(peers) => ("coalition", peers.clone()),
+            Adversary::ResultHolder => ("result-holder", Vec::new()),
+        };
+        Self {
+            about: about.into(),
+            epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()),
+            delta,
+            adversary,
+            observers,
+            unit: guarantee.unit,
+            adjacency: guarantee.adjacency,
+            standing: guarantee.standing.clone(),
+            not_covered: guarantee.not_covered.clone(),
+        }
+    }
+
+    /// That the source of a rumour is hidden from curious peers.
+    pub fn of_source(about: impl Into<String>, epsilon: f64, delta: f64) -> Self {
+        Self {
+            about: about.into(),
+            epsilon: Some(epsilon),
+            delta,
+            adversary: "curious-peers",
+            observers: Vec::new(),
+            unit: Unit::Source,
+            adjacency: Adjacency::Replace,
+            standing: Standing::Proven,
+            not_covered: NOT_COVERED.map(str::to_owned).to_vec(),
+        }
+    }
+
+    /// Towards any one peer, whichever it is.
+    pub fn of_any_peer(self) -> Self {
+        Self { adversary: "any-peer", observers: Vec::new(), ..self }
+    }
+
+    /// The epsilon for people: never rounded down.
+    pub fn shown(&self) -> String {
+        self.epsilon.map_or_else(|| "without bound".to_owned(), short_up)
+    }
+}
+
+/// Three significant digits, never less than the value.
+pub fn short_up(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return value.to_string();
+    }
+    if value.abs() < 1e-3 {
+        let nudged = [value, value * 1.005].map(|value| format!("{value:.2e}"));
+        let fits = |shown: &String| shown.parse::<f64>().is_ok_and(|shown| shown >= value);
+        return nudged.into_iter().find(fits).unwrap_or_else(|| value.to_string());
+    }
+    let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 12); // whole numbers
+    let scale = 10_f64.powi(digits);
+    let scaled = (value * scale).ceil();
+    let rounded = if scaled / scale >= value { scaled } else { scaled + 1.0 };
+    format!("{:.*}", digits as usize, rounded / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_up;
+
+    #[test]
+    fn headlines_never_say_less_than_is_lost() {
+        assert_eq!(short_up(4.3479), "4.35");
+        assert_eq!(short_up(4.35), "4.35");
+        assert_eq!(short_up(0.0), "0");
+        assert_eq!(short_up(0.001_234_1), "0.00124");
+        assert_eq!(short_up(0.000_040_446_4), "4.05e-5");
+        assert_eq!(short_up(12_345.2), "12346");
+        for i in 1..2000 {
+            let value = 1e-9 * 1.02_f64.powi(i);
+            assert!(short_up(value).parse::<f64>().is_ok_and(|shown| shown >= value), "{value}");
+        }
+    }
 }

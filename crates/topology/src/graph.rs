@@ -5,7 +5,8 @@
 
 use crate::{Error, Result};
 
-/// More nodes than this are refused before anything is allocated: a typing error, not a plan, is the likely cause.
+/// More nodes than this are refused before anything is allocated (building a graph of so many takes some 5 GB): a typing error, not a
+/// plan, is the likely cause.
 pub const MOST_NODES: usize = 100_000_000;
 
 /// An undirected graph without self-loops or duplicate edges; immutable once built.
@@ -109,6 +110,15 @@ impl Graph {
     }
 }
 
+/// Refuses what is no possible number of nodes, before anything is allocated.
+pub(crate) fn check_nodes(field: &'static str, nodes: usize) -> Result<()> {
+    if (1..=MOST_NODES).contains(&nodes) {
+        return Ok(());
+    }
+    let remedy = format!("give a number from 1 to {MOST_NODES}");
+    Err(Error::parameter(field, nodes, remedy))
+}
+
 /// Collects edges, then sorts them into a [`Graph`] in time linear in their number (two counting passes).
 #[derive(Debug, Clone)]
 pub struct GraphBuilder {
@@ -119,9 +129,7 @@ pub struct GraphBuilder {
 impl GraphBuilder {
     /// Starts a graph on `nodes` nodes (1 to [`MOST_NODES`]).
     pub fn new(nodes: usize) -> Result<Self> {
-        if !(1..=MOST_NODES).contains(&nodes) {
-            return Err(Error::parameter("nodes", nodes, format!("give a number from 1 to {MOST_NODES}")));
-        }
+        check_nodes("nodes", nodes)?;
         Ok(Self { nodes, edges: Vec::new() })
     }
 
@@ -207,6 +215,9 @@ mod tests {
         for edges in [vec![(1, 1)], vec![(0, 1), (1, 0)], vec![(0, 1), (0, 1)], vec![(0, 9)]] {
             assert!(Graph::from_edges(3, edges.clone()).is_err(), "{edges:?}");
         }
-        assert!(Graph::from_edges(0, []).is_err());
+        for nodes in [0, MOST_NODES + 1, u32::MAX as usize - 1, usize::MAX] {
+            let error = Graph::from_edges(nodes, []).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`nodes` is {nodes}: give a number")), "{error}");
+        }
     }
 }

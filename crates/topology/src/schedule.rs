@@ -4,8 +4,9 @@
 //! accountant all see the same one. A pairwise step is kept as the pair, not as a matrix: both take the half-sum of
 //! their values.
 
+use crate::graph::check_nodes;
 use crate::{
-    Error, Graph, Result, family,
+    Error, Graph, MOST_NODES, Result, family,
     mixing::{Mixing, Weights},
 };
 use rand::{RngExt, SeedableRng};
@@ -15,6 +16,9 @@ use std::collections::BTreeSet;
 
 /// So many numbers may stand for one node that takes part in a schedule.
 const STRAY: usize = 8;
+
+/// Most pairs to draw: they take 12 GB.
+const MOST_PAIRS: usize = 1_000_000_000;
 
 /// What happens after the last step of a sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +124,7 @@ impl Schedule {
         pairs: impl IntoIterator<Item = (usize, usize)>,
         ending: Ending,
     ) -> Result<Self> {
+        check_nodes("nodes", nodes)?;
         let check = |(t, (u, v)): (usize, (usize, usize))| {
             if u == v || u.max(v) >= nodes {
                 let remedy = format!("give two different nodes below {nodes}");
@@ -141,6 +146,9 @@ impl Schedule {
     pub fn random_edges(graph: &Graph, probabilities: &[f64], steps: usize, seed: u64) -> Result<Self> {
         if steps == 0 {
             return Err(empty("steps"));
+        }
+        if steps > MOST_PAIRS {
+            return Err(Error::parameter("steps", steps, format!("give at most {MOST_PAIRS}")));
         }
         let cumulative = cumulative(graph, probabilities)?;
         let edges: Vec<_> = graph.edges().map(|(u, v)| (u as u32, v as u32)).collect();
@@ -174,6 +182,7 @@ impl Schedule {
         steps: usize,
         seed: u64,
     ) -> Result<Self> {
+        check_size(nodes, steps)?;
         let family = family::Family::ErdosRenyi { n: nodes, p };
         let mixings = fresh_mixings(&family, weights, seed).take(steps).collect::<Result<_>>()?;
         Self::sequence(mixings, Ending::Stop)
@@ -193,6 +202,7 @@ impl Schedule {
         match serde_json::from_str(text).map_err(shape)? {
             File::Pairwise(pairs) => Self::pairwise(nodes, pairs, ending),
             File::EdgesPerStep(steps) => {
+                check_size(nodes, steps.len())?;
                 let mixing = |(t, edges)| match Graph::from_edges(nodes, edges) {
                     Ok(graph) => Ok(Mixing::new(&graph, weights)),
                     Err(error) => Err(Error::Format(format!("edges_per_step, step {t}: {error}"))),
@@ -276,6 +286,18 @@ fn shape(error: serde_json::Error) -> Error {
     Error::Format(format!(
         "the schedule is not {{\"edges_per_step\": ...}} or {{\"pairwise\": ...}}: {error}"
     ))
+}
+
+/// Refuses what would not fit in memory: every step has a matrix of its own, with an entry for each node.
+fn check_size(nodes: usize, steps: usize) -> Result<()> {
+    check_nodes("nodes", nodes)?;
+    if nodes.saturating_mul(steps) <= MOST_NODES {
+        return Ok(());
+    }
+    let remedy = format!(
+        "give at most {MOST_NODES} nodes in all steps together; nodes are numbered from 0, without gaps"
+    );
+    Err(Error::parameter("schedule", format!("{nodes} nodes in each of {steps} steps"), remedy))
 }
 
 fn empty(field: &'static str) -> Error {

@@ -6,6 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+/// How many threads there are.
+pub fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
 /// `work(i)` for every `i` below `count`, handed out one by one; results in order. `done` is called after each, from any
 /// thread, with the number finished so far.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl Fn(usize) + Sync) -> Vec<T> {

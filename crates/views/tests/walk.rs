@@ -1,4 +1,4 @@
-//! Sums over paths against the same sums written out, and against eigenvectors.
+//! Sums over paths against the same sums written out.
 #![allow(clippy::unwrap_used)]
 
 use sottovoce_topology::family::{Family, generate};
@@ -39,7 +39,7 @@ fn sums_of_powers_are_those_written_out() {
         // All eigenvalues are far from 0.
         (Family::Complete { n: 9 }, 0.95, 400),
         (Family::ErdosRenyi { n: 50, p: 0.15 }, 0.05, 300),
-        // So small a gap that polynomials do not pay.
+        // A small gap, and more rows than are computed at a time.
         (Family::Ring { n: 300 }, 0.1, 50),
     ] {
         let mixing = mixing(&family, lazy);

@@ -6,8 +6,7 @@
 
 use faer::Mat;
 use rand::Rng;
-use sottovoce_privacy::noise::simulation::SimulationRng;
-use sottovoce_protocol::Noise;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_views::parallel;
 
@@ -18,10 +17,6 @@ use super::{Prior, Result};
 
 /// Runs played at once: as many coins as a word has.
 const BLOCK: usize = 64;
-/// Streams of the generator, apart from noise.
-const COINS: u64 = 0x7265_636f;
-const SEEDS: u64 = 0x7265_6373;
-
 /// What was counted for one peer. Sums of squares are in units of the local noise.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Tally {
@@ -84,9 +79,9 @@ impl Experiment<'_> {
     }
 
     fn block(&self, block: u64, runs: usize) -> Result<Vec<Tally>> {
-        let seed = SimulationRng::new(self.seed, u64::MAX, block).purpose(SEEDS).next_u64();
+        let seed = Seed(self.seed).stream(Stream::Runs, u64::MAX, block).next_u64();
         let coins: Vec<u64> = (0..self.view.peers as u64)
-            .map(|peer| SimulationRng::new(self.seed, peer, block).purpose(COINS).next_u64())
+            .map(|peer| Seed(self.seed).stream(Stream::Coins, peer, block).next_u64())
             .collect();
         let Prior { mean, deviation } = self.prior;
         let side = |peer: usize, run: usize| if coins[peer] >> run & 1 == 1 { deviation } else { -deviation };
@@ -159,7 +154,7 @@ impl Experiment<'_> {
 
 /// Draw `draw` of a peer in units of its scale: the very bits the protocol was given.
 fn standard(seed: u64, peer: usize, draw: usize, runs: usize) -> Vec<f64> {
-    PeerNoise::new(seed, peer).draw(draw, 1.0, &vec![0.0; runs])
+    PeerNoise::new(seed, peer).standard(draw as u64, runs)
 }
 
 #[cfg(test)]

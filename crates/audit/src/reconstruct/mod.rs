@@ -13,7 +13,6 @@
 //!
 //! [`Question`] is the door; [`remedy`] says what could be done about what was found.
 
-mod account;
 mod attack;
 mod error;
 mod finding;
@@ -129,7 +128,7 @@ impl Question {
         };
         let tallies = experiment.tally(self.runs, done)?;
         let judge = Judge::new(self, claim, &leakage, &attackers.informed, view.targets.len());
-        let hops = account::hops(&self.setting.scheme, &leakage.observers)?;
+        let hops = self.setting.hops(&leakage.observers)?;
         let target = |(i, tally): (usize, &_)| {
             let peer = view.targets[i];
             let sight = judge.sight(claimed[peer], leakage.losses[peer], &attackers, i);

@@ -8,7 +8,6 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Leakage;
 
-use super::account::{hops, noise_error};
 use super::finding::is_exposed;
 use super::{Error, Result};
 
@@ -57,8 +56,7 @@ pub fn edge(
     lazy: f64,
     sigma: f64,
 ) -> Result<Option<EdgeSearch>> {
-    let (scheme, relay_noise) = (&setting.scheme, setting.relay_noise);
-    let Scheme::Gossip { mixing, rounds, accelerated } = scheme else { return Ok(None) };
+    let Scheme::Gossip { mixing, rounds, accelerated } = &setting.scheme else { return Ok(None) };
     let before = setting.leakage(observers)?;
     let watching = |peer: Peer| before.observers.binary_search(&peer).is_ok();
     let graph = mixing.graph();
@@ -73,12 +71,12 @@ pub fn edge(
         let Some(mixing) = without(graph, observer, neighbour, weights, lazy)? else { continue };
         search.droppable += 1;
         let thinner = Scheme::Gossip { mixing, rounds: *rounds, accelerated: *accelerated };
-        let after = Setting { scheme: thinner.clone(), ..*setting }.leakage(&before.observers)?;
+        let thinner = Setting { scheme: thinner, ..*setting };
+        let after = thinner.leakage(&before.observers)?;
         let found = (exposed(&after).len(), after.mean());
         if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1 - 1e-9) {
             best = found;
-            let error =
-                (noise_error(scheme, sigma, relay_noise)?, noise_error(&thinner, sigma, relay_noise)?);
+            let error = (setting.noise_error(sigma)?, thinner.noise_error(sigma)?);
             search.best = Some(improvement(observer, neighbour, &before, &after, error));
         }
     }
@@ -136,8 +134,8 @@ pub struct RelayNoise {
 /// than `target`. Loss falls as noise grows, so bisection finds it.
 pub fn relay_noise(setting: &Setting, observers: &[Peer], sigma: f64, target: f64) -> Result<RelayNoise> {
     check_target(target)?;
-    let (scheme, present) = (&setting.scheme, setting.relay_noise);
-    let hops = hops(scheme, observers)?;
+    let present = setting.relay_noise;
+    let hops = setting.hops(observers)?;
     let far: Vec<Peer> = (0..hops.len()).filter(|&peer| hops[peer].is_none_or(|hops| hops >= 2)).collect();
     let worst = |share: f64| -> Result<f64> {
         let leakage = Setting { relay_noise: share, ..setting.clone() }.leakage(observers)?;
@@ -154,7 +152,10 @@ pub fn relay_noise(setting: &Setting, observers: &[Peer], sigma: f64, target: f6
         met,
         share,
         loss_after: worst(after)?,
-        error: (noise_error(scheme, sigma, present)?, noise_error(scheme, sigma, after)?),
+        error: (
+            setting.noise_error(sigma)?,
+            Setting { relay_noise: after, ..setting.clone() }.noise_error(sigma)?,
+        ),
     })
 }
 
@@ -188,7 +189,6 @@ fn three_digits_up(x: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::account::traced_noise;
     use super::*;
     use sottovoce_topology::family::{Family, generate};
 
@@ -241,7 +241,7 @@ mod tests {
             let worst = |share: f64| {
                 let losses =
                     Setting { relay_noise: share, ..plain(scheme.clone()) }.leakage(&[0]).unwrap().losses;
-                let hops = hops(&scheme, &[0]).unwrap();
+                let hops = plain(scheme.clone()).hops(&[0]).unwrap();
                 (0..losses.len()).filter(|&u| hops[u] >= Some(2)).map(|u| losses[u]).fold(0.0, f64::max)
             };
             assert!(worst(share) <= 0.2 && found.loss_after == worst(share));
@@ -260,8 +260,8 @@ mod tests {
     #[test]
     fn the_price_by_powers_is_the_price_by_tracing() {
         for (scheme, share) in [(ring(12, 6), 0.0), (ring(9, 4), 0.3)] {
-            let (powers, traced) =
-                (noise_error(&scheme, 2.0, share).unwrap(), 4.0 * traced_noise(&scheme, share).unwrap());
+            let setting = Setting { relay_noise: share, ..plain(scheme) };
+            let (powers, traced) = (setting.noise_error(2.0).unwrap(), 4.0 * setting.traced_noise().unwrap());
             assert!((powers / traced - 1.0).abs() < 1e-12, "{powers} {traced}");
         }
     }

@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 
 use faer::Mat;
+use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::{Coefficients, Peer};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::trace;
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
 
-use super::account::standardised;
 use super::{Error, Result};
 
 /// Most numbers in the matrix.
@@ -41,7 +41,7 @@ impl View {
     pub(super) fn new(setting: &Setting, observers: &[Peer]) -> Result<Self> {
         let Setting { scheme, relay_noise, results } = setting;
         let peers = scheme.peers();
-        let trace = trace(scheme, standardised(*relay_noise), observers)?;
+        let trace = trace(scheme, Noising { sensitivity: 1.0, local: 1.0, relay: *relay_noise }, observers)?;
         let watching = |peer: Peer| observers.binary_search(&peer).is_ok();
         let mut messages: BTreeMap<(usize, Peer), Coefficients> = BTreeMap::new();
         for heard in trace.heard.into_iter().filter(|heard| !watching(heard.from)) {

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use sottovoce_privacy::Adversary;
-use sottovoce_privacy::round_up;
+use sottovoce_privacy::{Adversary, Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
@@ -18,8 +17,8 @@ use sottovoce_views::exact::{Leakage, WorstCoalition};
 use crate::Global;
 use crate::graph::source::{GraphSource, observer, read_schedule};
 use crate::graph::{ResultsChoice, count, real};
-use sottovoce::averaging::{Accounted, Method, Question, answer, check, promise};
-use sottovoce::terms::Terms;
+use sottovoce::averaging::{Accounted, Method, Promised, Question, answer, check, promise};
+use sottovoce::terms::{Stated, Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
@@ -44,10 +43,10 @@ pub(crate) struct AveragingArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"])]
     schedule: Option<PathBuf>,
     /// Number of gossip steps (default: all steps of the schedule).
-    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: Option<usize>,
     /// Peers who pool what they hear, separated by commas.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', group = "who")]
+    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', group = "who")]
     observers: Vec<String>,
     /// Every peer on its own: the whole matrix of exact losses.
     #[arg(long, group = "who")]
@@ -56,13 +55,13 @@ pub(crate) struct AveragingArgs {
     #[arg(long, value_name = "K", value_parser = count, group = "who", allow_negative_numbers = true)]
     worst_coalition: Option<usize>,
     /// Fresh noise on every message, as a share of the local noise (plain gossip; without it, accelerated or plain).
-    #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, alias = "relay", value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
     /// What becomes of the results: published ones are known to the observers.
     #[arg(long, value_enum, default_value = "kept")]
     results: ResultsChoice,
     /// Which accounting to print.
-    #[arg(long, value_enum, default_value = "all")]
+    #[arg(long, value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
     method: Choice,
     /// Standard deviation of the local noise.
     #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
@@ -100,6 +99,7 @@ impl Choice {
 
 impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        self.check()?;
         let graph = self.source.read()?;
         let run = self.setting(graph.as_ref())?;
         if self.all_pairs {
@@ -117,6 +117,22 @@ impl AveragingArgs {
             hops,
             names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
         })
+    }
+
+    /// What can be refused before anything is read.
+    fn check(&self) -> anyhow::Result<()> {
+        check(&self.question(Vec::new()))?;
+        let printed = matches!(self.method, Choice::Published | Choice::PublishedCorrected);
+        if printed && self.relay_noise != 0.0 {
+            bail!(
+                "`relay-noise` is {}: the printed formulas know none; leave it out, or use --method exact",
+                self.relay_noise
+            );
+        }
+        if printed && self.results == ResultsChoice::Published {
+            bail!("`results` is published: the printed formulas do not know it; use --method exact");
+        }
+        Ok(())
     }
 
     fn question(&self, observers: Vec<usize>) -> Question {
@@ -139,19 +155,27 @@ impl AveragingArgs {
         let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
         let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
         let worst = account(run, &Adversary::Peer(worst.observers[0]))?;
-        let (statement, terms) = self.promise(&worst)?;
-        let terms = Terms { adversary: "any one peer".into(), ..terms };
+        let promised = self.promise(&worst)?;
+        let terms = Terms { adversary: "any one peer".into(), ..promised.terms };
+        let guarantees = vec![promised.stated.of_any_peer()];
         let exact = leakages.iter().map(|leakage| leakage.losses.clone()).collect();
-        let statements = vec![statement];
+        let statements = vec![promised.statement];
         let relay_noise = self.relay_noise;
-        global.print(&AllPairs { relay_noise, mean, certified, by_distance, statements, terms, exact })
+        global.print(&AllPairs {
+            relay_noise,
+            mean,
+            certified,
+            by_distance,
+            statements,
+            guarantees,
+            terms,
+            exact,
+        })
     }
 
     /// The guarantee of whoever loses most to some observers, in words, and its terms.
-    fn promise(&self, found: &Account) -> anyhow::Result<(String, Terms)> {
-        let question = self.question(found.leakage.observers.clone());
-        check(&question)?;
-        Ok(promise(found, &question)?)
+    fn promise(&self, found: &Account) -> anyhow::Result<Promised> {
+        Ok(promise(found, &self.question(found.leakage.observers.clone()))?)
     }
 
     fn coalition(&self, global: &Global, run: &Setting, size: usize) -> anyhow::Result<()> {
@@ -159,8 +183,8 @@ impl AveragingArgs {
         let found = run.worst_coalition(size, |_| bar.inc(1))?;
         bar.finish_and_clear();
         let coalition = Adversary::Coalition(found.leakage.observers.clone());
-        let (statement, terms) = self.promise(&account(run, &coalition)?)?;
-        global.print(&Coalition { found, statements: vec![statement], terms })
+        let Promised { statement, stated, terms } = self.promise(&account(run, &coalition)?)?;
+        global.print(&Coalition { found, statements: vec![statement], guarantees: vec![stated], terms })
     }
 
     fn setting(&self, graph: Option<&Graph>) -> anyhow::Result<Setting> {
@@ -197,6 +221,7 @@ struct AllPairs {
     certified: bool,
     by_distance: BTreeMap<u32, Group>,
     statements: Vec<String>,
+    guarantees: Vec<Stated>,
     #[serde(flatten)]
     terms: Terms,
     exact: Vec<Vec<f64>>,
@@ -221,6 +246,12 @@ impl Group {
 
 impl fmt::Display for AllPairs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "No peer loses more than {} to any one other; the mean over pairs, {} of local DP's, is a guarantee for nobody\n",
+            epsilon(&self.guarantees),
+            short_up(self.mean)
+        )?;
         writeln!(f, "exact losses of all pairs, in units of local DP (mean over all: {})\n", up(self.mean))?;
         writeln!(f, "  {:>8} {:>8} {:>10} {:>10}", "distance", "pairs", "mean", "largest")?;
         for (hops, group) in &self.by_distance {
@@ -239,6 +270,7 @@ struct Coalition {
     #[serde(flatten)]
     found: WorstCoalition,
     statements: Vec<String>,
+    guarantees: Vec<Stated>,
     #[serde(flatten)]
     terms: Terms,
 }
@@ -246,7 +278,13 @@ struct Coalition {
 impl fmt::Display for Coalition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let leakage = &self.found.leakage;
-        writeln!(f, "peers {} learn most together", list(&leakage.observers))?;
+        writeln!(
+            f,
+            "Peers {} learn most together; peer {} loses {} to them\n",
+            list(&leakage.observers),
+            leakage.worst().0,
+            epsilon(&self.guarantees)
+        )?;
         writeln!(f, "  mean loss      {} of local DP's", up(leakage.mean()))?;
         let how = if self.found.exhaustive {
             "all coalitions were looked at".to_owned()
@@ -286,9 +324,60 @@ impl AveragingAccount {
     }
 }
 
+/// A method's name, and its losses if it was asked for.
+type Column<'a> = (&'static str, &'a Option<Vec<f64>>);
+
+impl AveragingAccount {
+    fn headline(&self) -> String {
+        let found = &self.accounted;
+        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
+        let losses = [&found.exact, &found.published, &found.published_corrected];
+        let names =
+            ["", " by the printed formula, which is refuted", " by the corrected formula, which is refuted"];
+        let asked = losses.iter().zip(names).find_map(|(losses, name)| Some((losses.as_ref()?, name)));
+        let Some((losses, name)) = asked else { return format!("{} peers", found.peers) };
+        let others = (0..losses.len()).filter(|peer| found.observers.binary_search(peer).is_err());
+        let worst = others.rev().max_by(|&a, &b| losses[a].total_cmp(&losses[b]));
+        let Some(worst) = worst else { return "Everybody observes: nothing is left to learn".to_owned() };
+        let most = format!("Peer {} loses most to {who}", self.name(worst));
+        match found.guarantees.first().and_then(|stated| self.local(stated.delta)) {
+            Some(local) => {
+                let lost = epsilon(&found.guarantees);
+                format!("{most}: {lost}; plain local privacy would be {}", short_up(local))
+            }
+            None => format!("{most}: {} of local DP's{name}", short_up(losses[worst])),
+        }
+    }
+
+    /// The epsilon of a value under its own noise.
+    fn local(&self, delta: f64) -> Option<f64> {
+        let local = Gdp::new(self.accounted.local_mu).and_then(|gdp| gdp.epsilon(delta));
+        local.ok().map(|epsilon| epsilon.upper)
+    }
+
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
+    }
+
+    /// Everybody's losses.
+    fn everybody(&self, f: &mut fmt::Formatter<'_>, columns: &[Column<'_>]) -> fmt::Result {
+        let asked: Vec<(&str, &Vec<f64>)> =
+            columns.iter().filter_map(|(name, losses)| Some((*name, losses.as_ref()?))).collect();
+        let names: String = asked.iter().map(|(name, _)| format!(" {name:>10}")).collect();
+        writeln!(f, "\n  {:<16}{names}", "peer")?;
+        for peer in 0..self.accounted.peers {
+            let cells: String =
+                asked.iter().map(|(_, losses)| format!(" {:>10}", up(losses[peer]))).collect();
+            writeln!(f, "  {:<16}{cells}", self.name(peer))?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for AveragingAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.accounted;
+        writeln!(f, "{}\n", self.headline())?;
         let who = found.observers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
         writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
         writeln!(
@@ -307,6 +396,9 @@ impl fmt::Display for AveragingAccount {
                 let mean = sum / peers as f64;
                 writeln!(f, "  {:<10} {hops:>8} {peers:>8} {:>10} {:>10}", "", up(mean), up(largest))?;
             }
+        }
+        if f.alternate() {
+            self.everybody(f, &columns)?;
         }
         if let Some(exposed) = &found.exposed {
             writeln!(f, "\n  fully exposed: {}", list(exposed))?;
@@ -328,6 +420,13 @@ impl fmt::Display for AveragingAccount {
         }
         Ok(())
     }
+}
+
+/// The first guarantee's epsilon, at its delta.
+fn epsilon(guarantees: &[Stated]) -> String {
+    guarantees
+        .first()
+        .map_or_else(String::new, |stated| format!("epsilon {} at delta {:e}", stated.shown(), stated.delta))
 }
 
 /// A loss as people read it: to six places, and never smaller than it is.

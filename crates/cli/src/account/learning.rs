@@ -1,6 +1,8 @@
 //! `sottovoce account learning`: what learning together reveals, by any method.
 
+use anyhow::bail;
 use clap::Args;
+use sottovoce_privacy::Gdp;
 
 use crate::Global;
 use crate::graph::source::peer;
@@ -11,11 +13,14 @@ use sottovoce::learning::losses::Question;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 10 --observers 0
-  sottovoce account learning --graph friends.txt --iterations 10 --rounds 1 --observers 0,3 --sigma 4
-  sottovoce account learning --method butterfly --nodes 64 --iterations 10 --observers 0 --json
+  sottovoce account learning --graph friends.txt --iterations 10 --steps 1 --observers 0,3 --sigma 4
+  sottovoce account learning --method butterfly --peers 64 --iterations 10 --observers 0 --json
 
-Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh noise, and averages with the others; so often as --iterations says. A loss of 1 is that of one
-gradient released under its own noise; as many as there are iterations is no amplification at all.";
+Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh
+noise, and averages with the others; so often as --iterations says. A loss of 1 is that of one gradient released under its own noise; as many as there are iterations is no amplification at all.";
+
+/// Most peers where no graph is given.
+const MOST_PEERS: usize = 1_000_000;
 
 /// Arguments of `account learning`.
 #[derive(Debug, Args)]
@@ -26,10 +31,10 @@ pub(crate) struct LearningArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// Number of peers, where no graph is given.
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count, conflicts_with = "graph")]
     nodes: Option<usize>,
     /// Peers who pool what they hear.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
     /// Noise on a gradient, in units of its sensitivity (default: what --epsilon asks for, or else 1).
     #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, conflicts_with = "epsilon")]
@@ -38,8 +43,16 @@ pub(crate) struct LearningArgs {
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        if let Some(peers) = self.nodes.filter(|&peers| peers > MOST_PEERS) {
+            bail!("`peers` is {peers}: give at most {MOST_PEERS}");
+        }
+        // Refuses a delta outside (0, 1) before the work.
+        Gdp::of_noise(1.0)?.epsilon(self.target.delta)?;
         let choice = self.method.choice("gossip")?;
         let (peers, mixing) = self.method.peers_and_mixing(choice.method, self.nodes, global.seed)?;
+        if peers > MOST_PEERS {
+            bail!("`nodes` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
+        }
         let graph = mixing.as_ref().map(|mixing| mixing.graph());
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;

@@ -1,6 +1,7 @@
 //! `sottovoce account`: what is lost, without running anything.
 
 mod averaging;
+mod file;
 mod learning;
 mod mechanism;
 mod rumor;
@@ -16,7 +17,7 @@ use super::Global;
     after_help = "Examples:\n  sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000\n  \
                   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
                   sottovoce account learning --graph friends.txt --iterations 10 --observers 0\n  \
-                  sottovoce account rumor --nodes 100 --curious 10 --muting 0.1\n  \
+                  sottovoce account rumor --peers 100 --curious 10 --muting 0.1\n  \
                   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6"
 )]
 pub(crate) struct Account {
@@ -34,6 +35,8 @@ enum What {
     Learning(Box<learning::LearningArgs>),
     /// Rumours: how well their source is hidden from curious peers.
     Rumor(rumor::RumorArgs),
+    /// An experiment's file: `account my.toml` is short for it.
+    File(file::File),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
     Walk(Box<walk::WalkArgs>),
 }
@@ -45,6 +48,7 @@ impl Account {
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
+            What::File(arguments) => arguments.run(global),
             What::Walk(arguments) => arguments.run(global),
         }
     }

@@ -9,10 +9,11 @@ use sottovoce_views::rumor::{Account, Better, Method, Rumor, Spread};
 
 use crate::Global;
 use crate::graph::{count, real};
+use sottovoce::terms::Stated;
 
 const EXAMPLES: &str = "Examples:
-  sottovoce account rumor --nodes 100 --curious 10 --muting 0.1
-  sottovoce account rumor --nodes 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
+  sottovoce account rumor --peers 100 --curious 10 --muting 0.1
+  sottovoce account rumor --peers 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
 
 An active peer tells a peer drawn among all (itself included), stays active with probability S, and whoever is told becomes
 active. With --muting 0 the rumour walks (most private), with --muting 1 it is pushed (fastest). Curious peers log, in order,
@@ -23,7 +24,7 @@ who tells them and whom they tell. The proofs, and what they do not cover, are i
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RumorArgs {
     /// Number of peers, who can all reach each other.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: usize,
     /// How many of them are curious.
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
@@ -45,19 +46,27 @@ fn rumors(text: &str) -> Result<u32, String> {
 
 impl RumorArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let rumor = Rumor::new(self.nodes, self.curious, self.muting)?;
-        let account = rumor.account(self.epsilon, self.rumors)?;
-        let statement = format!(
-            "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
-            account.epsilon,
-            round_up(account.delta),
-            account.adversary,
-            account.unit,
-            account.adjacency,
-            account.standing
-        );
-        global.print(&RumorAccount { account, statement })
+        print(&Rumor::new(self.nodes, self.curious, self.muting)?, self.epsilon, self.rumors, global)
     }
+}
+
+/// Prints how well the source is hidden.
+pub(super) fn print(rumor: &Rumor, epsilon: f64, rumors: u32, global: &Global) -> anyhow::Result<()> {
+    let account = rumor.account(epsilon, rumors)?;
+    let statement = format!(
+        "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
+        account.epsilon,
+        round_up(account.delta),
+        account.adversary,
+        account.unit,
+        account.adjacency,
+        account.standing
+    );
+    let guarantees = vec![
+        Stated::of_source("tellings one at a time", account.epsilon, account.delta),
+        Stated::of_source("tellings in rounds", account.epsilon, account.rounds.delta),
+    ];
+    global.print(&RumorAccount { account, statement, guarantees })
 }
 
 /// What `account rumor` found.
@@ -66,6 +75,7 @@ struct RumorAccount {
     #[serde(flatten)]
     account: Account,
     statement: String,
+    guarantees: Vec<Stated>,
 }
 
 impl fmt::Display for RumorAccount {
@@ -76,6 +86,13 @@ impl fmt::Display for RumorAccount {
         } else {
             format!("{} rumours of one source", found.rumors)
         };
+        writeln!(
+            f,
+            "The source is hidden up to delta {} at epsilon {}; no attack names it with probability above {}\n",
+            round_up(found.delta),
+            found.epsilon,
+            round_up(found.improved_posterior_at_most)
+        )?;
         writeln!(
             f,
             "{} peers, {} of them curious; {rumors}, muting s = {}\n",

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Standing, Unit, limits, round_up};
@@ -14,14 +14,14 @@ use sottovoce_views::walk::{
     power_sums,
 };
 
-use crate::Global;
 use crate::graph::source::{GraphSource, peer};
 use crate::graph::{count, real};
+use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
-  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6
-  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6 --trajectory holders.json
-  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observer 6,7 --sigma 8 --order 2 --expected 2000 --cap 10
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6 --trajectory holders.json
+  sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6,7 --sigma 8 --order 2 --expected 2000 --cap 10
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
@@ -40,19 +40,25 @@ pub(crate) struct WalkArgs {
     #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: usize,
     /// Who watches; several pool what they see.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required_unless_present = "matrix")]
-    observer: Vec<String>,
+    #[arg(
+        long,
+        alias = "observer",
+        value_name = "V,...",
+        value_delimiter = ',',
+        required_unless_present = "matrix"
+    )]
+    observers: Vec<String>,
     /// File with the holders of the token, in order; `steps` must be their number.
-    #[arg(long, value_name = "FILE", requires = "observer")]
+    #[arg(long, value_name = "FILE", requires = "observers")]
     trajectory: Option<PathBuf>,
     /// The token's last value is shown to everyone, so that the rest of the trajectory after the observer's last visit counts as well.
     #[arg(long, requires = "trajectory")]
     result_shown: bool,
     /// The observer knows who sent it the token (of the printed loss; trajectories assume that it knows the whole path).
-    #[arg(long)]
+    #[arg(long, requires = "observers")]
     sender_known: bool,
     /// Contributions that the printed loss is for.
-    #[arg(long, value_name = "N", default_value = "1", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = count, requires = "observers")]
     contributions: usize,
     /// Noise, in units of the sensitivity.
     #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, requires = "order")]
@@ -61,7 +67,7 @@ pub(crate) struct WalkArgs {
     #[arg(long, value_name = "ALPHA", value_parser = real, allow_negative_numbers = true, requires = "sigma")]
     order: Option<f64>,
     /// Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone.
-    #[arg(long, value_name = "SAMPLES", value_parser = count, requires_all = ["sigma", "observer"])]
+    #[arg(long, value_name = "SAMPLES", value_parser = count, requires_all = ["sigma", "observers"])]
     expected: Option<usize>,
     /// Most contributions of each peer in a walk to come; after them it adds noise only.
     #[arg(long, value_name = "N", value_parser = count, requires = "expected")]
@@ -138,9 +144,9 @@ impl WalkArgs {
         let mixing = self.source.mixing(&graph)?;
         let n = graph.nodes();
         let observers: Vec<usize> = self
-            .observer
+            .observers
             .iter()
-            .map(|name| peer("observer", name, Some(&graph), n))
+            .map(|name| peer("observers", name, Some(&graph), n))
             .collect::<Result<_, _>>()?;
         let mut walk = Walk {
             loss_unit: "alpha/(2 sigma²)",
@@ -227,9 +233,7 @@ impl WalkArgs {
 
     fn path(&self, file: &Path, graph: &Graph, observers: &[usize]) -> anyhow::Result<Trajectory> {
         let shown = file.display();
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            anyhow!("`trajectory` is {shown}: it cannot be read ({error}); check the name")
-        })?;
+        let text = input::text("trajectory_sha256", "trajectory", file)?;
         let holders: Vec<usize> = serde_json::from_str(&text).with_context(|| {
             format!("`trajectory` is {shown}: give a JSON list of holders, such as [0,1,2,1]")
         })?;
@@ -258,11 +262,9 @@ impl WalkArgs {
     }
 }
 
-impl fmt::Display for Walk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
-        writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
-        let columns: Vec<(&str, &Vec<f64>)> = [
+impl Walk {
+    fn columns(&self) -> Vec<(&'static str, &Vec<f64>)> {
+        [
             ("printed", &self.published),
             ("this path, linear", &self.trajectory_loss_linear),
             ("this path, convex", &self.trajectory_loss_convex),
@@ -271,17 +273,74 @@ impl fmt::Display for Walk {
         ]
         .into_iter()
         .filter_map(|(name, column)| column.as_ref().map(|column| (name, column)))
-        .collect();
-        if let Some((_, first)) = columns.first() {
+        .collect()
+    }
+
+    /// The peers who lose something.
+    fn others(&self, column: &[f64]) -> Vec<(usize, f64)> {
+        let peers = column.iter().copied().enumerate();
+        peers.filter(|(peer, _)| !self.observers.contains(peer)).collect()
+    }
+
+    /// Who loses most, and how much.
+    fn worst(&self, column: &[f64]) -> Option<(usize, f64)> {
+        self.others(column).into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The loss one may rely on, if there is one; else that there is none.
+    fn headline(&self) -> String {
+        let found = [
+            (&self.trajectory_loss_convex, "on this path", self.loss_unit),
+            (
+                &self.expected_loss_convex,
+                "on a walk to come",
+                self.expected_loss_unit.as_deref().unwrap_or(""),
+            ),
+        ];
+        let known = found.into_iter().find_map(|(column, when, unit)| {
+            let (peer, loss) = self.worst(column.as_ref()?)?;
+            Some(format!("Peer {peer} loses most {when}: {} in units of {unit}", round_up(loss)))
+        });
+        let printed = self.published.as_ref().and_then(|column| self.worst(column));
+        known.or_else(|| printed.map(|(peer, loss)| {
+            format!(
+                "Printed sums only, which are refuted: peer {peer} loses most, {}; give --trajectory or --expected for a bound",
+                round_up(loss)
+            )
+        }))
+        .unwrap_or_else(|| "Sums over all paths and the matrix logarithm, for all pairs (--json prints them)".to_owned())
+    }
+
+    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = self.columns();
+        let Some((_, first)) = columns.first() else { return Ok(()) };
+        if f.alternate() {
             let names: String = columns.iter().map(|(name, _)| format!("{name:<26}")).collect();
             writeln!(f, "  peer    {}", names.trim_end())?;
-            for peer in (0..first.len()).filter(|peer| !self.observers.contains(peer)) {
+            for (peer, _) in self.others(first) {
                 let cells: String =
                     columns.iter().map(|(_, column)| format!("{:<26}", round_up(column[peer]))).collect();
                 writeln!(f, "  {peer:<8}{}", cells.trim_end())?;
             }
-            writeln!(f)?;
+            return writeln!(f);
         }
+        writeln!(f, "  {:<26}{:>14}{:>14}   of peer", "", "mean", "largest")?;
+        for (name, column) in &columns {
+            let others = self.others(column);
+            let mean = others.iter().map(|(_, loss)| loss).sum::<f64>() / others.len().max(1) as f64; // whole numbers
+            let Some((peer, most)) = self.worst(column) else { continue };
+            writeln!(f, "  {name:<26}{:>14}{:>14}   {peer}", round_up(mean), round_up(most))?;
+        }
+        writeln!(f)
+    }
+}
+
+impl fmt::Display for Walk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
+        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
+        writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
+        self.table(f)?;
         match &self.published_refused {
             Some(reason) => writeln!(f, "  printed: not claimed here; {reason}")?,
             None => writeln!(f, "  printed: {}", self.published_standing)?,

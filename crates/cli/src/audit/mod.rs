@@ -1,5 +1,6 @@
 //! `sottovoce audit`: claims under attack by our own code.
 
+mod file;
 mod reconstruct;
 mod source;
 mod source_table;
@@ -23,16 +24,13 @@ impl fmt::Display for Failed {
 
 impl std::error::Error for Failed {}
 
-/// Exit code of a failed audit.
-pub(crate) const FAILED: u8 = 1;
-
 /// Arguments of `audit`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Example:\n  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
-                  sottovoce audit source --nodes 1000 --curious 100 --muting 0.5\n\n\
-                  Exit code 0: the claim stands. 1: it does not. 2: bad input."
+                  sottovoce audit source --peers 1000 --curious 100 --muting 0.5\n\n\
+                  Exit code 0: the claim stands. 1: it does not. 2: bad input. 3: failed input or output."
 )]
 pub(crate) struct Audit {
     #[command(subcommand)]
@@ -43,6 +41,8 @@ pub(crate) struct Audit {
 enum What {
     /// Averaging: the observers' best reconstruction of every peer's value, against the accountant's loss.
     Reconstruct(Box<reconstruct::Reconstruct>),
+    /// An experiment's file: `audit my.toml` is short for it.
+    File(file::File),
     /// Rumours: attacks that name the source, against what theorems allow.
     Source(Box<source::Source>),
 }
@@ -51,6 +51,7 @@ impl Audit {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.what {
             What::Reconstruct(arguments) => arguments.run(global),
+            What::File(arguments) => arguments.run(global),
             What::Source(arguments) => arguments.run(global),
         }
     }

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::Setting;
 
 use super::Failed;
@@ -37,19 +38,19 @@ pub(crate) struct Reconstruct {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"])]
     schedule: Option<PathBuf>,
     /// Number of peers of a butterfly, which needs no graph.
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true, conflicts_with_all = ["graph", "schedule"])]
+    #[arg(long, alias = "nodes", value_name = "N", value_parser = count, allow_negative_numbers = true, conflicts_with_all = ["graph", "schedule"])]
     peers: Option<usize>,
     /// What the peers do.
     #[arg(long, value_enum, default_value = "gossip")]
     protocol: Protocol,
     /// Number of gossip steps (default: all steps of the schedule; a butterfly has its own number).
-    #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: Option<usize>,
     /// Peers who pool what they hear, separated by commas.
-    #[arg(long, value_name = "V,...", value_delimiter = ',', required = true)]
+    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
     /// Fresh noise on every message, as a share of the local noise.
-    #[arg(long, value_name = "TAU", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, alias = "relay", value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     relay_noise: f64,
     /// What becomes of the results: published ones are known to the observers.
     #[arg(long, value_enum, default_value = "kept")]
@@ -76,6 +77,9 @@ pub(crate) struct Reconstruct {
     #[arg(long, value_name = "F", default_value = "0.5", value_parser = real, allow_negative_numbers = true)]
     target: f64,
 }
+
+/// Most peers of a butterfly that is attacked.
+const MOST_PEERS: usize = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Protocol {
@@ -114,16 +118,9 @@ impl Reconstruct {
             runs: self.runs,
             seed: global.seed,
         };
-        remedy::check_target(self.target)?;
         let claim = if self.claim == Choice::Exact { Claim::Exact } else { Claim::Published };
-        let bar = global.progress(self.runs, "runs");
-        let findings = question.reconstruct(&claim, |runs| bar.set_position(runs as u64));
-        bar.finish_and_clear();
-        let findings = findings?;
-        let remedies = self.remedies(&question)?;
-        let failure = failure(&findings);
-        global.print(&Reconstruction { findings, remedies, names })?;
-        failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
+        let weighing = Weighing { weights: self.source.weights, lazy: self.source.lazy, target: self.target };
+        attack(&question, &claim, &weighing, names, global)
     }
 
     fn scheme(&self, graph: Option<&Graph>) -> anyhow::Result<Scheme> {
@@ -138,6 +135,9 @@ impl Reconstruct {
                     bail!("`steps` is {steps}: a butterfly has its own number of rounds; leave --steps out");
                 }
                 let peers = graph.map(Graph::nodes).or(peers).unwrap_or(0);
+                if peers > MOST_PEERS {
+                    bail!("`peers` is {peers}: give at most {MOST_PEERS}");
+                }
                 Ok(Scheme::Butterfly { positions: (0..peers).collect() })
             }
             (_, _, Some(peers), _) => {
@@ -160,15 +160,39 @@ impl Reconstruct {
             _ => bail!("`graph` is missing: give --graph FILE or --schedule FILE"),
         }
     }
+}
 
-    fn remedies(&self, question: &Question) -> anyhow::Result<Remedies> {
-        let Question { setting, observers, sigma, .. } = question;
-        let (weights, lazy) = (self.source.weights, self.source.lazy);
-        Ok(Remedies {
-            edge: remedy::edge(setting, observers, weights, lazy, *sigma)?,
-            relay_noise: remedy::relay_noise(setting, observers, *sigma, self.target)?,
-        })
-    }
+/// What remedies are weighed by.
+pub(super) struct Weighing {
+    /// The weights that a graph with an edge less would have.
+    pub(super) weights: Weights,
+    /// Their laziness.
+    pub(super) lazy: f64,
+    /// Loss that relay noise should keep everybody below who is two hops away or more.
+    pub(super) target: f64,
+}
+
+/// Attacks, prints what was found and what could be done about it; a claim that fell is an error.
+pub(super) fn attack(
+    question: &Question,
+    claim: &Claim,
+    weighing: &Weighing,
+    names: Option<Vec<String>>,
+    global: &Global,
+) -> anyhow::Result<()> {
+    remedy::check_target(weighing.target)?;
+    let bar = global.progress(question.runs, "runs");
+    let findings = question.reconstruct(claim, |runs| bar.set_position(runs as u64));
+    bar.finish_and_clear();
+    let findings = findings?;
+    let Question { setting, observers, sigma, .. } = question;
+    let remedies = Remedies {
+        edge: remedy::edge(setting, observers, weighing.weights, weighing.lazy, *sigma)?,
+        relay_noise: remedy::relay_noise(setting, observers, *sigma, weighing.target)?,
+    };
+    let failure = failure(&findings);
+    global.print(&Reconstruction { findings, remedies, names })?;
+    failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
 }
 
 /// Why a claim does not stand, if it does not.

@@ -18,10 +18,10 @@ use crate::graph::source::{formats, peer, read_graph};
 use crate::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
-  sottovoce audit source --nodes 1000 --curious 100 --muting 0.5
-  sottovoce audit source --nodes 1000 --curious 100 --muting 0.5 --suspects 2 --rumors 10 --epsilon 0.5
+  sottovoce audit source --peers 1000 --curious 100 --muting 0.5
+  sottovoce audit source --peers 1000 --curious 100 --muting 0.5 --suspects 2 --rumors 10 --epsilon 0.5
   sottovoce audit source --graph friends.txt --curious-peers 3,17 --muting 0.2 --sees everything
-  sottovoce audit source --nodes 4000 --curious 2000 --muting 1 --delayed-start
+  sottovoce audit source --peers 4000 --curious 2000 --muting 1 --delayed-start
 
 Rumours are started many times, and three attackers listen with the curious peers: the first names the first suspect heard, the second
 lets the first peers heard of several rumours vote, the third tells two sources apart. What the third achieves is a lower bound on
@@ -35,7 +35,7 @@ theorem, it is the answer. Exit code 0: the claims stand. 1: one does not.";
 #[command(group = clap::ArgGroup::new("listeners").required(true).args(["curious", "curious_peers"]))]
 pub(crate) struct Source {
     /// Number of peers, everyone of whom can tell everyone.
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Graph file: only neighbours tell each other; `-` is standard input.
     #[arg(long, value_name = "FILE")]
@@ -86,12 +86,15 @@ pub(crate) struct Source {
     #[arg(long)]
     delayed_start: bool,
     /// Probability that a telling is lost.
-    #[arg(long, value_name = "P", default_value = "0", value_parser = real, allow_negative_numbers = true)]
-    loss: f64,
+    #[arg(long, alias = "loss", value_name = "P", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    drop: f64,
     /// Tellers notice losses and try again.
-    #[arg(long)]
+    #[arg(long, requires = "drop")]
     repeated: bool,
 }
+
+/// Most peers of a crowd in which everyone can tell everyone.
+const MOST_PEERS: usize = 100_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Sees {
@@ -125,6 +128,15 @@ impl Source {
         if !(self.confidence > 0.5 && self.confidence < 1.0) {
             bail!("`confidence` is {}: give a probability between 0.5 and 1, such as 0.999", self.confidence);
         }
+        if self.nodes.is_some_and(|peers| peers > MOST_PEERS) {
+            bail!("`peers` is {}: give at most {MOST_PEERS}", self.nodes.unwrap_or_default());
+        }
+        if !(self.drop >= 0.0 && self.drop < 1.0) {
+            bail!("`drop` is {}: give a probability from 0 to below 1", self.drop);
+        }
+        if !(self.epsilon >= 0.0 && self.epsilon.is_finite()) {
+            bail!("`epsilon` is {}: give a finite number from 0 on", self.epsilon);
+        }
         if self.runs < 8 {
             bail!("`runs` is {}: give 8 at least; thousands, for a bound worth having", self.runs);
         }
@@ -133,7 +145,7 @@ impl Source {
 
     fn rules(&self) -> anyhow::Result<Rules> {
         let start = if self.delayed_start { Start::Delayed } else { Start::Alike };
-        Ok(Rules { start, loss: self.loss, repeated: self.repeated, ..Rules::new(self.muting)? })
+        Ok(Rules { start, drop: self.drop, repeated: self.repeated, ..Rules::new(self.muting)? })
     }
 
     fn listeners(&self, graph: Option<&Graph>, peers: usize, seed: u64) -> anyhow::Result<Curious> {
@@ -177,6 +189,7 @@ impl Source {
         })?;
         [first_bar, vote_bar, pair_bar].iter().for_each(indicatif::ProgressBar::finish_and_clear);
         let guess = |share| Guess::new(share, self.confidence);
+        let bounds = self.bounds(setting, suspects.len())?;
         Ok(Finding {
             suspects: suspects.len(),
             rumors: self.rumors,
@@ -185,8 +198,9 @@ impl Source {
             vote: guess(votes),
             silence: silent.map(guess),
             distinguished: told,
-            bounds: self.bounds(setting, suspects.len())?,
-            dies: self.loss > 0.0 && !self.repeated && self.muting == 0.0,
+            guarantees: bounds.iter().map(|bounds| bounds.stated(self.epsilon)).collect(),
+            bounds,
+            dies: self.drop > 0.0 && !self.repeated && self.muting == 0.0,
         })
     }
 
@@ -241,7 +255,7 @@ impl Source {
         }
         let rumor = Rumor::new(setting.among.peers(), setting.curious.count(), self.muting)?;
         let timed = setting.sight == Sight::Everything;
-        let course = Course { rounds: self.rounds, timed, lossy: self.loss > 0.0 };
+        let course = Course { rounds: self.rounds, timed, lossy: self.drop > 0.0 };
         Ok(Some(Bounds::new(rumor.proven(self.epsilon, course)?, suspects)))
     }
 }

@@ -7,6 +7,8 @@ use sottovoce_audit::source::{Distinguished, Share};
 use sottovoce_privacy::round_up;
 use sottovoce_views::rumor::{Proven, attack_success};
 
+use sottovoce::terms::Stated;
+
 /// How often an attacker was right.
 #[derive(Debug, Serialize)]
 pub(super) struct Guess {
@@ -29,7 +31,7 @@ impl fmt::Display for Guess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.estimate {
             Some(estimate) => write!(f, "{estimate:.4} [{:.4}, {:.4}]", self.lower, self.upper),
-            None => f.write_str("it never came to that"),
+            None => f.write_str("no run of this kind"),
         }
     }
 }
@@ -47,6 +49,15 @@ impl Bounds {
     pub(super) fn new(proven: Proven, suspects: usize) -> Self {
         Self { success: attack_success(suspects, proven.at_zero), proven }
     }
+
+    /// As a guarantee with its numbers.
+    pub(super) fn stated(&self, epsilon: f64) -> Stated {
+        Stated::of_source(
+            format!("the rumour as it was run ({})", self.proven.by),
+            epsilon,
+            self.proven.delta,
+        )
+    }
 }
 
 /// Everything found.
@@ -62,6 +73,8 @@ pub(super) struct Finding {
     pub(super) distinguished: Distinguished,
     /// Nothing is proven on graphs that are not complete, or of a source that behaves specially.
     pub(super) bounds: Option<Bounds>,
+    /// The same as a guarantee.
+    pub(super) guarantees: Vec<Stated>,
     pub(super) dies: bool,
 }
 
@@ -92,8 +105,26 @@ impl Finding {
     }
 }
 
+impl Finding {
+    fn headline(&self) -> String {
+        let found = &self.distinguished;
+        let verdict = match (self.failure().is_none(), &self.bounds) {
+            (false, _) => "a claim FELL".to_owned(),
+            (true, Some(bounds)) => format!("within the proven {}", round_up(bounds.proven.delta)),
+            (true, None) => "and no theorem bounds it here".to_owned(),
+        };
+        format!(
+            "Attacks show delta {:.6} at least at epsilon {}, {verdict}; the source is named in {} of all runs",
+            found.delta_lower,
+            found.epsilon,
+            self.first.estimate.map_or_else(|| "none".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+        )
+    }
+}
+
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         let percent = 100.0 * self.confidence;
         writeln!(f, "How often attackers named the source (limits at {percent} % confidence)\n")?;
         writeln!(f, "  first of {} suspects heard:      {}", self.suspects, self.first)?;

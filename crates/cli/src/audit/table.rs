@@ -8,6 +8,8 @@ use sottovoce_audit::reconstruct::remedy::{EdgeSearch, RelayNoise};
 use sottovoce_audit::reconstruct::{Findings, Judgement, Target};
 use sottovoce_privacy::round_up;
 
+use sottovoce::terms::short_up;
+
 /// Everything found.
 #[derive(Serialize)]
 pub(super) struct Reconstruction {
@@ -35,8 +37,45 @@ impl Reconstruction {
         self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
     }
 
+    fn headline(&self) -> String {
+        let found = &self.findings;
+        let (peers, open) = (found.targets.len(), found.not_tested().len());
+        let verdict = match (found.passed(), open) {
+            (true, 0) => format!("stands for all {peers} peers"),
+            (true, _) => format!("stands for {} of {peers} peers, the others were NOT TESTED", peers - open),
+            (false, _) => format!("does NOT stand for {}", self.list(&found.failed())),
+        };
+        let most = found.targets.iter().rev().max_by(|a, b| a.loss.total_cmp(&b.loss));
+        let most = most.map_or_else(String::new, |target| {
+            format!("; {} loses most, {} of local DP's", self.peer(target.peer), short_up(target.loss))
+        });
+        let exposed = found.exposed().len();
+        let exposed = if exposed > 0 { format!("; {exposed} fully exposed") } else { String::new() };
+        format!("The {} loss {verdict}{most}{exposed}", found.claim)
+    }
+
+    fn peer(&self, peer: usize) -> String {
+        format!("peer {}", self.name(peer))
+    }
+
+    /// Everybody's loss and errors.
+    fn everybody(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n  {:<16} {:>4} {:>9} {:>10} {:>10}", "peer", "hops", "loss", "predicted", "measured")?;
+        for target in &self.findings.targets {
+            let hops = target.distance.map_or_else(|| "-".to_owned(), |hops| hops.to_string());
+            let (predicted, measured) = target.informed.map_or_else(
+                || ("infinite".to_owned(), "-".to_owned()),
+                |errors| (number(errors.predicted), number(errors.measured)),
+            );
+            let (name, loss) = (self.name(target.peer), number(target.loss));
+            writeln!(f, "  {name:<16} {hops:>4} {loss:>9} {predicted:>10} {measured:>10}")?;
+        }
+        Ok(())
+    }
+
     fn heading(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.findings;
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(
             f,
             "{} peers, {} rounds; observed by {}; {} runs",
@@ -59,11 +98,10 @@ impl Reconstruction {
             rows.entry(target.distance.unwrap_or(u32::MAX)).or_default().push(target);
         }
         let heading = "mean squared error of the best estimate of the worst-off peer's value";
-        writeln!(f, "{:47}{heading}", "")?;
+        writeln!(f, "{:30}{heading}", "")?;
         writeln!(
             f,
-            "  distance  peers  exposed      loss in doubles  predicted  measured  99.9 %               \
-             uninformed  measured"
+            "  hops  peers exposed     loss  doubles  predicted  measured  99.9 %             uninformed measured"
         )?;
         rows.into_iter().try_for_each(|(hops, targets)| row(f, hops, &targets))
     }
@@ -183,6 +221,9 @@ impl fmt::Display for Reconstruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.heading(f)?;
         self.table(f)?;
+        if f.alternate() {
+            self.everybody(f)?;
+        }
         self.exposure(f)?;
         self.remedies(f)?;
         self.verdict(f)
@@ -207,7 +248,7 @@ fn row(f: &mut fmt::Formatter<'_>, hops: u32, targets: &[&Target]) -> fmt::Resul
     let (guess, guessed) = (number(worst.uninformed.predicted), number(worst.uninformed.measured));
     writeln!(
         f,
-        "  {hops:>8} {:>6} {exposed:>8} {loss:>9} {visible:>10}  {predicted:>9} {measured:>9}  {interval:<20} {guess:>10} {guessed:>9}",
+        "  {hops:>4} {:>6} {exposed:>7} {loss:>8} {visible:>8}  {predicted:>9} {measured:>9}  {interval:<18} {guess:>10} {guessed:>8}",
         targets.len()
     )
 }

@@ -12,35 +12,35 @@ use super::{count, real};
 /// The families, as they are written after `--family`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
-    /// A cycle: --nodes
+    /// A cycle: --peers
     Ring,
-    /// A line: --nodes
+    /// A line: --peers
     Path,
-    /// One centre joined to all others: --nodes
+    /// One centre joined to all others: --peers
     Star,
-    /// All pairs: --nodes
+    /// All pairs: --peers
     Complete,
-    /// A rectangle: --rows and --cols, or --nodes (a perfect square)
+    /// A rectangle: --rows and --cols, or --peers (a perfect square)
     Grid,
-    /// A grid that wraps around: --sides, or --nodes (a perfect power) and --dimensions
+    /// A grid that wraps around: --sides, or --peers (a perfect power) and --dimensions
     Torus,
-    /// Numbers that differ in one bit: --nodes (a power of two) or --dimensions
+    /// Numbers that differ in one bit: --peers (a power of two) or --dimensions
     Hypercube,
-    /// Steps of 1, 2, 4, ... around a cycle: --nodes
+    /// Steps of 1, 2, 4, ... around a cycle: --peers
     Exponential,
-    /// Every pair independently: --nodes, and --probability or --mean-degree
+    /// Every pair independently: --peers, and --probability or --mean-degree
     ErdosRenyi,
-    /// The same number of neighbours for all: --nodes, --degree
+    /// The same number of neighbours for all: --peers, --degree
     RandomRegular,
-    /// Points of the unit square, joined when near: --nodes, and --radius or --mean-degree
+    /// Points of the unit square, joined when near: --peers, and --radius or --mean-degree
     Geometric,
-    /// As geometric, at a given Fiedler value divided by nodes: --nodes, --fiedler
+    /// As geometric, at a given Fiedler value divided by nodes: --peers, --fiedler
     GeometricFiedler,
     /// Communities: --sizes, --p-in, --p-out
     StochasticBlock,
-    /// Preferential attachment: --nodes, --attach
+    /// Preferential attachment: --peers, --attach
     BarabasiAlbert,
-    /// A small world, a rewired cycle: --nodes, --neighbors, --rewire
+    /// A small world, a rewired cycle: --peers, --neighbors, --rewire
     WattsStrogatz,
     /// Davis's southern women and their events, a data set of 32 nodes: no parameters
     Davis,
@@ -54,17 +54,17 @@ impl Kind {
     /// The parameters the family takes, by option name.
     fn takes(self) -> &'static [&'static str] {
         match self {
-            Self::Ring | Self::Path | Self::Star | Self::Complete | Self::Exponential => &["nodes"],
-            Self::Grid => &["rows", "cols", "nodes"],
-            Self::Torus => &["sides", "nodes", "dimensions"],
-            Self::Hypercube => &["nodes", "dimensions"],
-            Self::ErdosRenyi => &["nodes", "probability", "mean-degree"],
-            Self::RandomRegular => &["nodes", "degree"],
-            Self::Geometric => &["nodes", "radius", "mean-degree"],
-            Self::GeometricFiedler => &["nodes", "fiedler"],
-            Self::StochasticBlock => &["sizes", "p-in", "p-out", "nodes"],
-            Self::BarabasiAlbert => &["nodes", "attach"],
-            Self::WattsStrogatz => &["nodes", "neighbors", "rewire"],
+            Self::Ring | Self::Path | Self::Star | Self::Complete | Self::Exponential => &["peers"],
+            Self::Grid => &["rows", "cols", "peers"],
+            Self::Torus => &["sides", "peers", "dimensions"],
+            Self::Hypercube => &["peers", "dimensions"],
+            Self::ErdosRenyi => &["peers", "probability", "mean-degree"],
+            Self::RandomRegular => &["peers", "degree"],
+            Self::Geometric => &["peers", "radius", "mean-degree"],
+            Self::GeometricFiedler => &["peers", "fiedler"],
+            Self::StochasticBlock => &["sizes", "p-in", "p-out", "peers"],
+            Self::BarabasiAlbert => &["peers", "attach"],
+            Self::WattsStrogatz => &["peers", "neighbors", "rewire"],
             Self::Davis => &[],
         }
     }
@@ -78,7 +78,7 @@ pub(super) struct Choice {
     #[arg(long, value_name = "F")]
     family: Kind,
     /// Number of nodes.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Rows of a grid.
     #[arg(long, value_name = "R", value_parser = count, allow_negative_numbers = true)]
@@ -166,12 +166,12 @@ impl Choice {
         })
     }
 
-    /// Refuses a `--nodes` that does not fit the other parameters.
+    /// Refuses a `--peers` that does not fit the other parameters.
     pub(super) fn check_nodes(&self, found: usize) -> anyhow::Result<()> {
         match self.nodes {
             Some(nodes) if nodes != found => {
                 bail!(
-                    "`nodes` is {nodes}: the other parameters make {found}; give {found} or leave --nodes out"
+                    "`peers` is {nodes}: the other parameters make {found}; give {found} or leave --peers out"
                 )
             }
             _ => Ok(()),
@@ -187,7 +187,7 @@ impl Choice {
         };
         let is = |p: Option<f64>| p.is_some_and(|p| p.to_string() == value);
         let field = match field {
-            "n" => "nodes",
+            "n" => "peers",
             "p" => "probability",
             "m" => "attach",
             "k" => "neighbors",
@@ -206,7 +206,7 @@ impl Choice {
     /// The parameters that were given, by option name.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let all = [
-            ("nodes", self.nodes.is_some()),
+            ("peers", self.nodes.is_some()),
             ("rows", self.rows.is_some()),
             ("cols", self.cols.is_some()),
             ("sides", self.sides.is_some()),
@@ -236,7 +236,7 @@ impl Choice {
     }
 
     fn nodes(&self) -> anyhow::Result<usize> {
-        self.need(self.nodes, "nodes", "16")
+        self.need(self.nodes, "peers", "16")
     }
 
     fn need<T>(&self, value: Option<T>, name: &str, example: &str) -> anyhow::Result<T> {
@@ -251,12 +251,12 @@ impl Choice {
             (Some(rows), Some(cols), _) => Ok(Family::Grid { rows, cols }),
             (None, None, Some(nodes)) => match root(nodes, 2) {
                 Some(side) => Ok(Family::Grid { rows: side, cols: side }),
-                None => bail!("`nodes` is {nodes}: it is not a perfect square; give --rows and --cols"),
+                None => bail!("`peers` is {nodes}: it is not a perfect square; give --rows and --cols"),
             },
             (Some(_), None, _) => bail!("`cols` is missing: grid needs --rows and --cols, such as --cols 4"),
             (None, Some(_), _) => bail!("`rows` is missing: grid needs --rows and --cols, such as --rows 4"),
             (None, None, None) => {
-                bail!("`rows` is missing: grid needs --rows and --cols, or --nodes (a perfect square)")
+                bail!("`rows` is missing: grid needs --rows and --cols, or --peers (a perfect square)")
             }
         }
     }
@@ -270,24 +270,24 @@ impl Choice {
             (None, Some(_), Some(0)) => bail!("`dimensions` is 0: give at least 1"),
             (None, Some(nodes), Some(dimensions)) => match root(nodes, dimensions) {
                 Some(side) if side < 3 => bail!(
-                    "`nodes` is {nodes}: in {dimensions} dimensions each side would be {side}, and must be at least \
+                    "`peers` is {nodes}: in {dimensions} dimensions each side would be {side}, and must be at least \
                      3; give more nodes"
                 ),
                 Some(side) => Ok(vec![side; dimensions as usize]),
                 None => {
                     bail!(
-                        "`nodes` is {nodes}: it is not the power {dimensions} of a whole number; give --sides"
+                        "`peers` is {nodes}: it is not the power {dimensions} of a whole number; give --sides"
                     )
                 }
             },
             (None, Some(_), None) => {
                 bail!(
-                    "`dimensions` is missing: torus needs --dimensions with --nodes, such as --dimensions 2"
+                    "`dimensions` is missing: torus needs --dimensions with --peers, such as --dimensions 2"
                 )
             }
             (None, None, _) => {
                 bail!(
-                    "`sides` is missing: torus needs --sides, such as --sides 4,4, or --nodes and --dimensions"
+                    "`sides` is missing: torus needs --sides, such as --sides 4,4, or --peers and --dimensions"
                 )
             }
         }
@@ -297,9 +297,9 @@ impl Choice {
         match (self.dimensions, self.nodes) {
             (Some(dimension), _) => Ok(dimension),
             (None, Some(nodes)) if nodes >= 2 && nodes.is_power_of_two() => Ok(nodes.ilog2()),
-            (None, Some(nodes)) => bail!("`nodes` is {nodes}: give a power of two, such as 16 or 64"),
+            (None, Some(nodes)) => bail!("`peers` is {nodes}: give a power of two, such as 16 or 64"),
             (None, None) => {
-                bail!("`nodes` is missing: hypercube needs --nodes (a power of two) or --dimensions")
+                bail!("`peers` is missing: hypercube needs --peers (a power of two) or --dimensions")
             }
         }
     }

@@ -1,7 +1,6 @@
 //! `sottovoce graph generate`.
 
 use std::fmt;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
@@ -14,12 +13,13 @@ use sottovoce_topology::{Error, Graph};
 
 use super::family::Choice;
 use super::source::formats;
-use super::{Global, counted, note, save};
+use super::{Global, counted};
+use crate::output;
 
 const EXAMPLES: &str = "Example:
-  sottovoce graph generate --family ring --nodes 16
+  sottovoce graph generate --family ring --peers 16
   sottovoce graph generate --family torus --sides 4,4,4 --out torus.graphml
-  sottovoce graph generate --family erdos-renyi --nodes 200 --mean-degree 8 --connected --out er.txt
+  sottovoce graph generate --family erdos-renyi --peers 200 --mean-degree 8 --connected --out er.txt
   sottovoce graph generate --family stochastic-block --sizes 50,50 --p-in 0.3 --p-out 0.02
 
 Formats by extension:
@@ -61,15 +61,15 @@ impl Generate {
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
         store::check_file("out", out, self.overwrite)?;
+        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
+        }
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         store::write_file("out", out, self.overwrite, |file| {
             Ok::<_, anyhow::Error>(io::write(&drawn.graph, format, file)?)
         })?;
-        drawn.warn(global);
-        if global.quiet {
-            return Ok(());
-        }
+        drawn.warn();
         global.print(&Summary::new(&drawn, out, format, global.seed))
     }
 
@@ -80,15 +80,15 @@ impl Generate {
             )
         }
         let drawn = self.draw(global)?;
+        let mut bytes = Vec::new();
         if global.json {
-            let mut stdout = std::io::BufWriter::new(save::Stdout);
-            serde_json::to_writer(&mut stdout, &Document::new(&drawn, global.seed))?;
-            writeln!(stdout)?;
-            stdout.flush()?;
+            bytes.extend(global.document(&Document::new(&drawn, global.seed))?.into_bytes());
+            bytes.push(b'\n');
         } else {
-            io::write(&drawn.graph, self.format.unwrap_or(Format::EdgeList), save::Stdout)?;
+            io::write(&drawn.graph, self.format.unwrap_or(Format::EdgeList), &mut bytes)?;
         }
-        drawn.warn(global);
+        output::write(&bytes)?;
+        drawn.warn();
         Ok(())
     }
 
@@ -140,15 +140,12 @@ impl Drawn {
         Ok(Self { components: graph.components().count(), family, graph, at_fiedler })
     }
 
-    fn warn(&self, global: &Global) {
+    fn warn(&self) {
         if self.components > 1 {
             let count = self.components;
-            note(
-                global,
-                &format!(
-                    "the graph is in {count} pieces, which never mix; --connected redraws until there is one"
-                ),
-            );
+            output::note(&format!(
+                "the graph is in {count} pieces, which never mix; --connected redraws until there is one"
+            ));
         }
     }
 }

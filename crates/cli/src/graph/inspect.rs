@@ -9,12 +9,16 @@ use sottovoce_topology::mixing::Weights;
 
 use super::report::{Hops, Inspection};
 use super::source::{formats, read_graph, weights};
-use super::{Global, note, real};
+use super::{Global, real};
+use crate::output::note;
 
 const EXAMPLES: &str = "Example:
   sottovoce graph inspect torus.graphml
   sottovoce graph inspect ring.txt --lazy 0.5 --distances
-  sottovoce graph generate --family davis | sottovoce graph inspect - --json";
+  sottovoce graph generate --family davis | sottovoce graph inspect - --json
+
+Reads edge lists (names in two columns, weights in a third; blanks, tabs, commas or semicolons between them; with or without a header), SNAP's files,
+GraphML, GML, node-link JSON, Matrix Market files and adjacency matrices, gzipped or not. An edge is there or not: weights are left out, which a note says.";
 
 /// Arguments of `graph inspect`.
 #[derive(Debug, Args)]
@@ -40,7 +44,7 @@ impl Inspect {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let inspection = self.inspect(&read_graph(&self.file, self.format)?)?;
         global.print(&inspection)?;
-        inspection.remarks().iter().for_each(|remark| note(global, remark));
+        inspection.remarks().iter().for_each(|remark| note(remark));
         Ok(())
     }
 

@@ -4,7 +4,6 @@ mod family;
 mod generate;
 mod inspect;
 mod report;
-pub(crate) mod save;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};
@@ -16,7 +15,7 @@ use super::Global;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(
-    after_help = "Example:\n  sottovoce graph generate --family hypercube --nodes 64 --out cube.txt\n  \
+    after_help = "Example:\n  sottovoce graph generate --family hypercube --peers 64 --out cube.txt\n  \
                         sottovoce graph inspect cube.txt --lazy 0.5"
 )]
 pub(crate) struct Graph {
@@ -56,13 +55,6 @@ impl From<ResultsChoice> for Results {
             ResultsChoice::Kept => Self::Kept,
             ResultsChoice::Published => Self::Published,
         }
-    }
-}
-
-/// A remark for people, kept away from the result.
-pub(crate) fn note(global: &Global, text: &str) {
-    if !global.quiet {
-        eprintln!("sottovoce: note: {text}");
     }
 }
 

@@ -8,6 +8,8 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
 use sottovoce_topology::spectrum::{self, Eigenvalue, Method, Spectrum};
 
+use super::counted;
+
 /// The total-variation distance at which a walk counts as mixed: the usual one.
 const EPS: f64 = 0.25;
 
@@ -314,10 +316,27 @@ fn bounded(found: Option<Eigenvalue>) -> String {
     }
 }
 
+impl Inspection {
+    fn headline(&self) -> String {
+        let Structure { nodes, edges, connected, components, .. } = self.structure;
+        let (peers, edges) = (counted(nodes, "node"), counted(edges, "edge"));
+        let speed = match (connected, self.speed.relaxation_time) {
+            (false, _) => format!("in {components} pieces that never mix"),
+            (true, Some(time)) if time.is_finite() => {
+                format!("connected; differences shrink about 2.7-fold in {} steps", number(time))
+            }
+            (true, Some(_)) => "connected, and never mixing with these weights: add --lazy".to_owned(),
+            (true, None) => "nobody to mix with".to_owned(),
+        };
+        format!("{}: {peers}, {edges}, {speed}", self.file)
+    }
+}
+
 impl fmt::Display for Inspection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         let lazy = if self.lazy > 0.0 { format!(", laziness {}", self.lazy) } else { String::new() };
-        let mut sections = vec![(format!("Graph {}", self.file), self.graph_rows())];
+        let mut sections = vec![("Graph".to_owned(), self.graph_rows())];
         if self.structure.nodes > 1 {
             sections.push((format!("Mixing ({} weights{lazy})", self.weights), self.mixing_rows()));
             sections.push(("Laplacian".to_owned(), self.laplacian_rows()));

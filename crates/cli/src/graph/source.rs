@@ -1,9 +1,8 @@
 //! Where a command's graph comes from: a file, with the weights its peers use.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sottovoce_topology::Graph;
@@ -12,6 +11,8 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
 
 use super::real;
+use crate::input;
+use crate::output::note;
 
 /// Arguments that say which graph, and how peers weigh each other on it.
 #[derive(Debug, Args)]
@@ -34,6 +35,20 @@ impl GraphSource {
     /// Reads the graph, if one was named.
     pub(crate) fn read(&self) -> anyhow::Result<Option<Graph>> {
         self.graph.as_deref().map(|path| read_graph(path, self.format)).transpose()
+    }
+
+    /// Refuses what only a graph has a use for, where there is none: `whose` says of what.
+    pub(crate) fn refuse(&self, whose: &str) -> anyhow::Result<()> {
+        if self.graph.is_some() {
+            bail!("`graph` is given: {whose} has no use for one; leave it out");
+        }
+        if self.lazy != 0.0 {
+            bail!("`lazy` is {}: {whose} has no weights; leave it out", self.lazy);
+        }
+        if self.weights != Weights::Metropolis {
+            bail!("`weights` is {}: {whose} has none; leave it out", self.weights);
+        }
+        Ok(())
     }
 
     /// The weights on a graph that must be connected.
@@ -62,31 +77,27 @@ pub(crate) fn weights() -> impl TypedValueParser<Value = Weights> {
 pub(crate) fn read_graph(path: &Path, format: Option<Format>) -> anyhow::Result<Graph> {
     if path == Path::new("-") {
         let format = format.unwrap_or(Format::EdgeList);
-        return io::read(std::io::stdin().lock(), format).map(noted).context("standard input");
+        let read = |reader: &mut input::Hashing<'_>| Ok(io::read(reader, format)?);
+        return input::hashed(input::GRAPH, std::io::stdin().lock(), read)
+            .map(noted)
+            .context("standard input");
     }
-    let missing = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file; check the name".to_owned(),
-        _ => format!("it cannot be opened ({error}); check the name and the permissions"),
-    };
-    let file =
-        File::open(path).map_err(|error| anyhow!("`file` is {}: {}", path.display(), missing(error)))?;
-    if path.is_dir() {
-        bail!("`file` is {}: it is a folder; give a file in it", path.display());
-    }
+    let file = input::open("file", path)?;
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
-    io::read(file, format).map(noted).with_context(|| format!("{} (read as {format})", path.display()))
+    input::hashed(input::GRAPH, file, |reader| Ok(io::read(reader, format)?))
+        .map(noted)
+        .with_context(|| format!("{} (read as {format})", path.display()))
 }
 
 /// The graph, once what was noticed in its file is said.
 fn noted(found: io::Found) -> Graph {
-    found.notes.iter().for_each(|note| eprintln!("note: {note}"));
+    found.notes.iter().for_each(|text| note(text));
     found.graph
 }
 
 /// Reads a schedule file; peers are numbered from 0 to the largest it names.
 pub(crate) fn read_schedule(path: &Path, weights: Weights) -> anyhow::Result<Schedule> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("`schedule` is {}: it cannot be read", path.display()))?;
+    let text = input::text(input::GRAPH, "schedule", path)?;
     let place = || path.display().to_string();
     let nodes = Schedule::nodes_in_json(&text).with_context(place)?;
     Schedule::from_json(&text, nodes, weights, Ending::Stop).with_context(place)

@@ -7,19 +7,23 @@ use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use sottovoce_topology::family::Family;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
+use sottovoce::experiment::GraphSpec;
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
+use sottovoce::terms::short_up;
 
 const EXAMPLES: &str = "Examples:
-  sottovoce plan averaging --nodes 64 --target-far --epsilon 1
+  sottovoce plan averaging --peers 64 --target-far --epsilon 1
   sottovoce plan averaging --graph er.txt --target-far --epsilon 1 --target-worst 4
-  sottovoce plan averaging --nodes 64 --target-worst --epsilon 1 --results published
-  sottovoce plan averaging --nodes 100 --families torus,random-regular --target-mean 0.1 --json
+  sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --results published
+  sottovoce plan averaging --peers 100 --families torus,random-regular --target-mean 0.1 --json
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
 guarantee for nobody: some pairs lose more), of the worst pair, or of the worst pair at --beyond hops or more. The bound
@@ -40,19 +44,19 @@ pub(super) struct AveragingArgs {
     #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "graph")]
     format: Option<Format>,
     /// What neighbours give to each other in one step on the given graph.
-    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis-plus-one", value_parser = weights())]
+    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis-plus-one", value_parser = weights(), conflicts_with = "nodes")]
     weights: Weights,
     /// Share of its own value that every peer of the given graph keeps in a step, from 0 to below 1.
-    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]
+    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true, conflicts_with = "nodes")]
     lazy: f64,
     /// Number of peers, instead of a graph: the graph is chosen too.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: Option<usize>,
     /// Families of graphs to choose from, separated by commas (default: those that suit the number of peers).
     #[arg(long, value_name = "F,..", value_delimiter = ',')]
     families: Vec<String>,
     /// Neighbours of each peer in a random-regular graph (default: about log2 of the number of peers).
-    #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true, conflicts_with = "graph")]
     degree: Option<usize>,
     /// How far one person can move a peer's value; values lie in an interval of this width.
     #[arg(long, value_name = "DELTA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
@@ -65,6 +69,8 @@ pub(super) struct AveragingArgs {
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
+    #[command(flatten)]
+    out: Out,
 }
 
 /// What must hold.
@@ -96,6 +102,11 @@ struct Bounds {
 
 impl AveragingArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        self.out.check()?;
+        // Refuses a delta outside (0, 1) before any graph is drawn.
+        if !(self.bounds.delta > 0.0 && self.bounds.delta < 1.0) {
+            bail!("`delta` is {}: give a number between 0 and 1", self.bounds.delta);
+        }
         let problem = Problem {
             target: self.bounds.target()?,
             sites: self.sites(global)?,
@@ -109,13 +120,15 @@ impl AveragingArgs {
         let bar = global.progress(0, "planning");
         let found = plan::averaging(&problem, &|stage, done, total| show(&bar, stage, done, total));
         bar.finish_and_clear();
-        global.print(&Planned(found?))
+        let found = found?;
+        let experiment = found.experiment(self.graph_spec(), &self.chosen_families()?, global.seed)?;
+        self.out.print(Planned(found), experiment, global)
     }
 
     fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
         match (&self.graph, self.nodes) {
             (Some(_), Some(nodes)) => {
-                bail!("`nodes` is {nodes}: the graph has its own number of peers; remove --nodes or --graph")
+                bail!("`peers` is {nodes}: the graph has its own number of peers; remove --peers or --graph")
             }
             (Some(_), None) if !self.families.is_empty() => {
                 bail!(
@@ -128,21 +141,38 @@ impl AveragingArgs {
                 let mixing = Mixing::new(&graph, self.weights).lazy(self.lazy)?;
                 Ok(vec![Site::new(path.display().to_string(), mixing)?])
             }
-            (None, Some(nodes)) => self.of_families(nodes, global),
+            (None, Some(_)) => self.of_families(global),
             (None, None) => {
-                bail!("`graph` is missing: give --graph FILE, or --nodes N to choose from families")
+                bail!("`graph` is missing: give --graph FILE, or --peers N to choose from families")
             }
         }
     }
 
-    fn of_families(&self, nodes: usize, global: &Global) -> anyhow::Result<Vec<Site>> {
-        let defaults = site::default_families(nodes);
-        let names: Vec<&str> = match &self.families[..] {
-            [] => defaults,
+    /// The graph as it was given.
+    fn graph_spec(&self) -> GraphSpec {
+        let file = self.graph.clone();
+        let format = self.format.map(|format| format.name().to_owned());
+        let weights = if file.is_some() { self.weights } else { Weights::MetropolisPlusOne };
+        let lazy = Some(self.lazy).filter(|lazy| *lazy != 0.0 && file.is_some());
+        GraphSpec { file, format, weights: Some(weights), lazy, ..GraphSpec::default() }
+    }
+
+    /// The families that were chosen from, if no graph was given.
+    fn chosen_families(&self) -> anyhow::Result<Vec<Family>> {
+        let Some(nodes) = self.nodes else { return Ok(Vec::new()) };
+        let names = match &self.families[..] {
+            [] => site::default_families(nodes),
             named => named.iter().map(|name| name.trim()).collect(),
         };
-        let make = |name: &&str| Site::of_family(&site::family(name, nodes, self.degree)?, global.seed);
-        Ok(names.iter().map(make).collect::<Result<_, _>>()?)
+        if let Some(degree) = self.degree.filter(|_| !names.contains(&"random-regular")) {
+            bail!("`degree` is {degree}: only random-regular graphs take it, and none is among --families");
+        }
+        Ok(names.iter().map(|name| site::family(name, nodes, self.degree)).collect::<Result<_, _>>()?)
+    }
+
+    fn of_families(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
+        let make = |family: &Family| Site::of_family(family, global.seed);
+        Ok(self.chosen_families()?.iter().map(make).collect::<Result<_, _>>()?)
     }
 }
 
@@ -210,15 +240,33 @@ fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
 #[serde(transparent)]
 struct Planned(plan::Plan);
 
-impl fmt::Display for Planned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Planned {
+    fn headline(&self) -> String {
         let plan = &self.0;
-        writeln!(f, "{} peers, sensitivity {}; {}\n", plan.peers, plan.sensitivity, plan.target)?;
-        let width = plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).max(5);
-        let far = format!("dist>={}", plan.target.beyond);
+        let row = &plan.rows[plan.chosen];
+        let graph = row.graph.as_ref().map_or_else(String::new, |graph| format!(" on {graph}"));
+        let relay = if row.tau > 0.0 { format!(", tau {}", row.tau) } else { String::new() };
+        format!(
+            "{}{graph}: sigma {}{relay}, {} steps; error ± {:.3}; epsilon {} towards any one peer, {} towards a wire-tapper",
+            capital(row.protocol.name()),
+            row.sigma,
+            row.steps,
+            row.error.sqrt(),
+            shown(row.epsilon.peer),
+            shown(row.epsilon.wire_tapper)
+        )
+    }
+
+    /// The trade-off table, in 100 columns.
+    fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        let width =
+            plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
+        let heading = format!("epsilon at delta = {:e}", plan.delta);
+        writeln!(f, "  {:width$} {:54} {heading}", "", "")?;
         writeln!(
             f,
-            "  {:<18} {:<width$} {:>10} {:>10} {:>5} {:>10} {:>8} {:>8} {:>8} {:>8} {far:>8} {:>8}",
+            "  {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7} {:>6} {:>7} {:>7} {:>7}",
             "protocol",
             "graph",
             "sigma",
@@ -226,19 +274,71 @@ impl fmt::Display for Planned {
             "T",
             "error",
             "/local",
-            "/central",
-            "mean",
-            "worst",
-            "messages"
+            "peer",
+            format!("dist>={}", plan.target.beyond),
+            "tapper"
         )?;
         for (i, row) in plan.rows.iter().enumerate() {
             let mark = if i == plan.chosen { '>' } else { ' ' };
-            writeln!(f, "{mark} {}", line(row, width))?;
+            writeln!(
+                f,
+                "{mark} {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7.1e} {:>6} {:>7} {:>7} {:>7}",
+                row.protocol.name(),
+                end(graph(row), width),
+                short_up(row.sigma),
+                short_up(row.tau),
+                row.steps,
+                row.error,
+                format!("{:.3}", row.error_over_local),
+                shown(row.epsilon.peer),
+                shown(row.epsilon.far),
+                shown(row.epsilon.wire_tapper)
+            )?;
         }
         writeln!(
             f,
-            "\nerror: predicted mean squared error; mean, worst, dist: losses in units of local DP (mu² = loss Delta²/sigma²)"
+            "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever\n\
+             sees every message. --verbose shows means, losses and messages."
+        )
+    }
+
+    /// What the table leaves out.
+    fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        writeln!(
+            f,
+            "\nLosses in units of local DP (mu² = loss Delta²/sigma²); a mean is a guarantee for nobody\n"
         )?;
+        writeln!(
+            f,
+            "  {:<18} {:>9} {:>9} {:>9} {:>9} {:>9}",
+            "protocol", "/central", "mean", "worst", "far", "messages"
+        )?;
+        let of = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), short);
+        plan.rows.iter().try_for_each(|row| {
+            writeln!(
+                f,
+                "  {:<18} {:>9} {:>9} {:>9} {:>9} {:>9.1}",
+                row.protocol.name(),
+                short(row.error_over_central),
+                of(row.loss.map(|loss| loss.mean)),
+                of(row.loss.map(|loss| loss.worst)),
+                of(row.loss.and_then(|loss| loss.far)),
+                row.messages
+            )
+        })
+    }
+}
+
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plan = &self.0;
+        writeln!(f, "{}\n", self.headline())?;
+        writeln!(f, "{} peers, sensitivity {}; {}\n", plan.peers, plan.sensitivity, plan.target)?;
+        self.table(f)?;
+        if f.alternate() {
+            self.details(f)?;
+        }
         writeln!(f, "\n{}", plan.reason)?;
         for statement in &plan.statements {
             writeln!(f, "  {statement}")?;
@@ -248,27 +348,29 @@ impl fmt::Display for Planned {
     }
 }
 
+/// Widest name of a graph in the table.
+const WIDEST: usize = 20;
+
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")
 }
 
-fn line(row: &Row, width: usize) -> String {
-    let shown = |loss: Option<f64>| loss.map_or_else(|| "-".to_owned(), short);
-    let mean = shown(row.loss.map(|loss| loss.mean));
-    let worst = shown(row.loss.map(|loss| loss.worst));
-    let far = shown(row.loss.and_then(|loss| loss.far));
-    format!(
-        "{:<18} {:<width$} {:>10} {:>10} {:>5} {:>10.4e} {:>8} {:>8} {mean:>8} {worst:>8} {far:>8} {:>8.1}",
-        row.protocol.name(),
-        graph(row),
-        row.sigma,
-        row.tau,
-        row.steps,
-        row.error,
-        short(row.error_over_local),
-        short(row.error_over_central),
-        row.messages
-    )
+/// The end of a long name, which tells more than its beginning.
+fn end(name: &str, width: usize) -> String {
+    match name.chars().count().checked_sub(width) {
+        None | Some(0) => name.to_owned(),
+        Some(more) => format!("…{}", name.chars().skip(more + 1).collect::<String>()),
+    }
+}
+
+/// An epsilon, never rounded down.
+fn shown(epsilon: Option<f64>) -> String {
+    epsilon.map_or_else(|| "-".to_owned(), short_up)
+}
+
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Four digits or so.

@@ -9,9 +9,9 @@ use crate::task::TaskArgs;
 use sottovoce::learning::plan::Problem;
 
 const EXAMPLES: &str = "Examples:
-  sottovoce plan learning --nodes 256 --epsilon 2 --delta 1e-6
-  sottovoce plan learning --graph friends.txt --nodes 128 --epsilon 1 --against wire-tapper
-  sottovoce plan learning --nodes 512 --epsilon 1 --order 2 --against mean-peer --json
+  sottovoce plan learning --peers 256 --epsilon 2 --delta 1e-6
+  sottovoce plan learning --graph friends.txt --peers 128 --epsilon 1 --against wire-tapper
+  sottovoce plan learning --peers 512 --epsilon 1 --order 2 --against mean-peer --json
 
 Every method gets the noise that the target asks of it and is tried on the task (without --data: a synthetic look-alike of Houses); step size and
 contributions are those with the least training loss. That choice is made without noise: on private data it is not covered by what is promised.";
@@ -29,15 +29,14 @@ pub(crate) struct LearningArgs {
     /// Contributions of each peer to choose from.
     #[arg(long, value_name = "T,...", value_delimiter = ',', default_value = "5,10,20", value_parser = count)]
     iterations: Vec<usize>,
-    /// Runs over which accuracies are measured.
+    /// Runs over which accuracies, or errors, are measured.
     #[arg(long, value_name = "N", default_value = "4", value_parser = count)]
     runs: usize,
 }
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let task = self.task.read()?;
-        let mixing = self.graph.mixing(task.peers(), global.seed)?;
+        let (task, mixing) = self.graph.mixing(self.task.read()?, global.seed)?;
         let problem = Problem {
             task: &task,
             mixing: &mixing,
@@ -45,7 +44,7 @@ impl LearningArgs {
             iterations: &self.iterations,
             runs: self.runs,
             seed: global.seed,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: sottovoce_views::parallel::threads(),
         };
         let bar = global.progress(problem.trials(), "trying methods");
         let plan = problem.plan(|| bar.inc(1))?;

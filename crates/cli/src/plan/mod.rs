@@ -3,6 +3,7 @@
 mod averaging;
 mod learning;
 mod rumor;
+mod written;
 
 use clap::{Args, Subcommand};
 
@@ -11,9 +12,9 @@ use super::Global;
 /// Arguments of `plan`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
-#[command(after_help = "Examples:\n  sottovoce plan averaging --nodes 64 --target-far --epsilon 1\n  \
-                  sottovoce plan learning --nodes 256 --epsilon 2\n  \
-                  sottovoce plan rumor --nodes 1000 --curious 100 --delta 0.2")]
+#[command(after_help = "Examples:\n  sottovoce plan averaging --peers 64 --target-far --epsilon 1\n  \
+                  sottovoce plan learning --peers 256 --epsilon 2\n  \
+                  sottovoce plan rumor --peers 1000 --curious 100 --delta 0.2")]
 pub(crate) struct Plan {
     #[command(subcommand)]
     what: What,

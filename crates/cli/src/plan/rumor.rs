@@ -6,14 +6,15 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::round_up;
 
+use super::written::Out;
 use crate::Global;
 use crate::graph::{count, real};
 use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
 
 const EXAMPLES: &str = "Examples:
-  sottovoce plan rumor --nodes 1000 --curious 100 --delta 0.2
-  sottovoce plan rumor --nodes 65536 --curious 6553 --delta 0.15 --json
+  sottovoce plan rumor --peers 1000 --curious 100 --delta 0.2
+  sottovoce plan rumor --peers 65536 --curious 6553 --delta 0.15 --json
 
 Delta bounds by how much curious peers can tell two sources apart (at epsilon = 0): asked to choose between two, they are right
 with probability at most (1 + delta) / 2. No protocol in which the source acts like everyone else gets below F/N.";
@@ -23,7 +24,7 @@ with probability at most (1 + delta) / 2. No protocol in which the source acts l
 #[command(after_help = EXAMPLES)]
 pub(super) struct RumorArgs {
     /// Number of peers, who can all reach each other.
-    #[arg(long, short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     nodes: usize,
     /// How many of them are curious.
     #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
@@ -31,11 +32,16 @@ pub(super) struct RumorArgs {
     /// Largest acceptable delta at epsilon = 0.
     #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
     delta: f64,
+    #[command(flatten)]
+    out: Out,
 }
 
 impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        global.print(&Planned(plan::rumor(self.nodes, self.curious, self.delta)?))
+        self.out.check()?;
+        let found = plan::rumor(self.nodes, self.curious, self.delta)?;
+        let experiment = found.experiment(global.seed);
+        self.out.print(Planned(found), experiment, global)
     }
 }
 
@@ -44,9 +50,25 @@ impl RumorArgs {
 #[serde(transparent)]
 struct Planned(RumorPlan);
 
+impl Planned {
+    fn headline(&self) -> String {
+        let plan = &self.0;
+        let row = &plan.rows[plan.chosen];
+        let rounds = row.rounds.map_or_else(String::new, |rounds| format!("; about {rounds:.0} rounds"));
+        format!(
+            "Muting s = {}: {} curious peers of {} tell two sources apart with delta {} at most{rounds}",
+            shown(row.muting),
+            plan.curious,
+            plan.nodes,
+            round_up(row.delta)
+        )
+    }
+}
+
 impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.0;
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(
             f,
             "{} peers, {} of them curious; delta <= {} at epsilon = 0\n",
@@ -60,8 +82,8 @@ impl fmt::Display for Planned {
         }
         writeln!(
             f,
-            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours where all active peers tell at \
-             once;\nrounds and messages: predicted by mean dynamics; simulations take up to a tenth longer, a fifth where peers are few"
+            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours\nwhere all active peers \
+             tell at once; rounds and messages: predicted by mean dynamics; simulations take\nup to a tenth longer, a fifth where peers are few"
         )?;
         writeln!(f, "\n{}", plan.reason)?;
         writeln!(f, "  against {}, for {}; {}", plan.adversary, plan.unit, plan.standing)?;
@@ -71,7 +93,7 @@ impl fmt::Display for Planned {
 }
 
 fn line(cells: &[String; 9]) -> String {
-    let widths = [8, 11, 11, 11, 11, 12, 12, 11, 12];
+    let widths = [8, 9, 9, 9, 9, 11, 9, 9, 11];
     cells.iter().zip(widths).map(|(cell, width)| format!("{cell:>width$}")).collect::<Vec<_>>().join(" ")
 }
 

@@ -1,11 +1,14 @@
 //! `sottovoce run`: the main jobs, on embedded examples that need no files.
 //!
 //! * `quickstart`: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack confirms it;
+//! * `averaging`: the same with one's own graph, values, noise and faults; `FILE.toml`: the same from a file;
 //! * `learning`: peers learn a model together, by gossip, by a walking token, or by averaging to consensus;
 //! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
 //!
 //! All end in a report.
 
+mod averaging;
+mod experiment;
 mod learning;
 mod quickstart;
 mod rumor;
@@ -18,11 +21,13 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Global;
+use experiment::execute;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run learning\n  sottovoce run rumor"
+    after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run averaging --graph friends.graphml --values mine.csv\n  sottovoce run learning\n  \
+                  sottovoce run rumor\n  sottovoce run my.toml (an experiment's file; `sottovoce new averaging` prints one)"
 )]
 pub(crate) struct Run {
     #[command(subcommand)]
@@ -33,10 +38,14 @@ pub(crate) struct Run {
 enum Experiment {
     /// Private averaging among 64 peers who speak only to those nearby: simulated, accounted for, attacked, reported.
     Quickstart(quickstart::Quickstart),
+    /// Your own averaging: graph, values, noise, faults; simulated, accounted for, attacked, reported.
+    Averaging(Box<averaging::Averaging>),
     /// A model learned together from data that stays where it is: calibrated, run, accounted for, reported.
     Learning(Box<learning::Learning>),
     /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
     Rumor(rumor::Rumor),
+    /// An experiment's file: `run my.toml` is short for it.
+    File(experiment::File),
 }
 
 impl Run {
@@ -45,6 +54,8 @@ impl Run {
             Experiment::Quickstart(command) => command.run(global),
             Experiment::Learning(command) => command.run(global),
             Experiment::Rumor(command) => command.run(global),
+            Experiment::Averaging(command) => command.run(global),
+            Experiment::File(command) => command.run(global),
         }
     }
 }
@@ -56,7 +67,7 @@ struct Place {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace an earlier report in that folder.
-    #[arg(long, requires = "out")]
+    #[arg(long, alias = "force", requires = "out")]
     overwrite: bool,
     /// Write no report.
     #[arg(long, conflicts_with_all = ["out", "overwrite"])]
@@ -91,7 +102,7 @@ struct Printed<F> {
 
 impl<F: fmt::Display> fmt::Display for Printed<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.found)?;
+        self.found.fmt(f)?;
         match &self.report {
             Some(folder) => write!(f, "\nReport: {}", page(folder).display()),
             None => Ok(()),

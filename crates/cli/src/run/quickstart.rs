@@ -1,39 +1,36 @@
-//! `sottovoce run quickstart`: private averaging.
+//! `sottovoce run quickstart`: the embedded example.
+
+use std::path::Path;
 
 use clap::Args;
+use sottovoce::experiment::Experiment;
 
-use super::{Place, Printed};
+use super::{Place, execute};
 use crate::Global;
-use sottovoce::quickstart::{self, PARTS};
-use sottovoce_report::AveragingReport;
+
+/// The experiment, as its file has it.
+const EXPERIMENT: &str = include_str!("../../../../experiments/quickstart.toml");
 
 /// Arguments of `run quickstart`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run quickstart --seed 7 --out my-report --overwrite\n  \
-                  sottovoce run quickstart --no-report --json"
+                  sottovoce run quickstart --no-report --json\n  sottovoce run quickstart --seeds 10"
 )]
 pub(super) struct Quickstart {
+    /// Runs with so many seeds, from --seed on; the first is shown, errors are given over all of them.
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    seeds: usize,
     #[command(flatten)]
     place: Place,
 }
 
 impl Quickstart {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let folder = self.place.folder()?;
-        if let Some(folder) = &folder {
-            AveragingReport::free(folder, self.place.overwrite)?;
+        let mut experiment = Experiment::parse(EXPERIMENT)?;
+        if let Experiment::Averaging(averaging) = &mut experiment {
+            averaging.seeds = Some(self.seeds);
         }
-        let bar = global.progress(PARTS, "averaging, accounting");
-        let mut found = quickstart::quickstart(global.seed, || bar.inc(1))?;
-        bar.finish_and_clear();
-        let files = match &folder {
-            Some(folder) => {
-                global.sign(&mut found.report.provenance);
-                found.report.write(folder, self.place.overwrite)?
-            }
-            None => Vec::new(),
-        };
-        global.print(&Printed { found, report: folder, files })
+        execute(&experiment, Path::new(""), &self.place, global)
     }
 }

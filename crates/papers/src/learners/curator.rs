@@ -3,13 +3,11 @@
 
 use rand::RngExt;
 use sottovoce::learning::Task;
-use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
 use sottovoce_privacy::{Adjacency, Mechanism, calibrate};
 
 use crate::Result;
 
-/// The stream of samples; 0 is noise.
-const SAMPLE: u64 = 0x7361_6d70;
 /// The curator's number among noises: no peer has it.
 const CURATOR: u64 = u64::MAX;
 
@@ -29,14 +27,15 @@ pub(crate) struct Curator<'a> {
 /// drawn with probability `1/peers` in each step and the result of every step is seen. Neighbours replace one peer's data.
 pub(crate) fn curator_sigma(peers: usize, steps: usize, epsilon: f64, delta: f64) -> Result<f64> {
     let rate = 1.0 / peers as f64;
-    let noise = calibrate::noise(
+    let noise = calibrate::least(
         |multiplier| Mechanism::gaussian(multiplier)?.poisson(rate),
         steps as u64,
         Adjacency::Replace,
         epsilon,
         delta,
         calibrate::Method::Pld,
-    )?;
+    )?
+    .noise;
     // It is relative to one gradient of norm 1, and replacing one moves the sum by twice that.
     Ok(0.5 * noise)
 }
@@ -66,7 +65,7 @@ impl Curator<'_> {
         if peers == 1 {
             return vec![0];
         }
-        let mut rng = SimulationRng::new(self.seed, CURATOR, step as u64).purpose(SAMPLE);
+        let mut rng = Seed(self.seed).stream(Stream::Sample, CURATOR, step as u64);
         let others = (-1.0 / peers as f64).ln_1p();
         let mut skip = || (rng.random::<f64>().max(f64::MIN_POSITIVE).ln() / others) as usize;
         let mut drawn = Vec::new();

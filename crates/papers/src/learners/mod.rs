@@ -12,6 +12,8 @@ mod data;
 mod spread;
 mod token;
 
+use sottovoce_privacy::noise::simulation::Seed;
+
 pub(super) use curator::{Curator, curator_sigma};
 pub(super) use data::Data;
 pub(super) use spread::band;
@@ -21,5 +23,5 @@ pub(super) use sottovoce::learning::Spread;
 
 /// The seed of a part of the work. Users' seeds are small numbers, and so are parts: kept apart.
 pub(super) fn seed_of(seed: u64, part: u64) -> u64 {
-    seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(part)
+    Seed(seed).part(part).0
 }

@@ -5,9 +5,10 @@
 //! `ln E exp(loss)`, which is at least the mean and bounds the loss towards someone who is not.
 
 use rand::Rng;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::Chance;
 use sottovoce_protocol::walk::Transition;
+use sottovoce_simulator::rows;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Visit};
@@ -15,8 +16,6 @@ use sottovoce_views::walk::{Odometer, Visit};
 use super::walk::{ALPHA, UNIT};
 use crate::Result;
 
-/// The streams of paths; 0 is noise.
-const PATHS: u64 = 0x70_61_74_68_73;
 /// Paths are summed in so many pieces, whatever the number of threads.
 const PIECES: usize = 16;
 /// A mean over paths is surely above what is printed if it is by so many of its standard errors.
@@ -93,7 +92,7 @@ pub(super) fn watch(
     paths: usize,
     seed: u64,
 ) -> Result<Vec<Seen>> {
-    let transitions: Vec<Transition> = (0..mixing.nodes()).map(|u| Transition::new(mixing, u)).collect();
+    let transitions: Vec<Transition> = (0..mixing.nodes()).map(|u| rows::transition(mixing, u)).collect();
     let fresh = Odometer::new(mixing.nodes(), &observers.iter().map(|&v| vec![v]).collect::<Vec<_>>())?;
     let piece = |piece: usize| -> Result<Vec<Seen>> {
         let mut seen = nothing(observers, mixing.nodes());
@@ -119,7 +118,7 @@ fn nothing(observers: &[usize], nodes: usize) -> Vec<Seen> {
 
 /// The holders of a token on a random path.
 fn path(transitions: &[Transition], steps: usize, seed: u64, number: u64) -> Vec<usize> {
-    let mut chance = Random(SimulationRng::new(seed, number, 0).purpose(PATHS));
+    let mut chance = Random(Seed(seed).stream(Stream::Paths, number, 0));
     let first = chance.below(transitions.len());
     let next = |holder: &usize| Some(transitions[*holder].draw(&mut chance).unwrap_or(*holder));
     std::iter::successors(Some(first), next).take(steps).collect()
@@ -159,7 +158,7 @@ mod tests {
     fn paths_are_walks_and_depend_on_the_seed_alone() {
         let graph = generate(&Family::Ring { n: 9 }, 0, true).unwrap();
         let mixing = Mixing::new(&graph, Weights::Metropolis);
-        let transitions: Vec<Transition> = (0..9).map(|u| Transition::new(&mixing, u)).collect();
+        let transitions: Vec<Transition> = (0..9).map(|u| rows::transition(&mixing, u)).collect();
         let holders = path(&transitions, 500, 7, 0);
         assert!(holders.len() == 500 && holders.windows(2).all(|pair| graph.has_edge(pair[0], pair[1])));
         assert_eq!(holders, path(&transitions, 500, 7, 0));

@@ -1,6 +1,7 @@
 //! What has to be simulated for the figures that are wanted, and the results: several figures share them.
 
 use sottovoce_audit::source::{Pace, Setting, Share, Sight, precision, vote};
+use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_simulator::rumor::{Among, Curious, Rules};
 
 use super::spread::Spread;
@@ -125,8 +126,7 @@ impl Plan {
         let mut begin = |what: String| {
             (watch.doing)(&what);
             part += 1;
-            // Seeds of users are small numbers, and so are parts: kept apart.
-            options.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(part)
+            Seed(options.seed).part(part).0
         };
         let mut spread = |peers: usize, s: f64, runs: usize| {
             let seed = begin(format!("spreading, s = {s}"));

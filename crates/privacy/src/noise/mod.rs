@@ -31,6 +31,7 @@
 //! ```
 
 pub mod exact;
+mod seed;
 pub mod simulation;
 
 #[cfg(test)]

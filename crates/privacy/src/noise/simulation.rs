@@ -10,6 +10,7 @@ use rand::{Rng, SeedableRng, TryRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
+pub use super::seed::{Seed, Stream};
 use crate::{Error, Result};
 
 /// The last quarter of every key: no other use of ChaCha8 in this project has it.
@@ -44,17 +45,8 @@ impl SimulationRng {
         Self(ChaCha8Rng::from_seed(key))
     }
 
-    /// The same triple for another purpose (batches, walks), numbered from 1: a stream apart, from its beginning.
-    ///
-    /// What draws for two purposes from one stream makes them dependent. Noise is purpose 0, which [`Self::new`] gives.
-    ///
-    /// ```
-    /// use rand::Rng;
-    /// use sottovoce_privacy::noise::simulation::SimulationRng;
-    /// let mut noise = SimulationRng::new(7, 1, 2);
-    /// assert_ne!(noise.next_u64(), SimulationRng::new(7, 1, 2).purpose(1).next_u64());
-    /// ```
-    pub fn purpose(mut self, number: u64) -> Self {
+    /// The same triple for another purpose: a stream apart, from its beginning. [`Seed::stream`] gives them by name.
+    pub(super) fn numbered(mut self, number: u64) -> Self {
         self.0.set_stream(number);
         self.0.set_word_pos(0);
         self
@@ -98,6 +90,9 @@ enum Shape {
 }
 
 impl ContinuousLaw {
+    /// The Gaussian of standard deviation 1.
+    pub const STANDARD: Self = Self { shape: Shape::Gaussian, scale: 1.0 };
+
     /// The Gaussian of this standard deviation: finite, zero (no noise, the baseline of a sweep) or more.
     pub fn gaussian(std_dev: f64) -> Result<Self> {
         Self::scaled(Shape::Gaussian, "std_dev", std_dev)
@@ -208,7 +203,7 @@ mod tests {
     #[test]
     fn neighbouring_streams_are_not_correlated() {
         let stream = |seed, peer, round, purpose| {
-            let mut rng = SimulationRng::new(seed, peer, round).purpose(purpose);
+            let mut rng = SimulationRng::new(seed, peer, round).numbered(purpose);
             (0..100_000).map(|_| gaussian(&mut rng)).collect::<Vec<f64>>()
         };
         let base = stream(1, 2, 3, 0);
@@ -236,7 +231,7 @@ mod tests {
             first(SimulationRng::new(1, 2, 3)),
             [6_375_458_083_730_503_052, 13_913_175_015_713_059_417]
         );
-        let other = first(SimulationRng::new(1, 2, 3).purpose(1));
+        let other = first(SimulationRng::new(1, 2, 3).numbered(1));
         assert_eq!(other, [15_980_096_634_344_239_244, 4_401_554_758_372_186_441]);
         let gaussians = [-0.44913341784475636, 0.9227211399880282, -0.4846533973473637];
         assert_eq!(draws(ContinuousLaw::gaussian(1.0).unwrap(), 1, 3), gaussians);
@@ -244,7 +239,7 @@ mod tests {
         assert_eq!(draws(ContinuousLaw::laplace(1.0).unwrap(), 1, 3), laplaces);
         let mut used = SimulationRng::new(1, 2, 3);
         used.next_u32();
-        assert_eq!(first(used.purpose(1)), other, "from its beginning");
+        assert_eq!(first(used.numbered(1)), other, "from its beginning");
         let mut bytes = [0; 8];
         SimulationRng::new(1, 2, 3).fill_bytes(&mut bytes);
         assert_eq!(u64::from_le_bytes(bytes), first(SimulationRng::new(1, 2, 3))[0]);

@@ -64,7 +64,7 @@ impl AveragingReport {
             for (peer, loss) in losses.iter().enumerate().filter(|(peer, _)| *peer != observer) {
                 let distance = self.distances[observer][peer];
                 let distance = if distance == NO_PATH { String::new() } else { distance.to_string() };
-                let published = self.published[observer][peer];
+                let published = self.printed(observer, peer).map_or(String::new(), |loss| loss.to_string());
                 out += &format!("{observer},{peer},{distance},{},{published}\n", honest(*loss) as f32);
             }
         }

@@ -48,8 +48,10 @@ impl AveragingReport {
 
     fn distance_caption(&self) -> String {
         let steps = self.steps[self.chosen.1];
-        let mut caption =
-            format!("Loss by distance from the observer. The published formula is shown at {steps} steps.");
+        let mut caption = String::from("Loss by distance from the observer.");
+        if !self.published.is_empty() {
+            caption += &format!(" The published formula is shown at {steps} steps.");
+        }
         if self.clipped() {
             caption.push_str(" Published numbers above 100 lie at the upper edge.");
         }

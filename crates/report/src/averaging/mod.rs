@@ -45,7 +45,7 @@ pub struct AveragingReport {
     pub chosen: (usize, usize),
     /// Hops, `[observer][peer]`; `u16::MAX` where there is no path.
     pub distances: Vec<Vec<u16>>,
-    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1.
+    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1. Empty where none applies.
     pub published: Vec<Vec<f64>>,
     /// Loss under a trusted aggregator.
     pub central: f64,
@@ -171,8 +171,8 @@ impl AveragingReport {
             ),
             (
                 "published",
-                square(&self.published.iter().map(Vec::len).collect::<Vec<_>>()),
-                format!("must be {peers} by {peers}"),
+                self.published.is_empty() || square(&self.published.iter().map(Vec::len).collect::<Vec<_>>()),
+                format!("must be {peers} by {peers}, or empty"),
             ),
             (
                 "promised",
@@ -204,6 +204,11 @@ impl AveragingReport {
     fn name(&self, peer: usize) -> String {
         let own = self.labels.as_ref().and_then(|l| l.get(peer)).filter(|l| !l.trim().is_empty());
         own.cloned().unwrap_or_else(|| format!("peer {peer}"))
+    }
+
+    /// What the published formula says, where one applies.
+    fn printed(&self, observer: usize, peer: usize) -> Option<f64> {
+        self.published.get(observer).map(|row| row[peer])
     }
 
     fn chosen_index(&self) -> usize {

@@ -100,7 +100,7 @@ impl AveragingReport {
             }
             let ring = rings.entry(*distance).or_insert(Ring { ours: Vec::new(), published: Vec::new() });
             ring.ours.push(honest(losses[peer]));
-            ring.published.push(self.published[observer][peer]);
+            ring.published.extend(self.printed(observer, peer));
         }
         rings
     }
@@ -109,16 +109,20 @@ impl AveragingReport {
     pub(super) fn loss_by_distance(&self) -> Picture {
         let rings = self.rings(self.observer);
         let far = f64::from(self.farthest().max(1));
+        let means = |of: &dyn Fn(&Ring) -> f64| rings.iter().map(|(d, r)| (f64::from(*d), of(r))).collect();
         let ours = Series {
             name: "accounted here (mean, range)".into(),
             points: rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.ours))).collect(),
             band: Some(rings.values().map(|r| range(&r.ours)).collect()),
         };
-        let published = rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.published))).collect();
+        let published = if self.published.is_empty() { Vec::new() } else { means(&|r| mean(&r.published)) };
         let level = |name: &str, y: f64| named(name, vec![(0.5, y), (far + 0.5, y)]);
         let curves = vec![
             Curve { series: ours, mark: Mark::LineAndPoints, spread: Spread::Band },
-            Curve::marked(named("published formula (mean)", published)),
+            Curve::marked(named(
+                if self.published.is_empty() { "" } else { "published formula (mean)" },
+                published,
+            )),
             Curve::line(level("local DP", 1.0)),
             Curve::line(level("trusted aggregator", self.central)),
         ];

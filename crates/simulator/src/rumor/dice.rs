@@ -2,11 +2,8 @@
 
 use rand::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_protocol::rumor::Chance;
-
-/// The streams of rumours; 0 is noise.
-const RUMOR: u64 = 0x7275_6d6f;
 
 /// Xoshiro, begun from a stream of its own for each `(seed, run, peer)`. It protects nobody: a real peer draws from the system.
 #[derive(Debug, Clone)]
@@ -16,7 +13,7 @@ impl Dice {
     /// The dice of `peer` (or of all, as peer 0) in `run`.
     pub fn new(seed: u64, run: u64, peer: u64) -> Self {
         let mut key = [0; 32];
-        SimulationRng::new(seed, peer, run).purpose(RUMOR).fill_bytes(&mut key);
+        Seed(seed).stream(Stream::Rumor, peer, run).fill_bytes(&mut key);
         Self(Xoshiro256PlusPlus::from_seed(key))
     }
 }

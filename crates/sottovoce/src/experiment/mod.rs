@@ -1,1 +1,114 @@
-//! The experiment.
+//! The experiment: one description that flags, files and other languages build, and that `run`, `plan`, `account` and `audit` all take.
+//!
+//! ```text
+//! flags ─┐
+//! TOML ──┼─► Experiment ─► ready: files read, defaults filled in, noise calibrated ─► run, plan, account, audit
+//! Python ┘
+//! ```
+//!
+//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, noise, values, network, adversary
+//! and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
+
+mod averaging;
+pub mod graph;
+mod network;
+mod rumor;
+mod template;
+mod values;
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
+pub use graph::{GraphSpec, Place};
+pub use network::NetworkSpec;
+pub use rumor::Rumor;
+pub use template::template;
+pub use values::{Range, Values, ValuesSpec};
+
+use crate::{Error, Result};
+
+/// An experiment of any kind.
+///
+/// ```
+/// use sottovoce::experiment::Experiment;
+/// let experiment = Experiment::parse("experiment = 'averaging'\n[graph]\nfamily = { ring = { n = 12 } }\n[noise]\nsigma = 2.0")?;
+/// let Experiment::Averaging(averaging) = &experiment else { panic!("an averaging") };
+/// assert_eq!(averaging.noise.sigma, Some(2.0));
+/// assert_eq!(Experiment::parse(&experiment.to_toml()?)?, experiment);
+/// assert!(Experiment::parse("experiment = 'averaging'\n[noise]\nsigam = 2.0").is_err());
+/// # Ok::<(), sottovoce::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "experiment", rename_all = "kebab-case")]
+pub enum Experiment {
+    /// Peers average their private values.
+    Averaging(Box<Averaging>),
+    /// A rumour spreads.
+    Rumor(Rumor),
+}
+
+/// Names of the kinds, as a file has them.
+pub const KINDS: [&str; 2] = ["averaging", "rumor"];
+
+impl Experiment {
+    /// Reads the text of a file.
+    pub fn parse(text: &str) -> Result<Self> {
+        let wrong = |problem: String| Error::parameter("experiment", "unreadable", problem);
+        let mut table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        let kind = match table.remove("experiment") {
+            Some(toml::Value::String(kind)) => kind,
+            Some(other) => return Err(Error::parameter("experiment", other, kinds())),
+            None => return Err(Error::missing("experiment", kinds())),
+        };
+        let read = |error: toml::de::Error| wrong(error.to_string().trim_end().to_owned());
+        match kind.as_str() {
+            "averaging" => Ok(Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?))),
+            "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
+            _ => Err(Error::parameter("experiment", kind, kinds())),
+        }
+    }
+
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let remedy = match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file; check the name".to_owned(),
+                _ => format!("it cannot be read ({error}); check the name and the permissions"),
+            };
+            Error::parameter("experiment", path.display(), remedy)
+        })?;
+        Self::parse(&text).map_err(|error| Error::refused(format!("{}: {error}", path.display())))
+    }
+
+    /// The seed that it names.
+    pub fn seed(&self) -> Option<u64> {
+        match self {
+            Self::Averaging(averaging) => averaging.seed,
+            Self::Rumor(rumor) => rumor.seed,
+        }
+    }
+
+    /// As the text of a file.
+    pub fn to_toml(&self) -> Result<String> {
+        toml::to_string(self)
+            .map_err(|error| Error::refused(format!("`experiment` cannot be written: {error}")))
+    }
+}
+
+fn kinds() -> String {
+    format!("say what it is about, in its first line: experiment = \"{}\"", KINDS.join("\" or \""))
+}
+
+/// Where relative names of files in an experiment begin.
+pub fn folder_of(file: &Path) -> PathBuf {
+    file.parent().map(Path::to_path_buf).unwrap_or_default()
+}
+
+/// The SHA-256 of some bytes, in hexadecimal.
+pub fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}

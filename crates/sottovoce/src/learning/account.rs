@@ -8,6 +8,7 @@ use sottovoce_views::descent::{self, DescentLoss};
 
 use super::calibrate::Currency;
 use super::losses::Question;
+use crate::terms::Stated;
 use crate::{Result, require};
 
 /// Room for rounding, for each iteration, when a loss becomes a guarantee.
@@ -33,6 +34,8 @@ pub struct Accounted {
     pub wire_tapper: DescentLoss,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
 }
@@ -55,7 +58,8 @@ pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> R
     let ours = way.to_observers(run, observers)?;
     let wire_tapper = descent::wire_tapper(run.peers, run.iterations)?;
     let worst = ours.worst().0;
-    let (mut statements, mut not_covered) = (Vec::new(), Vec::new());
+    let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());
+    let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
     for (loss, currency) in [(&ours, way.currency()), (&wire_tapper, Currency::Gaussian)] {
         let mut guarantee = loss.guarantee(worst, 1.0, sigma)?;
         if currency == Currency::Concentrated {
@@ -63,9 +67,10 @@ pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> R
             guarantee.loss = currency.loss(units, sigma)?;
         }
         statements.push(format!("peer {worst}: {}", guarantee.state(delta)?));
+        guarantee.not_covered.extend(further.clone());
+        guarantees.push(Stated::new(format!("peer {worst}, the worst off"), &guarantee, delta)?);
         not_covered = guarantee.not_covered;
     }
-    not_covered.extend(limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]));
     Ok(Accounted {
         unit: "one local release",
         method: way.name(),
@@ -75,11 +80,38 @@ pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> R
         ours,
         wire_tapper,
         statements,
+        guarantees,
         not_covered,
     })
 }
 
 impl Accounted {
+    /// What came of it, in a sentence.
+    pub fn headline(&self) -> String {
+        let shown = |place: usize| self.guarantees.get(place).map_or_else(|| "-".to_owned(), Stated::shown);
+        let delta = self.guarantees.first().map_or(0.0, |stated| stated.delta);
+        format!(
+            "No peer loses more than epsilon {} at delta {delta:e} to {}; to someone who sees every message it is {}",
+            shown(0),
+            self.ours.adversary,
+            shown(1)
+        )
+    }
+
+    /// Losses of all peers.
+    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let printed = if self.published.is_some() { "printed" } else { "" };
+        writeln!(f, "  peer    ours            {printed}")?;
+        for (peer, loss) in self.ours.losses.iter().enumerate() {
+            let printed = self
+                .published
+                .as_ref()
+                .map_or_else(String::new, |published| round_up(published.losses[peer]));
+            writeln!(f, "  {peer:<8}{:<16}{printed}", round_up(*loss))?;
+        }
+        writeln!(f)
+    }
+
     fn averaged(&self) -> String {
         match self.rounds {
             0 => format!(" of a {}", self.method),
@@ -90,6 +122,7 @@ impl Accounted {
 
 impl fmt::Display for Accounted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(
             f,
             "Losses in units of {}, over {} gradient steps{}, to {}\n",
@@ -98,19 +131,15 @@ impl fmt::Display for Accounted {
             self.averaged(),
             self.ours.adversary
         )?;
-        let printed = if self.published.is_some() { "printed" } else { "" };
-        writeln!(f, "  peer    ours            {printed}")?;
-        for (peer, loss) in self.ours.losses.iter().enumerate() {
-            let printed = self
-                .published
-                .as_ref()
-                .map_or_else(String::new, |published| round_up(published.losses[peer]));
-            writeln!(f, "  {peer:<8}{:<16}{printed}", round_up(*loss))?;
+        if f.alternate() {
+            self.list(f)?;
         }
-        writeln!(f, "\n  mean    {:<16}", round_up(self.ours.mean()))?;
-        writeln!(f, "\n  ours:    {}", self.ours.standing)?;
+        let row = |loss: &DescentLoss| {
+            format!("mean {:<12} largest {:<12}", round_up(loss.mean()), round_up(loss.worst().1))
+        };
+        writeln!(f, "  ours:    {} {}", row(&self.ours), self.ours.standing)?;
         if let Some(published) = &self.published {
-            writeln!(f, "  printed: {}", published.standing)?;
+            writeln!(f, "  printed: {} {}", row(published), published.standing)?;
         }
         writeln!(f, "\nWhat is promised of the peer that loses most")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;

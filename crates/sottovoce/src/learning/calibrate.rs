@@ -115,6 +115,15 @@ impl Promise {
     }
 }
 
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Renyi { order, epsilon } => write!(f, "a Rényi loss of {epsilon} at order {order}"),
+            Self::Approximate { epsilon, delta } => write!(f, "epsilon {epsilon} at delta {delta:e}"),
+        }
+    }
+}
+
 impl Target {
     /// Refuses targets that nothing meets.
     pub fn check(&self) -> Result<()> {

@@ -3,26 +3,43 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_learning::read::Source;
 use sottovoce_privacy::round_up;
 use sottovoce_report::GuaranteeLine;
 
 use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
-use super::{Spread, Task, Trivial};
+use super::{Measures, Spread, Task, Trivial};
 use crate::Result;
 use crate::origin::graph_hash;
-use crate::terms::promised;
+use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
-const WITHOUT_PRIVACY: [&str; 7] = [
+const OF_CLASSES: [&str; 9] = [
     "accuracy",
     "accuracy_of_this_run",
     "accuracy_without_noise",
+    "this_run",
+    "without_noise",
     "trivial",
     "objective",
     "curve",
     "curve_without_noise",
 ];
+/// The same where numbers are learned.
+const OF_NUMBERS: [&str; 8] = [
+    "rmse",
+    "r_squared",
+    "this_run",
+    "without_noise",
+    "trivial",
+    "objective",
+    "curve",
+    "curve_without_noise",
+];
+
+/// Names of peers in a line.
+const SHOWN: usize = 12;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,8 +50,14 @@ pub struct Learned {
     pub task: String,
     /// The method's name.
     pub method: &'static str,
+    /// The files that the rows came from, with their hashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<Source>,
     /// Number of peers.
     pub peers: usize,
+    /// What they are called, in their order, where they have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
     /// Parameters of the model.
     pub parameters: usize,
     /// Contributions of each peer.
@@ -53,16 +76,23 @@ pub struct Learned {
     pub shown: usize,
     /// The training loss.
     pub objective: f64,
-    /// Over several seeds; of this run alone, where it was paused.
-    pub accuracy: Spread,
+    /// What models are worth on the test rows, over several seeds; of this run alone, where it was paused.
+    #[serde(flatten)]
+    pub measures: Measures<Spread>,
     /// Of this run alone.
-    pub accuracy_of_this_run: f64,
+    pub this_run: Measures,
     /// The same method without noise.
-    pub accuracy_without_noise: f64,
+    pub without_noise: Measures,
+    /// The accuracy among them, where classes are learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy_of_this_run: Option<f64>,
+    /// The same without noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy_without_noise: Option<f64>,
     /// What a model is worth that looks at no feature.
     pub trivial: Trivial,
     /// Which of these numbers no noise protects.
-    pub computed_without_privacy: [&'static str; 7],
+    pub computed_without_privacy: &'static [&'static str],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     pub spent: f64,
     /// Why contributions ended early, if they did.
@@ -70,6 +100,8 @@ pub struct Learned {
     pub ended: Option<String>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// The model.
@@ -99,18 +131,22 @@ impl Learned {
         paused: bool,
         delta: f64,
         silent: &Run,
-        accuracy: Spread,
+        measures: Measures<Spread>,
     ) -> Result<Self> {
         let session = run.session();
+        let (this_run, without_noise) = (session.measures(), silent.session().measures());
         let settings = session.settings();
         let model = session.model();
-        let guarantees = run.guarantees(delta)?;
-        let statements = guarantees.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
+        let promised = run.guarantees(delta)?;
+        let statements = promised.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
+        let stated = promised.iter().map(|one| Stated::new("any peer's data", one, delta));
         Ok(Self {
             seed: settings.seed,
             task: task.name.clone(),
             method: settings.method.name(),
+            data: task.sources().to_vec(),
             peers: task.peers(),
+            names: task.names().map(<[String]>::to_vec),
             parameters: task.parameters(),
             iterations: settings.iterations,
             step: settings.step,
@@ -120,24 +156,46 @@ impl Learned {
             paused,
             shown: run.shown(),
             objective: task.objective(&model),
-            accuracy,
-            accuracy_of_this_run: session.accuracy(),
-            accuracy_without_noise: silent.session().accuracy(),
+            measures,
+            this_run,
+            without_noise,
+            accuracy_of_this_run: this_run.accuracy().copied(),
+            accuracy_without_noise: without_noise.accuracy().copied(),
             trivial: task.trivial(),
-            computed_without_privacy: WITHOUT_PRIVACY,
+            computed_without_privacy: if this_run.accuracy().is_some() { &OF_CLASSES } else { &OF_NUMBERS },
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
+            guarantees: stated.collect::<Result<_, _>>()?,
             not_covered: task.not_covered(),
             model,
             curve: run.curve().to_vec(),
             curve_without_noise: silent.curve().to_vec(),
             delta,
             rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
-            lines: guarantees.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
+            lines: promised.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
             data_hash: data_hash(task),
             graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
         })
+    }
+
+    /// What came of it, in a sentence.
+    pub fn headline(&self) -> String {
+        let measured = self.facts().into_iter().next().unwrap_or_default();
+        let (label, value) = (measured.0.trim_end_matches(" *"), measured.1);
+        let promise = match (self.guarantees.last(), self.guarantees.first()) {
+            (Some(peer), Some(everyone)) if self.guarantees.len() > 1 => format!(
+                "no peer learns more than epsilon {} at delta {:e}, a wire-tapper {}",
+                peer.shown(),
+                peer.delta,
+                everyone.shown()
+            ),
+            (Some(one), _) => {
+                format!("epsilon {} at delta {:e} towards a {}", one.shown(), one.delta, one.adversary)
+            }
+            (None, _) => "nobody is protected, as there was no noise".to_owned(),
+        };
+        format!("Learned by {} peers, {label} {value}; {promise}", self.peers)
     }
 
     /// What it is about.
@@ -147,15 +205,14 @@ impl Learned {
 
     /// Labels and values; a star marks those that are computed without privacy.
     pub fn facts(&self) -> Vec<(String, String)> {
-        let own = if self.accuracy.runs > 1 {
-            format!(", {:.3} in this run", self.accuracy_of_this_run)
-        } else {
-            String::new()
-        };
-        let mut facts = vec![
-            ("accuracy *".to_owned(), format!("{}{own}", self.accuracy.words())),
-            ("without looking at features *".to_owned(), format!("{:.3}", self.trivial.accuracy)),
-            ("without noise *".to_owned(), format!("{:.3}", self.accuracy_without_noise)),
+        let mut facts = Vec::new();
+        for ((name, spread), (_, own)) in self.measures.list().into_iter().zip(self.this_run.list()) {
+            let own = if spread.runs > 1 { format!(", {own:.3} in this run") } else { String::new() };
+            facts.push((format!("{name} *"), format!("{}{own}", spread.words())));
+        }
+        facts.extend([
+            ("without looking at features *".to_owned(), words(&self.trivial.measures)),
+            ("without noise *".to_owned(), words(&self.without_noise)),
             (
                 "training loss *".to_owned(),
                 format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
@@ -166,7 +223,13 @@ impl Learned {
             ("step size".to_owned(), self.step.to_string()),
             ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
-        ];
+        ]);
+        if let Some(names) = &self.names {
+            facts.push(("peers".to_owned(), shortened(names)));
+        }
+        for source in &self.data {
+            facts.push((source.file.clone(), format!("SHA-256 {}", source.sha256)));
+        }
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
         }
@@ -183,9 +246,26 @@ impl Learned {
     }
 }
 
+/// Some of the names, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// One measure as it is; several with their names.
+fn words(measures: &Measures) -> String {
+    match measures.list().as_slice() {
+        [(_, only)] => format!("{only:.3}"),
+        all => all.iter().map(|(name, value)| format!("{name} {value:.3}")).collect::<Vec<_>>().join(", "),
+    }
+}
+
 impl fmt::Display for Learned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}\n", self.title())?;
+        writeln!(f, "{}\n\n{}\n", self.headline(), self.title())?;
         for (label, value) in self.facts() {
             writeln!(f, "  {label:<30} {value}")?;
         }

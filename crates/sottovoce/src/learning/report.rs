@@ -1,10 +1,10 @@
 //! The page of a learning run: what is promised, the curve beside one without noise, and which of its numbers no noise protects.
 
 use sottovoce_privacy::{Gdp, Guarantee, round_up};
-use sottovoce_report::{GuaranteeLine, LearningChart, LearningReport, Provenance, Series, hash, text};
+use sottovoce_report::{GuaranteeLine, LearningChart, LearningReport, Provenance, Series, hash};
 
 use super::run::Point;
-use super::{Learned, Task};
+use super::{Learned, Measures, Task};
 use crate::{Result, SIMULATED};
 
 /// What the star behind a fact means.
@@ -12,7 +12,7 @@ pub const STARRED: &str =
     "* computed from the rows without privacy: whoever publishes it reveals more than is promised.";
 
 /// The same of curves.
-const CURVES: &str = "Accuracy and training loss are computed from the rows without privacy: whoever publishes these curves reveals more than is \
+const CURVES: &str = "Accuracy or R² and training loss are computed from the rows without privacy: whoever publishes these curves reveals more than is \
                       promised.";
 
 impl Learned {
@@ -22,10 +22,10 @@ impl Learned {
         let simulated = (!self.lines.is_empty()).then_some(SIMULATED);
         Ok(LearningReport {
             title: self.title(),
-            headline: self.headline()?,
+            headline: self.headline() + ".",
             measures,
             configuration,
-            peers: self.rows.iter().enumerate().map(|(peer, rows)| (format!("peer {peer}"), *rows)).collect(),
+            peers: self.rows.iter().enumerate().map(|(peer, rows)| (self.peer(peer), *rows)).collect(),
             charts: self.charts()?,
             caution: CURVES.into(),
             guarantees: self.lines.clone(),
@@ -39,24 +39,6 @@ impl Learned {
         })
     }
 
-    /// What came of it, in a sentence.
-    fn headline(&self) -> Result<String> {
-        let promised = match self.lines.is_empty() {
-            true => "nothing is promised, since there was no noise".to_owned(),
-            false => format!(
-                "whoever sees every message learns at most epsilon {} of anyone (delta = {:e})",
-                text::up(self.epsilon(self.spent)?, 3),
-                self.delta
-            ),
-        };
-        Ok(format!(
-            "Right on {} of the test rows *, {} without noise, {} without looking at features; {promised}.",
-            percent(self.accuracy.mean),
-            percent(self.accuracy_without_noise),
-            percent(self.trivial.accuracy)
-        ))
-    }
-
     /// What a squared Gaussian loss is as an epsilon.
     fn epsilon(&self, spent: f64) -> Result<f64> {
         Ok(Gdp::of_square(spent)?.epsilon(self.delta)?.upper)
@@ -65,10 +47,8 @@ impl Learned {
     fn charts(&self) -> Result<Vec<LearningChart>> {
         let mut charts = vec![
             LearningChart {
-                caption: "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature."
-                    .into(),
-                series: self.beside(|point| point.accuracy, self.trivial.accuracy),
-                ..chart("learning", "Accuracy (without privacy)", "share of test rows classified right")
+                series: self.beside(|point| *point.measures.first(), *self.trivial.measures.first()),
+                ..self.measured()
             },
             LearningChart {
                 caption: "What training lowers.".into(),
@@ -86,6 +66,29 @@ impl Learned {
             });
         }
         Ok(charts)
+    }
+
+    /// The chart of accuracies, or of what numbers explain, still without curves.
+    fn measured(&self) -> LearningChart {
+        let (title, axis, caption) = match self.trivial.measures {
+            Measures::Classes { .. } => (
+                "Accuracy (without privacy)",
+                "share of test rows classified right",
+                "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature.",
+            ),
+            Measures::Numbers { .. } => (
+                "R² (without privacy)",
+                "share of the variance of test labels that is explained",
+                "How much the model explains of the labels of rows that nobody trained on, and how much one does that looks at no feature.",
+            ),
+        };
+        LearningChart { caption: caption.into(), ..chart("learning", title, axis) }
+    }
+
+    /// A peer's name, or its number.
+    fn peer(&self, peer: usize) -> String {
+        let own = self.names.as_ref().and_then(|names| names.get(peer)).cloned();
+        own.unwrap_or_else(|| format!("peer {peer}"))
     }
 
     /// This run, the same without noise, and a level to hold both against.
@@ -107,10 +110,6 @@ fn chart(stem: &str, title: &str, axis: &str) -> LearningChart {
 
 fn named(name: &str, points: Vec<(f64, f64)>) -> Series {
     Series { name: name.into(), points, band: None }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }
 
 /// A guarantee for a page.

@@ -16,6 +16,7 @@
 //! * [`gossip`], [`randomised`], [`butterfly`]: the candidates; [`search`]: the least error of all.
 
 pub mod butterfly;
+mod executed;
 pub mod gossip;
 pub mod losses;
 pub mod point;
@@ -35,8 +36,10 @@ use std::borrow::Cow;
 use serde::Serialize;
 use sottovoce_views::exact::{Leakage, Results};
 
+use crate::terms::Stated;
+
 pub use losses::Losses;
-pub use row::{Protocol, Row};
+pub use row::{Epsilons, Protocol, Row};
 pub use rumor::{RumorPlan, RumorRow, rumor};
 pub use search::averaging;
 pub use site::Site;
@@ -103,6 +106,8 @@ pub struct Plan {
     pub verified: Losses,
     /// What the chosen plan promises, to whom and by what right.
     pub statements: Vec<String>,
+    /// The same as numbers: those that are guarantees.
+    pub guarantees: Vec<Stated>,
     /// What these do not speak of.
     pub not_covered: Vec<String>,
 }

@@ -1,10 +1,11 @@
 //! A line of the trade-off table.
 
 use serde::Serialize;
-use sottovoce_privacy::round_up;
+use sottovoce_privacy::{Gdp, round_up};
 
 use super::point::Point;
 use super::{Losses, Problem};
+use crate::Result;
 
 /// How the mean is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -73,10 +74,23 @@ pub struct Row {
     pub loss: Option<Losses>,
     /// The same as `mu²`.
     pub mu_squared: Losses,
+    /// Epsilons at the plan's delta, by adversary.
+    pub epsilon: Epsilons,
     /// Messages that a peer sends, on average.
     pub messages: f64,
     /// By what right the losses are stated.
     pub standing: String,
+}
+
+/// Epsilons of a row, by adversary; none where nothing is protected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Epsilons {
+    /// Of the worst pair: any one peer, who need not be a neighbour.
+    pub peer: Option<f64>,
+    /// Of the worst pair that is far apart; none where there is no such pair.
+    pub far: Option<f64>,
+    /// Of someone who sees every message. A trusted party gets naked values.
+    pub wire_tapper: Option<f64>,
 }
 
 /// What a row is about.
@@ -109,9 +123,22 @@ impl Row {
             error_over_central: error / least * peers as f64,
             mu_squared: point.losses.scaled(problem.sensitivity, sigma),
             loss: Some(point.losses),
+            epsilon: Epsilons::default(),
             messages: kind.messages,
             standing: kind.standing,
         }
+    }
+
+    /// The same with its losses as epsilons.
+    pub(crate) fn with_epsilons(self, problem: &Problem) -> Result<Self> {
+        let at = |mu_squared: f64| epsilon(mu_squared, problem.delta);
+        let tapped = match self.protocol {
+            Protocol::CentralDp => None,
+            _ => at(Losses::local().scaled(problem.sensitivity, self.sigma).worst)?,
+        };
+        let far = self.mu_squared.far.map_or(Ok(None), at)?;
+        let epsilon = Epsilons { peer: at(self.mu_squared.worst)?, far, wire_tapper: tapped };
+        Ok(Self { epsilon, ..self })
     }
 
     /// Local DP: everything is public, and the mean of all noises is the error.
@@ -155,8 +182,16 @@ impl Row {
     }
 }
 
+/// The epsilon of `mu²`; none where there is no protection to speak of.
+pub(crate) fn epsilon(mu_squared: f64, delta: f64) -> Result<Option<f64>> {
+    if mu_squared > 1e8 {
+        return Ok(None);
+    }
+    Ok(Some(Gdp::of_square(mu_squared)?.epsilon(delta)?.upper))
+}
+
 /// Six significant digits, never less than the number.
-pub(crate) fn up(value: f64) -> f64 {
+pub fn up(value: f64) -> f64 {
     // What was just printed is a number; were it not, the value itself would do.
     round_up(value).parse().unwrap_or(value)
 }

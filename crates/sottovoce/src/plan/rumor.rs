@@ -8,6 +8,7 @@ use sottovoce_privacy::{Standing, Unit};
 use sottovoce_views::rumor::{NOT_COVERED, Rumor, improved_muting_for, rounds_muting_for, sharp_muting_for};
 
 use crate::Result;
+use crate::terms::Stated;
 
 /// Values of `s` that are shown for comparison.
 const SHOWN: [f64; 10] = [0.0, 0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1.0];
@@ -66,6 +67,8 @@ pub struct RumorPlan {
     pub standing: Standing,
     /// What is not promised.
     pub not_covered: [&'static str; 6],
+    /// What is, as numbers.
+    pub guarantees: Vec<Stated>,
 }
 
 /// The largest muting parameter that keeps `(0, delta)`, and the trade-off around it.
@@ -94,6 +97,10 @@ pub fn rumor(nodes: usize, curious: usize, delta: f64) -> Result<RumorPlan> {
         improved_muting,
         sharp_muting,
         reason: reason(&rows[chosen], delta, improved_muting, sharp_muting),
+        guarantees: vec![
+            Stated::of_source("tellings one at a time", 0.0, rows[chosen].delta),
+            Stated::of_source("tellings in rounds", 0.0, rows[chosen].rounds_delta),
+        ],
         rows,
         chosen,
         adversary: rumor(muting)?.adversary(),

@@ -3,7 +3,7 @@
 use sottovoce_privacy::limits;
 use sottovoce_views::exact::Results;
 
-use super::verify::{statements, verify};
+use super::verify::{guarantees, statements, verify};
 use super::{ALL_OBSERVERS, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason};
 use crate::{Error, Result, require};
 
@@ -130,6 +130,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     };
     rows.extend([Row::local(problem, peers), Row::central(problem, peers)]);
     let verified = verify(problem, &mut rows[chosen], &observers, progress)?;
+    let rows: Vec<Row> = rows.into_iter().map(|row| row.with_epsilons(problem)).collect::<Result<_>>()?;
     Ok(Plan {
         peers,
         sensitivity: problem.sensitivity,
@@ -138,6 +139,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
         delta: problem.delta,
         reason: reason::reason(problem, &rows, chosen),
         statements: statements(problem, &rows[chosen], &verified, &observers)?,
+        guarantees: guarantees(problem, &rows[chosen], &observers, not_covered(problem)),
         not_covered: not_covered(problem),
         rows,
         chosen,
@@ -182,7 +184,7 @@ fn check(problem: &Problem) -> Result<usize> {
     };
     match problem.sites.iter().find(|site| site.nodes() != first.nodes()) {
         Some(odd) => Err(Error::parameter(
-            "nodes",
+            "peers",
             format!("{} in {}", odd.nodes(), odd.name),
             format!("all graphs must have {}", first.nodes()),
         )),

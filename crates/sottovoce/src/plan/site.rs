@@ -48,13 +48,13 @@ impl Site {
         let name = name.into();
         require(
             mixing.nodes() >= 3,
-            "nodes",
+            "peers",
             mixing.nodes(),
             "give at least 3 peers, or there is nobody to hide among",
         )?;
         require(
             mixing.nodes() <= MOST_PEERS,
-            "nodes",
+            "peers",
             mixing.nodes(),
             format!("give at most {MOST_PEERS}, or plan on a smaller graph of the same kind"),
         )?;
@@ -139,7 +139,7 @@ fn regular_degree(nodes: usize) -> usize {
 
 /// A family by name, for so many peers; `degree` is for random-regular graphs.
 pub fn family(name: &str, nodes: usize, degree: Option<usize>) -> Result<Family> {
-    require(nodes >= 4, "nodes", nodes, "give at least 4 peers")?;
+    require(nodes >= 4, "peers", nodes, "give at least 4 peers")?;
     let n = nodes;
     let side = |power| {
         root(n, power).ok_or_else(|| {

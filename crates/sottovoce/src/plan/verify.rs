@@ -1,15 +1,16 @@
 //! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
 
-use sottovoce_privacy::{Gdp, round_up};
+use sottovoce_privacy::{Adjacency, Standing, Unit, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::paths;
 use sottovoce_views::exact::relay_gossip;
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
-use super::row::up;
+use super::row::{self, up};
 use super::search::Observers;
 use super::{Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
+use crate::terms::Stated;
 use crate::{Error, Result};
 
 /// How often a hair of noise may be added.
@@ -132,11 +133,48 @@ pub(super) fn statements(
     Ok(said)
 }
 
+/// The same as numbers; what was estimated from some observers is no guarantee, and left out.
+pub(super) fn guarantees(
+    problem: &Problem,
+    row: &Row,
+    observers: &Observers,
+    not_covered: Vec<String>,
+) -> Vec<Stated> {
+    let standing = match row.protocol {
+        Protocol::RandomisedGossip => Standing::Conditional(vec![row.standing.clone()]),
+        Protocol::Butterfly => {
+            Standing::Conditional(vec!["everyone can reach the butterfly's partners".into()])
+        }
+        _ => Standing::Proven,
+    };
+    let stated = |about: String, adversary, epsilon, standing| Stated {
+        about,
+        epsilon,
+        delta: problem.delta,
+        adversary,
+        observers: Vec::new(),
+        unit: Unit::User,
+        adjacency: Adjacency::Replace,
+        standing,
+        not_covered: not_covered.clone(),
+    };
+    let mut all = Vec::new();
+    if observers.complete {
+        all.push(stated("any two peers".into(), "any-peer", row.epsilon.peer, standing.clone()));
+        if row.mu_squared.far.is_some() {
+            let about = format!("peers at distance {} or more", problem.target.beyond);
+            all.push(stated(about, "any-peer", row.epsilon.far, standing));
+        }
+    }
+    let about = "everyone, towards someone who sees every message".to_owned();
+    all.push(stated(about, "wire-tapper", row.epsilon.wire_tapper, Standing::Proven));
+    all
+}
+
 /// `epsilon <= ...`, or that there is no protection to speak of.
 fn epsilon(mu_squared: f64, delta: f64) -> Result<String> {
-    if mu_squared > 1e8 {
-        return Ok(format!("no protection (mu² = {mu_squared:.3e})"));
-    }
-    let epsilon = Gdp::of_square(mu_squared)?.epsilon(delta)?.upper;
-    Ok(format!("epsilon <= {}", round_up(epsilon)))
+    Ok(match row::epsilon(mu_squared, delta)? {
+        Some(epsilon) => format!("epsilon <= {}", round_up(epsilon)),
+        None => format!("no protection (mu² = {mu_squared:.3e})"),
+    })
 }

@@ -14,6 +14,7 @@ pub use course::kept_after;
 
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
+use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_report::rumor::{Suspicion, Trade};
 use sottovoce_report::{Provenance, RumorReport};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
@@ -22,6 +23,8 @@ use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, roun
 
 use crate::{Error, Result, require};
 use course::Course;
+
+use crate::terms::Stated;
 
 /// Most peers: beyond, the example takes long.
 pub const MOST_PEERS: usize = 1_000_000;
@@ -88,6 +91,8 @@ pub struct Found {
     pub within_bounds: bool,
     /// Guarantees in words.
     pub statements: Vec<String>,
+    /// The first of them as numbers.
+    pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Verdict of the attack.
@@ -119,30 +124,38 @@ struct Example {
     target: Option<f64>,
 }
 
-impl Example {
-    fn new(settings: &Settings) -> Result<Self> {
-        let Settings { nodes, privacy, seed, .. } = *settings;
-        require(
-            (4..=MOST_PEERS).contains(&nodes),
-            "nodes",
-            nodes,
-            format!("give a number from 4 to {MOST_PEERS}"),
-        )?;
-        let count = settings.curious.unwrap_or((nodes / 16).max(1));
+impl Settings {
+    /// The rumour that is asked for: how many are curious, and how soon peers fall silent.
+    pub fn rumor(&self) -> Result<Rumor> {
+        let Self { nodes, privacy, .. } = *self;
+        let remedy = format!("give a number from 4 to {MOST_PEERS}");
+        require((4..=MOST_PEERS).contains(&nodes), "peers", nodes, remedy)?;
+        let count = self.curious.unwrap_or((nodes / 16).max(1));
         let most = format!("give a number from 1 to {}, so that the source can be hidden", nodes - 2);
         require((1..nodes - 1).contains(&count), "curious", count, most)?;
-        let target = match privacy {
-            Privacy::TwiceTheBest => Some((2.0 * count as f64 / nodes as f64).min(0.999)),
-            Privacy::Delta(delta) => Some(delta),
-            Privacy::Muting(_) => None,
-        };
-        let muting = match (privacy, target) {
+        let muting = match (privacy, self.target(count)) {
             (Privacy::Muting(s), _) => s,
             (_, delta) => rounds_muting_for(nodes, count, delta.unwrap_or(1.0))?,
         };
-        let rumor = Rumor::new(nodes, count, muting)?;
-        let (rules, curious) = (Rules::new(muting)?, Curious::last(count, nodes)?);
-        Ok(Self { seed, rumor, rules, curious, target })
+        Ok(Rumor::new(nodes, count, muting)?)
+    }
+
+    /// The delta that is aimed at, if one is.
+    fn target(&self, curious: usize) -> Option<f64> {
+        match self.privacy {
+            Privacy::TwiceTheBest => Some((2.0 * curious as f64 / self.nodes as f64).min(0.999)),
+            Privacy::Delta(delta) => Some(delta),
+            Privacy::Muting(_) => None,
+        }
+    }
+}
+
+impl Example {
+    fn new(settings: &Settings) -> Result<Self> {
+        let rumor = settings.rumor()?;
+        let (rules, curious) = (Rules::new(rumor.muting())?, Curious::last(rumor.curious(), rumor.peers())?);
+        let target = settings.target(rumor.curious());
+        Ok(Self { seed: settings.seed, rumor, rules, curious, target })
     }
 
     /// Rounds until everyone knows, over many runs.
@@ -175,7 +188,7 @@ impl Example {
         let numbers: Vec<usize> = fewer.chain([honest.len()]).collect();
         let confidence = 1.0 - (1.0 - CONFIDENCE) / numbers.len() as f64;
         let one = |(part, &suspects): (u64, &usize)| {
-            let seed = self.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(1 + part);
+            let seed = Seed(self.seed).part(1 + part).0;
             let found = precision(&setting, &honest[..suspects], ATTACKS, seed, |_| ())?;
             done();
             let (low, high) = found.interval(confidence);
@@ -236,6 +249,10 @@ impl Example {
             suspicions,
             within_bounds,
             statements,
+            guarantees: vec![Stated {
+                not_covered: words::not_covered(&account),
+                ..Stated::of_source("tellings in rounds", 0.0, self.rumor.rounds_delta())
+            }],
             not_covered: words::not_covered(&account),
             account,
             report: RumorReport::default(),
@@ -243,7 +260,7 @@ impl Example {
         let last = found.rounds as usize;
         found.report = RumorReport {
             title: format!("A rumour among {} peers", self.rumor.peers()),
-            headline: words::headline(&found),
+            headline: found.headline(),
             summary: words::summary(&found),
             peers: self.rumor.peers(),
             source: course

@@ -41,7 +41,7 @@ fn what_makes_no_sense_is_refused_with_a_remedy() {
         let message = run(&settings, || ()).unwrap_err().to_string();
         assert!(message.contains(words), "{message}");
     };
-    refused(settings(3, Privacy::TwiceTheBest), "`nodes` is 3");
+    refused(settings(3, Privacy::TwiceTheBest), "`peers` is 3");
     refused(settings(2_000_000, Privacy::TwiceTheBest), "from 4 to 1000000");
     refused(Settings { curious: Some(0), ..settings(100, Privacy::TwiceTheBest) }, "`curious` is 0");
     refused(Settings { curious: Some(99), ..settings(100, Privacy::TwiceTheBest) }, "from 1 to 98");

@@ -36,19 +36,6 @@ pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
     .to_vec()
 }
 
-/// What came of it, in a sentence.
-pub(super) fn headline(found: &Found) -> String {
-    let account = &found.account;
-    let tested = if found.within_bounds { "no attack did better" } else { "AN ATTACK DID BETTER" };
-    format!(
-        "All {} peers knew after {} rounds; {} curious peers tell two sources apart with delta {} at most, and {tested}.",
-        account.nodes,
-        found.rounds,
-        account.curious,
-        text::up(found.delta, 3)
-    )
-}
-
 /// What is promised: as lines for the report, and as sentences.
 pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<GuaranteeLine>, Vec<String>) {
     let (delta, posterior) = (example.rumor.rounds_delta(), example.posterior());
@@ -167,8 +154,23 @@ fn percent_up(share: f64) -> String {
     format!("{} %", text::up(100.0 * share, 3))
 }
 
+impl super::Found {
+    /// What came of it, in a sentence.
+    pub fn headline(&self) -> String {
+        let Account { nodes, curious, .. } = self.account;
+        let tested = if self.within_bounds { "no attack did better" } else { "AN ATTACK DID BETTER" };
+        format!(
+            "Everyone of {nodes} peers knew after {} rounds; {curious} curious peers tell two sources apart with delta {} at most, and \
+             {tested}",
+            self.rounds,
+            text::up(self.delta, 3)
+        )
+    }
+}
+
 impl std::fmt::Display for super::Found {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(f, "{} whose source is hidden\n", self.report.title)?;
         for (label, value) in &self.report.summary {
             writeln!(f, "  {label:<28} {value}")?;

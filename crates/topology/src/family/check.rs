@@ -6,7 +6,7 @@ use crate::{Error, MOST_NODES, Result};
 /// (Building so many takes some ten gigabytes.)
 pub(super) const MOST_EDGES: f64 = 2.5e8;
 
-/// The number of nodes `n` is at least `least`, and representable.
+/// The number of nodes `n` is at least `least`, and within reason.
 pub(super) fn nodes(n: usize, least: usize, remedy: &str) -> Result<()> {
     if n < least {
         return Err(Error::parameter("n", n, remedy));

@@ -17,6 +17,7 @@ mod sizes;
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 pub use fiedler::{FIEDLER_TOLERANCE, FiedlerDraw, geometric_at_fiedler};
@@ -43,7 +44,8 @@ mod purpose {
 }
 
 /// A family of graphs with its parameters, which are checked by [`generate`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Family {
     /// The cycle on `n >= 3` nodes.
     Ring {

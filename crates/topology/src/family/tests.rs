@@ -162,3 +162,26 @@ fn families_print_their_parameters() {
         assert!(text.starts_with(family.name()));
     }
 }
+
+#[test]
+fn four_billion_nodes_are_refused_before_anything_is_allocated() {
+    let n = 4_000_000_000;
+    for family in [
+        Family::Ring { n },
+        Family::Path { n },
+        Family::Star { n },
+        Family::Complete { n },
+        Family::Grid { rows: 2, cols: n / 2 },
+        Family::Torus { sides: vec![4, n / 4] },
+        Family::Exponential { n },
+        Family::ErdosRenyi { n, p: 1e-12 },
+        Family::RandomRegular { n, degree: 2 },
+        Family::Geometric { n, radius: 1e-9 },
+        Family::planted_partition(vec![n / 2; 2], 1e-12, 0.0),
+        Family::BarabasiAlbert { n, m: 1 },
+        Family::WattsStrogatz { n, k: 2, beta: 0.0 },
+    ] {
+        let error = generate(&family, 0, false).unwrap_err().to_string();
+        assert!(error.contains("100000000") || error.contains("edges"), "{family}: {error}");
+    }
+}

@@ -126,3 +126,16 @@ fn wild_node_numbers_are_refused() {
     assert!(nodes("{\"edges_per_step\": [[[0, 18446744073709551616]]]}").is_err());
     assert_eq!(nodes("{\"edges_per_step\": [[], [[0, 9]]]}").unwrap(), 10);
 }
+
+#[test]
+fn what_would_not_fit_in_memory_is_refused() {
+    let text = r#"{"edges_per_step": [[[0, 1]], [[0, 1]]]}"#;
+    for nodes in [60_000_000, usize::MAX] {
+        assert!(Schedule::from_json(text, nodes, Weights::Metropolis, Ending::Stop).is_err());
+        assert!(Schedule::pairwise(2 * nodes.min(usize::MAX / 2), [(0, 1)], Ending::Stop).is_err());
+    }
+    let far = usize::MAX;
+    assert!(Schedule::fresh_erdos_renyi(100_000, 1e-5, Weights::Metropolis, far, 0).is_err());
+    let ring = Graph::from_edges(3, [(0, 1), (1, 2), (2, 0)]).unwrap();
+    assert!(Schedule::random_edges(&ring, &[0.1; 3], far, 0).is_err());
+}

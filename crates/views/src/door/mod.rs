@@ -8,6 +8,7 @@
 //! Everyone who wants to know asks here: commands, the planner, pages, attacks. Which of the exact accountants fits is decided in one place
 //! (`setting.rs`), and what cannot be computed exactly counts as lost.
 
+mod error;
 mod past;
 mod setting;
 

@@ -36,8 +36,8 @@ pub use traced::traced;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 
-use crate::Result;
 use crate::span::Space;
+use crate::{Error, Result};
 
 /// What becomes of the results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,18 @@ pub enum Results {
     Kept,
     /// Peers publish them, or hand them on: observers know them all.
     Published,
+}
+
+impl std::str::FromStr for Results {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "kept" => Ok(Self::Kept),
+            "published" => Ok(Self::Published),
+            _ => Err(Error::parameter("results", name, "give kept or published")),
+        }
+    }
 }
 
 impl Results {

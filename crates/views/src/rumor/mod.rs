@@ -110,7 +110,7 @@ impl Rumor {
 
 fn check_crowd(peers: usize, curious: usize) -> Result<()> {
     if !(2..=MOST_PEERS).contains(&peers) {
-        return Err(Error::parameter("nodes", peers, format!("give a number from 2 to {MOST_PEERS}")));
+        return Err(Error::parameter("peers", peers, format!("give a number from 2 to {MOST_PEERS}")));
     }
     if curious >= peers {
         let remedy = format!("give at most {}: the source is an honest peer", peers - 1);

@@ -30,7 +30,8 @@ const EVERY: usize = 8;
 
 /// What `observers` (sorted) hear in `steps` steps; none if it cannot be certified.
 pub(crate) fn krylov(mixing: &Mixing, observers: &[usize], steps: usize) -> Option<Space> {
-    let rounds = Rounds::powers(mixing, observers, steps, &[]);
+    // Every round with news has a new direction: after as many as there are peers, none is left.
+    let rounds = Rounds::powers(mixing, observers, steps.min(mixing.nodes()), &[]);
     space(mixing, &rounds, &hankel::of(&rounds), 1.0)
 }
 
@@ -57,7 +58,8 @@ impl<'a> AllPairs<'a> {
         };
         let rounds = Rounds::powers(mixing, &[], 1, &[]);
         // As far as the first peer hears anything new, and two rounds more: most others will not need further.
-        let first = hankel::of(&rounds.seen_by(0, neighbours(0).collect(), steps.min(mixing.nodes())));
+        let steps = steps.min(mixing.nodes());
+        let first = hankel::of(&rounds.seen_by(0, neighbours(0).collect(), steps));
         let enough = first.messages.last().map_or(1, |last| last.0 + 3).min(steps);
         let powers = Powers::new(&rounds, (0..mixing.nodes()).map(near).collect(), enough);
         Self { mixing, steps, rounds, powers }

@@ -19,16 +19,11 @@
 //! Statements, proofs and counterexamples: `docs/theorems/random-walks.md`.
 
 mod bounds;
-mod chebyshev;
-mod clenshaw;
-mod ends;
 mod ergodic;
 mod expected;
 mod gap;
-mod kernel;
 mod moments;
 mod odometer;
-mod probe;
 mod published;
 mod random;
 mod sums;

@@ -8,6 +8,8 @@ use sottovoce_privacy::{
     Standing, Unit, limits, outward, round_up,
 };
 
+use sottovoce::terms::Stated;
+
 use super::currencies::Currencies;
 use super::sampling::Passes;
 use super::table::Table;
@@ -50,6 +52,7 @@ pub(super) struct Account {
     standing: Standing,
     not_covered: Vec<String>,
     statement: String,
+    guarantees: Vec<Stated>,
 }
 
 #[derive(Serialize)]
@@ -109,9 +112,11 @@ impl Account {
         let renyi = group.exactly().and_then(|composition| composition.rdp_epsilon(question.delta).ok()?);
         let releases = group.one().releases();
         let single = (!question.listed).then(|| releases.first().copied()).flatten();
+        let upper = if let Epsilon::Within(interval) = &epsilon { interval.upper } else { f64::INFINITY };
         let event = |&(release, steps): &(Release, u64)| Event { release, steps };
         Ok(Self {
             statement: statement(&guarantee, &epsilon, question.delta),
+            guarantees: vec![Stated::at("all releases together", &guarantee, question.delta, upper)],
             epsilon: Epsilons {
                 pld: Ends::from(&epsilon),
                 rdp: renyi.map(|(value, order)| Renyi { value, order }),
@@ -182,6 +187,7 @@ fn statement(guarantee: &Guarantee, epsilon: &Epsilon, delta: f64) -> String {
 
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         for (release, steps) in self.mechanism.iter().zip(&self.steps) {
             writeln!(f, "{steps} x {release}")?;
         }
@@ -203,6 +209,16 @@ impl fmt::Display for Account {
 }
 
 impl Account {
+    fn headline(&self) -> String {
+        let delta = if self.delta == 0.0 { "0".to_owned() } else { format!("{:e}", self.delta) };
+        match self.epsilon.pld {
+            Ends::Finite(interval) => {
+                format!("Epsilon {} at delta {delta} for {}", round_up(interval.upper), self.unit)
+            }
+            Ends::Infinite { .. } => format!("No finite epsilon holds at delta {delta} for {}", self.unit),
+        }
+    }
+
     fn epsilons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Ends::Finite(interval) = self.epsilon.pld {
             let (lower, upper) = outward(interval);

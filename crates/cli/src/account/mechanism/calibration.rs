@@ -9,6 +9,8 @@ use sottovoce_privacy::{
     Adjacency, Epsilon, Interval, Mechanism, Release, Standing, Unit, calibrate, most, outward, round_up,
 };
 
+use sottovoce::terms::Stated;
+
 use super::account::guarantee;
 use super::sampling::Draw;
 use super::{Goal, MechanismArgs};
@@ -28,6 +30,7 @@ pub(super) struct Calibration {
     unit: Unit,
     standing: Standing,
     not_covered: Vec<String>,
+    guarantees: Vec<Stated>,
 }
 
 enum Found {
@@ -127,7 +130,9 @@ impl MechanismArgs {
             )
         };
         let guarantee = guarantee(&group);
+        let about = "all releases together, with what was found";
         Ok(Calibration {
+            guarantees: vec![Stated::at(about, &guarantee, self.delta, spent.upper)],
             parameter: if self.calibrate { self.noise.parameter().0 } else { "steps" },
             found: found(spent),
             target: (epsilon, self.delta),
@@ -186,18 +191,20 @@ impl Serialize for Calibration {
         map.serialize_entry("unit", &self.unit)?;
         map.serialize_entry("standing", &self.standing)?;
         map.serialize_entry("not_covered", &self.not_covered)?;
+        map.serialize_entry("guarantees", &self.guarantees)?;
         map.end()
     }
 }
 
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.found {
-            Found::Noise(noise, _) => writeln!(f, "{} = {}", self.parameter, round_up(*noise))?,
-            Found::Number(number, _) => writeln!(f, "{} = {number}", self.parameter)?,
-        }
         let (epsilon, delta) = self.target;
         let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
+        let (least, found) = match &self.found {
+            Found::Noise(noise, _) => ("least", round_up(*noise)),
+            Found::Number(number, _) => ("most", number.to_string()),
+        };
+        writeln!(f, "{} = {found}: the {least} for epsilon {epsilon} at delta {delta}", self.parameter)?;
         writeln!(
             f,
             "  with it, {} x {} is ({epsilon}, {delta})-private for {} ({}); {}",

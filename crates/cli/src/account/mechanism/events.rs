@@ -10,6 +10,7 @@ use sottovoce_privacy::{Mechanism, Release};
 
 use super::json::Json;
 use super::sampling::Draw;
+use crate::input;
 
 const KINDS: &str = "give one of gaussian, laplace, discrete_gaussian, discrete_laplace, randomized_response, \
                      or epsilon (with delta)";
@@ -17,8 +18,7 @@ const KINDS: &str = "give one of gaussian, laplace, discrete_gaussian, discrete_
 /// The releases of a file, each with its number of steps.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<(Release, u64)>> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| anyhow!("`events` is {shown}: cannot be read ({error}); give a JSON file"))?;
+    let text = input::text("events_sha256", "events", path)?;
     parse(&text).with_context(|| format!("`events` is {shown}"))
 }
 

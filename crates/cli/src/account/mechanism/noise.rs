@@ -35,12 +35,12 @@ pub(super) struct NoiseArgs {
     /// Probability of answering at random.
     #[arg(long, value_name = "P", allow_hyphen_values = true)]
     random_probability: Option<f64>,
-    /// Number of possible answers.
-    #[arg(long, value_name = "K", default_value_t = 2)]
-    buckets: u32,
-    /// Largest contribution of one record, in grid steps (discrete noise).
-    #[arg(long, value_name = "C", default_value_t = 1)]
-    contribution: u32,
+    /// Number of possible answers (randomised response; 2 unless given).
+    #[arg(long, value_name = "K")]
+    buckets: Option<u32>,
+    /// Largest contribution of one record, in grid steps (discrete noise; 1 unless given).
+    #[arg(long, value_name = "C")]
+    contribution: Option<u32>,
 }
 
 impl NoiseArgs {
@@ -79,6 +79,17 @@ impl NoiseArgs {
         if let Some((name, Some(value))) = all.iter().find(|(name, value)| *name != own && value.is_some()) {
             bail!("`{name}` is {value}: the chosen noise takes --{own} instead");
         }
+        if let Some(buckets) = self.buckets.filter(|_| !self.randomized_response) {
+            bail!(
+                "`buckets` is {buckets}: only randomised response has answers to choose from; leave it out"
+            );
+        }
+        let discrete = self.discrete_gaussian || self.discrete_laplace;
+        if let Some(contribution) = self.contribution.filter(|_| !discrete) {
+            bail!(
+                "`contribution` is {contribution}: only discrete noise counts in grid steps; give noise relative to one record's contribution"
+            );
+        }
         if let (true, Some(value)) = (calibrating, given) {
             bail!("`{own}` is {value}: --calibrate finds it; remove one of the two");
         }
@@ -92,11 +103,11 @@ impl NoiseArgs {
         } else if self.laplace {
             Mechanism::laplace(noise)
         } else if self.discrete_gaussian {
-            Mechanism::discrete_gaussian(noise, self.contribution)
+            Mechanism::discrete_gaussian(noise, self.contribution.unwrap_or(1))
         } else if self.discrete_laplace {
-            Mechanism::discrete_laplace(noise, self.contribution)
+            Mechanism::discrete_laplace(noise, self.contribution.unwrap_or(1))
         } else {
-            Mechanism::randomized_response(noise, self.buckets)
+            Mechanism::randomized_response(noise, self.buckets.unwrap_or(2))
         }
     }
 

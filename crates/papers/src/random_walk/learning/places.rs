@@ -7,7 +7,7 @@
 use rand::seq::SliceRandom;
 use sottovoce::learning::{Batch, Task};
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table};
-use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise, SimulationRng};
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
 use sottovoce_report::{ColourBar, GraphPicture, Picture};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
@@ -22,8 +22,8 @@ use crate::{Item, Result};
 const ROWS: usize = 8;
 /// Noise on coordinates, which go from -1 to 1.
 const BLUR: f64 = 0.2;
-/// The streams of rows and of their shuffling; 0 is noise.
-const STREAMS: [u64; 2] = [0x726f_7773, 0x7368_7566];
+/// Keeps the noise on places apart from that of the runs.
+const PLACES: u64 = 0x726f_7773;
 
 /// The graph and the two ways to deal out the rows.
 pub(super) struct Places {
@@ -64,7 +64,7 @@ impl Places {
         let own: Vec<Vec<usize>> =
             (0..positions.len()).map(|u| (u * ROWS..(u + 1) * ROWS).collect()).collect();
         let mut all: Vec<usize> = (0..table.rows()).collect();
-        all.shuffle(&mut SimulationRng::new(seed, 0, 0).purpose(STREAMS[1]));
+        all.shuffle(&mut Seed(seed).stream(Stream::Shuffle, 0, 0));
         let dealt: Vec<Vec<usize>> = all.chunks(ROWS).map(<[usize]>::to_vec).collect();
         let task = |name: &str, lists: &[Vec<usize>]| {
             let model = Model { loss: Loss::Logistic, width: table.width(), ridge: 0.0 };
@@ -113,7 +113,7 @@ fn rows(positions: &[(f64, f64)], seed: u64) -> Result<Table> {
     for (peer, (x, y)) in positions.iter().enumerate() {
         for row in 0..ROWS {
             let mut place = [2.0 * x - 1.0, 2.0 * y - 1.0];
-            SimulatedNoise::new(seed ^ STREAMS[0], peer as u64, row as u64).add(law, &mut place);
+            SimulatedNoise::new(seed ^ PLACES, peer as u64, row as u64).add(law, &mut place);
             features.extend([place[0], place[1], 1.0]);
             labels.push(if x + y > 1.0 { 1.0 } else { -1.0 });
         }

@@ -4,7 +4,7 @@
 
 use rand::seq::SliceRandom;
 use sottovoce_privacy::Standing;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::descent::{DescentLoss, consensus};
@@ -17,9 +17,6 @@ use crate::learning::losses::{Question, Revealed, Summary};
 use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
-
-/// The stream of positions; 0 is noise.
-const POSITIONS: u64 = 0x706f_7369;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "butterfly",
@@ -36,7 +33,7 @@ pub(super) struct Butterfly;
 /// The public positions of a butterfly's peers in an iteration: a fresh permutation each time, so that nobody is always next to the same.
 pub fn positions(peers: usize, seed: u64, iteration: usize) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..peers).collect();
-    positions.shuffle(&mut SimulationRng::new(seed, 0, iteration as u64).purpose(POSITIONS));
+    positions.shuffle(&mut Seed(seed).stream(Stream::Positions, 0, iteration as u64));
     positions
 }
 

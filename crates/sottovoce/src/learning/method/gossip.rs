@@ -6,7 +6,7 @@
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Standing;
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
@@ -21,14 +21,14 @@ use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
 
-/// The stream of sampled observers; 0 is noise.
-const SAMPLE: u64 = 0x7361_6d70;
+/// Rounds beyond which values do not mix in any reasonable time: a gap that is 0 may be computed as a rounding error.
+const MOST_ROUNDS: usize = 1_000_000;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gossip",
     about: "gossip after every step of all",
     needs_graph: true,
-    options: &["rounds", "accelerated", "relay"],
+    options: &["steps", "accelerated", "relay-noise"],
     planned: Options { accelerated: true, ..Options::NONE },
     make: |options, mixing| {
         let mixing = graph(mixing, "gossip")?;
@@ -59,13 +59,14 @@ pub fn gossip_rounds(gap: f64, peers: usize) -> usize {
 fn usual_rounds(mixing: &Mixing) -> Result<usize> {
     let gap = Spectrum::of(mixing)?.gap.value;
     let value = format!("such that gossip never mixes here (the spectral gap is {gap})");
+    let rounds = gossip_rounds(gap, mixing.nodes());
     require(
-        gap > 0.0,
+        gap > 0.0 && rounds <= MOST_ROUNDS,
         "weights",
         value,
-        "use --weights metropolis-plus-one or --lazy 0.1, or give the rounds",
+        "use --weights metropolis-plus-one or --lazy 0.1, or give --steps",
     )?;
-    Ok(gossip_rounds(gap, mixing.nodes()))
+    Ok(rounds)
 }
 
 impl Gossip {
@@ -88,7 +89,7 @@ impl Way for Gossip {
     ) -> Result<Box<dyn Engine + 'a>> {
         let mixing = graph(mixing, "gossip")?;
         let plain = self.relay == 0.0 || !self.accelerated;
-        require(plain, "relay", self.relay, "relay noise goes with plain gossip only")?;
+        require(plain, "relay-noise", self.relay, "relay noise goes with plain gossip only")?;
         let engine = Descent::start(task, vec![self.scheme(mixing)], self.relay, settings, threads)?;
         Ok(Box::new(engine.without_consensus()))
     }
@@ -106,7 +107,7 @@ impl Way for Gossip {
 
     /// The mean over sampled observers of the linear views of all iterations.
     fn ours(&self, run: &Question) -> Result<Summary> {
-        let mut rng = SimulationRng::new(run.seed, 0, 0).purpose(SAMPLE);
+        let mut rng = Seed(run.seed).stream(Stream::Sample, 0, 0);
         let observers = index::sample(&mut rng, run.peers, run.sample.clamp(1, run.peers)).into_vec();
         let (mut sum, mut standing) = (0.0, Standing::Proven);
         for &observer in &observers {

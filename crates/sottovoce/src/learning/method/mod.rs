@@ -4,6 +4,8 @@ mod butterfly;
 mod central;
 mod gossip;
 mod local;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use serde::{Deserialize, Serialize};
@@ -223,9 +225,9 @@ impl Options {
         let number = |value: Option<usize>| value.map(|value| value.to_string());
         let real = |value: Option<f64>| value.map(|value| value.to_string());
         let all = [
-            ("rounds", number(self.rounds)),
+            ("steps", number(self.rounds)),
             ("accelerated", self.accelerated.then(|| "given".to_owned())),
-            ("relay", real(self.relay)),
+            ("relay-noise", real(self.relay)),
             ("tokens", number(self.tokens)),
             ("burn-in", number(self.burn_in)),
             ("markov-step", real(self.markov_step)),

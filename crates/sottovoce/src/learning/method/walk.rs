@@ -3,11 +3,11 @@
 //! What a path reveals is proven for convex losses and steps that move no two models apart. Theorem 3's sum is refuted.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::noise::simulation::SimulationRng;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
 use sottovoce_protocol::{Overspent, Peer};
-use sottovoce_simulator::walk::{Stroll, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 use sottovoce_views::descent::DescentLoss;
@@ -21,8 +21,6 @@ use crate::learning::path::{Path, pairs};
 use crate::learning::{Settings, State, Task};
 use crate::{Error, Result, require};
 
-/// The stream of a token's first holder; 0 is noise.
-const LAUNCH: u64 = 0x6c61_756e;
 /// What a loss along a path rests on, where no task says whether it is so.
 const CONVEX: &str = "losses are convex, and steps so small that they move no two models apart";
 
@@ -57,7 +55,7 @@ impl Walk {
 /// The first holder of each token: anyone.
 pub(in super::super) fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
     use rand::RngExt;
-    let launch = |token| SimulationRng::new(seed, token as u64, 0).purpose(LAUNCH).random_range(0..peers);
+    let launch = |token| Seed(seed).stream(Stream::Launch, token as u64, 0).random_range(0..peers);
     (0..tokens).map(launch).collect()
 }
 
@@ -89,7 +87,7 @@ impl Way for Walk {
         let descend = |peer| -> Gradient<'a> {
             Box::new(move |turn, gamma, token: &mut Vec<f64>| task.descend(seed, peer, turn, gamma, token))
         };
-        Ok(Box::new(Tokens(Stroll::new(setup, seed, descend)?)))
+        Ok(Box::new(Tokens(FastWalk::new(setup, seed, descend)?)))
     }
 
     /// Steps of each token: together they visit everyone `iterations` times on average.
@@ -219,11 +217,11 @@ impl Way for Walk {
 type Gradient<'a> = Box<dyn FnMut(usize, f64, &mut Vec<f64>) + 'a>;
 
 /// A run under way.
-struct Tokens<'a>(Stroll<'a, Gradient<'a>>);
+struct Tokens<'a>(FastWalk<'a, Gradient<'a>>);
 
 impl Engine for Tokens<'_> {
     fn advance(&mut self, seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool> {
-        Ok(self.0.step(seen))
+        Ok(self.0.step(seen)?)
     }
 
     fn state(&self) -> State {

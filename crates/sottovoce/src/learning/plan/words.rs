@@ -6,8 +6,26 @@ use sottovoce_privacy::{Standing, round_up};
 
 use super::{LearningPlan, Row};
 
+impl LearningPlan {
+    /// What was chosen, in a sentence.
+    pub fn headline(&self) -> String {
+        let row = &self.rows[self.chosen];
+        format!(
+            "Learn by {}: {} contributions of each peer under noise {} keep {}; {} {}, without features {:.3}",
+            row.method,
+            row.iterations,
+            round_up(row.sigma),
+            self.promise.target,
+            row.measures.name(),
+            row.measures.first(),
+            self.trivial.measures.first()
+        )
+    }
+}
+
 impl fmt::Display for LearningPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         writeln!(
             f,
             "{} among {} peers ({} edges, spectral gap {:.4})\n",
@@ -16,16 +34,23 @@ impl fmt::Display for LearningPlan {
         writeln!(
             f,
             "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
-            "method", "accuracy **", "range **", "times", "step", "noise", "messages"
+            "method",
+            format!("{} **", self.trivial.measures.name()),
+            "range **",
+            "times",
+            "step",
+            "noise",
+            "messages"
         )?;
         let assumptions = assumptions(&self.rows);
         for (i, row) in self.rows.iter().enumerate() {
             let mark = if i == self.chosen { "*" } else { " " };
-            let accuracy = row.accuracy.to_string();
-            let range = format!("{:.3} to {:.3}", row.accuracy.least, row.accuracy.most);
+            let spread = row.measures.first();
+            let (measured, range) =
+                (spread.to_string(), format!("{:.3} to {:.3}", spread.least, spread.most));
             writeln!(
                 f,
-                "{mark} {:<14}{accuracy:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
+                "{mark} {:<14}{measured:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
                 row.method,
                 row.iterations,
                 row.step,
@@ -34,7 +59,7 @@ impl fmt::Display for LearningPlan {
                 right(&row.standing, &assumptions)
             )?;
         }
-        let trivial = format!("{:.3}", self.trivial.accuracy);
+        let trivial = format!("{:.3}", self.trivial.measures.first());
         writeln!(f, "  {:<14}{trivial:>9}", "no features")?;
         writeln!(
             f,

@@ -1,0 +1,68 @@
+//! Help texts as people see them: prose flows to the width of the terminal, examples stay on their lines.
+
+use clap::Command;
+
+/// Widest that help gets; examples are shorter.
+const WIDTH: usize = 100;
+
+/// The same command with prose that flows, and so for all commands below it.
+pub(crate) fn flowing(command: Command) -> Command {
+    let below: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+    let text = command.get_after_help().map(|text| flow(&text.to_string()));
+    let command = command.max_term_width(WIDTH);
+    let command = text.into_iter().fold(command, Command::after_help);
+    below.into_iter().fold(command, |command, name| command.mut_subcommand(name, flowing))
+}
+
+/// Joins the lines of a paragraph. What is indented, or follows a colon, keeps its line.
+fn flow(text: &str) -> String {
+    let mut flowed = String::new();
+    let mut open = false;
+    for line in text.lines() {
+        let prose = !line.is_empty() && !line.starts_with(' ');
+        flowed.push_str(if open && prose { " " } else { "\n" });
+        flowed.push_str(line);
+        open = prose && !line.ends_with(':');
+    }
+    flowed.trim_start_matches('\n').to_owned()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn prose_flows_and_examples_stay() {
+        let text = "Examples:\n  one --two\n  three\n\nSome prose\nthat goes on.\n\nMore.";
+        assert_eq!(flow(text), "Examples:\n  one --two\n  three\n\nSome prose that goes on.\n\nMore.");
+    }
+
+    /// Every command, with the words that lead to it.
+    fn all(command: &Command, words: &[String]) -> Vec<(Vec<String>, Command)> {
+        let mut found = vec![(words.to_vec(), command.clone())];
+        for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+            found.extend(all(sub, &[words, &[sub.get_name().to_owned()]].concat()));
+        }
+        found
+    }
+
+    #[test]
+    fn every_command_has_examples_that_fit_and_parse() {
+        let root = flowing(crate::Cli::command());
+        for (words, command) in all(&root, &["sottovoce".to_owned()]) {
+            let help = command.clone().render_help().to_string();
+            let examples: Vec<&str> =
+                help.lines().map(str::trim).filter(|line| line.starts_with("sottovoce ")).collect();
+            assert!(!examples.is_empty(), "{words:?} has no example");
+            for example in examples {
+                assert!(example.len() + 2 <= WIDTH, "{words:?}: {example} is too long");
+                let line = example.split(" > ").next().unwrap().split(" | ").next().unwrap();
+                let parsed = crate::Cli::command().try_get_matches_from(line.split_whitespace());
+                assert!(parsed.is_ok(), "{words:?}: {example}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+}

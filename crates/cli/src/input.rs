@@ -1,0 +1,152 @@
+//! What is read: watched, so that a failing device is told from a wrong file, and hashed, so that a result can say what it rests on.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, anyhow};
+use sha2::{Digest, Sha256};
+
+/// SHA-256 of the files that were read, by their key in JSON documents.
+static READ: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
+
+/// The key of the graph's (or the schedule's) file.
+pub(crate) const GRAPH: &str = "graph_sha256";
+/// The key of the data's file or folder.
+pub(crate) const DATA: &str = "data_sha256";
+
+/// What has been read so far.
+pub(crate) fn hashes() -> BTreeMap<&'static str, String> {
+    READ.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn note(key: &'static str, hash: Sha256) {
+    let hex = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    READ.lock().unwrap_or_else(PoisonError::into_inner).insert(key, hex);
+}
+
+/// Reads by `parse`, and keeps the hash of all bytes under `key`. What the device says goes before what the parser makes of it.
+pub(crate) fn hashed<T>(
+    key: &'static str,
+    reader: impl Read,
+    parse: impl FnOnce(&mut Hashing<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let mut reader = reader;
+    let mut hashing = Hashing { reader: &mut reader, hash: Sha256::new(), failed: None };
+    let parsed = parse(&mut hashing);
+    if parsed.is_ok() {
+        // Whatever the parser had no use for belongs to the file as well; a failure is kept in `failed`.
+        _ = io::copy(&mut hashing, &mut io::sink());
+    }
+    if let Some(error) = hashing.failed {
+        return Err(error).context("it cannot be read to its end; check the device");
+    }
+    note(key, hashing.hash);
+    parsed
+}
+
+/// The text of a file, its hash kept under `key`.
+pub(crate) fn text(key: &'static str, field: &str, path: &Path) -> anyhow::Result<String> {
+    let file = open(field, path)?;
+    hashed(key, file, |reader| {
+        let mut text = String::new();
+        reader.read_to_string(&mut text)?;
+        Ok(text)
+    })
+    .with_context(|| format!("`{field}` is {}", path.display()))
+}
+
+/// Opens the file that an option names.
+pub(crate) fn open(field: &str, path: &Path) -> anyhow::Result<File> {
+    let shown = path.display();
+    if path.is_dir() {
+        return Err(anyhow!("`{field}` is {shown}: it is a folder; give a file in it"));
+    }
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => anyhow!("`{field}` is {shown}: there is no such file; check the name"),
+        _ => anyhow::Error::from(error).context(format!(
+            "`{field}` is {shown}: it cannot be opened; check the name and the permissions"
+        )),
+    })
+}
+
+/// Keeps the hash of a file, or of the plain files of a folder by their names, under `key`.
+pub(crate) fn hash(key: &'static str, path: &Path) -> io::Result<()> {
+    let mut hash = Sha256::new();
+    if path.is_dir() {
+        let mut files: Vec<_> = fs::read_dir(path)?.collect::<io::Result<_>>()?;
+        files.sort_by_key(fs::DirEntry::file_name);
+        for file in files.iter().filter(|file| file.path().is_file()) {
+            hash.update(file.file_name().as_encoded_bytes());
+            hash.update([0]);
+            hash.update(of_file(&file.path())?.finalize());
+        }
+    } else {
+        hash = of_file(path)?;
+    }
+    note(key, hash);
+    Ok(())
+}
+
+fn of_file(path: &Path) -> io::Result<Sha256> {
+    let mut reader = File::open(path)?;
+    let mut hashing = Hashing { reader: &mut reader, hash: Sha256::new(), failed: None };
+    io::copy(&mut hashing, &mut io::sink())?;
+    Ok(hashing.hash)
+}
+
+/// A reader that hashes what passes, and remembers what failed.
+pub(crate) struct Hashing<'a> {
+    reader: &'a mut dyn Read,
+    hash: Sha256,
+    failed: Option<io::Error>,
+}
+
+impl Read for Hashing<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self.reader.read(bytes) {
+            Ok(count) => {
+                self.hash.update(&bytes[..count]);
+                Ok(count)
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Err(error),
+            Err(error) => {
+                let again = io::Error::from(error.kind());
+                self.failed = Some(error);
+                Err(again)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_bytes_count_whatever_the_parser_reads() {
+        let first = |reader: &mut Hashing<'_>| {
+            let mut byte = [0];
+            reader.read_exact(&mut byte)?;
+            Ok(byte[0])
+        };
+        assert_eq!(hashed("test", &b"abc"[..], first).unwrap(), b'a');
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(hashes()["test"], abc);
+    }
+
+    #[test]
+    fn a_failing_device_is_named_before_what_the_parser_says() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::ErrorKind::TimedOut.into())
+            }
+        }
+        let error = hashed("broken", Broken, |_| Ok(())).unwrap_err();
+        assert!(error.to_string().contains("check the device"), "{error}");
+    }
+}

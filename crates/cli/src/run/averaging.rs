@@ -1,0 +1,35 @@
+//! `sottovoce run averaging`: your own graph, your own values.
+
+use std::path::Path;
+
+use clap::Args;
+use sottovoce::experiment::{self, Experiment};
+
+use super::{Place, execute};
+use crate::Global;
+
+const EXAMPLES: &str = "Examples:
+  sottovoce run averaging --graph friends.graphml --values mine.csv --epsilon 2
+  sottovoce run averaging --graph friends.graphml --values mine.csv --range 0:200 --sigma 50 --relay-noise 0.1 --steps 15
+  sottovoce run averaging --peers 32 --drop 0.01 --crashes 3@500 --timeout 2000 --seeds 10
+  sottovoce run averaging --peers 16 --protocol butterfly --epsilon 1 --against wire-tapper --no-report --json
+
+A table of values has a header: a column `peer` with names as in the graph, and a column for each number. The range is public; what lies
+outside is moved inside. The report's folder also holds the experiment as a file (run it again: sottovoce run experiment.toml).";
+
+/// Arguments of `run averaging`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Averaging {
+    #[command(flatten)]
+    experiment: experiment::Averaging,
+    #[command(flatten)]
+    place: Place,
+}
+
+impl Averaging {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let experiment = Experiment::Averaging(Box::new(self.experiment.clone()));
+        execute(&experiment, Path::new(""), &self.place, global)
+    }
+}

@@ -1,0 +1,24 @@
+//! Private averaging, from an experiment to a report.
+//!
+//! ```text
+//! Experiment ─► Ready ─► run: the machines on a network with faults ─► transcript ─► the accountant's door ─► guarantees
+//!                  │                                                                          │
+//!                  └─► losses on a grid of noises and steps, errors, an attack on the same values ─► page
+//! ```
+//!
+//! * [`question`]: losses towards named observers, exactly and as published;
+//! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `page.rs`: the report.
+
+mod account;
+mod grid;
+mod page;
+mod pairs;
+pub mod question;
+mod run;
+mod words;
+
+pub use account::{Judgeable, Public, Revealed, reveal};
+pub use pairs::Pairs;
+pub use question::{Accounted, Method, Promised, Question, Understatement, answer, check, exposed, promise};
+pub use run::{Averaged, Coordinate, parts, run};
+pub use words::STARRED;

@@ -1,0 +1,248 @@
+//! The report of an averaging: what its page shows.
+
+use sottovoce_audit::reconstruct::{Findings, Target};
+use sottovoce_privacy::{Guarantee, limits, round_up};
+use sottovoce_report::{
+    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, hash, layout,
+};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_topology::Graph;
+use sottovoce_views::door::Source;
+use sottovoce_views::utility::Contraction;
+
+use super::grid::{Grid, Point, spread, with};
+use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
+use super::{account, words};
+use crate::Result;
+use crate::origin::graph_hash;
+
+const NOTES: [&str; 4] = [
+    "Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. They are exact \
+     (docs/theorems/linear-views.md) and assume that peers follow the protocol and are merely curious.",
+    "The published formula (Muffliato, Theorem 1) adds up losses of messages that share their noise. It is refuted: without relay \
+     noise a peer's true loss can be 1 where the formula says next to nothing (docs/theorems/muffliato-refuted.md).",
+    "The mean over pairs is a summary, and a guarantee for nobody.",
+    super::STARRED,
+];
+
+/// The observers' best reconstruction of everyone's value in this run, against what the accountant says.
+pub(super) fn attack(run: &Judged<'_>) -> Result<Attack> {
+    if run.views.run.source(&run.observers()) != Source::Planned {
+        let text = "Not attacked: peers went on without neighbours that they did not hear, and the attack knows only planned messages. The losses are \
+                    those of what was really sent.";
+        return Ok(Attack { text: text.into(), rows: Vec::new() });
+    }
+    match run.question().reconstruct(&run.claim(), |_| ()) {
+        Ok(findings) => {
+            Ok(Attack { text: verdict(run, &findings), rows: findings.targets.iter().map(row).collect() })
+        }
+        // Too many messages for a matrix: everything else still holds.
+        Err(refusal) => Ok(Attack { text: format!("Not attacked: {refusal}."), rows: Vec::new() }),
+    }
+}
+
+fn verdict(run: &Judged<'_>, findings: &Findings) -> String {
+    let outcome = if findings.passed() {
+        "the measured errors agree with the accountant for every peer"
+    } else {
+        "THE MEASURED ERRORS DO NOT AGREE WITH THE ACCOUNTANT: please report the seed"
+    };
+    let names: Vec<String> = run.observers().iter().map(|&peer| run.ready.name(peer)).collect();
+    let who = if names.len() == 1 { "Peer" } else { "Peers" };
+    let column = match &run.ready.values.columns[..] {
+        [_] => String::new(),
+        several => format!(" (of {})", several[0]),
+    };
+    format!(
+        "{who} {} attacked everyone {ATTACKS} times with the best unbiased estimate of their private value{column}, knowing all other values. The \
+         values are those of this run. The mean squared error should be sigma² / loss; {outcome} ({:.1} % confidence over all peers together). Fully \
+         exposed: {}.",
+        names.join(", "),
+        100.0 * findings.confidence,
+        match findings.exposed().len() {
+            0 => "nobody".to_owned(),
+            n => format!("{n} of {}", findings.targets.len()),
+        }
+    )
+}
+
+fn row(target: &Target) -> AttackRow {
+    AttackRow {
+        peer: target.peer,
+        distance: target.distance.and_then(|hops| u16::try_from(hops).ok()).unwrap_or(u16::MAX),
+        loss: target.loss,
+        predicted: target.informed.map_or(f64::INFINITY, |errors| errors.predicted),
+        measured: target.informed.map_or(f64::INFINITY, |errors| errors.measured),
+        low: target.interval.map_or(0.0, |interval| interval.lower),
+        high: target.interval.map_or(f64::INFINITY, |interval| interval.upper),
+        exposed: target.exposed,
+    }
+}
+
+/// Everything that the page shows.
+pub(super) fn report(
+    run: &Judged<'_>,
+    found: &Averaged,
+    grid: &Grid,
+    points: &[Point],
+    measured: &Measured,
+    attack: Attack,
+    all: &[(String, Guarantee)],
+) -> Result<AveragingReport> {
+    let (ready, n) = (run.ready, run.ready.peers());
+    let chosen = &points[grid.chosen.0 * grid.steps.len() + grid.chosen.1];
+    let graph = &ready.place.graph;
+    let published = match &run.views.printed {
+        Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
+        None => Vec::new(),
+    };
+    let report = AveragingReport {
+        title: found.title.clone(),
+        summary: found.summary.clone(),
+        positions: positions(graph, run.seed),
+        edges: pairs(graph),
+        labels: ready.names(),
+        observer: run.observers()[0],
+        relay_noises: grid.relay.clone(),
+        steps: grid.steps.clone(),
+        chosen: grid.chosen,
+        distances: (run.views.hops.iter())
+            .map(|hops| hops.iter().map(|&hops| u16::try_from(hops).unwrap_or(u16::MAX)).collect())
+            .collect(),
+        published,
+        central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
+        errors: errors(run, measured)?,
+        attack,
+        guarantees: lines(all, found.delta)?,
+        headline: found.headline.clone(),
+        provenance: provenance(run, found),
+        notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
+        cells: cells(run, found, grid, points, all)?,
+    };
+    report.check()?;
+    Ok(report)
+}
+
+/// What the page rests on: files by their own hashes, what was drawn by hashes of what came of it.
+fn provenance(run: &Judged<'_>, found: &Averaged) -> Provenance {
+    let short = |sha256: &String| sha256.chars().take(16).collect();
+    let values = run.ready.values.all.iter().flatten();
+    let (data, graph) = (found.data_sha256.as_ref().map(short), found.graph_sha256.as_ref().map(short));
+    Provenance {
+        seed: Some(found.seed),
+        data_hash: data.or_else(|| Some(hash(values.map(|value| value.to_le_bytes())))),
+        graph_hash: graph.or_else(|| Some(graph_hash(&run.ready.place.graph))),
+        ..Provenance::default()
+    }
+}
+
+/// Every point of the grid, with what would be said and promised there.
+fn cells(
+    run: &Judged<'_>,
+    found: &Averaged,
+    grid: &Grid,
+    points: &[Point],
+    own: &[(String, Guarantee)],
+) -> Result<Vec<Cell>> {
+    let one = |(i, point): (usize, &Point)| {
+        let (relay, steps) = (i / grid.steps.len(), i % grid.steps.len());
+        if (relay, steps) == grid.chosen {
+            return cell(point, found.headline.clone(), own, found.delta);
+        }
+        let setting = with(&run.ready.setting, grid.relay[relay], grid.steps[steps]);
+        let all = run.views.elsewhere(setting, point.pairs.clone())?.guarantees()?;
+        let headline = format!(
+            "With relay noise {} and {} steps an average known to ± {:.2}; {}",
+            grid.relay[relay],
+            grid.steps[steps],
+            point.error.sqrt(),
+            words::learnt(&all, found.delta)?
+        );
+        cell(point, headline, &all, found.delta)
+    };
+    points.iter().enumerate().map(one).collect()
+}
+
+/// Where peers are drawn: where they are, or where forces put them.
+fn positions(graph: &Graph, seed: u64) -> Vec<(f64, f64)> {
+    match graph.coordinates() {
+        Some(places) => places.iter().map(|&[x, y]| (x, y)).collect(),
+        None => layout(graph.nodes(), &pairs(graph), seed),
+    }
+}
+
+fn pairs(graph: &Graph) -> Vec<(u32, u32)> {
+    graph.edges().map(|(u, v)| (u as u32, v as u32)).collect()
+}
+
+/// Mean squared error by step of plain gossip: measured, predicted, and what would remain without relay noise.
+fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
+    let ready = run.ready;
+    let Scheme::Gossip { mixing, accelerated: false, .. } = &ready.setting.scheme else {
+        return Ok(Vec::new());
+    };
+    let steps = measured.by_step.len() - 1;
+    let contraction = Contraction::new(mixing, steps)?;
+    let left = spread(mixing, ready, steps);
+    let curve = |name: &str, value: &dyn Fn(usize) -> f64| Series {
+        name: name.into(),
+        points: (0..=steps).map(|t| (t as f64, value(t))).collect(),
+        band: None,
+    };
+    let (sigma, tau) = (ready.sigma, ready.tau());
+    let seen = curve(&format!("measured over {} runs (95 %)", measured.runs), &|t| measured.by_step[t].0);
+    let band = |(mean, error): &(f64, f64)| (mean - 1.96 * error, mean + 1.96 * error);
+    let mut all = vec![
+        Series { band: Some(measured.by_step.iter().map(band).collect()), ..seen },
+        curve("predicted", &|t| left[t] + contraction.noise_error(t, sigma, tau)),
+    ];
+    if tau > 0.0 {
+        all.push(curve("without relay noise", &|t| left[t] + contraction.noise_error(t, sigma, 0.0)));
+    }
+    all.push(curve("all noises averaged perfectly", &|_| sigma * sigma / ready.peers() as f64));
+    Ok(all)
+}
+
+/// Guarantees and claims for the page; beside a claim stands what is so.
+fn lines(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<GuaranteeLine>> {
+    let mut lines: Vec<GuaranteeLine> =
+        all.iter().map(|(about, guarantee)| line(about, guarantee, delta)).collect::<Result<_>>()?;
+    // The claim is of the worst pair of those who are not neighbours.
+    let far = lines.iter().find(|line| line.statement.contains(account::FAR)).map(|line| line.loss.clone());
+    for claim in lines.iter_mut().filter(|line| line.is_claim()) {
+        claim.truth = far.clone().unwrap_or_default();
+    }
+    Ok(lines)
+}
+
+fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {
+    let epsilon = guarantee.epsilon(delta)?;
+    let mut not_covered = guarantee.not_covered.clone();
+    not_covered.push(limits::SIMULATION.to_owned());
+    Ok(GuaranteeLine {
+        statement: about.to_owned(),
+        adversary: guarantee.adversary.to_string(),
+        unit: guarantee.unit.to_string(),
+        adjacency: guarantee.adjacency.to_string(),
+        loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),
+        standing: guarantee.standing.to_string(),
+        not_covered,
+        truth: String::new(),
+    })
+}
+
+fn cell(point: &Point, headline: String, all: &[(String, Guarantee)], delta: f64) -> Result<Cell> {
+    // Never shown smaller than it is.
+    let up = |loss: &f64| {
+        let near = *loss as f32;
+        if f64::from(near) < *loss { near.next_up() } else { near }
+    };
+    Ok(Cell {
+        losses: leakages(point).iter().map(|leakage| leakage.losses.iter().map(up).collect()).collect(),
+        error: point.error,
+        mean: point.mean,
+        worst_far: point.worst_far,
+        headline,
+        promised: lines(all, delta)?.iter().map(Promised::from).collect(),
+    })
+}

@@ -1,0 +1,186 @@
+//! Questions about an averaging run, answered by the accountant that fits: what the command line, the planner and the report
+//! share.
+
+use serde::Serialize;
+use sottovoce_privacy::{Adversary, Gdp};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_views::door::{Account, Overheard, Setting, account};
+use sottovoce_views::exact::{Leakage, Results};
+use sottovoce_views::published::Formula;
+
+use crate::terms::{Stated, Terms};
+use crate::{Result, require};
+
+/// A loss above this counts as fully exposed.
+const EXPOSED: f64 = 1.0 - 1e-9;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Peers who pool what they hear.
+    pub observers: Vec<usize>,
+    /// Standard deviation of the local noise.
+    pub sigma: f64,
+    /// How far one person can move a peer's value.
+    pub sensitivity: f64,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
+}
+
+/// Which accounting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Exact leverages.
+    Exact,
+    /// Theorem 1 and 12 as printed.
+    Published,
+    /// The printed correction.
+    PublishedCorrected,
+}
+
+/// The peer for whom a published loss is furthest below the truth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Understatement {
+    /// The peer.
+    pub peer: usize,
+    /// The printed loss.
+    pub published: f64,
+    /// The exact loss.
+    pub exact: f64,
+}
+
+/// Losses in units of local DP, one per peer, by each method that was asked for.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Accounted {
+    /// Number of peers.
+    pub peers: usize,
+    /// Number of steps.
+    pub steps: usize,
+    /// The observers, in increasing order.
+    pub observers: Vec<usize>,
+    /// Relay noise as a share of the local noise.
+    pub relay_noise: f64,
+    /// Whether observers know everybody's result as well.
+    pub results: Results,
+    /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
+    pub local_mu: f64,
+    /// Exact losses (proven).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact: Option<Vec<f64>>,
+    /// Losses by the formula as printed (refuted).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<Vec<f64>>,
+    /// Losses by the printed correction (refuted).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published_corrected: Option<Vec<f64>>,
+    /// Independent things the observers learn (without relay noise).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<usize>,
+    /// Whether the exact losses were certified; otherwise they count as 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certified: Option<bool>,
+    /// Mean of the exact losses over all peers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean: Option<f64>,
+    /// Peers whose noisy value the observers can compute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exposed: Option<Vec<usize>>,
+    /// Guarantees, with their standing.
+    pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
+    /// What holds for the exact losses.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
+    /// Where the published formula is furthest below the truth.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_understatement: Option<Understatement>,
+}
+
+/// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left
+/// out, where not asked for alone, for schedules.
+pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Result<Accounted> {
+    check(question)?;
+    let mut observers = question.observers.clone();
+    observers.sort_unstable();
+    observers.dedup();
+    let wants = |method: Method| methods.contains(&method);
+    let fixed = methods.len() == 1 || matches!(setting.scheme, Scheme::Gossip { .. });
+    let printed = |method, formula| {
+        let asked = wants(method) && (formula == Formula::Theorem1 || fixed);
+        asked.then(|| setting.published(formula, &question.observers)).transpose()
+    };
+    let published = printed(Method::Published, Formula::Theorem1)?;
+    let published_corrected = printed(Method::PublishedCorrected, Formula::Corrected)?;
+    let adversary = Adversary::Coalition(observers.clone());
+    let found = wants(Method::Exact).then(|| account(setting, &adversary)).transpose()?;
+    let promised = found.as_ref().map(|account| promise(account, question)).transpose()?;
+    let terms = promised.as_ref().map(|promised| promised.terms.clone());
+    let (statements, guarantees) = promised.map(|one| (one.statement, one.stated)).into_iter().unzip();
+    let leakage = found.map(|account| account.leakage);
+    let worst_understatement = leakage.as_ref().zip(published.as_ref()).and_then(understatement);
+    Ok(Accounted {
+        peers: setting.peers(),
+        steps: setting.scheme.rounds(),
+        observers,
+        relay_noise: setting.relay_noise,
+        results: setting.results,
+        local_mu: question.sensitivity / question.sigma,
+        published,
+        published_corrected,
+        rank: leakage.as_ref().and_then(|leakage| leakage.rank),
+        certified: leakage.as_ref().map(|leakage| leakage.certified),
+        mean: leakage.as_ref().map(Leakage::mean),
+        exposed: leakage.as_ref().map(exposed),
+        statements,
+        guarantees,
+        terms,
+        worst_understatement: worst_understatement.filter(|_| setting.relay_noise == 0.0),
+        exact: leakage.map(|leakage| leakage.losses),
+    })
+}
+
+/// Refuses noises, sensitivities and deltas that are none.
+pub fn check(question: &Question) -> Result<()> {
+    for (field, value) in [("sigma", question.sigma), ("sensitivity", question.sensitivity)] {
+        require(value.is_finite() && value > 0.0, field, value, "give a positive number")?;
+    }
+    // Refuses a delta outside (0, 1).
+    Gdp::new(0.0)?.epsilon(question.delta)?;
+    Ok(())
+}
+
+/// What the peer that loses most is promised.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Promised {
+    /// In words.
+    pub statement: String,
+    /// As numbers.
+    pub stated: Stated,
+    /// The terms of all losses.
+    pub terms: Terms,
+}
+
+/// What the peer that loses most is promised, and the terms of all losses.
+pub fn promise(account: &Account, question: &Question) -> Result<Promised> {
+    let (peer, guarantee) = account.worst(question.sensitivity, question.sigma)?;
+    let statement = format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?);
+    let adversary = match account.results {
+        Results::Kept => guarantee.adversary.to_string(),
+        Results::Published => format!("{}, with everybody's result", guarantee.adversary),
+    };
+    let stated = Stated::new(format!("peer {peer}, the worst off"), &guarantee, question.delta)?;
+    Ok(Promised { statement, stated, terms: Terms::new(guarantee, adversary) })
+}
+
+/// Peers whose noisy value the observers can compute.
+pub fn exposed(leakage: &Leakage) -> Vec<usize> {
+    (0..leakage.losses.len()).filter(|&u| leakage.losses[u] > EXPOSED).collect()
+}
+
+fn understatement((leakage, published): (&Leakage, &Vec<f64>)) -> Option<Understatement> {
+    let gap = |u: &usize| leakage.losses[*u] - published[*u];
+    let peer = (0..published.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+    let found = Understatement { peer, published: published[peer], exact: leakage.losses[peer] };
+    (gap(&peer) > 1e-9).then_some(found)
+}

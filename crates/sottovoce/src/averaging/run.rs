@@ -1,0 +1,382 @@
+//! One experiment: run, accounted for from what happened, attacked.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sottovoce_audit::reconstruct::{Claim, Prior, Question};
+use sottovoce_learning::Spread;
+use sottovoce_protocol::averaging::Noising;
+use sottovoce_report::AveragingReport;
+use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
+use sottovoce_simulator::bulk::Bulk;
+use sottovoce_simulator::driver::Simulation;
+use sottovoce_simulator::happened::AveragingTranscript;
+use sottovoce_simulator::invariants;
+use sottovoce_simulator::noise::PeerNoise;
+use sottovoce_simulator::outcome::Outcome;
+use sottovoce_views::door::{Past, Source};
+use sottovoce_views::exact::Leakage;
+
+use super::account::{Public, Views, not_covered, stated, statements};
+use super::grid::{Grid, Point, column, predicted};
+use super::{page, words};
+use crate::experiment::{Averaging, Range, Ready};
+use crate::terms::Stated;
+use crate::{Result, require};
+
+/// Runs over which errors are measured, and values that they may take together.
+const RUNS: usize = 400;
+const WORK: usize = 4_000_000;
+/// Runs of the attack.
+pub(super) const ATTACKS: usize = 1000;
+
+/// What came of it.
+#[derive(Debug, Serialize)]
+pub struct Averaged {
+    /// In a sentence.
+    pub headline: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Number of peers.
+    pub peers: usize,
+    /// Names of the peers, where the graph has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// SHA-256 of the graph's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub graph_sha256: Option<String>,
+    /// SHA-256 of the file of values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_sha256: Option<String>,
+    /// Number of edges.
+    pub edges: usize,
+    /// Rounds.
+    pub steps: usize,
+    /// Standard deviation of the local noise.
+    pub sigma: f64,
+    /// Standard deviation of the relay noise.
+    pub tau: f64,
+    /// How far one person can move a peer's values.
+    pub sensitivity: f64,
+    /// Probability with which the stated epsilons may fail.
+    pub delta: f64,
+    /// Mean of the private values (of the first column).
+    pub mean: f64,
+    /// Mean of the peers' results in the run shown (of the first column).
+    pub estimate: f64,
+    /// Each column of values.
+    pub coordinates: Vec<Coordinate>,
+    /// Numbers that lay outside the public range and were moved inside.
+    pub moved: usize,
+    /// Mean squared error of a peer's result, per coordinate: predicted without faults, and measured.
+    pub predicted_error: f64,
+    /// Measured.
+    pub measured_error: f64,
+    /// Root of the mean squared error of the results over the runs that were simulated message by message.
+    pub error: Spread,
+    /// Mean over pairs of the loss, in units of local DP.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_loss: Option<f64>,
+    /// The same without relay noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_loss_without_relay: Option<f64>,
+    /// The largest loss of peers at distance two or more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_far: Option<f64>,
+    /// The same without relay noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_far_without_relay: Option<f64>,
+    /// The largest loss that the published formula gives peers at distance two or more (it knows no relay noise).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub worst_far_published: Option<f64>,
+    /// Messages sent in the run shown.
+    pub messages: u64,
+    /// Peers that have a result.
+    pub finished: usize,
+    /// Its virtual duration in seconds.
+    pub virtual_seconds: f64,
+    /// Invariants that were broken: none, or the run is void.
+    pub violations: Vec<String>,
+    /// What the losses were computed from.
+    pub source: Source,
+    /// Guarantees, with their standing.
+    pub statements: Vec<String>,
+    /// The same as fields.
+    pub guarantees: Vec<Stated>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
+    /// Which of these numbers no noise protects.
+    pub computed_without_privacy: [&'static str; 5],
+    /// Verdict of the attack.
+    pub attack: String,
+    /// Everything the report shows; none for very many peers.
+    #[serde(skip)]
+    pub report: Option<AveragingReport>,
+    /// The first lines of the page and of the console.
+    #[serde(skip)]
+    pub summary: Vec<(String, String)>,
+    #[serde(skip)]
+    pub(super) title: String,
+}
+
+/// A column of values.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coordinate {
+    /// Its name.
+    pub name: String,
+    /// Mean of the private values. Computed without privacy.
+    pub mean: f64,
+    /// Mean of the peers' results.
+    pub estimate: f64,
+}
+
+/// In how many parts the work of an experiment falls, at most: for a progress bar.
+pub fn parts(experiment: &Averaging) -> usize {
+    42 + 3 + experiment.seeds.unwrap_or(1)
+}
+
+/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times.
+pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) -> Result<Averaged> {
+    let seeds = experiment.seeds.unwrap_or(1);
+    require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
+    let ready = experiment.ready(folder, seed, |_| ())?;
+    let first = Simulated::new(&ready, seed)?;
+    done();
+    let mut errors = vec![first.error(&ready)];
+    for further in 1..seeds as u64 {
+        errors.push(Simulated::new(&ready, seed.wrapping_add(further))?.error(&ready));
+        done();
+    }
+    Judged::new(&ready, first, seed)?.conclude(&errors, &done)
+}
+
+/// A run, message by message.
+struct Simulated {
+    outcome: Outcome<Vec<f64>>,
+    past: Past,
+}
+
+impl Simulated {
+    fn new(ready: &Ready, seed: u64) -> Result<Self> {
+        let noising = Noising { sensitivity: ready.sensitivity, local: ready.sigma, relay: ready.tau() };
+        let setup = AveragingSetup {
+            values: ready.values.all.clone(),
+            scheme: ready.setting.scheme.clone(),
+            noising,
+            budget: (ready.sensitivity / ready.sigma).powi(2),
+        };
+        let mut machines = setup.numbers()?;
+        if ready.experiment.network.lenient {
+            machines = machines.into_iter().map(|machine| machine.lenient()).collect();
+        }
+        let mut transcript = AveragingTranscript::default();
+        let checks = invariants::of_averaging(&setup)?;
+        let outcome = Simulation::new(machines, PeerNoise::all(seed, ready.peers()), ready.network, seed)?
+            .faults(&ready.faults)?
+            .budgets(setup.allowances()?)?
+            .averaging(setup.facts()?)
+            .invariants(checks)
+            .recorder(&mut transcript)
+            .run();
+        let past = Past::new(ready.setting.clone(), &transcript)?;
+        Ok(Self { outcome, past })
+    }
+
+    /// Root of the mean squared distance of results from the mean of all private values; NaN where nobody has one.
+    fn error(&self, ready: &Ready) -> f64 {
+        let means = means(&ready.values.all);
+        let finals: Vec<&Vec<f64>> = self.outcome.finals.iter().flatten().collect();
+        let squares =
+            finals.iter().flat_map(|value| value.iter().zip(&means)).map(|(x, mean)| (x - mean).powi(2));
+        (squares.sum::<f64>() / (finals.len() * means.len()) as f64).sqrt()
+    }
+}
+
+/// The mean of each coordinate.
+fn means(values: &[Vec<f64>]) -> Vec<f64> {
+    let width = values.first().map_or(0, Vec::len);
+    (0..width).map(|i| values.iter().map(|value| value[i]).sum::<f64>() / values.len() as f64).collect()
+}
+
+/// A run with everything that is said of it.
+pub(super) struct Judged<'a> {
+    pub(super) ready: &'a Ready,
+    pub(super) seed: u64,
+    pub(super) outcome: Outcome<Vec<f64>>,
+    pub(super) views: Views<Past>,
+}
+
+impl<'a> Judged<'a> {
+    fn new(ready: &'a Ready, first: Simulated, seed: u64) -> Result<Self> {
+        let Simulated { outcome, past } = first;
+        Ok(Self { ready, seed, outcome, views: Views::new(Public::from(ready), past)? })
+    }
+
+    fn conclude(self, errors: &[f64], done: &impl Fn()) -> Result<Averaged> {
+        let ready = self.ready;
+        let delta = ready.experiment.target.delta;
+        let measured = self.measure()?;
+        done();
+        let all = self.views.guarantees()?;
+        let grid = Grid::around(&ready.setting);
+        let points = match &self.views.own {
+            Some(own) => grid.points(ready, &self.views.hops, own.clone(), done)?,
+            None => Vec::new(),
+        };
+        let attack = page::attack(&self)?;
+        done();
+        let chosen = points.get(grid.chosen.0 * grid.steps.len() + grid.chosen.1);
+        let plain = points.get(grid.chosen.1).filter(|_| grid.relay[0] == 0.0);
+        let coordinates = self.coordinates();
+        let n = ready.peers();
+        let mut found = Averaged {
+            headline: String::new(),
+            seed: self.seed,
+            peers: n,
+            names: ready.names(),
+            graph_sha256: ready.place.sha256.clone(),
+            data_sha256: ready.values.sha256.clone(),
+            edges: ready.place.graph.edge_count(),
+            steps: ready.setting.scheme.rounds(),
+            sigma: ready.sigma,
+            tau: ready.tau(),
+            sensitivity: ready.sensitivity,
+            delta,
+            mean: coordinates[0].mean,
+            estimate: coordinates[0].estimate,
+            coordinates,
+            moved: ready.values.moved,
+            predicted_error: predicted(ready)?,
+            measured_error: measured.last,
+            error: Spread::of(errors),
+            mean_loss: chosen.map(|point| point.mean),
+            mean_loss_without_relay: plain.map(|point| point.mean),
+            worst_far: chosen.map(|point| point.worst_far),
+            worst_far_without_relay: plain.map(|point| point.worst_far),
+            worst_far_published: self.views.printed.as_ref().map(|printed| self.worst_printed(printed)),
+            messages: self.outcome.traffic.sent,
+            finished: self.outcome.finals.iter().flatten().count(),
+            virtual_seconds: self.outcome.duration.as_secs_f64(),
+            violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
+            source: self.views.run.source(&self.observers()),
+            statements: statements(&all, delta)?,
+            guarantees: stated(&all, delta)?,
+            not_covered: not_covered(&all),
+            computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
+            attack: attack.text.clone(),
+            report: None,
+            summary: Vec::new(),
+            title: ready
+                .experiment
+                .title
+                .clone()
+                .unwrap_or_else(|| format!("Private averaging among {n} peers")),
+        };
+        found.headline = words::headline(&found, &all, delta)?;
+        found.summary = words::summary(&found, ready);
+        if !points.is_empty() {
+            found.report = Some(page::report(&self, &found, &grid, &points, &measured, attack, &all)?);
+        }
+        Ok(found)
+    }
+
+    /// Those whose view is attacked and shown first.
+    pub(super) fn observers(&self) -> Vec<usize> {
+        self.views.observers()
+    }
+
+    fn coordinates(&self) -> Vec<Coordinate> {
+        let finals: Vec<Vec<f64>> = self.outcome.finals.iter().flatten().cloned().collect();
+        let estimates =
+            if finals.is_empty() { vec![f64::NAN; self.ready.values.columns.len()] } else { means(&finals) };
+        let both = means(&self.ready.values.all).into_iter().zip(estimates);
+        let names = self.ready.values.columns.iter();
+        names
+            .zip(both)
+            .map(|(name, (mean, estimate))| Coordinate { name: name.clone(), mean, estimate })
+            .collect()
+    }
+
+    fn worst_printed(&self, printed: &[f64]) -> f64 {
+        let n = self.ready.peers();
+        let pairs = (0..n).flat_map(|v| (0..n).map(move |u| (v, u)));
+        let far = pairs.filter(|&(v, u)| self.views.hops[v][u] >= 2).map(|(v, u)| printed[v * n + u]);
+        far.fold(0.0, |most, loss| if loss > most { loss } else { most })
+    }
+
+    /// Mean squared error by step over many runs on a perfect network (gossip), or at the end.
+    fn measure(&self) -> Result<Measured> {
+        let ready = self.ready;
+        let Scheme::Gossip { mixing, rounds, .. } = &ready.setting.scheme else {
+            return Ok(Measured { by_step: Vec::new(), last: self.measured_once(), runs: 1 });
+        };
+        let grid = Grid::around(&ready.setting);
+        let steps = grid.steps.last().copied().unwrap_or(*rounds);
+        let width = ready.values.columns.len();
+        let runs = (WORK / (ready.peers() * width * (steps + 1))).clamp(4, RUNS); // whole numbers
+        let noising = Noising { sensitivity: ready.sensitivity, local: ready.sigma, relay: ready.tau() };
+        let gamma = ready.setting.scheme.gamma()?;
+        let (flat, means) = (ready.values.all.concat(), means(&ready.values.all));
+        let mut sums = vec![(0.0, 0.0); steps + 1];
+        for run in 0..runs as u64 {
+            let seed = self.seed.wrapping_mul(RUNS as u64 + 1).wrapping_add(run + 1);
+            let mut bulk = Bulk::new(mixing, flat.clone(), noising, gamma, seed, 1)?;
+            for (sum, squares) in &mut sums {
+                let off = bulk.values().iter().zip(means.iter().cycle()).map(|(x, mean)| (x - mean).powi(2));
+                let error = off.sum::<f64>() / flat.len() as f64;
+                (*sum, *squares) = (*sum + error, *squares + error * error);
+                bulk.step();
+            }
+        }
+        let summary = |(sum, squares): (f64, f64)| {
+            let mean = sum / runs as f64;
+            (mean, ((squares / runs as f64 - mean * mean).max(0.0) / (runs as f64 - 1.0)).sqrt())
+        };
+        let by_step: Vec<(f64, f64)> = sums.into_iter().map(summary).collect();
+        Ok(Measured { last: by_step[*rounds].0, by_step, runs })
+    }
+
+    /// Mean squared error of the results of the run shown.
+    fn measured_once(&self) -> f64 {
+        let means = means(&self.ready.values.all);
+        let finals: Vec<&Vec<f64>> = self.outcome.finals.iter().flatten().collect();
+        let off =
+            finals.iter().flat_map(|value| value.iter().zip(&means)).map(|(x, mean)| (x - mean).powi(2));
+        off.sum::<f64>() / (finals.len() * means.len()) as f64
+    }
+
+    /// The attack on the values of this run.
+    pub(super) fn question(&self) -> Question {
+        let Range { low, high } = self.ready.experiment.values.range;
+        Question {
+            setting: self.ready.setting.clone(),
+            observers: self.observers(),
+            sigma: self.ready.sigma,
+            sensitivity: self.ready.sensitivity,
+            prior: Prior { mean: low.midpoint(high), deviation: (high - low) / 2.0 },
+            values: Some(column(self.ready, 0)),
+            runs: ATTACKS,
+            seed: self.seed,
+        }
+    }
+
+    /// Losses towards an observer, as the attack tests them.
+    pub(super) fn claim(&self) -> Claim {
+        Claim::Exact
+    }
+}
+
+/// Errors of many runs.
+pub(super) struct Measured {
+    /// By step: the mean and its standard error.
+    pub(super) by_step: Vec<(f64, f64)>,
+    /// At the end.
+    pub(super) last: f64,
+    /// Over how many runs.
+    pub(super) runs: usize,
+}
+
+/// All pairs of one point: for the page.
+pub(super) fn leakages(point: &Point) -> &[Leakage] {
+    &point.pairs.leakages
+}

@@ -1,0 +1,132 @@
+//! What came of an averaging, in words.
+
+use std::fmt;
+
+use sottovoce_privacy::{Adversary, Guarantee, round_up};
+
+use super::run::Averaged;
+use crate::Result;
+use crate::experiment::Ready;
+use crate::terms::short_up;
+
+/// What the star behind a fact means.
+pub const STARRED: &str =
+    "* computed from the private values without privacy: whoever publishes it reveals more than is promised.";
+
+/// The result and what it costs, in a sentence.
+pub(super) fn headline(found: &Averaged, all: &[(String, Guarantee)], delta: f64) -> Result<String> {
+    let average = match found.finished {
+        0 => "Nobody has a result".to_owned(),
+        n if n < found.peers => format!("{} (of {n} of {} peers)", average(found), found.peers),
+        _ => average(found),
+    };
+    Ok(format!("{average}; {}", learnt(all, delta)?))
+}
+
+/// What is learnt at most, in a sentence.
+pub(super) fn learnt(all: &[(String, Guarantee)], delta: f64) -> Result<String> {
+    let epsilon = |guarantee: &Guarantee| -> Result<f64> { Ok(guarantee.epsilon(delta)?.upper) };
+    let mut local = f64::INFINITY;
+    let mut peers: Option<(bool, f64)> = None;
+    for (_, guarantee) in all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()) {
+        let value = epsilon(guarantee)?;
+        match &guarantee.adversary {
+            Adversary::WireTapper => local = value,
+            other => {
+                let single = matches!(other, Adversary::Peer(_));
+                if peers.is_none_or(|(_, most)| value > most) {
+                    peers = Some((single, value));
+                }
+            }
+        }
+    }
+    let learnt = match peers {
+        Some((true, most)) => format!("no peer learns more than epsilon {}", short_up(most)),
+        Some((false, most)) => format!("the observers learn no more than epsilon {}", short_up(most)),
+        None => "nothing is promised towards single peers".to_owned(),
+    };
+    Ok(format!("{learnt}; plain local privacy would be {}.", short_up(local)))
+}
+
+fn average(found: &Averaged) -> String {
+    let error = found.predicted_error.sqrt();
+    match &found.coordinates[..] {
+        [one] => format!("Average {:.2} ± {error:.2}", one.estimate),
+        several => {
+            let all: Vec<String> =
+                several.iter().map(|one| format!("{} {:.2}", one.name, one.estimate)).collect();
+            format!("Averages {} (each ± {error:.2})", all.join(", "))
+        }
+    }
+}
+
+/// The facts of a run.
+pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> {
+    let percent = |x: f64| format!("{:.1} %", 100.0 * x);
+    let both = |own: f64, plain: Option<f64>| match plain {
+        Some(plain) if found.tau > 0.0 => {
+            format!("{} (without relay noise {})", percent(own), percent(plain))
+        }
+        _ => percent(own),
+    };
+    let range = ready.experiment.values.range;
+    let mut facts = vec![
+        ("peers", format!("{} on {} with {} edges", found.peers, ready.place.name, found.edges)),
+        (
+            "noise",
+            format!(
+                "local {}, relay {} (standard deviations; values lie between {} and {})",
+                round_up(found.sigma),
+                round_up(found.tau),
+                range.low,
+                range.high
+            ),
+        ),
+        ("gossip steps", found.steps.to_string()),
+    ];
+    let many = found.coordinates.len() > 1;
+    for one in &found.coordinates {
+        let of = if many { format!(" of {}", one.name) } else { String::new() };
+        facts.push(("mean of the private values *", format!("{:.4}{of}", one.mean)));
+        facts.push(("mean of the peers' results", format!("{:.4}{of}", one.estimate)));
+    }
+    facts.push((
+        "mean squared error of a peer's result *",
+        format!("{:.5} predicted, {:.5} measured", found.predicted_error, found.measured_error),
+    ));
+    if found.error.runs > 1 {
+        facts.push(("error over seeds (root mean square) *", found.error.words()));
+    }
+    if found.moved > 0 {
+        facts.push(("numbers moved into the range *", found.moved.to_string()));
+    }
+    if let Some(mean) = found.mean_loss {
+        facts.push(("mean loss over pairs, of local DP's", both(mean, found.mean_loss_without_relay)));
+    }
+    if let Some(far) = found.worst_far {
+        facts.push(("largest loss at distance 2 or more", both(far, found.worst_far_without_relay)));
+    }
+    facts
+        .push(("messages", format!("{}, in {:.2} s of virtual time", found.messages, found.virtual_seconds)));
+    if found.finished < found.peers {
+        facts.push(("peers with a result", format!("{} of {}", found.finished, found.peers)));
+    }
+    facts.push(("seed", found.seed.to_string()));
+    facts.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
+}
+
+impl fmt::Display for Averaged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n\n{}\n", self.headline, self.title)?;
+        for (label, value) in &self.summary {
+            writeln!(f, "  {label:<40} {value}")?;
+        }
+        writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
+        crate::terms::promised(f, &self.statements, &self.not_covered)?;
+        writeln!(f, "\nThe attack\n  {}", self.attack)?;
+        if let Some(violation) = self.violations.first() {
+            writeln!(f, "\nBROKEN INVARIANT: {violation}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,341 @@
+//! Peers average their private values.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::network::{Faults, Network};
+use sottovoce_topology::Graph;
+use sottovoce_topology::schedule::Schedule;
+use sottovoce_topology::spectrum::Spectrum;
+use sottovoce_views::door::{Overheard, Setting};
+use sottovoce_views::exact::Results;
+use sottovoce_views::utility::contraction;
+
+use super::graph::{GraphSpec, Place, peer};
+use super::network::NetworkSpec;
+use super::values::{Values, ValuesSpec, check_sensitivity};
+use crate::plan::row::up;
+use crate::plan::target::mu_squared_at;
+use crate::{Error, Result, require};
+
+/// Epsilon where neither noise nor epsilon is given.
+const DEFAULT_EPSILON: f64 = 4.0;
+/// Rounds looked for, where none are given.
+const MOST_ROUNDS: usize = 10_000;
+
+/// Averaging: who speaks to whom, how, with what noise, about what, over which network, and who listens.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct Averaging {
+    /// What the report is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "TEXT"))]
+    pub title: Option<String>,
+    /// Seed of everything random, where the command line gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub seed: Option<u64>,
+    /// Runs with so many seeds, from the first on, over which errors are given (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K"))]
+    pub seeds: Option<usize>,
+    /// Who can speak to whom.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub graph: GraphSpec,
+    /// How the mean is found.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub protocol: MixingSpec,
+    /// Under which noise.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub noise: NoiseSpec,
+    /// What is averaged.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub values: ValuesSpec,
+    /// Over which network.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub network: NetworkSpec,
+    /// Who listens.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub adversary: AdversarySpec,
+    /// What may be lost.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub target: TargetSpec,
+}
+
+/// How the mean is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Method {
+    /// Every round everyone mixes with its neighbours, over a graph or a schedule.
+    #[default]
+    Gossip,
+    /// The same, accelerated by the graph's spectral gap.
+    Accelerated,
+    /// One pair of neighbours at a time, by a public schedule that is drawn beforehand.
+    Randomised,
+    /// Exact averaging in about log2 n rounds, among partners of its own, whatever the graph.
+    Butterfly,
+}
+
+/// How the mean is found, and how long it takes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct MixingSpec {
+    /// What the peers do.
+    #[cfg_attr(feature = "flags", arg(long = "protocol", value_enum, default_value = "gossip"))]
+    pub method: Method,
+    /// Rounds of gossip (default: until values differ no more than their noise; a schedule and a butterfly have their own number).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, alias = "rounds", value_name = "T"))]
+    pub steps: Option<usize>,
+}
+
+/// The noises.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct NoiseSpec {
+    /// Standard deviation of the noise on a private value (default: what the target asks for).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "SIGMA", allow_negative_numbers = true))]
+    pub sigma: Option<f64>,
+    /// Fresh noise on every message, as a share of sigma.
+    #[cfg_attr(
+        feature = "flags",
+        arg(
+            long,
+            alias = "relay",
+            value_name = "SHARE",
+            default_value_t = 0.0,
+            allow_negative_numbers = true
+        )
+    )]
+    pub relay_noise: f64,
+    /// How far one person can move a peer's value (default: the whole range, in every column).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", allow_negative_numbers = true))]
+    pub sensitivity: Option<f64>,
+}
+
+/// Who listens.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct AdversarySpec {
+    /// Peers who pool what they hear, by name, separated by commas (default: each peer by itself; the first is attacked).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "flags",
+        arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')
+    )]
+    pub observers: Vec<String>,
+    /// What becomes of the results: kept, or published and so known to the observers.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "kept|published", default_value = "kept"))]
+    pub results: Results,
+}
+
+/// Towards whom a target holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Against {
+    /// Any one peer.
+    #[default]
+    WorstPeer,
+    /// Someone who sees every message.
+    WireTapper,
+}
+
+/// What may be lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+#[cfg_attr(feature = "flags", command(next_help_heading = "Target"))]
+pub struct TargetSpec {
+    /// Epsilon that a peer's value may lose, where sigma is not given (default: 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "flags",
+        arg(long, value_name = "EPS", conflicts_with = "sigma", allow_negative_numbers = true)
+    )]
+    pub epsilon: Option<f64>,
+    /// Probability with which epsilons may fail.
+    #[cfg_attr(
+        feature = "flags",
+        arg(long, value_name = "DELTA", default_value_t = 1e-5, allow_negative_numbers = true)
+    )]
+    pub delta: f64,
+    /// To whom.
+    #[cfg_attr(feature = "flags", arg(long, value_enum, default_value = "worst-peer"))]
+    pub against: Against,
+}
+
+impl Default for TargetSpec {
+    fn default() -> Self {
+        Self { epsilon: None, delta: 1e-5, against: Against::WorstPeer }
+    }
+}
+
+/// An averaging that can be run: every file read, every default filled in, every noise known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ready {
+    /// The experiment.
+    pub experiment: Averaging,
+    /// The graph.
+    pub place: Place,
+    /// Who mixes with whom, under which relay noise.
+    pub setting: Setting,
+    /// What is averaged.
+    pub values: Values,
+    /// How far one person can move a peer's vector.
+    pub sensitivity: f64,
+    /// Standard deviation of the local noise.
+    pub sigma: f64,
+    /// Peers who pool what they hear.
+    pub observers: Vec<usize>,
+    /// The network.
+    pub network: Network,
+    /// What happens to peers.
+    pub faults: Faults,
+}
+
+impl Averaging {
+    /// Reads what the experiment names. `folder` is where relative names begin; `progress` hears of observers whose losses were found.
+    pub fn ready(&self, folder: &Path, seed: u64, progress: impl Fn(usize) + Sync) -> Result<Ready> {
+        let place = self.graph.place(folder, seed)?;
+        let setting = self.setting(&place, seed)?;
+        let observers = self.observers(&place.graph)?;
+        let values = self.values.read(folder, &place.graph, seed)?;
+        let bound = self.values.sensitivity(values.columns.len());
+        let sensitivity = self.noise.sensitivity.unwrap_or(bound);
+        check_sensitivity(sensitivity, bound)?;
+        let (network, faults) = (self.network.network()?, self.network.faults(&place.graph)?);
+        let sigma = self.sigma(&setting, sensitivity, progress)?;
+        let experiment = self.clone();
+        Ok(Ready { experiment, place, setting, values, sensitivity, sigma, observers, network, faults })
+    }
+
+    /// Who mixes with whom.
+    pub fn setting(&self, place: &Place, seed: u64) -> Result<Setting> {
+        let relay_noise = self.noise.relay_noise;
+        let remedy = "give 0 or a positive number (a share of sigma)";
+        require(relay_noise.is_finite() && relay_noise >= 0.0, "relay-noise", relay_noise, remedy)?;
+        let scheme = self.scheme(place, seed)?;
+        scheme.check()?;
+        Ok(Setting { scheme, relay_noise, results: self.adversary.results })
+    }
+
+    fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
+        let steps = self.protocol.steps;
+        require(steps != Some(0), "steps", 0, "give at least one")?;
+        match (self.protocol.method, &place.schedule) {
+            (Method::Butterfly, None) => {
+                if let Some(steps) = steps {
+                    let remedy = "a butterfly has its own number of rounds; leave it out";
+                    return Err(Error::parameter("steps", steps, remedy));
+                }
+                Ok(Scheme::Butterfly { positions: (0..place.graph.nodes()).collect() })
+            }
+            (Method::Butterfly | Method::Accelerated | Method::Randomised, Some(_)) => {
+                let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
+                Err(Error::parameter("protocol", "not gossip", remedy))
+            }
+            (Method::Gossip, Some(schedule)) => {
+                let rounds = steps.unwrap_or(schedule.period());
+                Ok(Scheme::Scheduled { schedule: schedule.clone(), rounds })
+            }
+            (Method::Randomised, None) => {
+                let mixing = self.graph.mixing(&place.graph)?;
+                let missing = || Error::missing("steps", "give the number of exchanges of pairs");
+                let rounds = steps.ok_or_else(missing)?;
+                Ok(Scheme::Scheduled { schedule: Schedule::randomised(&mixing, rounds, seed)?, rounds })
+            }
+            (method, None) => {
+                let mixing = self.graph.mixing(&place.graph)?;
+                let accelerated = method == Method::Accelerated;
+                let rounds = match steps {
+                    Some(steps) => steps,
+                    None => rounds(Spectrum::of(&mixing)?.gap.lower(), place.graph.nodes(), accelerated)?,
+                };
+                Ok(Scheme::Gossip { mixing, rounds, accelerated })
+            }
+        }
+    }
+
+    /// The peers who pool what they hear.
+    pub fn observers(&self, graph: &Graph) -> Result<Vec<usize>> {
+        let mut all = Vec::new();
+        for name in &self.adversary.observers {
+            all.push(peer("observers", name, Some(graph), graph.nodes())?);
+        }
+        all.sort_unstable();
+        all.dedup();
+        require(
+            all.len() < graph.nodes(),
+            "observers",
+            "everybody",
+            "nobody is left to lose anything; leave somebody out",
+        )?;
+        Ok(all)
+    }
+
+    /// The noise: as given, or the least that the target allows.
+    fn sigma(&self, setting: &Setting, sensitivity: f64, progress: impl Fn(usize) + Sync) -> Result<f64> {
+        if let (Some(sigma), Some(epsilon)) = (self.noise.sigma, self.target.epsilon) {
+            let remedy = format!("sigma is given too ({sigma}); give one of them");
+            return Err(Error::parameter("epsilon", epsilon, remedy));
+        }
+        if let Some(sigma) = self.noise.sigma {
+            let remedy = "give a positive number; without noise nothing is private";
+            require(sigma.is_finite() && sigma > 0.0, "sigma", sigma, remedy)?;
+            return Ok(sigma);
+        }
+        let mu_squared = mu_squared_at(self.target.epsilon.unwrap_or(DEFAULT_EPSILON), self.target.delta)?;
+        let loss = match self.target.against {
+            Against::WireTapper => 1.0,
+            Against::WorstPeer => {
+                // A hair more: rounding is added to a loss that becomes a guarantee.
+                let worst = |most: f64, loss: f64| if loss > most { loss } else { most };
+                let each = setting.leakages(progress)?;
+                let most = each.iter().map(|one| one.worst().1 + one.rounding).fold(0.0, worst) + 2e-9;
+                if most < 1.0 { most } else { 1.0 }
+            }
+        };
+        Ok(up(sensitivity * (loss / mu_squared).sqrt() * (1.0 + 1e-9)))
+    }
+}
+
+impl Ready {
+    /// Number of peers.
+    pub fn peers(&self) -> usize {
+        self.setting.peers()
+    }
+
+    /// Standard deviation of the relay noise.
+    pub fn tau(&self) -> f64 {
+        self.setting.relay_noise * self.sigma
+    }
+
+    /// The name of a peer.
+    pub fn name(&self, peer: usize) -> String {
+        self.place.graph.label(peer).to_string()
+    }
+
+    /// Names of all peers, where the graph has names.
+    pub fn names(&self) -> Option<Vec<String>> {
+        self.place.graph.labels().map(<[String]>::to_vec)
+    }
+}
+
+/// Rounds after which what is left of the values' spread is no more than what averaged noise leaves.
+fn rounds(gap: f64, peers: usize, accelerated: bool) -> Result<usize> {
+    let gap = if accelerated { gap.max(0.0).sqrt() } else { gap };
+    let enough = 1.0 / peers as f64;
+    let remedy = "the graph does not mix, or too slowly; give --steps, or other --weights (metropolis-plus-one, or --lazy 0.1)";
+    let found = (1..MOST_ROUNDS).find(|&t| contraction(gap, t) <= enough);
+    found.ok_or_else(|| Error::parameter("steps", "missing", remedy))
+}

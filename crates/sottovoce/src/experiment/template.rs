@@ -1,0 +1,25 @@
+//! Experiments to begin with: every field, with its meaning and its default.
+
+use super::KINDS;
+use crate::{Error, Result};
+
+const RUMOR: &str = include_str!("rumor.toml");
+const AVERAGING: &str = include_str!("averaging.toml");
+
+/// A commented file of this kind, which runs as it is.
+///
+/// ```
+/// use sottovoce::experiment::{Experiment, template};
+/// for kind in sottovoce::experiment::KINDS {
+///     assert!(Experiment::parse(template(kind)?).is_ok());
+/// }
+/// assert!(template("baking").is_err());
+/// # Ok::<(), sottovoce::Error>(())
+/// ```
+pub fn template(kind: &str) -> Result<&'static str> {
+    match kind {
+        "averaging" => Ok(AVERAGING),
+        "rumor" => Ok(RUMOR),
+        _ => Err(Error::parameter("kind", kind, format!("give one of {}", KINDS.join(", ")))),
+    }
+}
