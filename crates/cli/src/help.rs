@@ -60,7 +60,8 @@ mod tests {
             for example in examples {
                 assert!(example.len() + 2 <= WIDTH, "{words:?}: {example} is too long");
                 let line = example.split(" > ").next().unwrap().split(" | ").next().unwrap();
-                let parsed = crate::Cli::command().try_get_matches_from(line.split_whitespace());
+                let arguments = crate::files::named(line.split_whitespace().map(Into::into));
+                let parsed = crate::Cli::command().try_get_matches_from(arguments);
                 assert!(parsed.is_ok(), "{words:?}: {example}: {}", parsed.unwrap_err());
             }
         }

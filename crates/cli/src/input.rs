@@ -8,6 +8,8 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
+use sottovoce::experiment::TaskSpec;
+use sottovoce_learning::Task;
 
 /// SHA-256 of the files that were read, by their key in JSON documents.
 static READ: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
@@ -23,8 +25,22 @@ pub(crate) fn hashes() -> BTreeMap<&'static str, String> {
 }
 
 fn note(key: &'static str, hash: Sha256) {
-    let hex = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    keep(key, hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect());
+}
+
+/// Keeps the hash of what somebody else has read under `key`.
+pub(crate) fn keep(key: &'static str, hex: String) {
     READ.lock().unwrap_or_else(PoisonError::into_inner).insert(key, hex);
+}
+
+/// Keeps the hashes of what a task was read from.
+pub(crate) fn of_task(spec: &TaskSpec, task: &Task) -> io::Result<()> {
+    match (&spec.data, task.sources().first()) {
+        (_, Some(source)) => keep(DATA, source.sha256.clone()),
+        (Some(folder), None) if folder.is_dir() => hash(DATA, folder)?,
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Reads by `parse`, and keeps the hash of all bytes under `key`. What the device says goes before what the parser makes of it.

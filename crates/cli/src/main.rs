@@ -9,7 +9,6 @@ mod files;
 mod graph;
 mod help;
 mod input;
-mod learning;
 mod new;
 mod origin;
 mod output;
@@ -20,7 +19,6 @@ mod run;
 mod schema;
 mod seed;
 mod shell;
-mod task;
 
 use std::process::ExitCode;
 

@@ -28,16 +28,16 @@ pub(crate) struct Reproduce {
     #[arg(value_name = "PAPER[/FIGURE]")]
     what: Option<String>,
     /// Folder to write into (default: reproduced/PAPER).
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "what")]
     out: Option<PathBuf>,
     /// Replace files that are there already.
-    #[arg(long)]
+    #[arg(long, alias = "force", requires = "what")]
     overwrite: bool,
     /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP), Houses from houses/.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", requires = "what")]
     data: Option<PathBuf>,
     /// Small graphs and few runs, to try things out.
-    #[arg(long)]
+    #[arg(long, requires = "what")]
     quick: bool,
 }
 
@@ -54,7 +54,7 @@ impl Reproduce {
         let reproduction = job.run(&options, &watch)?;
         bar.finish_and_clear();
         reproduction.write(&out, global.provenance(), self.overwrite)?;
-        global.print(&Written { reproduction, out, quiet: global.quiet })
+        global.print(&Written { reproduction, out })
     }
 }
 
@@ -78,6 +78,7 @@ impl Listing {
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} figures and tables can be reproduced\n", self.items.len())?;
         self.items.iter().try_for_each(|item| writeln!(f, "{:<18} {}", item.name, item.title))
     }
 }
@@ -88,16 +89,26 @@ struct Written {
     #[serde(flatten)]
     reproduction: Reproduction,
     out: PathBuf,
-    #[serde(skip)]
-    quiet: bool,
+}
+
+impl Written {
+    fn headline(&self) -> String {
+        let items = &self.reproduction.items;
+        let verdicts = || items.iter().filter_map(|item| item.verdict.as_ref());
+        let (all, again) = (verdicts().count(), verdicts().filter(|verdict| verdict.reproduced).count());
+        let hold = verdicts().filter(|verdict| verdict.holds).count();
+        let skipped = items.iter().filter(|item| item.skipped.is_some()).count();
+        let skipped = if skipped > 0 { format!("; {skipped} skipped") } else { String::new() };
+        let quick = if self.reproduction.quick { " (QUICK: small graphs, few runs)" } else { "" };
+        let paper = self.reproduction.paper;
+        format!("{paper}: {again} of {all} claims reproduced, {hold} hold{skipped}{quick}")
+    }
 }
 
 impl fmt::Display for Written {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline())?;
         write!(f, "{}", self.reproduction)?;
-        if self.quiet {
-            return Ok(());
-        }
         write!(f, "\nwritten: {}", self.out.join("index.html").display())
     }
 }

@@ -70,7 +70,7 @@ fn bad_input_is_refused_with_a_remedy() {
         ("--muting 0.5 --pair 0,39", "curious"),
         ("--muting 0.5 --pair 3", "`pair` is 3"),
         ("--muting 0.5 --pair 3,3", "two different"),
-        ("--muting 0.5 --loss 1", "`loss` is 1"),
+        ("--muting 0.5 --loss 1", "`drop` is 1"),
         ("--muting 0.5 --confidence 1", "`confidence` is 1"),
         ("--muting 0.5 --runs 3", "`runs` is 3"),
         ("--muting 0.5 --epsilon -1", "epsilon"),
@@ -79,6 +79,6 @@ fn bad_input_is_refused_with_a_remedy() {
     }
     refused("audit source --nodes 10 --curious 10 --muting 0", &["`curious` is 10 of 10"]);
     refused("audit source --nodes 10 --curious 0 --muting 0", &["`curious` is 0"]);
-    refused("audit source --nodes 1 --curious 0 --muting 0", &["`nodes` is 1"]);
+    refused("audit source --nodes 1 --curious 0 --muting 0", &["`peers` is 1"]);
     refused("audit source --nodes 10 --muting 0", &["curious"]);
 }

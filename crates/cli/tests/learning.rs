@@ -254,7 +254,7 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --graph {graph}"), &["`graph` is given"]);
     refused(
         &format!("run learning --nodes 20 --method walk --graph {graph} --no-report"),
-        &["`graph` has 16 peers", "--nodes 16"],
+        &["`graph` has 16 peers", "--peers 16"],
     );
     refused("account learning --iterations 3 --observers 0", &["`graph` is missing"]);
     refused(
@@ -276,11 +276,11 @@ fn options_that_a_method_has_no_use_for_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let graph = graph(&folder);
     let run = "run learning --nodes 16 --no-report --seeds 1 --method";
-    let account = "account learning --nodes 16 --observers 0 --method";
+    let account = "account learning --observers 0 --method";
     for (options, users) in [
-        ("--rounds 3", "gossip"),
+        ("--steps 3", "gossip"),
         ("--accelerated", "gossip"),
-        ("--relay 0.1", "gossip"),
+        ("--relay-noise 0.1", "gossip"),
         ("--tokens 2", "walk"),
         ("--burn-in 4", "walk"),
     ] {
@@ -295,6 +295,15 @@ fn options_that_a_method_has_no_use_for_are_refused() {
         }
     }
     refused(&format!("{run} gossip --markov-step 2"), &["`markov-step` is 2", "only walk"]);
+    refused(
+        &format!("{run} butterfly --lazy 0.5"),
+        &["`lazy` is given", "only gossip and walk have a use for it"],
+    );
+    refused(
+        &format!("{account} local --weights metropolis-plus-one"),
+        &["`weights` is given", "gossip and walk"],
+    );
+    refused(&format!("{account} gossip --graph {graph} --nodes 20"), &["`graph` has 16 peers", "--peers 16"]);
     for method in ["butterfly", "local", "central"] {
         refused(&format!("{account} {method} --graph {graph}"), &["`graph` is given", "gossip and walk"]);
     }
@@ -307,7 +316,7 @@ fn every_method_is_accounted_for_as_it_runs() {
     for method in [
         "gossip",
         "gossip --accelerated",
-        "gossip --relay 0.2",
+        "gossip --relay-noise 0.2",
         "butterfly",
         "walk --tokens 2",
         "local",
@@ -336,7 +345,7 @@ fn every_method_is_accounted_for_as_it_runs() {
         &format!("account learning --method walk --graph {graph} --observers 0,1"),
         &["`observers` is 2 peers", "one"],
     );
-    refused("account learning --method butterfly --observers 0", &["`nodes` is missing"]);
+    refused("account learning --method butterfly --observers 0", &["`peers` is missing"]);
     refused(
         "account learning --method butterfly --nodes 8 --observers 0 --sigma 1 --epsilon 2",
         &["--epsilon"],

@@ -111,10 +111,10 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
         &format!("{base} --target-far 1 --families ring,moebius"),
         &["`families` is moebius", "hypercube"],
     );
-    refused(&format!("{base} --target-far 1 --graph x.txt"), &["`nodes` is 16", "--graph"]);
+    refused(&format!("{base} --target-far 1 --graph x.txt"), &["`peers` is 16", "--graph"]);
     refused("plan averaging --target-far 1", &["`graph` is missing", "--nodes"]);
     for nodes in ["0", "1", "3"] {
-        refused(&format!("plan averaging --nodes {nodes} --target-far 1"), &["`nodes` is", "at least 4"]);
+        refused(&format!("plan averaging --nodes {nodes} --target-far 1"), &["`peers` is", "at least 4"]);
     }
     refused("plan averaging --nodes -4 --target-far 1", &["--nodes", "whole number"]);
     refused("plan averaging --nodes 15 --families hypercube --target-far 1", &["hypercube", "power of two"]);
@@ -138,7 +138,7 @@ fn graphs_that_cannot_average_are_refused() {
     let never = format!("plan averaging --graph {name} --target-far 1 --weights metropolis");
     refused(&never, &["`weights` is", "never mixes", "metropolis-plus-one"]);
     std::fs::write(&file, "0 1\n").unwrap();
-    refused(&format!("plan averaging --graph {name} --target-worst 1"), &["`nodes` is 2", "at least 3"]);
+    refused(&format!("plan averaging --graph {name} --target-worst 1"), &["`peers` is 2", "at least 3"]);
 }
 
 #[test]

@@ -115,7 +115,10 @@ fn one_figure_prints_one_line_and_replaces_only_when_asked() {
     let arguments = ["muffliato/3", "--quick", "--out", out];
     let lines = text(&arguments);
     assert!(
-        lines.starts_with("3      ") && lines.contains("paper: ") && lines.contains("exact: "),
+        lines.starts_with("muffliato: ")
+            && lines.contains("\n3      ")
+            && lines.contains("paper: ")
+            && lines.contains("exact: "),
         "{lines}"
     );
     let first = fs::read(folder.path().join("results.json")).unwrap();

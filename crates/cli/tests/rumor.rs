@@ -165,7 +165,7 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     refused(&format!("{base} --muting 0.5 --rumors -1"), &["--rumors", "from 1 to 10000"]);
     refused(&format!("{base} --muting some"), &["--muting", "give a number"]);
     for nodes in ["0", "1"] {
-        refused(&format!("account rumor --nodes {nodes} --curious 0 --muting 0"), &["`nodes` is", "from 2"]);
+        refused(&format!("account rumor --nodes {nodes} --curious 0 --muting 0"), &["`peers` is", "from 2"]);
     }
     for curious in ["100", "1000"] {
         refused(

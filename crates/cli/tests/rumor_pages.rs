@@ -137,7 +137,8 @@ fn one_figure_is_the_same_every_time_and_replaces_only_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     let one = "reproduce rumor/2b --quick --out out";
     let line = text(folder.path(), one);
-    assert!(line.starts_with("2b     reproduced, and holds: paper: ") && line.contains("theory: "), "{line}");
+    assert!(line.starts_with("rumor: 1 of 1 claims reproduced, 1 hold (QUICK"), "{line}");
+    assert!(line.contains("\n2b     reproduced, and holds: paper: ") && line.contains("theory: "), "{line}");
     let first = fs::read(folder.path().join("out/results.json")).unwrap();
     sottovoce(folder.path(), one).assert().code(2);
     text(folder.path(), &format!("{one} --overwrite --quiet"));

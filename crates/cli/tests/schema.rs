@@ -17,7 +17,7 @@ const COMMANDS: &[(&str, &str)] = &[
         "graph generate --family geometric-fiedler --peers 12 --fiedler 0.1 --out OUT.graphml",
     ),
     ("graph inspect", "graph inspect GRAPH --distances"),
-    ("graph inspect", "graph inspect ONE"),
+    ("graph inspect", "graph inspect ONE --quiet"),
     ("account averaging", "account averaging --graph GRAPH --steps 2 --observers 0"),
     (
         "account averaging",
@@ -32,6 +32,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1"),
     ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH --matrix"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 8 --order 2 --expected 200"),
+    ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 1 --order 8 --expected 50"),
     ("account rumor", "account rumor --peers 100 --curious 10 --muting 0.1"),
     ("account rumor", "account rumor --peers 100 --curious 99 --muting 1"),
     ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --table --epsilon 1"),
@@ -51,25 +52,42 @@ const COMMANDS: &[(&str, &str)] = &[
     ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --calibrate-steps --epsilon 3"),
     (
         "account mechanism",
-        "account mechanism --gaussian --noise-multiplier 1 --population 100 --calibrate-batch --epsilon 3",
+        "account mechanism --gaussian --noise-multiplier 4 --population 100 --calibrate-batch --epsilon 3",
+    ),
+    (
+        "account mechanism",
+        "account mechanism --gaussian --noise-multiplier 4 --rows 100 --calibrate-batch --epsilon 3",
+    ),
+    ("account mechanism", "account mechanism --laplace --calibrate --epsilon 3"),
+    ("account mechanism", "account mechanism --discrete-gaussian --calibrate --epsilon 3"),
+    (
+        "account mechanism",
+        "account mechanism --randomized-response --adjacency replace --calibrate --epsilon 3",
     ),
     ("plan averaging", "plan averaging --graph GRAPH --target-worst 1"),
-    ("plan averaging", "plan averaging --peers 16 --target-far --epsilon 1 --target-mean 4"),
-    ("plan rumor", "plan rumor --peers 100 --curious 10 --delta 0.2"),
+    (
+        "plan averaging",
+        "plan averaging --peers 16 --target-far --epsilon 1 --target-mean 4 --out OUT-plan.toml",
+    ),
+    ("plan rumor", "plan rumor --peers 100 --curious 10 --delta 0.2 --out OUT-rumor.toml"),
     ("plan learning", "plan learning --peers 16 --rows 20 --iterations 2 --runs 1 --epsilon 4"),
     ("audit reconstruct", "audit reconstruct --graph GRAPH --steps 2 --observers 0 --runs 200"),
     ("audit reconstruct", "audit reconstruct --protocol butterfly --peers 8 --observers 0 --runs 200"),
     ("audit source", "audit source --peers 20 --curious 3 --muting 0.5 --runs 200"),
     ("audit source", "audit source --graph GRAPH --curious 1 --muting 0.5 --runs 200"),
     ("run quickstart", "run quickstart --no-report"),
-    ("run rumor", "run rumor --peers 64 --no-report"),
+    ("run averaging", "run averaging --graph NAMED --steps 2 --sigma 1 --out OUT-averaging"),
+    ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
     ("reproduce", "reproduce"),
 ];
 
-/// Keys of the documents that state what is promised.
-const GUARANTEED: [&str; 9] = [
+/// Keys that only rare results have, or long work.
+const RARE: [&str; 7] = ["silence", "ended", "worst_understatement", "labels", "paper", "quick", "out"];
+
+/// Commands whose documents state what is promised.
+const GUARANTEED: [&str; 10] = [
     "account averaging",
     "account learning",
     "account rumor",
@@ -77,6 +95,7 @@ const GUARANTEED: [&str; 9] = [
     "plan averaging",
     "plan rumor",
     "run quickstart",
+    "run averaging",
     "run rumor",
     "run learning",
 ];
@@ -180,9 +199,12 @@ fn documents_have_the_form_that_the_schema_says() {
         }
     }
     // Nothing is described that no command prints.
-    for (name, schema) in &schemas {
+    for (name, schema) in
+        schemas.iter().filter(|(name, _)| !["run file", "run quickstart"].contains(&name.as_str()))
+    {
         let printed = &used[name.as_str()];
         let described = schema["properties"].as_object().unwrap().keys();
+        let described = described.filter(|key| !RARE.contains(&key.as_str()));
         let unseen: Vec<_> =
             described.filter(|key| !printed.contains(key) && !key.ends_with("sha256")).collect();
         assert!(unseen.is_empty(), "{name}: {unseen:?}");

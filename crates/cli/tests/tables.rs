@@ -259,6 +259,7 @@ fn data_are_known_by_their_hash_and_formats_by_the_help() {
     let file = table(folder.path(), "t.csv", "u,y", |i| format!("{},{}", i % 7, i % 2));
     let found = json(&format!("{RUN} --norm 9 --data {file}"));
     assert_eq!(found["data"][0]["file"], "t.csv");
+    assert_eq!(found["data"][0]["sha256"], found["data_sha256"]);
     assert_eq!(
         found["data"][0]["sha256"],
         "22f9dc1a10713fddcaee980f7a20bbe9e0bde2e9a0d1e76846d5615f85451144"

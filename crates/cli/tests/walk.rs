@@ -28,6 +28,7 @@ fn a_path_is_accounted_for() {
     assert!((number(&found, "/trajectory_loss_linear/5") - 9.0 / 4.0).abs() < 1e-12);
     assert!((number(&found, "/trajectory_loss_convex/1") - 1.5).abs() < 1e-12);
     assert_eq!(found["published_standing"], "refuted");
+    let walk = format!("{walk} --verbose");
     let text = String::from_utf8(sottovoce(&walk).assert().success().get_output().stdout.clone()).unwrap();
     assert!(text.contains("1.33334") && text.contains("2.25"), "{text}");
 }

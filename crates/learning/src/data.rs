@@ -72,19 +72,26 @@ pub struct Prepared {
     /// The loss.
     pub loss: Loss,
     /// The peers that a column names, each with its rows to train on.
-    pub peers: Option<(Vec<String>, Vec<Vec<usize>>)>,
+    pub peers: Option<Named>,
     /// What whoever gave the file should know.
     pub notes: Vec<String>,
     /// The files.
     pub sources: Vec<Source>,
 }
 
+/// Peers by their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// What they are called.
+    pub names: Vec<String>,
+    /// The rows to train on that each of them holds.
+    pub rows: Vec<Vec<usize>>,
+}
+
 impl Prepared {
     /// The rows to train on dealt out to the peers that are named, if any are.
     pub fn named_shards(&self) -> Result<Option<Shards>> {
-        let deal = |(names, lists): &(Vec<String>, Vec<Vec<usize>>)| {
-            Shards::by_lists(&self.train, lists)?.named(names.clone())
-        };
+        let deal = |peers: &Named| Shards::by_lists(&self.train, &peers.rows)?.named(peers.names.clone());
         self.peers.as_ref().map(deal).transpose()
     }
 }
@@ -207,11 +214,8 @@ fn numbered(table: Table) -> Result<Table> {
     }
 }
 
-/// Rows to train on.
-type Part = Vec<usize>;
-
 /// The places of rows to train and to test on, and which of the former are whose: every fifth row of a file, or of a peer in it, is for testing.
-fn parts(rows: usize, holders: Option<Holders>) -> (Part, Part, Option<(Vec<String>, Vec<Part>)>) {
+fn parts(rows: usize, holders: Option<Holders>) -> (Vec<usize>, Vec<usize>, Option<Named>) {
     let (names, of_rows) = match holders {
         Some(holders) => (Some(holders.names), holders.of_rows),
         None => (None, vec![0; rows]),
@@ -228,7 +232,7 @@ fn parts(rows: usize, holders: Option<Holders>) -> (Part, Part, Option<(Vec<Stri
         }
         seen[peer] += 1;
     }
-    (train, test, names.map(|names| (names, lists)))
+    (train, test, names.map(|names| Named { names, rows: lists }))
 }
 
 /// The name of a file without its folder and its ending.

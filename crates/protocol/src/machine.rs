@@ -150,6 +150,7 @@ pub enum Span {
 
 /// Why a message was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 pub enum Refusal {
     /// Not a number, or infinite: it must not spread.
     #[error("the value is not finite")]

@@ -15,6 +15,8 @@ pub trait Noise<V> {
 
 /// Gaussian numbers of one peer: draw `k` is the noise of `(seed, peer, k)`. It protects nobody.
 ///
+/// Nothing has to be cut at [`FAR`](sottovoce_protocol::FAR) scales: what 53 random bits can give is less than 14 of them.
+///
 /// ```
 /// use sottovoce_simulator::noise::{Noise, PeerNoise};
 /// let (mut first, mut again) = (PeerNoise::new(7, 3), PeerNoise::new(7, 3));

@@ -11,6 +11,7 @@ pub mod plan;
 
 pub mod rumor;
 pub mod terms;
+pub mod transcript;
 
 pub use error::{Error, Result, require};
 pub use sottovoce_audit as audit;

@@ -194,7 +194,7 @@ impl AveragingArgs {
                 Scheme::Gossip { mixing: self.source.mixing(graph)?, rounds, accelerated: false }
             }
             (None, Some(path)) => {
-                let schedule = read_schedule(path, self.source.weights)?;
+                let schedule = read_schedule(path, self.source.weights())?;
                 Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule }
             }
             (None, None) => bail!("`graph` is missing: give --graph FILE or --schedule FILE"),

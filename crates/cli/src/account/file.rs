@@ -6,6 +6,10 @@ use clap::Args;
 use sottovoce::averaging::{Public, reveal};
 use sottovoce::experiment::{Experiment, folder_of};
 
+use sottovoce::learning::Noise;
+use sottovoce::learning::account::account;
+use sottovoce::learning::losses::Question;
+
 use super::rumor;
 use crate::Global;
 
@@ -28,6 +32,16 @@ impl File {
                 let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
                 let setting = ready.setting.clone();
                 global.print(&reveal(Public::from(&ready), setting)?)
+            }
+            Experiment::Learning(learning) => {
+                let ready = learning.ready(&folder_of(&self.file), seed)?;
+                let settings = ready.choice.settings(&ready.task, ready.mixing.as_ref(), seed)?;
+                let question = Question::of(&ready.task, ready.mixing.as_ref(), &settings);
+                let sigma = match ready.noise {
+                    Noise::Given(sigma, _) => sigma,
+                    Noise::Calibrated(promise) => promise.sigma(&question)?,
+                };
+                global.print(&account(&question, &[0], sigma, learning.target.delta)?)
             }
             Experiment::Rumor(rumor) => rumor::print(&rumor.settings(seed)?.rumor()?, 0.0, 1, global),
         }

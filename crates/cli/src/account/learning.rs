@@ -1,13 +1,15 @@
 //! `sottovoce account learning`: what learning together reveals, by any method.
 
+use std::path::Path;
+
 use anyhow::bail;
 use clap::Args;
+use sottovoce::experiment::{GraphFile, LearningTarget, MethodSpec};
 use sottovoce_privacy::Gdp;
 
 use crate::Global;
 use crate::graph::source::peer;
 use crate::graph::{count, real};
-use crate::learning::{MethodArgs, TargetArgs};
 use sottovoce::learning::account::account;
 use sottovoce::learning::losses::Question;
 
@@ -27,9 +29,11 @@ const MOST_PEERS: usize = 1_000_000;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LearningArgs {
     #[command(flatten)]
-    method: MethodArgs,
+    method: MethodSpec,
     #[command(flatten)]
-    target: TargetArgs,
+    graph: GraphFile,
+    #[command(flatten)]
+    target: LearningTarget,
     /// Number of peers, where no graph is given.
     #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count, conflicts_with = "graph")]
     nodes: Option<usize>,
@@ -48,8 +52,9 @@ impl LearningArgs {
         }
         // Refuses a delta outside (0, 1) before the work.
         Gdp::of_noise(1.0)?.epsilon(self.target.delta)?;
-        let choice = self.method.choice("gossip")?;
-        let (peers, mixing) = self.method.peers_and_mixing(choice.method, self.nodes, global.seed)?;
+        let choice = self.method.choice("gossip", &self.graph)?;
+        let (peers, mixing) =
+            self.graph.peers_and_mixing(choice.method, self.nodes, Path::new(""), global.seed)?;
         if peers > MOST_PEERS {
             bail!("`nodes` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
         }

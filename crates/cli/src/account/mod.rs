@@ -5,6 +5,7 @@ mod file;
 mod learning;
 mod mechanism;
 mod rumor;
+mod transcript;
 mod walk;
 
 use clap::{Args, Subcommand};
@@ -37,6 +38,8 @@ enum What {
     Rumor(rumor::RumorArgs),
     /// An experiment's file: `account my.toml` is short for it.
     File(file::File),
+    /// A run that is over: what it revealed, from its transcript.
+    Transcript(transcript::Transcript),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
     Walk(Box<walk::WalkArgs>),
 }
@@ -49,6 +52,7 @@ impl Account {
             What::Learning(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
             What::File(arguments) => arguments.run(global),
+            What::Transcript(arguments) => arguments.run(global),
             What::Walk(arguments) => arguments.run(global),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args, Parser};
 use sottovoce::experiment::{Experiment, folder_of};
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
@@ -55,6 +56,12 @@ impl File {
                     target: 0.5,
                 };
                 attack(&question, &Claim::Exact, &weighing, ready.names(), global)
+            }
+            Experiment::Learning(_) => {
+                bail!(
+                    "`experiment` is learning: there is no attack on a model yet; account for it with `sottovoce account {}`",
+                    self.file.display()
+                )
             }
             Experiment::Rumor(rumor) => {
                 let rumor = rumor.settings(seed)?.rumor()?;

@@ -5,6 +5,7 @@ mod reconstruct;
 mod source;
 mod source_table;
 mod table;
+mod transcript;
 
 use std::fmt;
 
@@ -43,6 +44,8 @@ enum What {
     Reconstruct(Box<reconstruct::Reconstruct>),
     /// An experiment's file: `audit my.toml` is short for it.
     File(file::File),
+    /// A run that is over: did peers do what was agreed, and does its account stand?
+    Transcript(transcript::Transcript),
     /// Rumours: attacks that name the source, against what theorems allow.
     Source(Box<source::Source>),
 }
@@ -52,6 +55,7 @@ impl Audit {
         match &self.what {
             What::Reconstruct(arguments) => arguments.run(global),
             What::File(arguments) => arguments.run(global),
+            What::Transcript(arguments) => arguments.run(global),
             What::Source(arguments) => arguments.run(global),
         }
     }

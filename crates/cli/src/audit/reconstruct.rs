@@ -18,8 +18,8 @@ use crate::graph::{ResultsChoice, count, real};
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0 --claim published
-  sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --runs 10000 --json
+  sottovoce audit reconstruct --graph ring.txt --lazy 0.3 --steps 6 --observers 0 --claim published
+  sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
   sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0 --results published
 
@@ -119,7 +119,8 @@ impl Reconstruct {
             seed: global.seed,
         };
         let claim = if self.claim == Choice::Exact { Claim::Exact } else { Claim::Published };
-        let weighing = Weighing { weights: self.source.weights, lazy: self.source.lazy, target: self.target };
+        let weighing =
+            Weighing { weights: self.source.weights(), lazy: self.source.lazy(), target: self.target };
         attack(&question, &claim, &weighing, names, global)
     }
 
@@ -149,7 +150,7 @@ impl Reconstruct {
                 bail!("`protocol` is accelerated: acceleration needs a fixed graph; give --graph FILE")
             }
             (Protocol::Gossip, _, _, Some(path)) => {
-                let schedule = read_schedule(path, self.source.weights)?;
+                let schedule = read_schedule(path, self.source.weights())?;
                 Ok(Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule })
             }
             (protocol, Some(graph), _, _) => {

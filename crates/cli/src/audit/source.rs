@@ -19,7 +19,7 @@ use crate::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit source --peers 1000 --curious 100 --muting 0.5
-  sottovoce audit source --peers 1000 --curious 100 --muting 0.5 --suspects 2 --rumors 10 --epsilon 0.5
+  sottovoce audit source --peers 1000 --curious 100 --muting 0.5 --suspects 2 --epsilon 0.5
   sottovoce audit source --graph friends.txt --curious-peers 3,17 --muting 0.2 --sees everything
   sottovoce audit source --peers 4000 --curious 2000 --muting 1 --delayed-start
 

@@ -7,6 +7,7 @@ mod report;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};
+pub(crate) use sottovoce::experiment::flags::{count, real};
 use sottovoce_views::exact::Results;
 
 use super::Global;
@@ -56,16 +57,6 @@ impl From<ResultsChoice> for Results {
             ResultsChoice::Published => Self::Published,
         }
     }
-}
-
-/// Parses a whole number, such as a number of nodes.
-pub(crate) fn count(text: &str) -> Result<usize, String> {
-    text.parse().map_err(|_| "give a whole number that is not negative, such as 16".to_owned())
-}
-
-/// Parses any number; its range is checked where it is used.
-pub(crate) fn real(text: &str) -> Result<f64, String> {
-    text.parse().map_err(|_| "give a number, such as 0.25".to_owned())
 }
 
 /// `1 node`, `2 nodes`.

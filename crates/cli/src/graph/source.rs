@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use sottovoce::experiment::graph::mixing;
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -23,12 +24,12 @@ pub(crate) struct GraphSource {
     /// Format of the graph file; without it the extension tells.
     #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "graph")]
     format: Option<Format>,
-    /// What neighbours give to each other in one step; uniform needs equal degrees.
-    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis", value_parser = weights())]
-    pub(crate) weights: Weights,
-    /// Share of its own value that every peer keeps in a step, from 0 to below 1.
-    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]
-    pub(crate) lazy: f64,
+    /// What neighbours give to each other in one step; uniform needs equal degrees (default: metropolis).
+    #[arg(long, value_name = "WEIGHTS", value_parser = weights())]
+    weights: Option<Weights>,
+    /// Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0).
+    #[arg(long, value_name = "L", value_parser = real, allow_negative_numbers = true)]
+    lazy: Option<f64>,
 }
 
 impl GraphSource {
@@ -37,28 +38,19 @@ impl GraphSource {
         self.graph.as_deref().map(|path| read_graph(path, self.format)).transpose()
     }
 
-    /// Refuses what only a graph has a use for, where there is none: `whose` says of what.
-    pub(crate) fn refuse(&self, whose: &str) -> anyhow::Result<()> {
-        if self.graph.is_some() {
-            bail!("`graph` is given: {whose} has no use for one; leave it out");
-        }
-        if self.lazy != 0.0 {
-            bail!("`lazy` is {}: {whose} has no weights; leave it out", self.lazy);
-        }
-        if self.weights != Weights::Metropolis {
-            bail!("`weights` is {}: {whose} has none; leave it out", self.weights);
-        }
-        Ok(())
+    /// What neighbours give to each other.
+    pub(crate) fn weights(&self) -> Weights {
+        self.weights.unwrap_or(Weights::Metropolis)
+    }
+
+    /// What everyone keeps.
+    pub(crate) fn lazy(&self) -> f64 {
+        self.lazy.unwrap_or(0.0)
     }
 
     /// The weights on a graph that must be connected.
     pub(crate) fn mixing(&self, graph: &Graph) -> anyhow::Result<Mixing> {
-        graph.require_connected(
-            "averaging needs a connected graph: add edges, or take its largest component",
-        )?;
-        let mixing = Mixing::new(graph, self.weights).lazy(self.lazy)?;
-        mixing.check()?;
-        Ok(mixing)
+        Ok(mixing(graph, self.weights(), self.lazy())?)
     }
 }
 

@@ -263,10 +263,10 @@ impl Planned {
         let width =
             plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
         let heading = format!("epsilon at delta = {:e}", plan.delta);
-        writeln!(f, "  {:width$} {:54} {heading}", "", "")?;
+        writeln!(f, "{heading:>0$}", width + 77)?;
         writeln!(
             f,
-            "  {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7} {:>6} {:>7} {:>7} {:>7}",
+            "  {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6} {:>6} {:>6} {:>7} {:>6}",
             "protocol",
             "graph",
             "sigma",
@@ -282,7 +282,7 @@ impl Planned {
             let mark = if i == plan.chosen { '>' } else { ' ' };
             writeln!(
                 f,
-                "{mark} {:<18} {:<width$} {:>7} {:>7} {:>4} {:>7.1e} {:>6} {:>7} {:>7} {:>7}",
+                "{mark} {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6.1e} {:>6} {:>6} {:>7} {:>6}",
                 row.protocol.name(),
                 end(graph(row), width),
                 short_up(row.sigma),
@@ -349,7 +349,7 @@ impl fmt::Display for Planned {
 }
 
 /// Widest name of a graph in the table.
-const WIDEST: usize = 20;
+const WIDEST: usize = 22;
 
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")

@@ -1,11 +1,15 @@
 //! `sottovoce plan learning`: which way to learn together.
 
+use std::path::Path;
+
+use anyhow::bail;
 use clap::Args;
+use sottovoce::experiment::{GraphFile, LearningTarget, TaskSpec};
 
 use crate::Global;
 use crate::graph::count;
-use crate::learning::{GraphArgs, TargetArgs};
-use crate::task::TaskArgs;
+use crate::input;
+use crate::output::note;
 use sottovoce::learning::plan::Problem;
 
 const EXAMPLES: &str = "Examples:
@@ -21,11 +25,11 @@ contributions are those with the least training loss. That choice is made withou
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LearningArgs {
     #[command(flatten)]
-    task: TaskArgs,
+    task: TaskSpec,
     #[command(flatten)]
-    graph: GraphArgs,
+    graph: GraphFile,
     #[command(flatten)]
-    target: TargetArgs,
+    target: LearningTarget,
     /// Contributions of each peer to choose from.
     #[arg(long, value_name = "T,...", value_delimiter = ',', default_value = "5,10,20", value_parser = count)]
     iterations: Vec<usize>,
@@ -36,7 +40,14 @@ pub(crate) struct LearningArgs {
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let (task, mixing) = self.graph.mixing(self.task.read()?, global.seed)?;
+        let (task, notes) = self.task.read(Path::new(""))?;
+        notes.iter().for_each(|text| note(text));
+        input::of_task(&self.task, &task)?;
+        let (task, found) = self.graph.mixing(Path::new(""), task, global.seed)?;
+        let Some((mixing, place)) = found else { bail!("`graph` is missing: give --graph FILE") };
+        if let Some(hash) = place.sha256 {
+            input::keep(input::GRAPH, hash);
+        }
         let problem = Problem {
             task: &task,
             mixing: &mixing,

@@ -10,9 +10,9 @@ use crate::Global;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --graph friends.graphml --values mine.csv --epsilon 2
-  sottovoce run averaging --graph friends.graphml --values mine.csv --range 0:200 --sigma 50 --relay-noise 0.1 --steps 15
+  sottovoce run averaging --graph a.txt --values mine.csv --range 0:200 --sigma 50 --relay-noise 0.1
   sottovoce run averaging --peers 32 --drop 0.01 --crashes 3@500 --timeout 2000 --seeds 10
-  sottovoce run averaging --peers 16 --protocol butterfly --epsilon 1 --against wire-tapper --no-report --json
+  sottovoce run averaging --peers 16 --protocol butterfly --epsilon 1 --no-report --json
 
 A table of values has a header: a column `peer` with names as in the graph, and a column for each number. The range is public; what lies
 outside is moved inside. The report's folder also holds the experiment as a file (run it again: sottovoce run experiment.toml).";

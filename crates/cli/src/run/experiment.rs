@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
-use sottovoce::{averaging, rumor};
-use sottovoce_report::{AveragingReport, RumorReport};
+use sottovoce::{averaging, rumor, transcript};
+use sottovoce_report::{AveragingReport, RumorReport, store};
 
+use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
 use crate::Global;
 
@@ -31,12 +32,21 @@ impl File {
         let mut experiment = Experiment::read(&self.file)?;
         match (&mut experiment, self.seeds) {
             (Experiment::Averaging(averaging), Some(seeds)) => averaging.seeds = Some(seeds),
-            (_, Some(seeds)) => bail!("`seeds` is {seeds}: only averaging runs under several; leave it out"),
+            (Experiment::Learning(learning), Some(seeds)) => learning.seeds = Some(seeds),
+            (Experiment::Rumor(_), Some(seeds)) => {
+                bail!("`seeds` is {seeds}: a rumour runs under one; leave it out")
+            }
             (_, None) => {}
         }
         execute(&experiment, &folder_of(&self.file), &self.place, global)
     }
 }
+
+/// What lies beside the page of an averaging.
+const BESIDE: [(&str, &str); 2] = [
+    ("experiment.toml", "the experiment, to be run again"),
+    ("transcript.json", "who released what, and who sent what to whom"),
+];
 
 /// Runs an experiment, and writes and prints what came of it.
 pub(super) fn execute(
@@ -48,6 +58,9 @@ pub(super) fn execute(
     let seed = global.seed_of(experiment);
     match experiment {
         Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
+        Experiment::Learning(learning) => {
+            learn(learning, folder, seed, &Checkpoints::default(), place, global)
+        }
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }
 }
@@ -62,18 +75,27 @@ fn average(
     let out = place.folder()?;
     if let Some(out) = &out {
         AveragingReport::free(out, place.overwrite)?;
+        store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
     }
     let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
     let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
-    let (report, files) = match (&out, &mut found.report) {
-        (Some(out), Some(report)) => {
+    let mut files = Vec::new();
+    if let Some(out) = &out {
+        let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
+        let transcript =
+            found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
+        let beside = [(BESIDE[0].0, whole.to_toml()?.into_bytes()), (BESIDE[1].0, transcript)];
+        let mut all = Vec::new();
+        if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
-            (Some(out.clone()), report.write(out, place.overwrite)?)
+            report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
+            all = report.files()?;
         }
-        _ => (None, Vec::new()),
-    };
-    global.print(&Printed { found, report, files })
+        all.extend(beside.map(|(name, content)| (name.to_owned(), content)));
+        files = store::write(out, &all, place.overwrite)?;
+    }
+    global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
 
 fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyhow::Result<()> {

@@ -1,17 +1,18 @@
 //! `sottovoce run learning`: peers learn a model together.
 
 use std::io::BufWriter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
 use super::{Place, Printed};
 use crate::Global;
-use crate::graph::{count, real};
-use crate::learning::{MethodArgs, StepArgs, TargetArgs};
-use crate::task::TaskArgs;
-use sottovoce::learning::{Checkpoint, Job, Noise, Run};
+use crate::graph::count;
+use crate::input;
+use crate::output::note;
+use sottovoce::experiment::{self, Experiment};
+use sottovoce::learning::{Checkpoint, Noise, Run};
 use sottovoce_report::{LearningReport, store};
 
 const EXAMPLES: &str = "Examples:
@@ -39,19 +40,16 @@ computed without privacy; a simulation hides nothing, since its noise follows fr
 #[command(after_help = EXAMPLES)]
 pub(super) struct Learning {
     #[command(flatten)]
-    task: TaskArgs,
+    experiment: experiment::Learning,
     #[command(flatten)]
-    method: MethodArgs,
+    state: Checkpoints,
     #[command(flatten)]
-    step: StepArgs,
-    #[command(flatten)]
-    target: TargetArgs,
-    /// Noise on a gradient, in units of its sensitivity; 0 for a run that protects nobody.
-    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
-    sigma: Option<f64>,
-    /// Runs with this and the following seeds over which the accuracy, or the error, is measured: one alone may be lucky.
-    #[arg(long, value_name = "N", default_value = "10", value_parser = count)]
-    seeds: usize,
+    place: Place,
+}
+
+/// Where a run's state is kept.
+#[derive(Debug, Default, Args)]
+pub(super) struct Checkpoints {
     /// File in which the run's state is kept.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -61,45 +59,60 @@ pub(super) struct Learning {
     /// Stop after so many steps, and keep the state in the checkpoint.
     #[arg(long, value_name = "N", value_parser = count, requires = "checkpoint")]
     pause_after: Option<usize>,
-    #[command(flatten)]
-    place: Place,
 }
 
 impl Learning {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let folder = self.place.folder()?;
-        if let Some(folder) = &folder {
-            LearningReport::free(folder, self.place.overwrite)?;
-        }
-        let choice = self.step.of(self.method.choice("butterfly")?)?;
-        let noise = self.target.noise(self.sigma)?;
-        let (task, mixing) = self.method.mixing(choice.method, self.task.read()?, global.seed)?;
-        let job = Job {
-            task: &task,
-            mixing: mixing.as_ref(),
-            choice,
-            noise,
-            seeds: self.seeds,
-            seed: global.seed,
-            delta: self.target.delta,
-            threads: sottovoce_views::parallel::threads(),
-        };
-        let mut run = job.start()?;
-        self.take_up(&mut run)?;
-        let more = self.learn(&mut run, &noise, global)?;
-        let bar = global.progress(self.seeds, "other seeds");
-        let found = job.conclude(&run, more, || bar.inc(1))?;
-        bar.finish_and_clear();
-        let written = match &folder {
-            Some(folder) => {
-                let report = found.report(global.provenance())?;
-                report.write(folder, serde_json::to_vec(&found)?, self.place.overwrite)?
-            }
-            None => Vec::new(),
-        };
-        global.print(&Printed { found, report: folder, files: written })
+        learn(&self.experiment, Path::new(""), global.seed, &self.state, &self.place, global)
     }
+}
 
+/// The experiment beside the page.
+const EXPERIMENT: &str = "experiment.toml";
+
+/// Runs the experiment, and writes and prints what came of it.
+pub(super) fn learn(
+    experiment: &experiment::Learning,
+    folder: &Path,
+    seed: u64,
+    state: &Checkpoints,
+    place: &Place,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let out = place.folder()?;
+    if let Some(out) = &out {
+        LearningReport::free(out, place.overwrite)?;
+        store::check(out, &[EXPERIMENT], place.overwrite)?;
+    }
+    let ready = experiment.ready(folder, seed)?;
+    ready.notes.iter().for_each(|text| note(text));
+    input::of_task(&experiment.task, &ready.task)?;
+    if let Some(hash) = &ready.graph_sha256 {
+        input::keep(input::GRAPH, hash.clone());
+    }
+    let job = experiment.job(&ready, seed);
+    let mut run = job.start()?;
+    state.take_up(&mut run)?;
+    let more = state.learn(&mut run, &ready.noise, global)?;
+    let bar = global.progress(experiment.seeds(), "other seeds");
+    let found = job.conclude(&run, more, || bar.inc(1))?;
+    bar.finish_and_clear();
+    let written = match &out {
+        Some(out) => {
+            let mut report = found.report(global.provenance())?;
+            report.beside = vec![(EXPERIMENT.into(), "the experiment, to be run again".into())];
+            let mut all = report.files(serde_json::to_vec(&found)?)?;
+            let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
+            let text = Experiment::Learning(Box::new(whole)).to_toml()?.into_bytes();
+            all.push((EXPERIMENT.into(), text));
+            store::write(out, &all, place.overwrite)?
+        }
+        None => Vec::new(),
+    };
+    global.print(&Printed { found, report: out, files: written })
+}
+
+impl Checkpoints {
     fn take_up(&self, run: &mut Run<'_>) -> anyhow::Result<()> {
         let Some(path) = &self.checkpoint else { return Ok(()) };
         if !self.resume {

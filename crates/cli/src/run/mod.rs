@@ -27,7 +27,7 @@ use experiment::execute;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run averaging --graph friends.graphml --values mine.csv\n  sottovoce run learning\n  \
-                  sottovoce run rumor\n  sottovoce run my.toml (an experiment's file; `sottovoce new averaging` prints one)"
+                  sottovoce run rumor\n  sottovoce run my.toml\n\nAn experiment's file such as my.toml is what `sottovoce new averaging` prints."
 )]
 pub(crate) struct Run {
     #[command(subcommand)]

@@ -9,6 +9,8 @@
 //! "word"                                     this word
 //! @name                                      an object of the section @name
 //! ```
+//!
+//! Commands that print alike share a section.
 
 use anyhow::bail;
 use clap::Args;
@@ -67,7 +69,8 @@ fn key(line: &'static str) -> Option<Key> {
 
 /// The commands that print documents.
 fn commands() -> impl Iterator<Item = &'static str> {
-    sections().map(|(name, _)| name).filter(|name| !name.starts_with('@') && *name != COMMON)
+    let names = sections().flat_map(|(names, _)| names.split(", "));
+    names.filter(|name| !name.starts_with('@') && *name != COMMON)
 }
 
 /// All schemas, by command.
@@ -79,7 +82,9 @@ fn all() -> Option<Value> {
 
 /// The schema of a command's document.
 fn of(command: &str) -> Option<Value> {
-    let of = |wanted: &str| sections().find(|(name, _)| *name == wanted).map(|(_, keys)| keys);
+    let of = |wanted: &str| {
+        sections().find(|(names, _)| names.split(", ").any(|name| name == wanted)).map(|(_, keys)| keys)
+    };
     let keys = [of(COMMON)?, of(command).filter(|_| commands().any(|name| name == command))?].concat();
     let mut schema = object(&keys);
     let named =

@@ -231,12 +231,7 @@ impl Rows {
         match (field.parse::<f64>(), self.missing) {
             (Ok(number), _) if number.is_finite() => Ok(number),
             (_, Missing::Value(value)) if is_missing(field) => Ok(value),
-            _ if is_missing(field) => {
-                let name = self.layout.name(column);
-                let advice =
-                    "remove the row, or say which number stands for it (--missing zero, or --missing VALUE)";
-                Err(Error::line(line, format!("{name} is missing (`{}`): {advice}", show(field))))
-            }
+            _ if is_missing(field) => Err(self.absent(line, column, field)),
             (Ok(_), _) => number(line, &self.layout.name(column), field),
             // The slow path has time for names.
             (Err(_), _) => {
@@ -250,13 +245,23 @@ impl Rows {
         }
     }
 
+    fn absent(&self, line: usize, column: usize, field: &str) -> Error {
+        let name = self.layout.name(column);
+        let advice = "remove the row, or say which number stands for it (--missing zero, or --missing VALUE)";
+        Error::line(line, format!("{name} is missing (`{}`): {advice}", show(field)))
+    }
+
     /// One for its value, zeros for all others; nothing but zeros where it is missing and that is allowed.
     fn category(&mut self, line: usize, column: usize, field: &str) -> Result<()> {
         let Role::Category(values) = &self.layout.roles[column] else { return Ok(()) };
-        let absent = is_missing(field)
-            && self.missing != Missing::Refuse
-            && !values.iter().any(|value| value == field);
-        let own = if absent { None } else { Some(among(values, line, &self.layout.name(column), field)?) };
+        let own = match values.iter().position(|value| value == field) {
+            None if is_missing(field) && self.missing == Missing::Refuse => {
+                return Err(self.absent(line, column, field));
+            }
+            None if is_missing(field) => None,
+            None => Some(among(values, line, &self.layout.name(column), field)?),
+            own => own,
+        };
         self.features.extend((0..values.len()).map(|value| f64::from(u8::from(Some(value) == own))));
         Ok(())
     }

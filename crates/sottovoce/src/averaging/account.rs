@@ -11,9 +11,10 @@ use sottovoce_views::exact::Results;
 use sottovoce_views::published::{self, Formula};
 
 use super::pairs::{Pairs, hops};
-use crate::Result;
 use crate::experiment::Ready;
+use crate::experiment::graph::peer;
 use crate::terms::{Stated, short_up};
+use crate::{Result, require};
 
 /// What is said of the worst pair of those who are not neighbours.
 pub(super) const FAR: &str = "the worst pair at distance 2 or more";
@@ -48,6 +49,24 @@ impl From<&Ready> for Public {
             delta: ready.experiment.target.delta,
             observers: ready.observers.clone(),
         }
+    }
+}
+
+impl Public {
+    /// The same with other observers, by name, and another delta, where they are given.
+    pub fn asked(mut self, observers: &[String], delta: Option<f64>) -> Result<Self> {
+        if !observers.is_empty() {
+            let nodes = self.graph.nodes();
+            let number = |name: &String| peer("observers", name, Some(&self.graph), nodes);
+            self.observers = observers.iter().map(number).collect::<Result<_>>()?;
+            self.observers.sort_unstable();
+            self.observers.dedup();
+        }
+        if let Some(delta) = delta {
+            require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+            self.delta = delta;
+        }
+        Ok(self)
     }
 }
 

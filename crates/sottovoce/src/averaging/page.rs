@@ -115,6 +115,7 @@ pub(super) fn report(
         attack,
         guarantees: lines(all, found.delta)?,
         headline: found.headline.clone(),
+        beside: Vec::new(),
         provenance: provenance(run, found),
         notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
         cells: cells(run, found, grid, points, all)?,

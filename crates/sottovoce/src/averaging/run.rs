@@ -20,8 +20,9 @@ use sottovoce_views::exact::Leakage;
 use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, Point, column, predicted};
 use super::{page, words};
-use crate::experiment::{Averaging, Range, Ready};
+use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::terms::Stated;
+use crate::transcript::File;
 use crate::{Result, require};
 
 /// Runs over which errors are measured, and values that they may take together.
@@ -109,6 +110,9 @@ pub struct Averaged {
     pub computed_without_privacy: [&'static str; 5],
     /// Verdict of the attack.
     pub attack: String,
+    /// What happened, without values.
+    #[serde(skip)]
+    pub transcript: Option<File>,
     /// Everything the report shows; none for very many peers.
     #[serde(skip)]
     pub report: Option<AveragingReport>,
@@ -153,7 +157,7 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
 /// A run, message by message.
 struct Simulated {
     outcome: Outcome<Vec<f64>>,
-    past: Past,
+    transcript: AveragingTranscript,
 }
 
 impl Simulated {
@@ -163,7 +167,8 @@ impl Simulated {
             values: ready.values.all.clone(),
             scheme: ready.setting.scheme.clone(),
             noising,
-            budget: (ready.sensitivity / ready.sigma).powi(2),
+            // One release, and a hair for rounding.
+            budget: (ready.sensitivity / ready.sigma).powi(2) * (1.0 + 1e-9),
         };
         let mut machines = setup.numbers()?;
         if ready.experiment.network.lenient {
@@ -178,8 +183,7 @@ impl Simulated {
             .invariants(checks)
             .recorder(&mut transcript)
             .run();
-        let past = Past::new(ready.setting.clone(), &transcript)?;
-        Ok(Self { outcome, past })
+        Ok(Self { outcome, transcript })
     }
 
     /// Root of the mean squared distance of results from the mean of all private values; NaN where nobody has one.
@@ -203,13 +207,19 @@ pub(super) struct Judged<'a> {
     pub(super) ready: &'a Ready,
     pub(super) seed: u64,
     pub(super) outcome: Outcome<Vec<f64>>,
+    pub(super) file: File,
     pub(super) views: Views<Past>,
 }
 
 impl<'a> Judged<'a> {
     fn new(ready: &'a Ready, first: Simulated, seed: u64) -> Result<Self> {
-        let Simulated { outcome, past } = first;
-        Ok(Self { ready, seed, outcome, views: Views::new(Public::from(ready), past)? })
+        let Simulated { outcome, transcript } = first;
+        let (public, experiment) =
+            (Public::from(ready), Experiment::Averaging(Box::new(ready.experiment.clone())));
+        // What is said of the run comes from its transcript, as it will be written.
+        let file = File::new(&experiment, seed, &public, transcript)?;
+        let past = file.past()?;
+        Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
     }
 
     fn conclude(self, errors: &[f64], done: &impl Fn()) -> Result<Averaged> {
@@ -264,6 +274,7 @@ impl<'a> Judged<'a> {
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),
+            transcript: None,
             report: None,
             summary: Vec::new(),
             title: ready
@@ -277,6 +288,7 @@ impl<'a> Judged<'a> {
         if !points.is_empty() {
             found.report = Some(page::report(&self, &found, &grid, &points, &measured, attack, &all)?);
         }
+        found.transcript = Some(self.file);
         Ok(found)
     }
 

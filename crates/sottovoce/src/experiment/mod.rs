@@ -10,9 +10,13 @@
 //! and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
+#[cfg(feature = "flags")]
+pub mod flags;
 pub mod graph;
+mod learning;
 mod network;
 mod rumor;
+mod task;
 mod template;
 mod values;
 
@@ -23,8 +27,12 @@ use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
 pub use graph::{GraphSpec, Place};
+pub use learning::{
+    GradientNoise, GraphFile, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
+};
 pub use network::NetworkSpec;
 pub use rumor::Rumor;
+pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
 pub use values::{Range, Values, ValuesSpec};
 
@@ -46,12 +54,14 @@ use crate::{Error, Result};
 pub enum Experiment {
     /// Peers average their private values.
     Averaging(Box<Averaging>),
+    /// Peers learn a model together.
+    Learning(Box<Learning>),
     /// A rumour spreads.
     Rumor(Rumor),
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 2] = ["averaging", "rumor"];
+pub const KINDS: [&str; 3] = ["averaging", "learning", "rumor"];
 
 impl Experiment {
     /// Reads the text of a file.
@@ -67,6 +77,7 @@ impl Experiment {
         let read = |error: toml::de::Error| wrong(error.to_string().trim_end().to_owned());
         match kind.as_str() {
             "averaging" => Ok(Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?))),
+            "learning" => Ok(Self::Learning(Box::new(Learning::deserialize(table).map_err(read)?))),
             "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
             _ => Err(Error::parameter("experiment", kind, kinds())),
         }
@@ -88,6 +99,7 @@ impl Experiment {
     pub fn seed(&self) -> Option<u64> {
         match self {
             Self::Averaging(averaging) => averaging.seed,
+            Self::Learning(learning) => learning.seed,
             Self::Rumor(rumor) => rumor.seed,
         }
     }

@@ -3,6 +3,7 @@
 use super::KINDS;
 use crate::{Error, Result};
 
+const LEARNING: &str = include_str!("learning.toml");
 const RUMOR: &str = include_str!("rumor.toml");
 const AVERAGING: &str = include_str!("averaging.toml");
 
@@ -19,6 +20,7 @@ const AVERAGING: &str = include_str!("averaging.toml");
 pub fn template(kind: &str) -> Result<&'static str> {
     match kind {
         "averaging" => Ok(AVERAGING),
+        "learning" => Ok(LEARNING),
         "rumor" => Ok(RUMOR),
         _ => Err(Error::parameter("kind", kind, format!("give one of {}", KINDS.join(", ")))),
     }

@@ -28,6 +28,7 @@ impl Learned {
             peers: self.rows.iter().enumerate().map(|(peer, rows)| (self.peer(peer), *rows)).collect(),
             charts: self.charts()?,
             caution: CURVES.into(),
+            beside: Vec::new(),
             guarantees: self.lines.clone(),
             notes: simulated.into_iter().chain([STARRED]).map(str::to_owned).collect(),
             provenance: Provenance {

@@ -1,4 +1,4 @@
-//! From a spectral gap to numbers of steps: mixing times, Chebyshev acceleration and the stopping rules of P1.
+//! From a spectral gap to numbers of steps: mixing times, Chebyshev acceleration and the stopping rules of the Muffliato paper.
 //!
 //! The stopping rules are the published ones (private averaging, "Muffliato"), so that runs can be compared with the
 //! paper. One correction: with edges drawn with probabilities `p`, the expected squared distance to the mean
@@ -54,7 +54,7 @@ pub fn chebyshev_weight(gap: f64) -> Result<f64> {
     Ok(2.0 * (1.0 - (gap * (1.0 - gap / 4.0)).sqrt()) / (1.0 - gap / 2.0).powi(2))
 }
 
-/// Steps of accelerated averaging (P1 Thm. 2): `ceil(gap^(-1/2) ln(n max(1, spread / noise)))`.
+/// Steps of accelerated averaging (Muffliato, Thm. 2): `ceil(gap^(-1/2) ln(n max(1, spread / noise)))`.
 ///
 /// `noise` is the variance added by each node and `spread` the mean squared distance of the true values to their
 /// mean. The published error after them is `3 noise / n`.
@@ -63,7 +63,7 @@ pub fn accelerated_steps(gap: f64, nodes: usize, noise: f64, spread: f64) -> Res
     steps(gap.sqrt(), log_ratio(nodes, noise, spread)?)
 }
 
-/// Steps of randomised pairwise averaging (P1 Thm. 3): `ceil(ln(n max(1, spread / noise)) / rate)`.
+/// Steps of randomised pairwise averaging (Muffliato, Thm. 3): `ceil(ln(n max(1, spread / noise)) / rate)`.
 ///
 /// `rate` is the contraction of the expected squared distance per step, see [`pairwise_rate`]. The published error is
 /// `2 noise / n`.
@@ -72,7 +72,7 @@ pub fn randomised_steps(rate: f64, nodes: usize, noise: f64, spread: f64) -> Res
     steps(rate, log_ratio(nodes, noise, spread)?)
 }
 
-/// Averaging steps `K` per gradient step (P1 Alg. 3): `ceil(gap^(-1/2) ln max(n, zeta² / (noise + rho²)))`.
+/// Averaging steps `K` per gradient step (Muffliato, Alg. 3): `ceil(gap^(-1/2) ln max(n, zeta² / (noise + rho²)))`.
 ///
 /// `heterogeneity` is `zeta²`, the spread of the local gradients at the optimum, and `variance` is `rho²`, that of
 /// their estimates.

@@ -195,17 +195,19 @@ pub struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Options {
-    /// Rounds of gossip after each gradient step.
+    /// Gossip steps after each contribution (default: as the paper has it).
+    #[serde(rename = "steps", alias = "rounds")]
     pub rounds: Option<usize>,
-    /// Whether gossip is accelerated.
+    /// Accelerate gossip.
     pub accelerated: bool,
-    /// Fresh noise on every message, as a share of the noise on a gradient.
+    /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
+    #[serde(rename = "relay-noise", alias = "relay")]
     pub relay: Option<f64>,
-    /// Tokens that walk in parallel.
+    /// Tokens that walk in parallel (default: 1).
     pub tokens: Option<usize>,
-    /// Steps in which a token is only passed on.
+    /// Steps in which a token is only passed on, at first (default: 0).
     pub burn_in: Option<usize>,
-    /// The distance for which a step size is computed.
+    /// The distance of the optimum for which a step size is computed.
     pub markov_step: Option<f64>,
 }
 
@@ -254,11 +256,11 @@ impl Entry {
         }
     }
 
-    /// Refuses a graph that it has no use for.
-    pub fn check_graph(&self, given: bool) -> Result<()> {
-        match given && !self.needs_graph {
-            true => Err(Error::parameter("graph", "given", useless("one", |entry| entry.needs_graph))),
-            false => Ok(()),
+    /// Refuses a graph, or part of what describes one, that it has no use for.
+    pub fn check_graph(&self, given: Option<&'static str>) -> Result<()> {
+        match given.filter(|_| !self.needs_graph) {
+            Some(name) => Err(Error::parameter(name, "given", useless(name, |entry| entry.needs_graph))),
+            None => Ok(()),
         }
     }
 
@@ -282,7 +284,7 @@ impl Entry {
 fn useless(name: &str, uses: impl Fn(&Entry) -> bool) -> String {
     let users: Vec<&str> = METHODS.iter().filter(|entry| uses(entry)).map(|entry| entry.name).collect();
     let (verb, it) =
-        (if users.len() == 1 { "has" } else { "have" }, if name == "one" { "one" } else { "it" });
+        (if users.len() == 1 { "has" } else { "have" }, if name == "graph" { "one" } else { "it" });
     format!("only {} {verb} a use for {it}; leave it out", users.join(" and "))
 }
 

@@ -101,14 +101,14 @@ fn every_option_belongs_to_a_method_and_is_refused_by_the_others() {
     for entry in &METHODS {
         let method = entry.method(&Options::default(), Some(&mixing)).unwrap();
         assert!(entry.options.iter().all(|name| all.given().any(|(known, _)| known == *name)));
-        assert_eq!(entry.check_graph(true).is_ok(), entry.needs_graph);
+        assert_eq!(entry.check_graph(Some("lazy")).is_ok(), entry.needs_graph);
         assert_eq!(Entry::find(entry.name).unwrap().name, entry.name);
         let (step, tried) = method.way().step_sizes();
         assert!(step > 0.0 && tried.iter().all(|step| *step > 0.0));
     }
     let said = Entry::find("dance").err().unwrap().to_string();
     assert_eq!(said, "`method` is dance: give one of gossip, butterfly, walk, local, central");
-    let said = Entry::find("local").unwrap().check_graph(true).unwrap_err().to_string();
+    let said = Entry::find("local").unwrap().check_graph(Some("graph")).unwrap_err().to_string();
     assert_eq!(said, "`graph` is given: only gossip and walk have a use for one; leave it out");
 }
 

@@ -1,0 +1,399 @@
+//! Peers learn a model together: the task, the method, the graph, the noise, and what may be lost.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sottovoce_learning::Task;
+use sottovoce_topology::Graph;
+use sottovoce_topology::family::{Family, generate};
+use sottovoce_topology::mixing::{Mixing, Weights};
+
+#[cfg(feature = "flags")]
+use super::flags::{count, real};
+use super::graph::{GraphSpec, Place, near};
+use super::task::TaskSpec;
+use crate::learning::method::{Entry, Options};
+use crate::learning::{Against, Choice, Job, Noise, Promise, Target};
+use crate::{Error, Result};
+
+/// Epsilon where none is given.
+const DEFAULT_EPSILON: f64 = 4.0;
+
+/// Learning.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct Learning {
+    /// Seed of everything random, where the command line gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub seed: Option<u64>,
+    /// Runs with this and the following seeds over which the accuracy, or the error, is measured: one alone may be lucky (default: 10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
+    pub seeds: Option<usize>,
+    /// What is learned, from which rows.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub task: TaskSpec,
+    /// Who can speak to whom.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub graph: GraphFile,
+    /// How.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub protocol: MethodSpec,
+    /// How far to step.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub step: StepSpec,
+    /// Under which noise.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub noise: GradientNoise,
+    /// What may be lost.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub target: LearningTarget,
+}
+
+/// The graph of a method that needs one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct GraphFile {
+    /// Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input (default: a random geometric graph).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(id = "graph", long = "graph", value_name = "FILE"))]
+    pub file: Option<PathBuf>,
+    /// Format of the graph file, where its ending does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "FORMAT", requires = "graph"))]
+    pub format: Option<String>,
+    /// A family, such as `{ ring = { n = 12 } }`, instead of a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub family: Option<Family>,
+    /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform (default: metropolis).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "WEIGHTS"))]
+    pub weights: Option<Weights>,
+    /// Share of its own value that every peer keeps in a step, from 0 to below 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "L", value_parser = real, allow_negative_numbers = true))]
+    pub lazy: Option<f64>,
+}
+
+/// How to learn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct MethodSpec {
+    /// Gossip after every step of all; the same to exact consensus (butterfly); a token that walks; or one of the baselines: everything public
+    /// (local), a trusted server (central). Without it: butterfly, and gossip for `account`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "METHOD", value_parser = methods()))]
+    pub method: Option<String>,
+    /// Contributions of each peer.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "T", default_value = "10", value_parser = count))]
+    pub iterations: usize,
+    /// Gossip steps after each contribution (default: as the paper has it).
+    #[serde(rename = "steps", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long = "steps", alias = "rounds", value_name = "K", value_parser = count))]
+    pub rounds: Option<usize>,
+    /// Accelerate gossip.
+    #[cfg_attr(feature = "flags", arg(long))]
+    pub accelerated: bool,
+    /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
+    #[serde(rename = "relay-noise", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long = "relay-noise", alias = "relay", value_name = "SHARE", value_parser = real, allow_negative_numbers = true))]
+    pub relay: Option<f64>,
+    /// Tokens that walk in parallel (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
+    pub tokens: Option<usize>,
+    /// Steps in which a token is only passed on, at first (default: 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
+    pub burn_in: Option<usize>,
+}
+
+impl Default for MethodSpec {
+    fn default() -> Self {
+        let (rounds, relay, tokens, burn_in) = (None, None, None, None);
+        Self { method: None, iterations: 10, rounds, accelerated: false, relay, tokens, burn_in }
+    }
+}
+
+/// The names of all methods.
+#[cfg(feature = "flags")]
+fn methods() -> clap::builder::PossibleValuesParser {
+    use crate::learning::method::METHODS;
+    use clap::builder::{PossibleValue, PossibleValuesParser};
+    PossibleValuesParser::new(METHODS.iter().map(|entry| PossibleValue::new(entry.name).help(entry.about)))
+}
+
+/// How far to step.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct StepSpec {
+    /// Step size (default: 4 for steps of all, 0.05 for a token's).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(id = "step", long = "step-size", alias = "step", value_name = "STEP", value_parser = real, allow_negative_numbers = true))]
+    pub size: Option<f64>,
+    /// The step size of the random-walk paper's Theorem 2 instead, for an optimum at this distance from 0 (needs --ridge).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DISTANCE", value_parser = real, conflicts_with = "step"))]
+    pub markov_step: Option<f64>,
+}
+
+/// The noise on a gradient.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct GradientNoise {
+    /// Noise on a gradient, in units of its sensitivity; 0 for a run that protects nobody (default: what the target asks for).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true))]
+    pub sigma: Option<f64>,
+}
+
+/// How much may be lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct LearningTarget {
+    /// Epsilon that a user's data may lose in the whole run (default, without --sigma: 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "EPS", value_parser = real, allow_negative_numbers = true))]
+    pub epsilon: Option<f64>,
+    /// Probability with which it may fail.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
+    pub delta: f64,
+    /// Read epsilon as a Rényi loss of this order.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "ORDER", value_parser = real, allow_negative_numbers = true))]
+    pub order: Option<f64>,
+    /// To whom.
+    #[cfg_attr(feature = "flags", arg(long, value_enum, default_value = "worst-peer"))]
+    pub against: Whom,
+}
+
+impl Default for LearningTarget {
+    fn default() -> Self {
+        Self { epsilon: None, delta: 1e-5, order: None, against: Whom::WorstPeer }
+    }
+}
+
+/// To whom something may be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Whom {
+    /// Someone who sees every message.
+    WireTapper,
+    /// Any one peer.
+    #[default]
+    WorstPeer,
+    /// A peer on average: a guarantee for nobody.
+    MeanPeer,
+}
+
+/// Learning that can be run: files read, the method chosen.
+pub struct ReadyLearning {
+    /// The task, its peers in the graph's order.
+    pub task: Task,
+    /// The graph, where the method has one.
+    pub mixing: Option<Mixing>,
+    /// The method.
+    pub choice: Choice,
+    /// The noise.
+    pub noise: Noise,
+    /// SHA-256 of the graph's file.
+    pub graph_sha256: Option<String>,
+    /// What was noticed in the files.
+    pub notes: Vec<String>,
+}
+
+impl Learning {
+    /// Reads what the experiment names; `folder` is where relative names begin.
+    pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
+        let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
+        let noise = self.target.noise(self.noise.sigma)?;
+        let (task, mut notes) = self.task.read(folder)?;
+        let needed = choice.method.needs_graph;
+        let (task, found) = if needed { self.graph.mixing(folder, task, seed)? } else { (task, None) };
+        let (mut mixing, mut graph_sha256) = (None, None);
+        if let Some((found, place)) = found {
+            (mixing, graph_sha256) = (Some(found), place.sha256);
+            notes.extend(place.notes);
+        }
+        Ok(ReadyLearning { task, mixing, choice, noise, graph_sha256, notes })
+    }
+
+    /// Runs over which accuracies are measured.
+    pub fn seeds(&self) -> usize {
+        self.seeds.unwrap_or(10)
+    }
+
+    /// The job of a ready experiment.
+    pub fn job<'a>(&self, ready: &'a ReadyLearning, seed: u64) -> Job<'a> {
+        Job {
+            task: &ready.task,
+            mixing: ready.mixing.as_ref(),
+            choice: ready.choice,
+            noise: ready.noise,
+            seeds: self.seeds(),
+            seed,
+            delta: self.target.delta,
+            threads: sottovoce_views::parallel::threads(),
+        }
+    }
+}
+
+impl GraphFile {
+    /// Whether a graph is given.
+    pub fn is_given(&self) -> bool {
+        self.file.is_some() || self.family.is_some()
+    }
+
+    /// What was given of it, by name.
+    fn given(&self) -> Option<&'static str> {
+        let (weights, lazy) = (self.weights.is_some(), self.lazy.is_some());
+        let all = [("graph", self.is_given()), ("weights", weights), ("lazy", lazy)];
+        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+    }
+
+    fn spec(&self) -> GraphSpec {
+        let Self { file, format, family, lazy, .. } = self.clone();
+        let weights = Some(self.weights.unwrap_or(Weights::Metropolis));
+        GraphSpec { file, format, family, weights, lazy, ..GraphSpec::default() }
+    }
+
+    /// The graph that is given.
+    pub fn read(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
+        self.is_given().then(|| self.spec().place(folder, seed)).transpose()
+    }
+
+    /// The weights on the graph that is given, or on a random geometric one, and the task with its peers in the graph's order, if they have names.
+    pub fn mixing(&self, folder: &Path, task: Task, seed: u64) -> Result<(Task, Option<(Mixing, Place)>)> {
+        let given = self.read(folder, seed)?;
+        let task = match &given {
+            Some(place) => {
+                let names: Vec<String> =
+                    (0..place.graph.nodes()).map(|node| place.graph.label(node)).collect();
+                task.in_order_of(&names)?
+            }
+            None => task,
+        };
+        let place = self.on(given, task.peers(), seed)?;
+        let mixing = self.spec().mixing(&place.graph)?;
+        Ok((task, Some((mixing, place))))
+    }
+
+    /// The graph that is given, or a random geometric one of this size.
+    fn on(&self, given: Option<Place>, peers: usize, seed: u64) -> Result<Place> {
+        let place = match given {
+            Some(place) => place,
+            None => {
+                let family = near(peers);
+                let graph = generate(&family, seed, true)?;
+                Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: family.to_string() }
+            }
+        };
+        if place.graph.nodes() != peers {
+            let n = place.graph.nodes();
+            return Err(Error::refused(format!(
+                "`graph` has {n} peers: give --peers {n}, so that the data is dealt out to them"
+            )));
+        }
+        Ok(place)
+    }
+}
+
+impl MethodSpec {
+    /// What was chosen, checked: an option that the method has no use for is refused, and so is a graph.
+    pub fn choice(&self, default: &str, graph: &GraphFile) -> Result<Choice> {
+        let method = Entry::find(self.method.as_deref().unwrap_or(default))?;
+        let options = Options {
+            rounds: self.rounds,
+            accelerated: self.accelerated,
+            relay: self.relay,
+            tokens: self.tokens,
+            burn_in: self.burn_in,
+            markov_step: None,
+        };
+        method.check(&options)?;
+        method.check_graph(graph.given())?;
+        Ok(Choice { method, options, iterations: self.iterations, step: None })
+    }
+}
+
+impl GraphFile {
+    /// The number of peers and the weights, where the graph may say how many peers there are and no task does.
+    pub fn peers_and_mixing(
+        &self,
+        method: &Entry,
+        peers: Option<usize>,
+        folder: &Path,
+        seed: u64,
+    ) -> Result<(usize, Option<Mixing>)> {
+        let given = self.read(folder, seed)?;
+        let Some(peers) = peers.or(given.as_ref().map(|place| Graph::nodes(&place.graph))) else {
+            return Err(match method.needs_graph {
+                true => Error::missing(
+                    "graph",
+                    "give --graph FILE, or --peers, the number of peers of a random one",
+                ),
+                false => Error::missing("peers", "give the number of peers"),
+            });
+        };
+        let mixing = match method.needs_graph {
+            true => Some(self.spec().mixing(&self.on(given, peers, seed)?.graph)?),
+            false => None,
+        };
+        Ok((peers, mixing))
+    }
+}
+
+impl StepSpec {
+    /// The same choice with this step size.
+    pub fn of(&self, choice: Choice) -> Result<Choice> {
+        if let (Some(size), Some(_)) = (self.size, self.markov_step) {
+            return Err(Error::parameter("step-size", size, "markov-step is given too; give one of them"));
+        }
+        let options = Options { markov_step: self.markov_step, ..choice.options };
+        choice.method.check(&options)?;
+        Ok(Choice { options, step: self.size, ..choice })
+    }
+}
+
+impl LearningTarget {
+    /// The target, if there is one.
+    pub fn given(&self) -> Result<Option<Promise>> {
+        self.epsilon.map(|epsilon| self.of(epsilon)).transpose()
+    }
+
+    /// The target, or the default.
+    pub fn promise(&self) -> Result<Promise> {
+        self.of(self.epsilon.unwrap_or(DEFAULT_EPSILON))
+    }
+
+    /// As much noise as is given, or else as the target asks for.
+    pub fn noise(&self, sigma: Option<f64>) -> Result<Noise> {
+        Ok(match sigma {
+            Some(sigma) => Noise::Given(sigma, self.given()?),
+            None => Noise::Calibrated(self.promise()?),
+        })
+    }
+
+    fn of(&self, epsilon: f64) -> Result<Promise> {
+        let target = match self.order {
+            Some(order) => Target::Renyi { order, epsilon },
+            None => Target::Approximate { epsilon, delta: self.delta },
+        };
+        target.check()?;
+        let against = match self.against {
+            Whom::WireTapper => Against::WireTapper,
+            Whom::WorstPeer => Against::WorstPeer,
+            Whom::MeanPeer => Against::MeanPeer,
+        };
+        Ok(Promise { target, against })
+    }
+}

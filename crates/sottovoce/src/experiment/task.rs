@@ -1,0 +1,418 @@
+//! The task of learning: which rows, and all that must be public about them.
+
+use std::collections::BTreeMap;
+use std::f64::consts::SQRT_2;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sottovoce_learning::houses::{self, Houses};
+use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, ZeroBased};
+use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
+
+use sottovoce_learning::data::{Kind, Labels, stem};
+use sottovoce_learning::{Batch, Bounds, Data, Task};
+
+#[cfg(feature = "flags")]
+use super::flags::{checked, count, real};
+use crate::{Error, Result};
+
+/// Seed of the synthetic look-alike: the same data whatever the run's seed.
+const LOOK_ALIKE: u64 = 823;
+/// Seed of dealing it out.
+const DEALING: u64 = 1;
+
+/// What dealing rows out by their labels assumes.
+const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
+
+/// Which data, and how gradients are bounded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct TaskSpec {
+    /// Number of peers that the data is dealt out to.
+    #[cfg_attr(feature = "flags", arg(long = "peers", alias = "nodes", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column"))]
+    #[serde(rename = "peers")]
+    pub nodes: usize,
+    /// Rows of each peer (default: as many as there are for all).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "R", value_parser = count, conflicts_with = "peer_column"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
+    /// How rows are dealt out: evenly in their order, by classes whose shares are drawn for each peer (`dirichlet:0.5`), or from apart to alike (`similarity:0`
+    /// to `similarity:1`). The latter two look at all labels: they are for Houses and its look-alike, and every guarantee says so.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "SPLIT", default_value = "even", value_parser = checked(split)))]
+    pub split: String,
+    /// Folder with the Houses data (`cal_housing.data`), or a file to learn from, gzipped or not: comma-separated values (.csv, .tsv, .data, .txt), ARFF
+    /// (.arff), SVMlight (.svm, .svmlight, .libsvm), or images as MNIST has them (`train-images-idx3-ubyte`, with `train-labels-idx1-ubyte` beside it).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "PATH"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<PathBuf>,
+    /// Column that names who holds a row: rows of the same name belong to one peer, and there are as many peers as names.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN", requires = "data"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_column: Option<String>,
+    /// Whether the first line of comma-separated values holds the names of the columns; what cannot be told is asked for.
+    #[cfg_attr(feature = "flags", arg(long, value_enum, requires = "data", default_value_t = Said::Auto))]
+    pub header: Said,
+    /// Column to leave out; once for each.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN", requires = "data"))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drop: Vec<String>,
+    /// All values that a column of words can hold; once for each such column. Every value becomes a feature that is 0 or 1. (Those that happen to occur
+    /// are somebody's.)
+    #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN=A,B,...", requires = "data", value_parser = checked(category)))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub category: Vec<String>,
+    /// What stands for a number that is missing (an empty field, `?`, NA, NaN or null): nothing (`refuse`), `zero`, or a number given here, before scaling.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "refuse|zero|VALUE", requires = "data", default_value = "refuse", value_parser = checked(missing), allow_negative_numbers = true))]
+    pub missing: String,
+    /// Whether the indices of an SVMlight file count from 0, as scikit-learn writes them; auto: as its comment says, and from 1 without one.
+    #[cfg_attr(feature = "flags", arg(long, value_enum, requires = "data", default_value_t = Said::Auto))]
+    pub zero_based: Said,
+    /// Name or number of the label's column in such a file.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN", requires = "data"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// Public bounds of a feature in such a file, by its name or number; once for each. What lies outside is moved to the nearer end. (Not from the
+    /// file itself: a mean or a maximum of its rows would show them to everyone.)
+    #[cfg_attr(feature = "flags", arg(long, value_name = "COLUMN=LOW:HIGH", requires = "data", value_parser = checked(range), allow_hyphen_values = true))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub range: Vec<String>,
+    /// File of such bounds: JSON (`{"age": [0, 120]}`), or lines `column,low,high`.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "FILE", requires = "data"))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<PathBuf>,
+    /// Instead of ranges: rows are divided by this length, and shortened to it where they are longer.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "R", requires = "data", conflicts_with_all = ["range", "bounds"], value_parser = real, allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub norm: Option<f64>,
+    /// The label that counts as +1; all others are -1. (Of 0 and 1, or -1 and 1, 1 does.)
+    #[cfg_attr(
+        feature = "flags",
+        arg(long, value_name = "LABEL", requires = "data", allow_hyphen_values = true)
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
+    /// The number from which labels count as +1 (a public one: not their mean or median).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", requires = "data", conflicts_with = "positive", value_parser = real, allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_threshold: Option<f64>,
+    /// All labels there can be, in order, or the number of classes 0, 1, ...
+    #[cfg_attr(feature = "flags", arg(long, value_name = "A,B,...|N", requires = "data", conflicts_with_all = ["positive", "label_threshold"], value_delimiter = ','))]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<String>,
+    /// Number of features of an SVMlight file.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", requires = "data", value_parser = count))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<usize>,
+    /// What is learned: a class of two (logistic), a number (squared), or one of several classes (softmax). Default: by how many classes are named.
+    #[cfg_attr(feature = "flags", arg(long, value_enum))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loss: Option<LossSpec>,
+    /// Weight of the squared length of the model in the loss.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true))]
+    pub ridge: f64,
+    /// Largest norm of a gradient.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "C", default_value = "0.4", value_parser = real, allow_negative_numbers = true))]
+    pub clip: f64,
+    /// What is clipped.
+    #[cfg_attr(feature = "flags", arg(long, value_enum, default_value_t = Clipped::Example))]
+    pub clipped: Clipped,
+    /// Rows of each gradient, drawn anew (default: all of a peer's rows).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "B", value_parser = count))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<usize>,
+}
+
+/// How rows are dealt out.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Split {
+    Even,
+    Dirichlet(f64),
+    Similarity(f64),
+}
+
+fn split(text: &str) -> std::result::Result<Split, String> {
+    let number =
+        |text: &str| text.parse().map_err(|_| format!("`{text}` is no number; give one, such as 0.5"));
+    match text.split_once(':') {
+        None if text == "even" => Ok(Split::Even),
+        Some(("dirichlet", concentration)) => Ok(Split::Dirichlet(number(concentration)?)),
+        Some(("similarity", t)) => Ok(Split::Similarity(number(t)?)),
+        _ => Err("give even, dirichlet:CONCENTRATION or similarity:T".to_owned()),
+    }
+}
+
+/// `COLUMN=LOW:HIGH`; a name may contain both signs.
+fn range(text: &str) -> std::result::Result<(String, (f64, f64)), String> {
+    let parse = || {
+        let (rest, high) = text.rsplit_once(':')?;
+        let (column, low) = rest.rsplit_once('=')?;
+        Some((column.trim().to_owned(), (low.trim().parse().ok()?, high.trim().parse().ok()?)))
+    };
+    parse().ok_or_else(|| "give COLUMN=LOW:HIGH, such as age=0:120".to_owned())
+}
+
+/// `COLUMN=A,B,...`
+fn category(text: &str) -> std::result::Result<(String, Vec<String>), String> {
+    let advice = || "give COLUMN=A,B,..., such as colour=red,green,blue, each value once".to_owned();
+    let (column, values) = text.split_once('=').ok_or_else(advice)?;
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+    let once = values
+        .iter()
+        .all(|value| !value.is_empty() && values.iter().filter(|other| *other == value).count() == 1);
+    if once { Ok((column.trim().to_owned(), values)) } else { Err(advice()) }
+}
+
+fn missing(text: &str) -> std::result::Result<Missing, String> {
+    match text {
+        "refuse" => Ok(Missing::Refuse),
+        "zero" => Ok(Missing::Value(0.0)),
+        number => match number.parse() {
+            Ok(value) if f64::is_finite(value) => Ok(Missing::Value(value)),
+            _ => Err("give refuse, zero, or a public number (not a mean of the rows, which would be about everybody's)".to_owned()),
+        },
+    }
+}
+
+/// What may be said, or left to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Said {
+    /// To be told from the file.
+    #[default]
+    Auto,
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+}
+
+/// What is learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum LossSpec {
+    /// A class of two.
+    #[default]
+    Logistic,
+    /// A number.
+    Squared,
+    /// One of several classes.
+    Softmax,
+}
+
+/// What is clipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Clipped {
+    /// Each row's.
+    #[default]
+    Example,
+    /// A peer's mean.
+    User,
+    /// Nothing: rows have a bounded length, and the loss a bounded slope.
+    Nothing,
+}
+
+impl Default for TaskSpec {
+    fn default() -> Self {
+        Self {
+            nodes: 512,
+            rows: None,
+            split: "even".to_owned(),
+            data: None,
+            peer_column: None,
+            header: Said::Auto,
+            drop: Vec::new(),
+            category: Vec::new(),
+            missing: "refuse".to_owned(),
+            zero_based: Said::Auto,
+            label: None,
+            range: Vec::new(),
+            bounds: None,
+            norm: None,
+            positive: None,
+            label_threshold: None,
+            classes: Vec::new(),
+            width: None,
+            loss: None,
+            ridge: 0.0,
+            clip: 0.4,
+            clipped: Clipped::Example,
+            batch: None,
+        }
+    }
+}
+
+/// A field that is written as text, read.
+fn read<T>(field: &'static str, text: &str, parse: fn(&str) -> std::result::Result<T, String>) -> Result<T> {
+    parse(text).map_err(|remedy| Error::parameter(field, text, remedy))
+}
+
+impl TaskSpec {
+    /// The data, dealt out, and what was noticed in the file. `folder` is where relative names begin.
+    pub fn read(&self, folder: &Path) -> Result<(Task, Vec<String>)> {
+        let data = self.data.as_ref().map(|path| folder.join(path));
+        let mut notes = Vec::new();
+        let task = match &data {
+            Some(path) if !path.is_dir() => {
+                if self.split()? != Split::Even {
+                    let remedy = "who holds which row would depend on everybody's labels, which are private; give --split even, which goes by their places in \
+                                  the file";
+                    return Err(Error::parameter("split", "by label", remedy));
+                }
+                let found = self.file(path.clone(), folder)?.read()?;
+                notes = found.notes.clone();
+                let shards = match found.named_shards()? {
+                    Some(shards) => shards,
+                    None => self.deal(&found.train)?,
+                };
+                let task = self.task(stem(path), shards, found.train.width(), found.test, found.loss)?;
+                Ok(task.from_files(found.sources))
+            }
+            Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?),
+            None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
+        };
+        Ok((task?, notes))
+    }
+
+    fn split(&self) -> Result<Split> {
+        read("split", &self.split, split)
+    }
+
+    fn houses(&self, name: &str, houses: &Houses) -> Result<Task> {
+        let labelled = self.label.is_some()
+            || self.positive.is_some()
+            || self.label_threshold.is_some()
+            || !self.classes.is_empty();
+        let read = self.peer_column.is_some()
+            || !self.drop.is_empty()
+            || !self.category.is_empty()
+            || self.header != Said::Auto
+            || self.zero_based != Said::Auto
+            || self.missing != "refuse";
+        let bounded =
+            !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() || self.width.is_some();
+        if labelled || bounded || read {
+            let remedy = "Houses has labels and a scaling of its own; leave out bounds, labels, classes and columns, or give a file";
+            return Err(Error::parameter("data", "a folder", remedy));
+        }
+        let loss = match self.loss {
+            None | Some(LossSpec::Logistic) => Loss::Logistic,
+            Some(LossSpec::Squared) => Loss::Squared,
+            Some(LossSpec::Softmax) => {
+                let remedy = "the labels of Houses are -1 and 1; give --loss logistic";
+                return Err(Error::parameter("loss", "softmax", remedy));
+            }
+        };
+        let (shards, width) = (self.deal(&houses.train)?, houses.train.width());
+        let task = self.task(name.to_owned(), shards, width, houses.test.clone(), loss)?.of_houses(houses);
+        Ok(task.assuming((self.split()? != Split::Even).then_some(DEALT_BY_LABEL)))
+    }
+
+    fn task(&self, name: String, shards: Shards, width: usize, test: Table, loss: Loss) -> Result<Task> {
+        let clip = match self.clipped {
+            Clipped::Example => Clip::Example(self.clip),
+            Clipped::User => Clip::User(self.clip),
+            Clipped::Nothing => Clip::None,
+        };
+        let model = Model { loss, width, ridge: self.ridge };
+        let batch = self.batch.map_or(Batch::All, Batch::Rows);
+        // Rows of norm at most 1 and an intercept.
+        let task = Task::new(name, shards, test, model, Clip::Example(1.0), batch)?;
+        Ok(task.within(SQRT_2)?.clipped(clip)?)
+    }
+
+    /// What is publicly known of a file.
+    fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
+        let labels = match (&self.positive, self.label_threshold, self.classes.as_slice()) {
+            (Some(positive), ..) => Labels::Positive(positive.clone()),
+            (None, Some(threshold), _) => Labels::Threshold(threshold),
+            (None, None, []) => Labels::AsDeclared,
+            (None, None, [count]) => match count.parse() {
+                Ok(count) => Labels::Count(count),
+                Err(_) => {
+                    let remedy = "give all of them, separated by commas, or their number";
+                    return Err(Error::parameter("classes", count, remedy));
+                }
+            },
+            (None, None, list) => Labels::Classes(list.to_vec()),
+        };
+        Ok(Data {
+            path,
+            options: self.options()?,
+            bounds: {
+                let ranges =
+                    self.range.iter().map(|text| read("range", text, range)).collect::<Result<Vec<_>>>()?;
+                let file = self.bounds.as_ref().map(|path| folder.join(path));
+                Bounds::new(&ranges, file.as_deref(), self.norm)?
+            },
+            labels,
+            kind: self.loss.map(|loss| match loss {
+                LossSpec::Logistic => Kind::Logistic,
+                LossSpec::Squared => Kind::Squared,
+                LossSpec::Softmax => Kind::Softmax,
+            }),
+        })
+    }
+
+    /// How it is read.
+    fn options(&self) -> Result<Options> {
+        let mut categories = BTreeMap::new();
+        for text in &self.category {
+            let (column, values) = read("category", text, category)?;
+            if categories.insert(column.clone(), values).is_some() {
+                return Err(Error::parameter(
+                    "category",
+                    format!("given twice for column {column}"),
+                    "give it once",
+                ));
+            }
+        }
+        Ok(Options {
+            label: self.label.as_deref().map_or(Column::Last, Column::parse),
+            header: match self.header {
+                Said::Auto => Header::Auto,
+                Said::Yes => Header::Yes,
+                Said::No => Header::No,
+            },
+            separator: Separator::Auto,
+            width: self.width,
+            zero_based: match self.zero_based {
+                Said::Auto => ZeroBased::Auto,
+                Said::Yes => ZeroBased::Yes,
+                Said::No => ZeroBased::No,
+            },
+            peer: self.peer_column.as_deref().map(Column::parse),
+            left: self.drop.iter().map(|column| Column::parse(column)).collect(),
+            categories,
+            missing: read("missing", &self.missing, missing)?,
+        })
+    }
+
+    fn deal(&self, train: &Table) -> Result<Shards> {
+        let wanted = self.rows.map(|rows| rows.saturating_mul(self.nodes));
+        let fewer = match wanted {
+            Some(wanted) if wanted > train.rows() || wanted == 0 => {
+                let nodes = self.nodes.max(1); // whole numbers
+                let remedy = format!(
+                    "{} peers share {} rows; give from 1 to {}",
+                    self.nodes,
+                    train.rows(),
+                    train.rows() / nodes
+                );
+                return Err(Error::parameter("rows", wanted / nodes, remedy));
+            }
+            Some(wanted) => Some(train.select(&(0..wanted).collect::<Vec<_>>())?),
+            None => None,
+        };
+        let table = fewer.as_ref().unwrap_or(train);
+        Ok(match self.split()? {
+            Split::Even => Shards::even(table, self.nodes)?,
+            Split::Dirichlet(concentration) => deal::dirichlet(table, self.nodes, concentration, DEALING)?,
+            Split::Similarity(t) => deal::similarity(table, self.nodes, t, DEALING)?,
+        })
+    }
+}
