@@ -23,7 +23,7 @@ impl Global {
     pub(crate) fn sign(&self, provenance: &mut Provenance) {
         provenance.version = env!("CARGO_PKG_VERSION").into();
         provenance.command = command(std::env::args_os().skip(1));
-        provenance.seed.get_or_insert(self.seed);
+        provenance.seed = Some(self.seed);
     }
 }
 

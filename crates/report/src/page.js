@@ -176,7 +176,7 @@
         if (peer === state.observer || d === noPath) continue;
         if (!rings.has(d)) rings.set(d, { ours: [], published: [] });
         rings.get(d).ours.push(loss(peer));
-        if (data.published_rows) rings.get(d).published.push([published(peer)[0] ?? Infinity, published(peer)[1]]);
+        rings.get(d).published.push([published(peer)[0] ?? Infinity, published(peer)[1]]);
       }
       const order = [...rings.keys()].sort((a, b) => a - b);
       const svg = by("distance");
@@ -187,8 +187,9 @@
       const low = line((r) => end(r.ours, Math.min)[0]), high = line((r) => end(r.ours, Math.max)[0]);
       svg.querySelector(".curve-0 .band").setAttribute("d", path([...high, ...low.reverse()], true));
       replot(svg.querySelector(".curve-0"), line((r) => mean(r.ours)));
-      if (data.published_rows) replot(svg.querySelector(".curve-1"), line((r) => mean(r.published)));
-      for (const [curve, key] of [[".curve-0", "ours"], [".curve-1", "published"]].slice(0, data.published_rows ? 2 : 1)) {
+      const printed = data.published.some((p) => p[0] !== null);
+      if (printed) replot(svg.querySelector(".curve-1"), line((r) => mean(r.published)));
+      for (const [curve, key] of [[".curve-0", "ours"], ...(printed ? [[".curve-1", "published"]] : [])]) {
         told.set(svg.querySelector(curve), order.map((d) => {
           const list = rings.get(d)[key];
           const range = `${end(list, Math.min)[1]} to ${end(list, Math.max)[1]}`;
@@ -226,7 +227,7 @@
       node.addEventListener("keydown", (event) => press(event, nodes, peer, () => choose({ observer: peer })));
       tip(node, () => peer === state.observer
         ? [data.names[peer], "the observer"]
-        : [data.names[peer], hops(peer), `loss ${loss(peer)[1]}`, ...(data.published_rows ? [`published ${published(peer)[1]}`] : [])]);
+        : [data.names[peer], hops(peer), `loss ${loss(peer)[1]}`, ...(published(peer)[0] === null ? [] : [`published ${published(peer)[1]}`])]);
     });
     const follow = (from) => {
       const wish = Object.keys(state).filter((key) => from.has(key)).map((key) => [key, parseInt(from.get(key), 10)]);

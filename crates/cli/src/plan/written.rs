@@ -1,7 +1,7 @@
 //! A plan and the experiment that executes its choice: printed, and written where a file is named.
 
 use std::fmt;
-use std::io::Write as _;
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -39,11 +39,16 @@ impl Out {
     /// Refuses a name that is taken, before any work is done.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         match &self.out {
+            Some(out) if out.exists() && !self.overwrite => {
+                bail!(
+                    "`out` is {}: it exists; give another name, or --overwrite to replace it",
+                    out.display()
+                )
+            }
             Some(out) if out.extension().is_none_or(|end| end != "toml") => {
                 bail!("`out` is {}: an experiment's file ends in .toml; give such a name", out.display())
             }
-            Some(out) => Ok(store::check_file("out", out, self.overwrite)?),
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 

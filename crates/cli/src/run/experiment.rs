@@ -12,6 +12,11 @@ use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
 use crate::Global;
 
+/// The experiment beside its report.
+pub(super) const EXPERIMENT: &str = "experiment.toml";
+/// What lies beside the page of an averaging: how to run it again, what happened, and what is printed with --json.
+const BESIDE: [&str; 3] = [EXPERIMENT, "transcript.json", "result.json"];
+
 /// Arguments of `run FILE.toml`.
 #[derive(Debug, Args)]
 #[command(
@@ -42,12 +47,6 @@ impl File {
     }
 }
 
-/// What lies beside the page of an averaging.
-const BESIDE: [(&str, &str); 2] = [
-    ("experiment.toml", "the experiment, to be run again"),
-    ("transcript.json", "who released what, and who sent what to whom"),
-];
-
 /// Runs an experiment, and writes and prints what came of it.
 pub(super) fn execute(
     experiment: &Experiment,
@@ -75,7 +74,7 @@ fn average(
     let out = place.folder()?;
     if let Some(out) = &out {
         AveragingReport::free(out, place.overwrite)?;
-        store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
+        store::check(out, &BESIDE, place.overwrite)?;
     }
     let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
     let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
@@ -85,15 +84,14 @@ fn average(
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
         let transcript =
             found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
-        let beside = [(BESIDE[0].0, whole.to_toml()?.into_bytes()), (BESIDE[1].0, transcript)];
-        let mut all = Vec::new();
         if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
-            report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
-            all = report.files()?;
+            report.provenance.seed = Some(seed);
+            files = report.write(out, place.overwrite)?;
         }
-        all.extend(beside.map(|(name, content)| (name.to_owned(), content)));
-        files = store::write(out, &all, place.overwrite)?;
+        let contents = [whole.to_toml()?.into_bytes(), transcript, serde_json::to_vec(&found)?];
+        let beside: Vec<(String, Vec<u8>)> = BESIDE.map(str::to_owned).into_iter().zip(contents).collect();
+        files.extend(store::write(out, &beside, place.overwrite)?);
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
@@ -102,6 +100,7 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
     let out = place.folder()?;
     if let Some(out) = &out {
         RumorReport::free(out, place.overwrite)?;
+        store::check(out, &[EXPERIMENT], place.overwrite)?;
     }
     let bar = global.progress(rumor::PARTS, "spreading, attacking");
     let mut found = rumor::run(&experiment.settings(seed)?, || bar.inc(1))?;
@@ -109,7 +108,12 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
     let files = match &out {
         Some(out) => {
             global.sign(&mut found.report.provenance);
-            found.report.write(out, place.overwrite)?
+            found.report.provenance.seed = Some(seed);
+            let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
+            let mut files = found.report.write(out, place.overwrite)?;
+            let beside = [(EXPERIMENT.to_owned(), whole.to_toml()?.into_bytes())];
+            files.extend(store::write(out, &beside, place.overwrite)?);
+            files
         }
         None => Vec::new(),
     };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
+use super::experiment::EXPERIMENT;
 use super::{Place, Printed};
 use crate::Global;
 use crate::graph::count;
@@ -67,9 +68,6 @@ impl Learning {
     }
 }
 
-/// The experiment beside the page.
-const EXPERIMENT: &str = "experiment.toml";
-
 /// Runs the experiment, and writes and prints what came of it.
 pub(super) fn learn(
     experiment: &experiment::Learning,
@@ -99,13 +97,12 @@ pub(super) fn learn(
     bar.finish_and_clear();
     let written = match &out {
         Some(out) => {
-            let mut report = found.report(global.provenance())?;
-            report.beside = vec![(EXPERIMENT.into(), "the experiment, to be run again".into())];
-            let mut all = report.files(serde_json::to_vec(&found)?)?;
             let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
             let text = Experiment::Learning(Box::new(whole)).to_toml()?.into_bytes();
-            all.push((EXPERIMENT.into(), text));
-            store::write(out, &all, place.overwrite)?
+            let report = found.report(global.provenance())?;
+            let mut files = report.write(out, serde_json::to_vec(&found)?, place.overwrite)?;
+            files.extend(store::write(out, &[(EXPERIMENT.to_owned(), text)], place.overwrite)?);
+            files
         }
         None => Vec::new(),
     };

@@ -32,8 +32,9 @@ impl AveragingReport {
     /// Where the fields do not fit together, where a report is there already and `overwrite` is false, and where the
     /// system refuses to write. The folder then holds what it held before.
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
+        self.check()?;
         Self::free(dir, overwrite)?;
-        store::write(dir, &self.files()?, overwrite)
+        store::write(dir, &self.contents()?, overwrite)
     }
 
     /// Refuses a folder that holds a report already: worth asking before the work begins.
@@ -45,13 +46,8 @@ impl AveragingReport {
         store::check(dir, &FILES.map(|(name, _)| name), overwrite)
     }
 
-    /// The files by name, the page first, for whoever writes them together with others.
-    ///
-    /// # Errors
-    ///
-    /// Where the fields do not fit together.
-    pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>> {
-        self.check()?;
+    /// The files, in the order of [`FILES`].
+    fn contents(&self) -> Result<Vec<(String, Vec<u8>)>> {
         let mut files = vec![("report.html".into(), self.html().into_bytes())];
         files.extend(self.graph().files("graph")?);
         files.extend(self.loss_by_distance().files("loss-by-distance")?);
@@ -68,7 +64,10 @@ impl AveragingReport {
             for (peer, loss) in losses.iter().enumerate().filter(|(peer, _)| *peer != observer) {
                 let distance = self.distances[observer][peer];
                 let distance = if distance == NO_PATH { String::new() } else { distance.to_string() };
-                let published = self.printed(observer, peer).map_or(String::new(), |loss| loss.to_string());
+                let published = match self.has_published() {
+                    true => self.published[observer][peer].to_string(),
+                    false => String::new(),
+                };
                 out += &format!("{observer},{peer},{distance},{},{published}\n", honest(*loss) as f32);
             }
         }

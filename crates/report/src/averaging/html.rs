@@ -13,15 +13,13 @@ impl AveragingReport {
     /// The report as one HTML file that needs no other and loads nothing. Where the fields do not fit together
     /// ([`AveragingReport::check`]) the page says so instead.
     pub fn html(&self) -> String {
-        let further = self.beside.iter().map(|(name, what)| (name.as_str(), what.as_str()));
-        let beside: Vec<(&str, &str)> = FILES[1..].iter().copied().chain(further).collect();
         let frame = Frame {
             title: &self.title,
             headline: &self.headline,
             summary: &self.summary,
             guarantees: &self.guarantees,
             notes: &self.notes,
-            files: &beside,
+            files: &FILES[1..],
             provenance: &self.provenance,
         };
         let sections = || self.privacy() + &self.error_section() + &self.attack_section();
@@ -50,10 +48,8 @@ impl AveragingReport {
 
     fn distance_caption(&self) -> String {
         let steps = self.steps[self.chosen.1];
-        let mut caption = String::from("Loss by distance from the observer.");
-        if !self.published.is_empty() {
-            caption += &format!(" The published formula is shown at {steps} steps.");
-        }
+        let mut caption =
+            format!("Loss by distance from the observer. The published formula is shown at {steps} steps.");
         if self.clipped() {
             caption.push_str(" Published numbers above 100 lie at the upper edge.");
         }

@@ -45,7 +45,7 @@ pub struct AveragingReport {
     pub chosen: (usize, usize),
     /// Hops, `[observer][peer]`; `u16::MAX` where there is no path.
     pub distances: Vec<Vec<u16>>,
-    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1. Empty where none applies.
+    /// Losses by the published formula at the run's own steps, `[observer][peer]`; they may exceed 1. All NaN where there is no formula.
     pub published: Vec<Vec<f64>>,
     /// Loss under a trusted aggregator.
     pub central: f64,
@@ -57,9 +57,6 @@ pub struct AveragingReport {
     pub guarantees: Vec<GuaranteeLine>,
     /// Remarks below the page.
     pub notes: Vec<String>,
-    /// Further files that whoever writes the page puts beside it: their names, and what they hold.
-    #[serde(skip)]
-    pub beside: Vec<(String, String)>,
     /// Where the page comes from.
     pub provenance: Provenance,
 }
@@ -174,8 +171,8 @@ impl AveragingReport {
             ),
             (
                 "published",
-                self.published.is_empty() || square(&self.published.iter().map(Vec::len).collect::<Vec<_>>()),
-                format!("must be {peers} by {peers}, or empty"),
+                square(&self.published.iter().map(Vec::len).collect::<Vec<_>>()),
+                format!("must be {peers} by {peers}"),
             ),
             (
                 "promised",
@@ -203,15 +200,15 @@ impl AveragingReport {
                 && self.cells.get(self.chosen_index()).is_some_and(|c| c.promised == own)
     }
 
+    /// Whether there is a published formula for such runs at all.
+    fn has_published(&self) -> bool {
+        self.published.iter().flatten().any(|loss| loss.is_finite())
+    }
+
     /// The name of a peer, as shown.
     fn name(&self, peer: usize) -> String {
         let own = self.labels.as_ref().and_then(|l| l.get(peer)).filter(|l| !l.trim().is_empty());
         own.cloned().unwrap_or_else(|| format!("peer {peer}"))
-    }
-
-    /// What the published formula says, where one applies.
-    fn printed(&self, observer: usize, peer: usize) -> Option<f64> {
-        self.published.get(observer).map(|row| row[peer])
     }
 
     fn chosen_index(&self) -> usize {

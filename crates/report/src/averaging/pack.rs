@@ -113,10 +113,9 @@ impl AveragingReport {
             distance_rows: pack(&observers, |o| {
                 self.distances[o].iter().flat_map(|d| d.to_be_bytes()).collect()
             }),
-            published_rows: match self.published.is_empty() {
-                true => String::new(),
-                false => pack(&observers, |o| self.published[o].iter().map(|p| published.code(*p)).collect()),
-            },
+            published_rows: pack(&observers, |o| {
+                self.published[o].iter().map(|p| published.code(*p)).collect()
+            }),
             observers,
         };
         // Plain text and finite numbers only, which always have a JSON form.

@@ -108,16 +108,6 @@ fn every_file_beside_the_page_is_linked() {
 }
 
 #[test]
-fn where_no_formula_was_published_none_is_shown() {
-    let mut report = ring(8);
-    report.published.clear();
-    report.check().unwrap();
-    let page = report.html();
-    assert!(page.contains("\"published_rows\":\"\"") && !page.contains("The published formula"));
-    sound(&page);
-}
-
-#[test]
 fn long_lists_of_peers_are_folded() {
     let mut report = ring(40);
     assert!(report.html().contains("<details open>"));

@@ -100,7 +100,7 @@ impl AveragingReport {
             }
             let ring = rings.entry(*distance).or_insert(Ring { ours: Vec::new(), published: Vec::new() });
             ring.ours.push(honest(losses[peer]));
-            ring.published.extend(self.printed(observer, peer));
+            ring.published.push(self.published[observer][peer]);
         }
         rings
     }
@@ -109,20 +109,22 @@ impl AveragingReport {
     pub(super) fn loss_by_distance(&self) -> Picture {
         let rings = self.rings(self.observer);
         let far = f64::from(self.farthest().max(1));
-        let means = |of: &dyn Fn(&Ring) -> f64| rings.iter().map(|(d, r)| (f64::from(*d), of(r))).collect();
         let ours = Series {
             name: "accounted here (mean, range)".into(),
             points: rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.ours))).collect(),
             band: Some(rings.values().map(|r| range(&r.ours)).collect()),
         };
-        let published = if self.published.is_empty() { Vec::new() } else { means(&|r| mean(&r.published)) };
+        let published = match self.has_published() {
+            true => {
+                let points = rings.iter().map(|(d, r)| (f64::from(*d), mean(&r.published))).collect();
+                named("published formula (mean)", points)
+            }
+            false => named("", Vec::new()),
+        };
         let level = |name: &str, y: f64| named(name, vec![(0.5, y), (far + 0.5, y)]);
         let curves = vec![
             Curve { series: ours, mark: Mark::LineAndPoints, spread: Spread::Band },
-            Curve::marked(named(
-                if self.published.is_empty() { "" } else { "published formula (mean)" },
-                published,
-            )),
+            Curve::marked(published),
             Curve::line(level("local DP", 1.0)),
             Curve::line(level("trusted aggregator", self.central)),
         ];
@@ -142,7 +144,7 @@ impl AveragingReport {
 
     /// Whether some published number lies above the chart.
     pub(super) fn clipped(&self) -> bool {
-        self.published.iter().flatten().any(|p| p.is_nan() || *p > HIGHEST)
+        self.has_published() && self.published.iter().flatten().any(|p| p.is_nan() || *p > HIGHEST)
     }
 
     /// Mean squared error by step.

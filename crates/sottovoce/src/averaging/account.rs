@@ -16,9 +16,6 @@ use crate::experiment::graph::peer;
 use crate::terms::{Stated, short_up};
 use crate::{Result, require};
 
-/// What is said of the worst pair of those who are not neighbours.
-pub(super) const FAR: &str = "the worst pair at distance 2 or more";
-
 /// Peers up to which every pair is accounted for.
 const ALL_PAIRS: usize = 300;
 
@@ -102,6 +99,9 @@ impl Judgeable for Past {
     }
 }
 
+/// How the line about those who are no neighbours begins.
+pub(super) const FAR: &str = "the worst pair at distance 2";
+
 /// A run, with what everyone learns from it.
 pub(super) struct Views<R> {
     pub(super) public: Public,
@@ -118,15 +118,25 @@ impl<R: Judgeable> Views<R> {
         let all = run.peers() <= ALL_PAIRS;
         let own = if all { Some(run.pairs(&public.setting)?) } else { None };
         let hops = if all { hops(&public.setting)? } else { Vec::new() };
-        let printed = if all { printed(&public.setting)? } else { None };
+        let printed = match &public.setting.scheme {
+            Scheme::Gossip { mixing, rounds, .. } if all => {
+                Some(published::gossip_all_pairs(Formula::Theorem1, mixing, *rounds)?)
+            }
+            _ => None,
+        };
         Ok(Self { public, run, hops, own, printed })
     }
 
-    /// What everyone would learn under another noise, or after other steps, whose pairs are known.
-    pub(super) fn elsewhere(&self, setting: Setting, pairs: Pairs) -> Result<Views<Setting>> {
-        let (hops, own, printed) = (self.hops.clone(), Some(pairs), printed(&setting)?);
+    /// The same peers with another plan, whose losses are known.
+    pub(super) fn elsewhere(&self, setting: Setting, own: Pairs) -> Result<Views<Setting>> {
+        let printed = match &setting.scheme {
+            Scheme::Gossip { mixing, rounds, .. } => {
+                Some(published::gossip_all_pairs(Formula::Theorem1, mixing, *rounds)?)
+            }
+            _ => None,
+        };
         let public = Public { setting: setting.clone(), ..self.public.clone() };
-        Ok(Views { public, run: setting, hops, own, printed })
+        Ok(Views { public, run: setting, hops: self.hops.clone(), own: Some(own), printed })
     }
 
     /// Those whose view is looked at first.
@@ -173,16 +183,6 @@ impl<R: Judgeable> Views<R> {
             all.push((about, refuted(exact, printed[v * self.run.peers() + u], sensitivity / sigma)?));
         }
         Ok(all)
-    }
-}
-
-/// The published formula of all pairs, where there is one.
-fn printed(setting: &Setting) -> Result<Option<Vec<f64>>> {
-    match &setting.scheme {
-        Scheme::Gossip { mixing, rounds, .. } => {
-            Ok(Some(published::gossip_all_pairs(Formula::Theorem1, mixing, *rounds)?))
-        }
-        _ => Ok(None),
     }
 }
 

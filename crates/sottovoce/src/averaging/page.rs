@@ -10,9 +10,10 @@ use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;
 
+use super::account::FAR;
 use super::grid::{Grid, Point, spread, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
-use super::{account, words};
+use super::words;
 use crate::Result;
 use crate::origin::graph_hash;
 
@@ -94,7 +95,7 @@ pub(super) fn report(
     let graph = &ready.place.graph;
     let published = match &run.views.printed {
         Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
-        None => Vec::new(),
+        None => vec![vec![f64::NAN; n]; n],
     };
     let report = AveragingReport {
         title: found.title.clone(),
@@ -114,54 +115,18 @@ pub(super) fn report(
         errors: errors(run, measured)?,
         attack,
         guarantees: lines(all, found.delta)?,
-        headline: found.headline.clone(),
-        beside: Vec::new(),
-        provenance: provenance(run, found),
         notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
         cells: cells(run, found, grid, points, all)?,
+        headline: found.headline.clone(),
+        provenance: Provenance {
+            seed: Some(run.seed),
+            data_hash: Some(hash(ready.values.all.iter().flatten().map(|value| value.to_le_bytes()))),
+            graph_hash: Some(graph_hash(graph)),
+            ..Provenance::default()
+        },
     };
     report.check()?;
     Ok(report)
-}
-
-/// What the page rests on: files by their own hashes, what was drawn by hashes of what came of it.
-fn provenance(run: &Judged<'_>, found: &Averaged) -> Provenance {
-    let short = |sha256: &String| sha256.chars().take(16).collect();
-    let values = run.ready.values.all.iter().flatten();
-    let (data, graph) = (found.data_sha256.as_ref().map(short), found.graph_sha256.as_ref().map(short));
-    Provenance {
-        seed: Some(found.seed),
-        data_hash: data.or_else(|| Some(hash(values.map(|value| value.to_le_bytes())))),
-        graph_hash: graph.or_else(|| Some(graph_hash(&run.ready.place.graph))),
-        ..Provenance::default()
-    }
-}
-
-/// Every point of the grid, with what would be said and promised there.
-fn cells(
-    run: &Judged<'_>,
-    found: &Averaged,
-    grid: &Grid,
-    points: &[Point],
-    own: &[(String, Guarantee)],
-) -> Result<Vec<Cell>> {
-    let one = |(i, point): (usize, &Point)| {
-        let (relay, steps) = (i / grid.steps.len(), i % grid.steps.len());
-        if (relay, steps) == grid.chosen {
-            return cell(point, found.headline.clone(), own, found.delta);
-        }
-        let setting = with(&run.ready.setting, grid.relay[relay], grid.steps[steps]);
-        let all = run.views.elsewhere(setting, point.pairs.clone())?.guarantees()?;
-        let headline = format!(
-            "With relay noise {} and {} steps an average known to ± {:.2}; {}",
-            grid.relay[relay],
-            grid.steps[steps],
-            point.error.sqrt(),
-            words::learnt(&all, found.delta)?
-        );
-        cell(point, headline, &all, found.delta)
-    };
-    points.iter().enumerate().map(one).collect()
 }
 
 /// Where peers are drawn: where they are, or where forces put them.
@@ -204,16 +169,46 @@ fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
     Ok(all)
 }
 
-/// Guarantees and claims for the page; beside a claim stands what is so.
+/// The lines of guarantees and claims; a claim that is wrong says what is so instead.
 fn lines(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<GuaranteeLine>> {
-    let mut lines: Vec<GuaranteeLine> =
-        all.iter().map(|(about, guarantee)| line(about, guarantee, delta)).collect::<Result<_>>()?;
-    // The claim is of the worst pair of those who are not neighbours.
-    let far = lines.iter().find(|line| line.statement.contains(account::FAR)).map(|line| line.loss.clone());
+    let mut lines =
+        all.iter().map(|(about, guarantee)| line(about, guarantee, delta)).collect::<Result<Vec<_>>>()?;
+    let far = lines.iter().find(|line| line.statement.starts_with(FAR)).map(|line| line.loss.clone());
     for claim in lines.iter_mut().filter(|line| line.is_claim()) {
         claim.truth = far.clone().unwrap_or_default();
     }
     Ok(lines)
+}
+
+/// The grid for the page: losses, and what would be said and promised at each point of it.
+fn cells(
+    run: &Judged<'_>,
+    found: &Averaged,
+    grid: &Grid,
+    points: &[Point],
+    own: &[(String, Guarantee)],
+) -> Result<Vec<Cell>> {
+    let mut cells = Vec::with_capacity(points.len());
+    for (i, point) in points.iter().enumerate() {
+        let place = (i / grid.steps.len(), i % grid.steps.len());
+        let (all, headline) = if place == grid.chosen {
+            (own.to_vec(), found.headline.clone())
+        } else {
+            let setting = with(&run.ready.setting, grid.relay[place.0], grid.steps[place.1]);
+            let all = run.views.elsewhere(setting, point.pairs.clone())?.guarantees()?;
+            let average = format!(
+                "With relay noise {} and {} steps, an average known to ± {:.2}",
+                grid.relay[place.0],
+                grid.steps[place.1],
+                point.error.sqrt()
+            );
+            let said = words::costs(&average, &all, found.delta)?;
+            (all, said)
+        };
+        let promised = lines(&all, found.delta)?.iter().map(Promised::from).collect();
+        cells.push(Cell { headline, promised, ..cell(point) });
+    }
+    Ok(cells)
 }
 
 fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {
@@ -232,18 +227,17 @@ fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine>
     })
 }
 
-fn cell(point: &Point, headline: String, all: &[(String, Guarantee)], delta: f64) -> Result<Cell> {
+fn cell(point: &Point) -> Cell {
     // Never shown smaller than it is.
     let up = |loss: &f64| {
         let near = *loss as f32;
         if f64::from(near) < *loss { near.next_up() } else { near }
     };
-    Ok(Cell {
+    Cell {
         losses: leakages(point).iter().map(|leakage| leakage.losses.iter().map(up).collect()).collect(),
         error: point.error,
         mean: point.mean,
         worst_far: point.worst_far,
-        headline,
-        promised: lines(all, delta)?.iter().map(Promised::from).collect(),
-    })
+        ..Cell::default()
+    }
 }

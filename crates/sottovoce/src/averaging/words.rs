@@ -15,21 +15,20 @@ pub const STARRED: &str =
 
 /// The result and what it costs, in a sentence.
 pub(super) fn headline(found: &Averaged, all: &[(String, Guarantee)], delta: f64) -> Result<String> {
-    let average = match found.finished {
+    let result = match found.finished {
         0 => "Nobody has a result".to_owned(),
         n if n < found.peers => format!("{} (of {n} of {} peers)", average(found), found.peers),
         _ => average(found),
     };
-    Ok(format!("{average}; {}", learnt(all, delta)?))
+    costs(&result, all, delta)
 }
 
-/// What is learnt at most, in a sentence.
-pub(super) fn learnt(all: &[(String, Guarantee)], delta: f64) -> Result<String> {
-    let epsilon = |guarantee: &Guarantee| -> Result<f64> { Ok(guarantee.epsilon(delta)?.upper) };
+/// A result, and what it costs.
+pub(super) fn costs(result: &str, all: &[(String, Guarantee)], delta: f64) -> Result<String> {
     let mut local = f64::INFINITY;
     let mut peers: Option<(bool, f64)> = None;
     for (_, guarantee) in all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()) {
-        let value = epsilon(guarantee)?;
+        let value = guarantee.epsilon(delta)?.upper;
         match &guarantee.adversary {
             Adversary::WireTapper => local = value,
             other => {
@@ -45,7 +44,7 @@ pub(super) fn learnt(all: &[(String, Guarantee)], delta: f64) -> Result<String> 
         Some((false, most)) => format!("the observers learn no more than epsilon {}", short_up(most)),
         None => "nothing is promised towards single peers".to_owned(),
     };
-    Ok(format!("{learnt}; plain local privacy would be {}.", short_up(local)))
+    Ok(format!("{result}; {learnt}; plain local privacy would be {} (delta {delta:e}).", short_up(local)))
 }
 
 fn average(found: &Averaged) -> String {

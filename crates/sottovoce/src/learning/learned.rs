@@ -134,12 +134,14 @@ impl Learned {
         measures: Measures<Spread>,
     ) -> Result<Self> {
         let session = run.session();
-        let (this_run, without_noise) = (session.measures(), silent.session().measures());
+        let this_run = session.measures();
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
         let statements = promised.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Stated::new("any peer's data", one, delta));
+        let guarantees = &promised;
+        let without_noise = silent.session().measures();
         Ok(Self {
             seed: settings.seed,
             task: task.name.clone(),
@@ -173,7 +175,7 @@ impl Learned {
             curve_without_noise: silent.curve().to_vec(),
             delta,
             rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
-            lines: promised.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
+            lines: guarantees.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
             data_hash: data_hash(task),
             graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
         })

@@ -22,13 +22,12 @@ impl Learned {
         let simulated = (!self.lines.is_empty()).then_some(SIMULATED);
         Ok(LearningReport {
             title: self.title(),
-            headline: self.headline() + ".",
+            headline: format!("{}.", self.headline()),
             measures,
             configuration,
-            peers: self.rows.iter().enumerate().map(|(peer, rows)| (self.peer(peer), *rows)).collect(),
+            peers: self.rows.iter().enumerate().map(|(peer, rows)| (self.name(peer), *rows)).collect(),
             charts: self.charts()?,
             caution: CURVES.into(),
-            beside: Vec::new(),
             guarantees: self.lines.clone(),
             notes: simulated.into_iter().chain([STARRED]).map(str::to_owned).collect(),
             provenance: Provenance {
@@ -40,6 +39,10 @@ impl Learned {
         })
     }
 
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().map_or_else(|| format!("peer {peer}"), |names| names[peer].clone())
+    }
+
     /// What a squared Gaussian loss is as an epsilon.
     fn epsilon(&self, spent: f64) -> Result<f64> {
         Ok(Gdp::of_square(spent)?.epsilon(self.delta)?.upper)
@@ -47,10 +50,7 @@ impl Learned {
 
     fn charts(&self) -> Result<Vec<LearningChart>> {
         let mut charts = vec![
-            LearningChart {
-                series: self.beside(|point| *point.measures.first(), *self.trivial.measures.first()),
-                ..self.measured()
-            },
+            self.worth(),
             LearningChart {
                 caption: "What training lowers.".into(),
                 series: self.beside(|point| point.objective, self.trivial.objective),
@@ -69,27 +69,25 @@ impl Learned {
         Ok(charts)
     }
 
-    /// The chart of accuracies, or of what numbers explain, still without curves.
-    fn measured(&self) -> LearningChart {
-        let (title, axis, caption) = match self.trivial.measures {
-            Measures::Classes { .. } => (
+    /// What the model is worth: its accuracy, or R² where numbers are learned.
+    fn worth(&self) -> LearningChart {
+        let [title, axis, caption] = match self.this_run {
+            Measures::Classes { .. } => [
                 "Accuracy (without privacy)",
                 "share of test rows classified right",
                 "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature.",
-            ),
-            Measures::Numbers { .. } => (
+            ],
+            Measures::Numbers { .. } => [
                 "R² (without privacy)",
-                "share of the variance of test labels that is explained",
-                "How much the model explains of the labels of rows that nobody trained on, and how much one does that looks at no feature.",
-            ),
+                "share of the labels' variance that is explained",
+                "How much of the labels of rows that nobody trained on is explained; 0 is what their mean explains.",
+            ],
         };
-        LearningChart { caption: caption.into(), ..chart("learning", title, axis) }
-    }
-
-    /// A peer's name, or its number.
-    fn peer(&self, peer: usize) -> String {
-        let own = self.names.as_ref().and_then(|names| names.get(peer)).cloned();
-        own.unwrap_or_else(|| format!("peer {peer}"))
+        LearningChart {
+            caption: caption.into(),
+            series: self.beside(|point| *point.measures.first(), *self.trivial.measures.first()),
+            ..chart("learning", title, axis)
+        }
     }
 
     /// This run, the same without noise, and a level to hold both against.

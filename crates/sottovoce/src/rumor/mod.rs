@@ -260,7 +260,7 @@ impl Example {
         let last = found.rounds as usize;
         found.report = RumorReport {
             title: format!("A rumour among {} peers", self.rumor.peers()),
-            headline: found.headline(),
+            headline: words::headline(&found),
             summary: words::summary(&found),
             peers: self.rumor.peers(),
             source: course
