@@ -39,6 +39,11 @@ fn it_needs_nothing_and_writes_a_new_report_each_time() {
     for said in [
         "hides nothing",
         "<h3>Not covered</h3>",
+        "<code>sottovoce run quickstart</code>",
+        "Graph (SHA-256)",
+        "id=\"headline\"",
+        "<a href=\"experiment.toml\">",
+        "<a href=\"transcript.json\">",
         "public seed",
         "computed from the private values without privacy",
     ] {

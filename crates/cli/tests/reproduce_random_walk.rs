@@ -78,6 +78,7 @@ fn everything_that_needs_no_data() {
         assert!(item(&result, id)["verdict"].is_null() && files_of(item(&result, id)).is_empty());
     }
     let page = fs::read_to_string(dir.join("index.html")).unwrap();
+    assert!(page.len() < 2_000_000, "{}", page.len());
     assert!(page.contains("Figure 3b") && page.contains("Skipped") && page.contains("1/max(d_u, d_v)"));
     numbers(&result);
 }

@@ -127,6 +127,8 @@ fn everything_is_reproduced_and_holds_also_when_small() {
     }
     assert_eq!(fs::read_dir(&dir).unwrap().count(), announced.len());
     let page = fs::read_to_string(dir.join("index.html")).unwrap();
+    assert!(page.contains("<strong>QUICK</strong>") && page.contains("<a href=\"#figure-3b\">"));
+    assert!(page.len() < 2_000_000, "{}", page.len());
     assert!(page.contains("5 of 5 hold.") && page.contains("--quick") && page.contains("Figure 3b"));
 }
 

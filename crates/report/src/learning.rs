@@ -35,6 +35,9 @@ pub struct LearningReport {
     pub guarantees: Vec<GuaranteeLine>,
     /// Remarks below the page.
     pub notes: Vec<String>,
+    /// Further files that whoever writes the page puts beside it: their names, and what they hold.
+    #[serde(skip)]
+    pub beside: Vec<(String, String)>,
     /// Where the page comes from.
     pub provenance: Provenance,
 }
@@ -84,6 +87,15 @@ impl LearningReport {
     /// Where two charts have one name, where a report is there already and `overwrite` is false, and where the system refuses to
     /// write. The folder then holds what it held before.
     pub fn write(&self, dir: &Path, json: Vec<u8>, overwrite: bool) -> Result<Vec<PathBuf>> {
+        store::write(dir, &self.files(json)?, overwrite)
+    }
+
+    /// The files by name, the page first, for whoever writes them together with others.
+    ///
+    /// # Errors
+    ///
+    /// Where two charts have one name.
+    pub fn files(&self, json: Vec<u8>) -> Result<Vec<(String, Vec<u8>)>> {
         self.check()?;
         let mut files =
             vec![("report.html".to_owned(), self.html().into_bytes()), ("learning.json".to_owned(), json)];
@@ -91,7 +103,7 @@ impl LearningReport {
             files.extend(chart.picture().files(&chart.stem)?);
         }
         files.push(("curves.csv".into(), self.csv().into_bytes()));
-        store::write(dir, &files, overwrite)
+        Ok(files)
     }
 
     /// Whether every chart has a name of its own that can be a file's.
@@ -119,7 +131,9 @@ impl LearningReport {
     /// The page as one HTML file that needs no other and loads nothing.
     pub fn html(&self) -> String {
         let names: Vec<(String, &str)> = self.names();
-        let files: Vec<Beside<'_>> = names.iter().map(|(name, what)| (name.as_str(), *what)).collect();
+        let further = self.beside.iter().map(|(name, what)| (name.as_str(), what.as_str()));
+        let files: Vec<Beside<'_>> =
+            names.iter().map(|(name, what)| (name.as_str(), *what)).chain(further).collect();
         let frame = Frame {
             title: &self.title,
             headline: &self.headline,
@@ -163,7 +177,7 @@ impl LearningReport {
         let figures: String = self.charts.iter().map(figure).collect();
         let caution = shell::paragraphs(&[self.caution.clone()]);
         format!(
-            "<section id=\"curves\">\n<h2>Step by step</h2>\n{caution}<div class=\"pair\">\n{figures}</div>\n</section>\n"
+            "<section id=\"curves\">\n<h2>Learning curve</h2>\n{caution}<div class=\"pair\">\n{figures}</div>\n</section>\n"
         )
     }
 

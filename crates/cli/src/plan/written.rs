@@ -39,16 +39,11 @@ impl Out {
     /// Refuses a name that is taken, before any work is done.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         match &self.out {
-            Some(out) if out.exists() && !self.overwrite => {
-                bail!(
-                    "`out` is {}: it exists; give another name, or --overwrite to replace it",
-                    out.display()
-                )
-            }
             Some(out) if out.extension().is_none_or(|end| end != "toml") => {
                 bail!("`out` is {}: an experiment's file ends in .toml; give such a name", out.display())
             }
-            _ => Ok(()),
+            Some(out) => Ok(store::check_file("out", out, self.overwrite)?),
+            None => Ok(()),
         }
     }
 

@@ -18,7 +18,13 @@ use crate::Global;
 /// The experiment beside its report.
 pub(super) const EXPERIMENT: &str = "experiment.toml";
 /// What lies beside the page of an averaging: how to run it again, what happened, and what is printed with --json.
-const BESIDE: [&str; 3] = [EXPERIMENT, "transcript.json", "result.json"];
+const BESIDE: [(&str, &str); 3] = [
+    (EXPERIMENT, AGAIN),
+    ("transcript.json", "who released what, and who sent what to whom"),
+    ("result.json", "what is printed with --json"),
+];
+/// What an experiment's file is for.
+pub(super) const AGAIN: &str = "the experiment, to be run again";
 
 /// Arguments of `run FILE.toml`.
 #[derive(Debug, Args)]
@@ -82,7 +88,7 @@ fn average(
     let out = place.folder()?;
     if let Some(out) = &out {
         AveragingReport::free(out, place.overwrite)?;
-        store::check(out, &BESIDE, place.overwrite)?;
+        store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
     }
     let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
     let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
@@ -92,14 +98,16 @@ fn average(
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
         let transcript =
             found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
+        let mut all = Vec::new();
         if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
             report.provenance.seed = Some(seed);
-            files = report.write(out, place.overwrite)?;
+            report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
+            all = report.files()?;
         }
         let contents = [whole.to_toml()?.into_bytes(), transcript, serde_json::to_vec(&found)?];
-        let beside: Vec<(String, Vec<u8>)> = BESIDE.map(str::to_owned).into_iter().zip(contents).collect();
-        files.extend(store::write(out, &beside, place.overwrite)?);
+        all.extend(BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents));
+        files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
@@ -118,10 +126,10 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
             global.sign(&mut found.report.provenance);
             found.report.provenance.seed = Some(seed);
             let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
-            let mut files = found.report.write(out, place.overwrite)?;
-            let beside = [(EXPERIMENT.to_owned(), whole.to_toml()?.into_bytes())];
-            files.extend(store::write(out, &beside, place.overwrite)?);
-            files
+            found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
+            let mut files = found.report.files()?;
+            files.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
+            store::write(out, &files, place.overwrite)?
         }
         None => Vec::new(),
     };

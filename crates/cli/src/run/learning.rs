@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
-use super::experiment::EXPERIMENT;
+use super::experiment::{AGAIN, EXPERIMENT};
 use super::{Place, Printed};
 use crate::Global;
 use crate::graph::count;
@@ -99,10 +99,11 @@ pub(super) fn learn(
         Some(out) => {
             let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
             let text = Experiment::Learning(Box::new(whole)).to_toml()?.into_bytes();
-            let report = found.report(global.provenance())?;
-            let mut files = report.write(out, serde_json::to_vec(&found)?, place.overwrite)?;
-            files.extend(store::write(out, &[(EXPERIMENT.to_owned(), text)], place.overwrite)?);
-            files
+            let mut report = found.report(global.provenance())?;
+            report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
+            let mut files = report.files(serde_json::to_vec(&found)?)?;
+            files.push((EXPERIMENT.into(), text));
+            store::write(out, &files, place.overwrite)?
         }
         None => Vec::new(),
     };

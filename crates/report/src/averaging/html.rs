@@ -13,13 +13,15 @@ impl AveragingReport {
     /// The report as one HTML file that needs no other and loads nothing. Where the fields do not fit together
     /// ([`AveragingReport::check`]) the page says so instead.
     pub fn html(&self) -> String {
+        let further = self.beside.iter().map(|(name, what)| (name.as_str(), what.as_str()));
+        let beside: Vec<(&str, &str)> = FILES[1..].iter().copied().chain(further).collect();
         let frame = Frame {
             title: &self.title,
             headline: &self.headline,
             summary: &self.summary,
             guarantees: &self.guarantees,
             notes: &self.notes,
-            files: &FILES[1..],
+            files: &beside,
             provenance: &self.provenance,
         };
         let sections = || self.privacy() + &self.error_section() + &self.attack_section();

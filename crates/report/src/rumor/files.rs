@@ -31,9 +31,8 @@ impl RumorReport {
     /// Where the fields do not fit together, where a report is there already and `overwrite` is false, and where the
     /// system refuses to write. The folder then holds what it held before.
     pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
-        self.check()?;
         Self::free(dir, overwrite)?;
-        store::write(dir, &self.contents()?, overwrite)
+        store::write(dir, &self.files()?, overwrite)
     }
 
     /// Refuses a folder that holds a report already: worth asking before the work begins.
@@ -45,8 +44,13 @@ impl RumorReport {
         store::check(dir, &FILES.map(|(name, _)| name), overwrite)
     }
 
-    /// The files, in the order of [`FILES`].
-    fn contents(&self) -> Result<Vec<(String, Vec<u8>)>> {
+    /// The files by name, the page first, for whoever writes them together with others.
+    ///
+    /// # Errors
+    ///
+    /// Where the fields do not fit together.
+    pub fn files(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        self.check()?;
         let mut files = vec![("report.html".into(), self.html().into_bytes())];
         files.extend(self.spread().files("spread")?);
         files.extend(self.course_chart().files("course")?);

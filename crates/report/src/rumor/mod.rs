@@ -51,6 +51,9 @@ pub struct RumorReport {
     pub guarantees: Vec<GuaranteeLine>,
     /// Remarks below the page.
     pub notes: Vec<String>,
+    /// Further files that whoever writes the page puts beside it: their names, and what they hold.
+    #[serde(skip)]
+    pub beside: Vec<(String, String)>,
     /// Where the page comes from.
     pub provenance: Provenance,
 }

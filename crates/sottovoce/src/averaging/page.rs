@@ -118,6 +118,7 @@ pub(super) fn report(
         notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
         cells: cells(run, found, grid, points, all)?,
         headline: found.headline.clone(),
+        beside: Vec::new(),
         provenance: Provenance {
             seed: Some(run.seed),
             data_hash: Some(hash(ready.values.all.iter().flatten().map(|value| value.to_le_bytes()))),

@@ -30,6 +30,7 @@ impl Learned {
             caution: CURVES.into(),
             guarantees: self.lines.clone(),
             notes: simulated.into_iter().chain([STARRED]).map(str::to_owned).collect(),
+            beside: Vec::new(),
             provenance: Provenance {
                 seed: Some(self.seed),
                 data_hash: made.data_hash.or_else(|| Some(self.data_hash.clone())),

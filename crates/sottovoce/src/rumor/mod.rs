@@ -260,7 +260,7 @@ impl Example {
         let last = found.rounds as usize;
         found.report = RumorReport {
             title: format!("A rumour among {} peers", self.rumor.peers()),
-            headline: words::headline(&found),
+            headline: found.headline() + ".",
             summary: words::summary(&found),
             peers: self.rumor.peers(),
             source: course
@@ -277,6 +277,7 @@ impl Example {
             dots: course.dots,
             frames: course.frames,
             course: course.moments,
+            beside: Vec::new(),
             provenance: Provenance { seed: Some(self.seed), ..Provenance::default() },
         };
         found.report.check()?;

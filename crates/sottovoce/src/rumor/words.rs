@@ -36,19 +36,6 @@ pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
     .to_vec()
 }
 
-/// What came of it, in a sentence.
-pub(super) fn headline(found: &Found) -> String {
-    let account = &found.account;
-    let tested = if found.within_bounds { "no attack did better" } else { "AN ATTACK DID BETTER" };
-    format!(
-        "All {} peers knew after {} rounds; {} curious peers tell two sources apart with delta {} at most, and {tested}.",
-        account.nodes,
-        found.rounds,
-        account.curious,
-        text::up(found.delta, 3)
-    )
-}
-
 /// What is promised: as lines for the report, and as sentences.
 pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<GuaranteeLine>, Vec<String>) {
     let (delta, posterior) = (example.rumor.rounds_delta(), example.posterior());
