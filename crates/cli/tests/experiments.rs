@@ -66,7 +66,8 @@ fn every_template_is_an_experiment_that_says_the_same_when_written() {
 fn my_own_graph_and_values_are_averaged_and_judged_from_the_transcript() {
     let folder = tempfile::tempdir().unwrap();
     mine(folder.path());
-    let line = "run averaging --graph mine.txt --values mine.csv --range 0:50 --sigma 20 --steps 4 --observers bo";
+    let line =
+        "run averaging --graph mine.txt --values mine.csv --range 0:50 --sigma 20 --steps 4 --observers bo";
     let found = json(folder.path(), &format!("{line} --out first"));
     assert_eq!(found["names"][1], "bo");
     assert_eq!(found["coordinates"][1]["name"], "high");
@@ -84,7 +85,9 @@ fn my_own_graph_and_values_are_averaged_and_judged_from_the_transcript() {
     let other = json(folder.path(), "account transcript first/transcript.json --observers flo,di");
     assert_eq!(other["observers"], serde_json::json!([3, 5]));
     assert!(output(folder.path(), "audit transcript first/transcript.json --runs 500").contains("agree"));
-    assert!(refused(folder.path(), "account transcript first/transcript.json --observers zoe", 2).contains("zoe"));
+    assert!(
+        refused(folder.path(), "account transcript first/transcript.json --observers zoe", 2).contains("zoe")
+    );
     // What is written down can be run again, and gives the same.
     std::fs::copy(folder.path().join("first/experiment.toml"), folder.path().join("again.toml")).unwrap();
     let again = json(folder.path(), "run again.toml --no-report");
@@ -139,8 +142,13 @@ fn a_plan_is_an_experiment_that_keeps_its_promise() {
         assert!(one["epsilon"].as_f64().unwrap() <= 2.0 + 1e-6, "{one}");
     }
     assert_eq!(found["sigma"], plan["rows"][plan["chosen"].as_u64().unwrap() as usize]["sigma"]);
-    assert!(refused(folder.path(), "plan averaging --peers 16 --epsilon 2 --out plan.toml", 2).contains("exists"));
-    assert!(output(folder.path(), "plan rumor --peers 100 --curious 10 --delta 0.3").contains("experiment = \"rumor\""));
+    assert!(
+        refused(folder.path(), "plan averaging --peers 16 --epsilon 2 --out plan.toml", 2).contains("exists")
+    );
+    assert!(
+        output(folder.path(), "plan rumor --peers 100 --curious 10 --delta 0.3")
+            .contains("experiment = \"rumor\"")
+    );
 }
 
 #[test]
@@ -153,7 +161,8 @@ fn account_and_audit_take_the_same_file() {
          [adversary]\nobservers = ['bo']\n",
     )
     .unwrap();
-    let (account, run) = (json(folder.path(), "account my.toml"), json(folder.path(), "run my.toml --no-report"));
+    let (account, run) =
+        (json(folder.path(), "account my.toml"), json(folder.path(), "run my.toml --no-report"));
     assert_eq!(account["statements"], run["statements"]);
     assert_eq!(run["seed"], 3);
     assert_eq!(json(folder.path(), "run my.toml --no-report --seed 0")["seed"], 0);
@@ -202,9 +211,10 @@ fn what_makes_no_sense_is_refused_before_the_work() {
 #[test]
 fn other_protocols_run_and_have_pages() {
     let folder = tempfile::tempdir().unwrap();
-    for (i, line) in ["--protocol butterfly", "--protocol accelerated --steps 6", "--protocol randomised --steps 60"]
-        .iter()
-        .enumerate()
+    for (i, line) in
+        ["--protocol butterfly", "--protocol accelerated --steps 6", "--protocol randomised --steps 60"]
+            .iter()
+            .enumerate()
     {
         let found = json(folder.path(), &format!("run averaging --peers 10 --epsilon 3 {line} --out {i}"));
         assert_eq!(found["finished"], 10, "{line}");

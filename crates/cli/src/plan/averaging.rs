@@ -15,7 +15,7 @@ use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
-use sottovoce::experiment::GraphSpec;
+use sottovoce::experiment::{Experiment, GraphSpec};
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
@@ -121,7 +121,8 @@ impl AveragingArgs {
         let found = plan::averaging(&problem, &|stage, done, total| show(&bar, stage, done, total));
         bar.finish_and_clear();
         let found = found?;
-        let experiment = found.experiment(self.graph_spec(), &self.chosen_families()?, global.seed)?;
+        let experiment =
+            Experiment::of_plan(&found, self.graph_spec(), &self.chosen_families()?, global.seed)?;
         self.out.print(Planned(found), experiment, global)
     }
 

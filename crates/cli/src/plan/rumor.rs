@@ -9,6 +9,7 @@ use sottovoce_privacy::round_up;
 use super::written::Out;
 use crate::Global;
 use crate::graph::{count, real};
+use sottovoce::experiment::Experiment;
 use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
 
@@ -40,7 +41,7 @@ impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.out.check()?;
         let found = plan::rumor(self.nodes, self.curious, self.delta)?;
-        let experiment = found.experiment(global.seed);
+        let experiment = Experiment::of_rumor_plan(&found, global.seed);
         self.out.print(Planned(found), experiment, global)
     }
 }

@@ -16,6 +16,7 @@ pub mod graph;
 mod learning;
 mod network;
 mod paper;
+mod planned;
 mod rumor;
 mod task;
 mod template;

@@ -6,7 +6,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use sottovoce::learning::{Method, Session, Settings, Task, Walk};
+use sottovoce_engine::learning::{Method, Session, Settings, Task, Walk};
 use sottovoce_learning::houses;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};

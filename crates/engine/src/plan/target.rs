@@ -135,11 +135,11 @@ impl std::fmt::Display for Target {
 /// The largest `mu²` that is `(epsilon, delta)`-private; never too large.
 ///
 /// ```
-/// use sottovoce::privacy::Gdp;
-/// let mu_squared = sottovoce::plan::target::mu_squared_at(1.0, 1e-5)?;
+/// use sottovoce_privacy::Gdp;
+/// let mu_squared = sottovoce_engine::plan::target::mu_squared_at(1.0, 1e-5)?;
 /// assert!(Gdp::of_square(mu_squared)?.epsilon(1e-5)?.upper <= 1.0 + 1e-12);
 /// assert!(Gdp::of_square(mu_squared * 1.000001)?.epsilon(1e-5)?.lower > 1.0);
-/// # Ok::<(), sottovoce::Error>(())
+/// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn mu_squared_at(epsilon: f64, delta: f64) -> Result<f64> {
     require(epsilon > 0.0 && epsilon.is_finite(), "epsilon", epsilon, "give a positive, finite number")?;

@@ -2,17 +2,17 @@
 
 use sottovoce_topology::family::Family;
 
-use super::{Plan, Protocol, RumorPlan};
-use crate::experiment::{
+use super::{
     AdversarySpec, Averaging, Experiment, GraphSpec, Method, MixingSpec, NoiseSpec, Range, Rumor, TargetSpec,
     ValuesSpec,
 };
+use crate::plan::{Plan, Protocol, RumorPlan};
 use crate::{Error, Result};
 
-impl Plan {
-    /// The experiment of the chosen row. `graph` is the one that was given; where graphs were chosen from `families`, it is the chosen one that counts.
-    pub fn experiment(&self, graph: GraphSpec, families: &[Family], seed: u64) -> Result<Experiment> {
-        let row = &self.rows[self.chosen];
+impl Experiment {
+    /// The experiment of the chosen row of a plan. `graph` is the one that was given; where graphs were chosen from `families`, it is the chosen one that counts.
+    pub fn of_plan(plan: &Plan, graph: GraphSpec, families: &[Family], seed: u64) -> Result<Self> {
+        let row = &plan.rows[plan.chosen];
         let method = match row.protocol {
             Protocol::Gossip | Protocol::RelayGossip => Method::Gossip,
             Protocol::AcceleratedGossip => Method::Accelerated,
@@ -31,33 +31,33 @@ impl Plan {
             (Some(family), _) => GraphSpec { family: Some(family), ..graph },
             // Partners of its own: any graph that holds the peers.
             (None, Method::Butterfly) if graph.file.is_none() => {
-                GraphSpec { family: Some(Family::Complete { n: self.peers }), ..graph }
+                GraphSpec { family: Some(Family::Complete { n: plan.peers }), ..graph }
             }
             (None, _) => graph,
         };
         let steps = (method != Method::Butterfly).then_some(row.steps);
-        Ok(Experiment::Averaging(Box::new(Averaging {
-            title: Some(format!("Private averaging among {} peers, as planned", self.peers)),
+        Ok(Self::Averaging(Box::new(Averaging {
+            title: Some(format!("Private averaging among {} peers, as planned", plan.peers)),
             seed: Some(seed),
             graph,
             protocol: MixingSpec { method, steps },
             noise: NoiseSpec { sigma: Some(row.sigma), relay_noise: row.tau / row.sigma, sensitivity: None },
-            values: ValuesSpec { file: None, range: Range { low: 0.0, high: self.sensitivity } },
-            adversary: AdversarySpec { observers: Vec::new(), results: self.results },
-            target: TargetSpec { delta: self.delta, ..TargetSpec::default() },
+            values: ValuesSpec { file: None, range: Range { low: 0.0, high: plan.sensitivity } },
+            adversary: AdversarySpec { observers: Vec::new(), results: plan.results },
+            target: TargetSpec { delta: plan.delta, ..TargetSpec::default() },
             ..Averaging::default()
         })))
     }
 }
 
-impl RumorPlan {
-    /// The experiment of the chosen row.
-    pub fn experiment(&self, seed: u64) -> Experiment {
-        let muting = Some(self.rows[self.chosen].muting);
-        Experiment::Rumor(Rumor {
+impl Experiment {
+    /// The experiment of the chosen row of a plan for a rumour.
+    pub fn of_rumor_plan(plan: &RumorPlan, seed: u64) -> Self {
+        let muting = Some(plan.rows[plan.chosen].muting);
+        Self::Rumor(Rumor {
             seed: Some(seed),
-            peers: self.nodes,
-            curious: Some(self.curious),
+            peers: plan.nodes,
+            curious: Some(plan.curious),
             delta: None,
             muting,
         })

@@ -81,8 +81,8 @@ fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
 /// Finds the plan of least predicted error.
 ///
 /// ```
-/// use sottovoce::plan::{Bound, Problem, Protocol, Site, Target, averaging};
-/// use sottovoce::topology::family::Family;
+/// use sottovoce_engine::plan::{Bound, Problem, Protocol, Site, Target, averaging};
+/// use sottovoce_topology::family::Family;
 /// let problem = Problem {
 ///     sites: vec![Site::of_family(&Family::Hypercube { dimension: 4 }, 0)?],
 ///     graph_is_given: true,
@@ -96,7 +96,7 @@ fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
 /// let plan = averaging(&problem, &|_, _, _| ())?;
 /// assert_eq!(plan.rows[plan.chosen].protocol, Protocol::RelayGossip);
 /// assert!(plan.verified.far.is_some_and(|far| far <= 0.05));
-/// # Ok::<(), sottovoce::Error>(())
+/// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     let peers = check(problem)?;

@@ -16,7 +16,6 @@
 //! * [`gossip`], [`randomised`], [`butterfly`]: the candidates; [`search`]: the least error of all.
 
 pub mod butterfly;
-mod executed;
 pub mod gossip;
 pub mod losses;
 pub mod point;

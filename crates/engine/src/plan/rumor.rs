@@ -74,10 +74,10 @@ pub struct RumorPlan {
 /// The largest muting parameter that keeps `(0, delta)`, and the trade-off around it.
 ///
 /// ```
-/// let plan = sottovoce::plan::rumor(100, 10, 0.2)?;
+/// let plan = sottovoce_engine::plan::rumor(100, 10, 0.2)?;
 /// assert!((plan.muting - 5.0 / 9.0).abs() < 1e-12 && plan.sharp_muting > plan.improved_muting);
 /// assert!(plan.rows[plan.chosen].delta <= 0.2);
-/// # Ok::<(), sottovoce::Error>(())
+/// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn rumor(nodes: usize, curious: usize, delta: f64) -> Result<RumorPlan> {
     let muting = rounds_muting_for(nodes, curious, delta)?;

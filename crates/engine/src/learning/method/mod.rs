@@ -267,12 +267,12 @@ impl Entry {
     /// The method with these options; what was not given is as the papers have it.
     ///
     /// ```
-    /// use sottovoce::learning::method::{Entry, Method, Options};
+    /// use sottovoce_engine::learning::method::{Entry, Method, Options};
     /// let butterfly = Entry::find("butterfly")?;
     /// assert_eq!(butterfly.method(&Options::default(), None)?, Method::Butterfly);
     /// let refused = butterfly.method(&Options { tokens: Some(2), ..Options::default() }, None).unwrap_err();
     /// assert_eq!(refused.to_string(), "`tokens` is 2: only walk has a use for it; leave it out");
-    /// # Ok::<(), sottovoce::Error>(())
+    /// # Ok::<(), sottovoce_engine::Error>(())
     /// ```
     pub fn method(&self, options: &Options, mixing: Option<&Mixing>) -> Result<Method> {
         self.check(options)?;

@@ -43,14 +43,14 @@ pub struct Accounted {
 /// What observers who pool all they hear learn from a run, and what the peer that loses most is promised.
 ///
 /// ```
-/// use sottovoce::learning::Method;
-/// use sottovoce::learning::account::account;
-/// use sottovoce::learning::losses::Question;
+/// use sottovoce_engine::learning::Method;
+/// use sottovoce_engine::learning::account::account;
+/// use sottovoce_engine::learning::losses::Question;
 /// let method = Method::Butterfly;
 /// let run = Question { method, mixing: None, peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0 };
 /// let found = account(&run, &[0], 4.0, 1e-5)?;
 /// assert!(found.ours.mean() < found.wire_tapper.mean());
-/// # Ok::<(), sottovoce::Error>(())
+/// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> Result<Accounted> {
     require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
