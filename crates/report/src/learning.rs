@@ -175,7 +175,7 @@ impl LearningReport {
         let figure =
             |chart: &LearningChart| shell::figure(&chart.picture().embedded(&chart.stem), &chart.caption);
         let figures: String = self.charts.iter().map(figure).collect();
-        let caution = shell::paragraphs(&[self.caution.clone()]);
+        let caution = shell::paragraphs(std::slice::from_ref(&self.caution));
         format!(
             "<section id=\"curves\">\n<h2>Learning curve</h2>\n{caution}<div class=\"pair\">\n{figures}</div>\n</section>\n"
         )

@@ -26,7 +26,6 @@ fn report() -> AveragingReport {
         worst_far: 0.1 * (1 + c) as f64,
         headline: format!("Cell {c}"),
         promised: vec![Promised { loss: format!("epsilon {c}"), ..Promised::default() }],
-        ..Cell::default()
     };
     let row = |peer: usize| AttackRow {
         peer,
