@@ -10,7 +10,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::graph::source::GraphSource;
 use super::graph::{count, real};
 use sottovoce::learning::method::{Entry, METHODS, Options};
-use sottovoce::learning::{Against, Choice, Noise, Promise, Target};
+use sottovoce::learning::{Against, Choice, Noise, Promise, Target, Task};
 
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
@@ -23,9 +23,23 @@ pub(super) struct GraphArgs {
 }
 
 impl GraphArgs {
-    /// The graph that was named, or a random geometric one of this size.
-    pub(super) fn mixing(&self, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
-        let graph = match self.source.read()? {
+    /// The graph that was named, or a random geometric one, and the task with its peers in the graph's order, if they have names.
+    pub(super) fn mixing(&self, task: Task, seed: u64) -> anyhow::Result<(Task, Mixing)> {
+        let named = self.source.read()?;
+        let task = match &named {
+            Some(graph) => {
+                let names: Vec<String> = (0..graph.nodes()).map(|node| graph.label(node)).collect();
+                task.in_order_of(&names)?
+            }
+            None => task,
+        };
+        let mixing = self.on(named, task.peers(), seed)?;
+        Ok((task, mixing))
+    }
+
+    /// The weights on a graph that was named, or on a random geometric one of this size.
+    fn on(&self, named: Option<Graph>, peers: usize, seed: u64) -> anyhow::Result<Mixing> {
+        let graph = match named {
             Some(graph) => graph,
             None => {
                 let n = peers as f64;
@@ -107,8 +121,17 @@ impl MethodArgs {
     }
 
     /// The graph: the one named, or a random geometric one; none where the method has no use for it.
-    pub(super) fn mixing(&self, method: &Entry, peers: usize, seed: u64) -> anyhow::Result<Option<Mixing>> {
-        if method.needs_graph { self.graph.mixing(peers, seed).map(Some) } else { Ok(None) }
+    pub(super) fn mixing(
+        &self,
+        method: &Entry,
+        task: Task,
+        seed: u64,
+    ) -> anyhow::Result<(Task, Option<Mixing>)> {
+        if !method.needs_graph {
+            return Ok((task, None));
+        }
+        let (task, mixing) = self.graph.mixing(task, seed)?;
+        Ok((task, Some(mixing)))
     }
 
     /// The same where the graph may say how many peers there are.
@@ -127,7 +150,8 @@ impl MethodArgs {
             };
             bail!("`{missing} the number of peers");
         };
-        Ok((peers, self.mixing(method, peers, seed)?))
+        let mixing = method.needs_graph.then(|| self.graph.on(named, peers, seed)).transpose()?;
+        Ok((peers, mixing))
     }
 }
 

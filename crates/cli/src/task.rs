@@ -1,16 +1,18 @@
 //! What `run learning` and `plan learning` ask of data: which rows, and all that must be public about them.
 
+use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use sottovoce_learning::houses::{self, Houses};
-use sottovoce_learning::read::Column;
+use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, ZeroBased};
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use super::graph::{count, real};
 use super::input;
+use super::output::note;
 use sottovoce::learning::{Batch, Bounds, Data, Task};
 use sottovoce_learning::data::{Kind, Labels, stem};
 
@@ -26,18 +28,38 @@ const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
 #[derive(Debug, Args)]
 pub(super) struct TaskArgs {
     /// Number of peers that the data is dealt out to.
-    #[arg(long = "peers", alias = "nodes", value_name = "N", default_value = "512", value_parser = count)]
+    #[arg(long = "peers", alias = "nodes", value_name = "N", default_value = "512", value_parser = count, conflicts_with = "peer_column")]
     pub(super) nodes: usize,
     /// Rows of each peer (default: as many as there are for all).
-    #[arg(long, value_name = "R", value_parser = count)]
+    #[arg(long, value_name = "R", value_parser = count, conflicts_with = "peer_column")]
     rows: Option<usize>,
     /// How rows are dealt out: evenly in their order, by classes whose shares are drawn for each peer (`dirichlet:0.5`), or from apart to alike (`similarity:0`
     /// to `similarity:1`). The latter two look at all labels: they are for Houses and its look-alike, and every guarantee says so.
     #[arg(long, value_name = "SPLIT", default_value = "even", value_parser = split)]
     split: Split,
-    /// Folder with the Houses data (`cal_housing.data`), or a file to learn from: CSV, ARFF or SVMlight.
+    /// Folder with the Houses data (`cal_housing.data`), or a file to learn from, gzipped or not: comma-separated values (.csv, .tsv, .data, .txt), ARFF
+    /// (.arff), SVMlight (.svm, .svmlight, .libsvm), or images as MNIST has them (`train-images-idx3-ubyte`, with `train-labels-idx1-ubyte` beside it).
     #[arg(long, value_name = "PATH")]
     data: Option<PathBuf>,
+    /// Column that names who holds a row: rows of the same name belong to one peer, and there are as many peers as names.
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    peer_column: Option<String>,
+    /// Whether the first line of comma-separated values holds the names of the columns; what cannot be told is asked for.
+    #[arg(long, value_enum, requires = "data", default_value_t = Said::Auto)]
+    header: Said,
+    /// Column to leave out; once for each.
+    #[arg(long, value_name = "COLUMN", requires = "data")]
+    drop: Vec<String>,
+    /// All values that a column of words can hold; once for each such column. Every value becomes a feature that is 0 or 1. (Those that happen to occur
+    /// are somebody's.)
+    #[arg(long, value_name = "COLUMN=A,B,...", requires = "data", value_parser = category)]
+    category: Vec<(String, Vec<String>)>,
+    /// What stands for a number that is missing (an empty field, `?`, NA, NaN or null): nothing (`refuse`), `zero`, or a number given here, before scaling.
+    #[arg(long, value_name = "refuse|zero|VALUE", requires = "data", default_value = "refuse", value_parser = missing, allow_negative_numbers = true)]
+    missing: Missing,
+    /// Whether the indices of an SVMlight file count from 0, as scikit-learn writes them; auto: as its comment says, and from 1 without one.
+    #[arg(long, value_enum, requires = "data", default_value_t = Said::Auto)]
+    zero_based: Said,
     /// Name or number of the label's column in such a file.
     #[arg(long, value_name = "COLUMN", requires = "data")]
     label: Option<String>,
@@ -51,7 +73,7 @@ pub(super) struct TaskArgs {
     /// Instead of ranges: rows are divided by this length, and shortened to it where they are longer.
     #[arg(long, value_name = "R", requires = "data", conflicts_with_all = ["range", "bounds"], value_parser = real, allow_negative_numbers = true)]
     norm: Option<f64>,
-    /// The label that counts as +1; all others are -1.
+    /// The label that counts as +1; all others are -1. (Of 0 and 1, or -1 and 1, 1 does.)
     #[arg(long, value_name = "LABEL", requires = "data", allow_hyphen_values = true)]
     positive: Option<String>,
     /// The number from which labels count as +1 (a public one: not their mean or median).
@@ -63,9 +85,9 @@ pub(super) struct TaskArgs {
     /// Number of features of an SVMlight file.
     #[arg(long, value_name = "N", requires = "data", value_parser = count)]
     width: Option<usize>,
-    /// What is learned: a class of two (labels -1 and 1), a number, or one of several classes.
-    #[arg(long, value_enum, default_value_t = LossArg::Logistic)]
-    loss: LossArg,
+    /// What is learned: a class of two (logistic), a number (squared), or one of several classes (softmax). Default: by how many classes are named.
+    #[arg(long = "objective", alias = "loss", value_enum)]
+    loss: Option<LossArg>,
     /// Weight of the squared length of the model in the loss.
     #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     ridge: f64,
@@ -109,6 +131,36 @@ fn range(text: &str) -> Result<(String, (f64, f64)), String> {
     parse().ok_or_else(|| "give COLUMN=LOW:HIGH, such as age=0:120".to_owned())
 }
 
+/// `COLUMN=A,B,...`
+fn category(text: &str) -> Result<(String, Vec<String>), String> {
+    let advice = || "give COLUMN=A,B,..., such as colour=red,green,blue, each value once".to_owned();
+    let (column, values) = text.split_once('=').ok_or_else(advice)?;
+    let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+    let once = values
+        .iter()
+        .all(|value| !value.is_empty() && values.iter().filter(|other| *other == value).count() == 1);
+    if once { Ok((column.trim().to_owned(), values)) } else { Err(advice()) }
+}
+
+fn missing(text: &str) -> Result<Missing, String> {
+    match text {
+        "refuse" => Ok(Missing::Refuse),
+        "zero" => Ok(Missing::Value(0.0)),
+        number => match number.parse() {
+            Ok(value) if f64::is_finite(value) => Ok(Missing::Value(value)),
+            _ => Err("give refuse, zero, or a public number (not a mean of the rows, which would be about everybody's)".to_owned()),
+        },
+    }
+}
+
+/// What may be said, or left to be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Said {
+    Auto,
+    Yes,
+    No,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LossArg {
     Logistic,
@@ -142,7 +194,13 @@ impl TaskArgs {
                     );
                 }
                 let found = self.file(path.clone())?.read()?;
-                self.task(stem(path), &found.train, found.test, found.loss)
+                found.notes.iter().for_each(|text| note(text));
+                let shards = match found.named_shards()? {
+                    Some(shards) => shards,
+                    None => self.deal(&found.train)?,
+                };
+                let task = self.task(stem(path), shards, found.train.width(), found.test, found.loss)?;
+                Ok(task.from_files(found.sources))
             }
             Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?),
             None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
@@ -154,32 +212,45 @@ impl TaskArgs {
             || self.positive.is_some()
             || self.label_threshold.is_some()
             || !self.classes.is_empty();
+        let read = self.peer_column.is_some()
+            || !self.drop.is_empty()
+            || !self.category.is_empty()
+            || self.header != Said::Auto
+            || self.zero_based != Said::Auto
+            || self.missing != Missing::Refuse;
         let bounded =
             !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() || self.width.is_some();
-        if labelled || bounded {
+        if labelled || bounded || read {
             bail!(
-                "`data` is a folder: Houses has labels and a scaling of its own; leave out bounds, labels and classes, or give a file"
+                "`data` is a folder: Houses has labels and a scaling of its own; leave out bounds, labels, classes and columns, or give a file"
             );
         }
         let loss = match self.loss {
-            LossArg::Logistic => Loss::Logistic,
-            LossArg::Squared => Loss::Squared,
-            LossArg::Softmax => {
-                bail!("`loss` is softmax: the labels of Houses are -1 and 1; give --loss logistic")
+            None | Some(LossArg::Logistic) => Loss::Logistic,
+            Some(LossArg::Squared) => Loss::Squared,
+            Some(LossArg::Softmax) => {
+                bail!("`objective` is softmax: the labels of Houses are -1 and 1; give --objective logistic")
             }
         };
-        let task = self.task(name.to_owned(), &houses.train, houses.test.clone(), loss)?.of_houses(houses);
+        let (shards, width) = (self.deal(&houses.train)?, houses.train.width());
+        let task = self.task(name.to_owned(), shards, width, houses.test.clone(), loss)?.of_houses(houses);
         Ok(task.assuming((self.split != Split::Even).then_some(DEALT_BY_LABEL)))
     }
 
-    fn task(&self, name: String, train: &Table, test: Table, loss: Loss) -> anyhow::Result<Task> {
+    fn task(
+        &self,
+        name: String,
+        shards: Shards,
+        width: usize,
+        test: Table,
+        loss: Loss,
+    ) -> anyhow::Result<Task> {
         let clip = match self.clipped {
             Clipped::Example => Clip::Example(self.clip),
             Clipped::User => Clip::User(self.clip),
             Clipped::Nothing => Clip::None,
         };
-        let model = Model { loss, width: train.width(), ridge: self.ridge };
-        let shards = self.deal(train)?;
+        let model = Model { loss, width, ridge: self.ridge };
         let batch = self.batch.map_or(Batch::All, Batch::Rows);
         // Rows of norm at most 1 and an intercept.
         let task = Task::new(name, shards, test, model, Clip::Example(1.0), batch)?;
@@ -188,7 +259,6 @@ impl TaskArgs {
 
     /// What is publicly known of a file.
     fn file(&self, path: PathBuf) -> anyhow::Result<Data> {
-        let column = |name: &String| name.parse().map_or_else(|_| Column::Name(name.clone()), Column::Index);
         let labels = match (&self.positive, self.label_threshold, self.classes.as_slice()) {
             (Some(positive), ..) => Labels::Positive(positive.clone()),
             (None, Some(threshold), _) => Labels::Threshold(threshold),
@@ -203,15 +273,43 @@ impl TaskArgs {
         };
         Ok(Data {
             path,
-            label: self.label.as_ref().map_or(Column::Last, column),
+            options: self.options()?,
             bounds: Bounds::new(&self.range, self.bounds.as_deref(), self.norm)?,
             labels,
-            width: self.width,
-            kind: match self.loss {
+            kind: self.loss.map(|loss| match loss {
                 LossArg::Logistic => Kind::Logistic,
                 LossArg::Squared => Kind::Squared,
                 LossArg::Softmax => Kind::Softmax,
+            }),
+        })
+    }
+
+    /// How it is read.
+    fn options(&self) -> anyhow::Result<Options> {
+        let mut categories = BTreeMap::new();
+        for (column, values) in &self.category {
+            if categories.insert(column.clone(), values.clone()).is_some() {
+                bail!("`category` is given twice for column {column}: give it once");
+            }
+        }
+        Ok(Options {
+            label: self.label.as_deref().map_or(Column::Last, Column::parse),
+            header: match self.header {
+                Said::Auto => Header::Auto,
+                Said::Yes => Header::Yes,
+                Said::No => Header::No,
             },
+            separator: Separator::Auto,
+            width: self.width,
+            zero_based: match self.zero_based {
+                Said::Auto => ZeroBased::Auto,
+                Said::Yes => ZeroBased::Yes,
+                Said::No => ZeroBased::No,
+            },
+            peer: self.peer_column.as_deref().map(Column::parse),
+            left: self.drop.iter().map(|column| Column::parse(column)).collect(),
+            categories,
+            missing: self.missing,
         })
     }
 

@@ -445,7 +445,7 @@ fn every_format_is_known_by_its_extension() {
     for (extension, format) in [
         ("txt", "edge-list"),
         ("tsv", "edge-list"),
-        ("edges", "edge-list"),
+        ("edges", "snap"),
         ("edgelist", "edge-list"),
         ("el", "edge-list"),
         ("snap", "snap"),
@@ -453,6 +453,9 @@ fn every_format_is_known_by_its_extension() {
         ("xml", "graphml"),
         ("json", "node-link"),
         ("csv", "adjacency-csv"),
+        ("gml", "gml"),
+        ("mtx", "matrix-market"),
+        ("mm", "matrix-market"),
     ] {
         let generate = format!("generate --family barabasi-albert --nodes 10 --attach 2 --out g.{extension}");
         assert_eq!(session.json(&generate)["format"], format);
@@ -673,14 +676,14 @@ fn files_that_are_no_graphs_are_refused_with_the_line() {
     for (file, text, expected) in [
         ("loop.txt", "0 1\n1 1\n", "loop.txt (read as edge-list): line 2: `1` is joined to itself"),
         ("twice.txt", "0 1\n\n1 0\n", "line 3: `1 0` repeats the edge of line 1; list each edge once"),
-        ("weights.txt", "0 1\n1 2 0.5\n", "line 2: `0.5` follows the two names of an edge; remove weights"),
-        ("half.txt", "0 1\n# fine\n2\n", "line 3: `2` is not an edge; give two names"),
+        ("weights.txt", "0 1\n1 2 0.5\n", "line 2: a third column (separated by blanks), but none on line 1"),
+        ("half.txt", "0 1\n# fine\n2\n", "line 3: `2` is not an edge (separated by blanks); give two names"),
         ("empty.txt", "", "empty.txt (read as edge-list): no edges found"),
         ("bad.csv", "0,1\n1,2\n", "bad.csv (read as adjacency-csv): line 2: column 2 holds `2`; give 0 or 1"),
         ("bad.json", "{\n\"nodes\": 3}", "bad.json (read as node-link): line 2: invalid type"),
         ("bad.graphml", "0 1\n", "bad.graphml (read as graphml): "),
         ("what.ever", "0 1\n", "`file` is what.ever: use .txt"),
-        ("net.gz", "0 1\n", "`file` is net.gz: unpack it first"),
+        ("net.zip", "0 1\n", "`file` is net.zip: unpack it first"),
     ] {
         fs::write(session.path(file), text).unwrap();
         session.refused(&format!("inspect {file}"), expected);

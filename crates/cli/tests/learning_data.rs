@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::{json, number, refused};
 use sottovoce::learning::{Batch, Bounds, Data, Task};
-use sottovoce::tasks::read::Column;
+use sottovoce::tasks::read::Options;
 use sottovoce::tasks::{Clip, Model, Shards};
 use sottovoce_learning::data::{Kind, Labels};
 
@@ -121,7 +121,8 @@ fn cases() -> Vec<Case> {
 fn data(case: &Case, path: PathBuf) -> Data {
     let Case { kind, labels, bounds, width, .. } = case;
     let (labels, bounds) = (labels.clone(), bounds.clone());
-    Data { path, label: Column::Last, bounds, labels, width: *width, kind: *kind }
+    let options = Options { width: *width, ..Options::default() };
+    Data { path, options, bounds, labels, kind: Some(*kind) }
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn what_would_have_to_be_read_off_the_rows_is_refused() {
     refused(&format!("{named} --norm 5"), &["`positive` is missing", "--classes"]);
     refused(&format!("{named} --norm 5 --loss softmax"), &["`classes` is missing"]);
     refused(&format!("{named} --norm 5 --loss softmax --classes b,m"), &["`label` is y", "b, m"]);
-    refused(&format!("{named} --norm 5 --loss squared"), &["`loss` is squared"]);
+    refused(&format!("{named} --norm 5 --loss squared"), &["`objective` is squared"]);
     refused(&format!("{named} --norm 5 --label-threshold 3"), &["labels are names"]);
     refused(
         &format!("{named} --norm 5 --positive m --split dirichlet:0.5"),

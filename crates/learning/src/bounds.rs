@@ -95,7 +95,8 @@ fn in_order(ranges: &BTreeMap<String, (f64, f64)>, table: &Table) -> Result<Vec<
         let remedy = format!("there is no such feature; the features are {}", some(&columns));
         return Err(Error::parameter("range", format!("given for {}", some(&strange)), remedy));
     }
-    let missing: Vec<&String> = columns.iter().filter(|name| !ranges.contains_key(*name)).collect();
+    let known = |column: usize| ranges.contains_key(&columns[column]) || table.is_indicator(column);
+    let missing: Vec<&String> = (0..columns.len()).filter(|&at| !known(at)).map(|at| &columns[at]).collect();
     if let Some(first) = missing.first() {
         let remedy = format!(
             "scaling by what the rows hold would show them to everyone; give public bounds that do not come from these rows, such as --range \
@@ -103,7 +104,8 @@ fn in_order(ranges: &BTreeMap<String, (f64, f64)>, table: &Table) -> Result<Vec<
         );
         return Err(Error::parameter("range", format!("missing for {}", some(&missing)), remedy));
     }
-    Ok(columns.iter().filter_map(|name| ranges.get(name)).copied().collect())
+    // Zeros and ones stay as they are.
+    Ok(columns.iter().map(|name| ranges.get(name).copied().unwrap_or((-1.0, 1.0))).collect())
 }
 
 /// Some of the names, and how many more there are.

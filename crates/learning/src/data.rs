@@ -3,17 +3,19 @@
 //! | what | public because |
 //! | --- | --- |
 //! | scaling | bounds are given ([`Bounds`]); the bytes of images bound themselves |
-//! | labels | the positive class, a threshold or all classes are given, or the file declares them |
+//! | labels | the positive class, a threshold or all classes are given, or the file declares them; of 0 and 1, or -1 and 1, 1 is positive |
+//! | categories | all values there can be are given, or the file declares them: each becomes a column of 0 and 1 |
+//! | what is missing | refused, or a number given beforehand |
 //! | number of features | a header has it; of svmlight files, which have none, it must be given |
-//! | training and test rows, and who holds which | by their places in the file |
+//! | training and test rows, and who holds which | by their places in the file, and by a column that names peers, if one is given |
 //!
 //! Whoever replaces one user's rows thereby changes nobody else's. How many rows there are is public: replacing keeps their number.
 
 use std::path::{Path, PathBuf};
 
 use crate::bounds::Bounds;
-use crate::read::{self, Column, Format, Options};
-use crate::{Error, Loss, Result, Table};
+use crate::read::{self, Format, Found, Holders, Options, Source};
+use crate::{Error, Loss, Result, Shards, Table};
 
 /// One row in so many is for testing.
 const TESTED: usize = 5;
@@ -21,7 +23,7 @@ const TESTED: usize = 5;
 /// What labels mean.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Labels {
-    /// What the file says: -1 and 1, numbers, or classes that it declares.
+    /// What the file says: 0 or -1 and 1, numbers, or classes that it declares.
     #[default]
     AsDeclared,
     /// +1 is this class, and -1 any other.
@@ -50,16 +52,14 @@ pub enum Kind {
 pub struct Data {
     /// The file.
     pub path: PathBuf,
-    /// The column of its label.
-    pub label: Column,
+    /// How it is read.
+    pub options: Options,
     /// Bounds of its features.
     pub bounds: Bounds,
     /// What labels mean.
     pub labels: Labels,
-    /// Number of features, where the file does not say.
-    pub width: Option<usize>,
-    /// What is learned.
-    pub kind: Kind,
+    /// What is learned; by default one of as many classes as are given or declared, and of two where none are.
+    pub kind: Option<Kind>,
 }
 
 /// Rows to train and to test on, no longer than `sqrt(2)` (a norm of 1, and an intercept), and the loss for their labels.
@@ -67,25 +67,40 @@ pub struct Data {
 pub struct Prepared {
     /// Rows to train on, in the order of the file.
     pub train: Table,
-    /// Every fifth row.
+    /// Every fifth row; every fifth of each peer, where a column names peers.
     pub test: Table,
     /// The loss.
     pub loss: Loss,
+    /// The peers that a column names, each with its rows to train on.
+    pub peers: Option<(Vec<String>, Vec<Vec<usize>>)>,
+    /// What whoever gave the file should know.
+    pub notes: Vec<String>,
+    /// The files.
+    pub sources: Vec<Source>,
+}
+
+impl Prepared {
+    /// The rows to train on dealt out to the peers that are named, if any are.
+    pub fn named_shards(&self) -> Result<Option<Shards>> {
+        let deal = |(names, lists): &(Vec<String>, Vec<Vec<usize>>)| {
+            Shards::by_lists(&self.train, lists)?.named(names.clone())
+        };
+        self.peers.as_ref().map(deal).transpose()
+    }
 }
 
 impl Data {
     /// Reads and prepares it.
     pub fn read(&self) -> Result<Prepared> {
         let format = Format::of(&self.path)?;
-        if format == Format::Svmlight && self.width.is_none() {
+        if format == Format::Svmlight && self.options.width.is_none() {
             let remedy = format!(
                 "the largest feature that occurs in {} is somebody's; give the number of features there can be",
                 self.path.display()
             );
             return Err(Error::parameter("width", "missing", remedy));
         }
-        let options = Options { label: self.label.clone(), width: self.width, ..Options::default() };
-        let table = read::open(&self.path, &options)?;
+        let Found { table, holders, notes, sources } = read::open(&self.path, &self.options)?;
         if table.rows() < TESTED {
             let remedy = format!("give at least {TESTED}, of which one is for testing");
             return Err(Error::parameter("data", format!("{} rows long", table.rows()), remedy));
@@ -93,12 +108,14 @@ impl Data {
         let (mut table, loss) = self.labelled(table)?;
         self.bounds_in(format).scale(&mut table)?;
         let table = table.with_intercept();
-        let part = |test: bool| {
-            let rows: Vec<usize> =
-                (0..table.rows()).filter(|row| (row % TESTED == TESTED - 1) == test).collect();
-            table.select(&rows)
-        };
-        Ok(Prepared { train: part(false)?, test: part(true)?, loss })
+        let (train, test, peers) = parts(table.rows(), holders);
+        if test.is_empty() {
+            let remedy =
+                format!("every {TESTED}th row of a peer is for testing; give one of them {TESTED} or more");
+            return Err(Error::parameter("peer-column", "a name for few rows each", remedy));
+        }
+        let (train, test) = (table.select(&train)?, table.select(&test)?);
+        Ok(Prepared { train, test, loss, peers, notes, sources })
     }
 
     /// The bounds given; images need none, since their pixels are bytes.
@@ -109,14 +126,25 @@ impl Data {
         }
     }
 
+    /// What is learned: as is said, or by the number of classes that are known beforehand.
+    fn kind(&self, table: &Table) -> Kind {
+        let classes = match &self.labels {
+            Labels::Classes(list) => list.len(),
+            Labels::Count(count) => *count,
+            Labels::AsDeclared => table.declared_classes().map_or(2, <[String]>::len),
+            Labels::Positive(_) | Labels::Threshold(_) => 2,
+        };
+        self.kind.unwrap_or(if classes > 2 { Kind::Softmax } else { Kind::Logistic })
+    }
+
     fn labelled(&self, table: Table) -> Result<(Table, Loss)> {
-        match self.kind {
+        match self.kind(&table) {
             Kind::Logistic => Ok((self.two_classes(table)?, Loss::Logistic)),
             Kind::Softmax => self.several_classes(table),
             Kind::Squared => {
                 if !table.classes().is_empty() || self.labels != Labels::AsDeclared {
-                    let remedy = "it takes labels that are numbers, as they are; give --loss logistic or softmax for classes";
-                    return Err(Error::parameter("loss", "squared", remedy));
+                    let remedy = "it takes labels that are numbers, as they are; give --objective logistic or softmax for classes";
+                    return Err(Error::parameter("objective", "squared", remedy));
                 }
                 Ok((table, Loss::Squared))
             }
@@ -136,6 +164,7 @@ impl Data {
                 };
                 table.classified(list)?.binary(positive)?
             }
+            (Labels::Count(2), None) if table.classes().is_empty() => numbered(table)?,
             (Labels::Count(count), _) => {
                 let remedy = "logistic regression takes two; name the positive one (--positive)";
                 return Err(Error::parameter("classes", count, remedy));
@@ -166,16 +195,40 @@ impl Data {
     }
 }
 
-/// Labels that are -1 and 1 already.
+/// Labels that are numbers: 1 is positive, and 0 and -1 are not.
 fn numbered(table: Table) -> Result<Table> {
-    match table.labels().iter().position(|label| label.abs() != 1.0) {
-        None => Ok(table),
+    match table.labels().iter().position(|label| ![-1.0, 0.0, 1.0].contains(label)) {
+        None => table.binary("1"),
         Some(row) => {
-            let remedy = "logistic regression takes -1 and 1; give the number that counts as positive (--positive N), or the one from \
-                          which labels do (--label-threshold N)";
+            let remedy = "logistic regression takes 0 or -1, and 1; give the number that counts as positive (--positive N), or the one \
+                          from which labels do (--label-threshold N); or learn the number itself (--objective squared)";
             Err(Error::row("label", table.labels()[row], row, remedy))
         }
     }
+}
+
+/// Rows to train on.
+type Part = Vec<usize>;
+
+/// The places of rows to train and to test on, and which of the former are whose: every fifth row of a file, or of a peer in it, is for testing.
+fn parts(rows: usize, holders: Option<Holders>) -> (Part, Part, Option<(Vec<String>, Vec<Part>)>) {
+    let (names, of_rows) = match holders {
+        Some(holders) => (Some(holders.names), holders.of_rows),
+        None => (None, vec![0; rows]),
+    };
+    let peers = names.as_ref().map_or(1, Vec::len);
+    let (mut train, mut test, mut seen, mut lists) =
+        (Vec::new(), Vec::new(), vec![0; peers], vec![Vec::new(); peers]);
+    for (row, peer) in of_rows.into_iter().enumerate() {
+        if seen[peer] % TESTED == TESTED - 1 {
+            test.push(row);
+        } else {
+            lists[peer].push(train.len());
+            train.push(row);
+        }
+        seen[peer] += 1;
+    }
+    (train, test, names.map(|names| (names, lists)))
 }
 
 /// The name of a file without its folder and its ending.

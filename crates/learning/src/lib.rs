@@ -31,6 +31,7 @@ pub mod split;
 
 mod error;
 mod linear;
+mod measures;
 mod model;
 mod shards;
 mod spread;
@@ -41,6 +42,7 @@ mod trivial;
 pub use bounds::Bounds;
 pub use data::Data;
 pub use error::{Error, Result};
+pub use measures::Measures;
 pub use model::{Clip, Loss, Model};
 pub use shards::{Shard, Shards};
 pub use spread::Spread;

@@ -19,6 +19,8 @@ pub struct Shards {
     table: Table,
     /// Where each peer's rows start, and where the last one's end.
     starts: Vec<usize>,
+    /// What the peers are called; none where they are just numbered.
+    names: Option<Vec<String>>,
 }
 
 impl Shards {
@@ -26,7 +28,8 @@ impl Shards {
     pub fn even(table: &Table, peers: usize) -> Result<Self> {
         let size = even_size(table, peers)?;
         let rows: Vec<usize> = (0..size * peers).collect();
-        Ok(Self { table: table.gather(&rows), starts: (0..=peers).map(|peer| peer * size).collect() })
+        let starts = (0..=peers).map(|peer| peer * size).collect();
+        Ok(Self { table: table.gather(&rows), starts, names: None })
     }
 
     /// The rows that `lists` names for each peer; others are left out. Each row has at most one holder, and nobody holds none.
@@ -45,7 +48,40 @@ impl Shards {
             starts.push(starts[peer] + list.len());
         }
         let rows: Vec<usize> = lists.iter().flatten().copied().collect();
-        Ok(Self { table: table.gather(&rows), starts })
+        Ok(Self { table: table.gather(&rows), starts, names: None })
+    }
+
+    /// With a name for each peer.
+    pub fn named(self, names: Vec<String>) -> Result<Self> {
+        if names.len() != self.peers() {
+            let remedy = format!("give one for each of the {} peers", self.peers());
+            return Err(Error::parameter("names", names.len(), remedy));
+        }
+        Ok(Self { names: Some(names), ..self })
+    }
+
+    /// What the peers are called, where they have names.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// The same peers in the order of these names, which must be theirs: a graph's, say. Peers without names keep their order.
+    pub fn in_order_of(self, order: &[String]) -> Result<Self> {
+        let Some(names) = &self.names else { return Ok(self) };
+        if let Some(stranger) = names.iter().find(|name| !order.contains(name)) {
+            let remedy = "the graph has no node of this name; name its nodes and the peers alike";
+            return Err(Error::parameter("peer", format!("`{stranger}`"), remedy));
+        }
+        let place = |name: &String| {
+            let missing = || {
+                let remedy = "no row belongs to this node of the graph; give it rows, or leave it out";
+                Error::parameter("peer", format!("`{name}`"), remedy)
+            };
+            names.iter().position(|known| known == name).ok_or_else(missing)
+        };
+        let places = order.iter().map(place).collect::<Result<Vec<_>>>()?;
+        let rows = |&peer: &usize| (self.starts[peer]..self.starts[peer + 1]).collect();
+        Self::by_lists(&self.table, &places.iter().map(rows).collect::<Vec<_>>())?.named(order.to_vec())
     }
 
     /// The number of peers.

@@ -18,6 +18,8 @@ pub struct Table {
     declared: bool,
     /// What the columns are called; empty where they have no names.
     columns: Vec<String>,
+    /// Which columns are 0 or 1 by themselves; empty where none is.
+    indicators: Vec<bool>,
 }
 
 impl Table {
@@ -43,7 +45,8 @@ impl Table {
 
     /// [`Table::new`] for what is known to fit.
     pub(crate) fn of_finite(features: Vec<f64>, width: usize, labels: Vec<f64>) -> Self {
-        Self { features, width, labels, classes: Vec::new(), declared: false, columns: Vec::new() }
+        let (classes, columns, indicators) = (Vec::new(), Vec::new(), Vec::new());
+        Self { features, width, labels, classes, declared: false, columns, indicators }
     }
 
     /// Names for the classes 0, 1, ..., declared beforehand or collected from the rows.
@@ -54,6 +57,16 @@ impl Table {
     /// Names for the columns.
     pub(crate) fn with_columns(self, columns: Vec<String>) -> Self {
         Self { columns, ..self }
+    }
+
+    /// Which columns are 0 or 1 by themselves.
+    pub(crate) fn with_indicators(self, indicators: Vec<bool>) -> Self {
+        Self { indicators, ..self }
+    }
+
+    /// Whether a column is 0 or 1 by itself, whoever's row it is: then it needs no bounds.
+    pub fn is_indicator(&self, column: usize) -> bool {
+        self.indicators.get(column).is_some_and(|indicator| *indicator)
     }
 
     /// The number of rows.
@@ -121,8 +134,9 @@ impl Table {
         let mut features = Vec::with_capacity(rows.len() * self.width);
         rows.iter().for_each(|&row| features.extend_from_slice(self.row(row)));
         let labels = rows.iter().map(|&row| self.labels[row]).collect();
-        let (classes, columns) = (self.classes.clone(), self.columns.clone());
-        Self { features, width: self.width, labels, classes, declared: self.declared, columns }
+        let (classes, columns, indicators) =
+            (self.classes.clone(), self.columns.clone(), self.indicators.clone());
+        Self { features, width: self.width, labels, classes, declared: self.declared, columns, indicators }
     }
 
     /// Labels +1 for one class and -1 for all others. The class is given by its name, or by its number where classes have no names.

@@ -8,8 +8,9 @@ use sottovoce_privacy::limits;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 
 use crate::houses::Houses;
+use crate::read::Source;
 use crate::trivial::Trivial;
-use crate::{Clip, Error, Loss, Model, Result, Shard, Shards, Table};
+use crate::{Clip, Error, Loss, Measures, Model, Result, Shard, Shards, Table};
 
 /// Of which rows a peer computes its gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub struct Task {
     radius: Option<f64>,
     origin: Origin,
     assumptions: Vec<String>,
+    sources: Vec<Source>,
 }
 
 impl Task {
@@ -68,6 +70,7 @@ impl Task {
             radius: None,
             origin: Origin::Private,
             assumptions: Vec::new(),
+            sources: Vec::new(),
         })
     }
 
@@ -120,6 +123,31 @@ impl Task {
     /// What must be public, beyond what a proof says, for a guarantee to hold of these rows.
     pub fn assumptions(&self) -> &[String] {
         &self.assumptions
+    }
+
+    /// The same, said to come from these files.
+    pub fn from_files(self, sources: Vec<Source>) -> Self {
+        Self { sources, ..self }
+    }
+
+    /// The files that the rows came from, with their hashes; none where they were drawn.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// What the peers are called, where they have names.
+    pub fn names(&self) -> Option<&[String]> {
+        self.shards.names()
+    }
+
+    /// What a peer is called: its name, or its number.
+    pub fn name_of(&self, peer: usize) -> String {
+        self.names().and_then(|names| names.get(peer)).cloned().unwrap_or_else(|| peer.to_string())
+    }
+
+    /// The same with peers in the order of these names, such as a graph's nodes have. Peers without names keep their order.
+    pub fn in_order_of(self, names: &[String]) -> Result<Self> {
+        Ok(Self { shards: self.shards.in_order_of(names)?, ..self })
     }
 
     /// Whose rows they are.
@@ -209,6 +237,11 @@ impl Task {
     /// The share of test rows classified right.
     pub fn accuracy(&self, theta: &[f64]) -> f64 {
         self.model.accuracy(theta, self.test.view())
+    }
+
+    /// What a model is worth on the test rows.
+    pub fn measures(&self, theta: &[f64]) -> Measures {
+        self.model.measures(theta, self.test.view())
     }
 
     /// Subtracts `step` times a peer's clipped gradient from the model. `turn` numbers the peer's gradients: each has a batch of its own.

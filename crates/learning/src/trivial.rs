@@ -1,18 +1,19 @@
-//! What is achieved without looking at any feature: an accuracy means little without it.
+//! What is achieved without looking at any feature: an accuracy, or an error, means little without it.
 //!
 //! The constant prediction is learned from the labels of the training rows: the commonest class, or the mean. It is computed without
 //! privacy, like every other number it is held against.
 
 use std::collections::BTreeMap;
 
-use crate::Loss;
+use crate::{Loss, Measures};
 use serde::Serialize;
 
 /// The worth of the best constant prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Trivial {
-    /// The share of test rows that it gets right: those of the commonest class of the training rows, or of the sign of their mean.
-    pub accuracy: f64,
+    /// What it is worth on the test rows: the commonest class of the training rows, or the mean of their labels.
+    #[serde(flatten)]
+    pub measures: Measures,
     /// Its mean loss on the training rows, without ridge.
     pub objective: f64,
 }
@@ -28,7 +29,8 @@ impl Trivial {
             let mean = train.iter().sum::<f64>() / rows;
             let objective =
                 train.iter().map(|label| 0.5 * (label - mean) * (label - mean)).sum::<f64>() / rows;
-            return Self { accuracy: share(&|label| (label >= 0.0) == (mean >= 0.0)), objective };
+            let measures = Measures::of_numbers(test.iter().map(|_| mean), test);
+            return Self { measures, objective };
         }
         // Labels are small whole numbers.
         let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
@@ -36,7 +38,8 @@ impl Trivial {
         let commonest = counts.iter().max_by_key(|(_, count)| **count).map_or(0, |(label, _)| *label);
         let rows = train.len() as f64;
         let entropy = counts.values().map(|&count| -(count as f64 / rows) * (count as f64 / rows).ln()).sum();
-        Self { accuracy: share(&|label| label as i64 == commonest), objective: entropy }
+        let accuracy = share(&|label| label as i64 == commonest);
+        Self { measures: Measures::Classes { accuracy }, objective: entropy }
     }
 }
 
@@ -47,12 +50,13 @@ mod tests {
     #[test]
     fn the_commonest_class_or_the_mean() {
         let found = Trivial::new(Loss::Logistic, &[1.0, -1.0, -1.0, -1.0], &[1.0, -1.0]);
-        assert_eq!(found.accuracy, 0.5);
+        assert_eq!(*found.measures.first(), 0.5);
         let entropy = -(0.25f64 * 0.25f64.ln() + 0.75 * 0.75f64.ln());
         assert!((found.objective - entropy).abs() < 1e-15);
         let found = Trivial::new(Loss::Softmax { classes: 3 }, &[2.0, 2.0, 0.0], &[2.0, 1.0, 2.0]);
-        assert!((found.accuracy - 2.0 / 3.0).abs() < 1e-15);
+        assert!((found.measures.first() - 2.0 / 3.0).abs() < 1e-15);
         let found = Trivial::new(Loss::Squared, &[1.0, 3.0], &[5.0, -1.0]);
-        assert_eq!((found.accuracy, found.objective), (0.5, 0.5));
+        // The mean 2 misses 5 and -1, whose own mean it is, by 3 each.
+        assert_eq!((found.measures, found.objective), (Measures::Numbers { rmse: 3.0, r_squared: 0.0 }, 0.5));
     }
 }

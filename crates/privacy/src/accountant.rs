@@ -11,7 +11,7 @@
 //! | anything else, any mixture | lattice and tilted transform: about six digits (fewer where sampling is rare) |
 //! | everything | Rényi divergences, zCDP or Gaussian loss, the largest possible loss: bounds from above |
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::contour::{self, CHEAP, DEAR};
 use crate::interval::{Reason, best_bound, larger, probability_above, smaller, smallest};
@@ -33,11 +33,29 @@ const MOST: u64 = 1_000_000_000;
 /// assert!(epsilon.lower > 1.5153 && epsilon.upper < 1.5154 && epsilon.width() < 1e-6);
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Accountant {
     adjacency: Adjacency,
     /// Sorted, each kind once: composing in any order or grouping gives the same bits.
     events: Vec<(Mechanism, u64)>,
+}
+
+/// As it is read: not yet composed.
+#[derive(Deserialize)]
+struct Stored {
+    adjacency: Adjacency,
+    events: Vec<(Mechanism, u64)>,
+}
+
+impl TryFrom<Stored> for Accountant {
+    type Error = Error;
+
+    fn try_from(Stored { adjacency, events }: Stored) -> Result<Self> {
+        let mut accountant = Self::new(adjacency);
+        events.into_iter().try_for_each(|(mechanism, count)| accountant.compose(mechanism, count))?;
+        Ok(accountant)
+    }
 }
 
 impl Accountant {

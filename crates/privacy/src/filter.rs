@@ -3,15 +3,18 @@
 //! Adding up losses is only sound for fully adaptive choices in some currencies: pure, Gaussian and (at an order fixed in
 //! advance) Rényi. A [`Filter`] admits a release if the sum stays within the budget, and changes nothing otherwise. An
 //! [`Odometer`] has no budget: it says at any moment what has been spent, at the price of a little delta for each of the
-//! levels it might report. All losses given to one filter must be stated under one adjacency. Proofs and citations: `docs/theorems/filters.md`.
+//! levels it might report. Without a limit ([`Budget::Counted`]) a filter admits everything and still counts. All losses given to one filter must be stated under one adjacency. Proofs and citations: `docs/theorems/filters.md`.
 
-use crate::interval::larger;
+use serde::{Deserialize, Serialize};
+
+use crate::interval::{add_up, larger};
 use crate::mechanism::check_delta;
 use crate::rdp::epsilon_at;
 use crate::{Error, Gdp, Loss, Result};
 
 /// The currency in which a filter adds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Budget {
     /// Total epsilon of pure releases.
     Pure(f64),
@@ -24,9 +27,23 @@ pub enum Budget {
         /// The total.
         loss: f64,
     },
+    /// No limit: everything is admitted, and Gaussian losses are added up. What has no Gaussian loss makes the sum infinite.
+    Counted,
 }
 
 impl Budget {
+    /// A budget of squared Gaussian loss: infinite for no limit.
+    pub fn gaussian(mu_squared: f64) -> Result<Self> {
+        if mu_squared == f64::INFINITY {
+            return Ok(Self::Counted);
+        }
+        if !(0.0..=1e8).contains(&mu_squared) {
+            let remedy = "give a squared Gaussian loss from 0 to 1e8, or infinity for no limit";
+            return Err(Error::parameter("budget", mu_squared, remedy));
+        }
+        Ok(Self::Gdp(Gdp::of_square(mu_squared)?))
+    }
+
     /// The Rényi budget at `order` that is worth `(epsilon, delta)`.
     pub fn renyi(order: f64, epsilon: f64, delta: f64) -> Result<Self> {
         check_delta(delta)?;
@@ -47,8 +64,9 @@ impl Budget {
     fn limit(&self) -> f64 {
         match self {
             Self::Pure(epsilon) => *epsilon,
-            Self::Gdp(gdp) => gdp.mu() * gdp.mu(),
+            Self::Gdp(gdp) => gdp.mu_squared(),
             Self::Rdp { loss, .. } => *loss,
+            Self::Counted => f64::INFINITY,
         }
     }
 
@@ -57,8 +75,8 @@ impl Budget {
         loss.check()?;
         let price = match (self, loss) {
             (Self::Pure(_), Loss::Pure(epsilon)) => *epsilon,
-            (Self::Gdp(_), Loss::Gdp(gdp)) => gdp.price(),
-            (Self::Gdp(_), Loss::Pld(accountant)) => {
+            (Self::Gdp(_) | Self::Counted, Loss::Gdp(gdp)) => gdp.price(),
+            (Self::Gdp(_) | Self::Counted, Loss::Pld(accountant)) => {
                 accountant.gdp().ok_or_else(|| self.refusal(loss))?.price()
             }
             (Self::Rdp { order, .. }, loss) => loss.renyi(*order)?,
@@ -92,33 +110,69 @@ impl Budget {
 /// assert_eq!(filter.remaining(), 0.0);
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Filter {
     budget: Budget,
+    /// The sum in two doubles, of which the second is what rounding took from the first: a million equal releases that fit a budget exactly
+    /// must not fail for the rounding of their sum.
     spent: f64,
+    rest: f64,
+}
+
+/// As it is read: not yet checked.
+#[derive(Deserialize)]
+struct Stored {
+    budget: Budget,
+    spent: f64,
+    rest: f64,
+}
+
+impl TryFrom<Stored> for Filter {
+    type Error = Error;
+
+    fn try_from(Stored { budget, spent, rest }: Stored) -> Result<Self> {
+        if !(spent >= 0.0 && spent + rest == spent) {
+            return Err(Error::parameter("spent", spent, "it was never stored by a filter; begin anew"));
+        }
+        Ok(Self { spent, rest, ..Self::new(budget)? })
+    }
 }
 
 impl Filter {
     /// A filter with nothing spent.
     pub fn new(budget: Budget) -> Result<Self> {
         let limit = budget.limit();
-        if !(limit > 0.0 && limit.is_finite()) {
-            return Err(Error::parameter("budget", limit, "give a positive finite number"));
+        let limited = limit >= 0.0 && limit.is_finite();
+        if !(limited || budget == Budget::Counted) {
+            return Err(Error::parameter("budget", limit, "give a finite number of at least 0"));
         }
         if let Budget::Rdp { order, .. } = budget
             && !(order > 1.0 && order.is_finite())
         {
             return Err(Error::parameter("order", order, "give a finite number above 1"));
         }
-        Ok(Self { budget, spent: 0.0 })
+        Ok(Self { budget, spent: 0.0, rest: 0.0 })
     }
 
     /// Spends the loss of a release, or refuses it and spends nothing.
     pub fn spend(&mut self, loss: &Loss) -> Result<()> {
-        let price = self.budget.price(loss)?;
-        // The sum is rounded upwards, so that many small releases cannot slip under the limit.
-        let total = if price > 0.0 { (self.spent + price).next_up() } else { self.spent };
-        // A budget meant to be used up exactly must not fail for the rounding of its own sum.
+        match self.budget.price(loss) {
+            Ok(price) => self.charge(price),
+            Err(_) if self.budget == Budget::Counted => self.charge(f64::INFINITY),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Spends a release of which no loss is known: only a budget without limit has it, and its sum is infinite from then on.
+    pub fn spend_unknown(&mut self) -> Result<()> {
+        self.charge(f64::INFINITY)
+    }
+
+    fn charge(&mut self, price: f64) -> Result<()> {
+        let (spent, rest) = add_exactly((self.spent, self.rest), price);
+        // A budget meant to be used up exactly must not fail for the rounding of its own price.
+        let total = upper((spent, rest));
         if total.is_nan() || total > self.budget.limit() * (1.0 + 1e-12) {
             return Err(Error::Budget {
                 would_be: format!("{total}"),
@@ -126,15 +180,42 @@ impl Filter {
                 remedy: "stop here, or release with more noise".into(),
             });
         }
-        self.spent = total;
+        (self.spent, self.rest) = (spent, rest);
         Ok(())
     }
 
-    /// What is left, in the budget's own unit (epsilon, `mu²`, or Rényi loss).
-    pub fn remaining(&self) -> f64 {
-        let left = self.budget.limit() - self.spent;
-        if left <= 1e-12 * self.budget.limit() { 0.0 } else { left }
+    /// What a loss would cost, in the budget's own unit; infinite where it has no price in it.
+    pub fn price(&self, loss: &Loss) -> f64 {
+        self.budget.price(loss).unwrap_or(f64::INFINITY)
     }
+
+    /// What was spent, rounded up, in the budget's own unit (epsilon, `mu²`, or Rényi loss).
+    pub fn spent(&self) -> f64 {
+        upper((self.spent, self.rest))
+    }
+
+    /// What is left, in the budget's own unit.
+    pub fn remaining(&self) -> f64 {
+        let left = self.budget.limit() - self.spent();
+        if left <= 1e-12 * self.budget.limit() && left.is_finite() { 0.0 } else { left }
+    }
+}
+
+/// A sum in two doubles and one more: what rounding takes from the first goes to the second (Knuth), which is rounded up.
+fn add_exactly((sum, rest): (f64, f64), more: f64) -> (f64, f64) {
+    let next = sum + more;
+    if !next.is_finite() {
+        return (next, 0.0);
+    }
+    let part = next - sum;
+    let lost = (sum - (next - part)) + (more - part);
+    let rest = add_up(rest, lost);
+    let both = next + rest;
+    (both, rest - (both - next))
+}
+
+fn upper((sum, rest): (f64, f64)) -> f64 {
+    if rest > 0.0 { sum.next_up() } else { sum }
 }
 
 /// Reports, at any time, a valid `(epsilon, delta)` for what was spent so far, in Rényi currency at a fixed order.
@@ -246,10 +327,75 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_budget_admits_nothing_that_costs_anything() {
+        let mut filter = Filter::new(Budget::gaussian(0.0).unwrap()).unwrap();
+        assert!(filter.spend(&Loss::Gdp(Gdp::new(1e-9).unwrap())).is_err());
+        filter.spend(&Loss::Gdp(Gdp::new(0.0).unwrap())).unwrap();
+        assert_eq!((filter.spent(), filter.remaining()), (0.0, 0.0));
+    }
+
+    #[test]
+    fn without_a_limit_everything_is_counted() {
+        let mut filter = Filter::new(Budget::gaussian(f64::INFINITY).unwrap()).unwrap();
+        let step = Loss::Gdp(Gdp::new(0.5).unwrap());
+        (0..1000).for_each(|_| filter.spend(&step).unwrap());
+        assert!(filter.spent() >= 250.0 && filter.spent() < 250.0 * (1.0 + 1e-14), "{}", filter.spent());
+        assert_eq!(filter.remaining(), f64::INFINITY);
+        // What has no Gaussian loss does not count as nothing.
+        filter.spend(&Loss::pure(0.1).unwrap()).unwrap();
+        assert_eq!(filter.spent(), f64::INFINITY);
+        filter.spend(&step).unwrap();
+        let mut limited = Filter::new(Budget::gaussian(4.0).unwrap()).unwrap();
+        assert!(limited.spend_unknown().is_err() && limited.spent() == 0.0);
+    }
+
+    #[test]
+    fn a_filter_that_was_stored_goes_on() {
+        let mut filter = Filter::new(Budget::gaussian(1.0).unwrap()).unwrap();
+        let step = Loss::Gdp(Gdp::new(0.3).unwrap());
+        (0..5).for_each(|_| filter.spend(&step).unwrap());
+        let text = serde_json::to_string(&filter).unwrap();
+        assert_eq!(serde_json::from_str::<Filter>(&text).unwrap(), filter);
+        for (spent, rest) in [("-1.0", "0.0"), ("0.5", "-0.4"), ("0.5", "0.1")] {
+            let bad = format!(r#"{{"budget":"counted","spent":{spent},"rest":{rest}}}"#);
+            assert!(serde_json::from_str::<Filter>(&bad).is_err(), "{bad}");
+        }
+    }
+
+    /// Equal parts of a budget fit it, however many: the sum is not off by the rounding of its terms.
+    #[test]
+    fn a_budget_for_a_million_equal_steps_admits_a_million() {
+        for (parts, mu) in [(3, 0.7), (10_000, 0.037), (1_000_000, 0.1)] {
+            let step = Gdp::new(mu).unwrap();
+            let mut filter = Filter::new(Budget::gaussian(f64::from(parts) * mu * mu).unwrap()).unwrap();
+            (0..parts).for_each(|_| filter.spend(&Loss::Gdp(step)).unwrap());
+            assert!(filter.spend(&Loss::Gdp(step)).is_err());
+            assert!(filter.spent() >= step.times(parts as u64).mu_squared());
+        }
+    }
+
+    /// The sum in two doubles is never below the true one: held against whole numbers, which are exact.
+    #[test]
+    fn sums_are_rounded_up_and_by_next_to_nothing() {
+        let unit = 2f64.powi(-60);
+        let (mut sum, mut exact) = ((0.0, 0.0), 0_u128);
+        for i in 0..100_000_u64 {
+            // Terms of very different sizes, all multiples of the unit.
+            let term = (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 12) >> (i % 40);
+            sum = add_exactly(sum, term as f64 * unit);
+            exact += u128::from(term);
+        }
+        let total = upper(sum) / unit;
+        assert!(total as u128 >= exact && total as u128 - exact <= exact >> 52, "{total} {exact}");
+    }
+
+    #[test]
     fn impossible_budgets_are_refused() {
         assert!(Budget::renyi(2.0, 0.1, 1e-5).is_err());
         assert!(Budget::renyi(1.0, 1.0, 1e-5).is_err());
-        assert!(Filter::new(Budget::Pure(0.0)).is_err() && Filter::new(Budget::Pure(f64::NAN)).is_err());
+        assert!(Filter::new(Budget::Pure(-1.0)).is_err() && Filter::new(Budget::Pure(f64::NAN)).is_err());
+        assert!(Filter::new(Budget::Pure(f64::INFINITY)).is_err());
+        assert!(Budget::gaussian(-1.0).is_err() && Budget::gaussian(f64::NAN).is_err());
         assert!(Filter::new(Budget::Rdp { order: f64::NAN, loss: 1.0 }).is_err());
         assert!(Odometer::new(2.0, f64::NAN, 1e-5).is_err());
     }

@@ -3,7 +3,7 @@
 //! A release with squared signal-to-noise `mu²` is `mu`-GDP; independent releases add their `mu²`; and
 //! `delta(epsilon) = Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu)` is exact (Balle and Wang 2018).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::interval::{larger, probability_above, probability_below};
 use crate::mechanism::{check_delta, check_epsilon};
@@ -23,12 +23,35 @@ pub(crate) const VANISHING: f64 = 2e-323;
 /// assert!(epsilon.contains(9.9972561464343) && epsilon.width() < 1e-11);
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Gdp {
     mu_squared: f64,
     /// How many roundings `mu_squared` may have suffered; both ends of an interval are charged for them.
-    #[serde(skip)]
     roundings: f64,
+}
+
+/// As it is read: not yet checked.
+#[derive(Deserialize)]
+struct Stored {
+    mu_squared: f64,
+    roundings: f64,
+}
+
+impl TryFrom<Stored> for Gdp {
+    type Error = Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        let gdp = Self::of_square(stored.mu_squared)?;
+        if !(stored.roundings >= gdp.roundings && stored.roundings.is_finite()) {
+            return Err(Error::parameter(
+                "roundings",
+                stored.roundings,
+                "give a finite number of at least 1",
+            ));
+        }
+        Ok(Self { roundings: stored.roundings, ..gdp })
+    }
 }
 
 impl Gdp {
@@ -51,9 +74,24 @@ impl Gdp {
         Self::new(1.0 / sigma).map(|gdp| Self { roundings: 4.0, ..gdp })
     }
 
+    /// The loss of Gaussian noise of standard deviation `scale` on what one person moves by `sensitivity` at most.
+    pub fn of_release(sensitivity: f64, scale: f64) -> Result<Self> {
+        if !(sensitivity > 0.0 && scale > 0.0) {
+            let remedy = "give a positive sensitivity and a positive scale of noise";
+            return Err(Error::parameter("release", format!("{sensitivity} under {scale}"), remedy));
+        }
+        // The quotient is rounded, and then its square.
+        Self::new(sensitivity / scale).map(|gdp| Self { roundings: 4.0, ..gdp })
+    }
+
     /// The parameter.
     pub fn mu(self) -> f64 {
         self.mu_squared.sqrt()
+    }
+
+    /// The squared parameter.
+    pub fn mu_squared(self) -> f64 {
+        self.mu_squared
     }
 
     /// `mu²`, rounded up: what a budget is charged.

@@ -3,12 +3,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Adjacency, Interval, Loss, Result};
 
 /// Who attacks.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adversary {
     /// Sees every message on the network.
@@ -22,7 +22,7 @@ pub enum Adversary {
 }
 
 /// What is protected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// One record.
@@ -36,7 +36,7 @@ pub enum Unit {
 }
 
 /// By what right a guarantee is stated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// A proof is written in `docs/theorems` and its assumptions hold here.
@@ -84,7 +84,7 @@ impl Standing {
 /// assert!(text.contains("a wire-tapper") && text.contains("one user's data (replace)") && text.contains("proven"));
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Guarantee {
     /// Who attacks.
     pub adversary: Adversary,
@@ -239,6 +239,38 @@ mod tests {
         assert_eq!(Guarantee::best(&all, 1e-5).unwrap(), Some(&all[3]));
         assert_eq!(Guarantee::best(&all[..2], 1e-5).unwrap(), None);
         assert!(all[3].state(1e-5).unwrap().ends_with("proven if peers are honest"));
+    }
+
+    #[test]
+    fn what_is_stored_is_read_again_and_what_is_no_loss_is_not() {
+        let mut accountant = crate::Accountant::new(Adjacency::Replace);
+        let step = crate::Mechanism::gaussian(1.1).unwrap();
+        accountant.compose(step.poisson(0.01).unwrap(), 1000).unwrap();
+        accountant.compose(crate::Mechanism::discrete_laplace(2.0, 3).unwrap(), 2).unwrap();
+        accountant.compose(step.fixed_batch(10, 1000).unwrap(), 7).unwrap();
+        let losses = [
+            Loss::Pld(accountant),
+            Loss::Gdp(Gdp::of_noise(0.7).unwrap().times(3)),
+            Loss::pure(0.1).unwrap(),
+            Loss::rdp(vec![(2.0, 0.3)]).unwrap(),
+            Loss::approximate(1.0, 1e-6).unwrap(),
+            Loss::zcdp(0.25).unwrap(),
+        ];
+        for loss in losses {
+            let stated = Guarantee { loss, ..guarantee(1.0, Standing::Conditional(vec!["so".into()])) };
+            let text = serde_json::to_string(&stated).unwrap();
+            assert_eq!(serde_json::from_str::<Guarantee>(&text).unwrap(), stated, "{text}");
+        }
+        for bad in [
+            r#"{"gdp":{"mu_squared":-1.0,"roundings":2.0}}"#,
+            r#"{"gdp":{"mu_squared":1.0,"roundings":0.0}}"#,
+            r#"{"pld":{"adjacency":"replace","events":[[{"noise":"gaussian","noise_multiplier":0.0,"sampling":"everyone"},1]]}}"#,
+            r#"{"pld":{"adjacency":"replace","events":[[{"noise":"gaussian","noise_multiplier":1.0,"sampling":"poisson","rate":0.0},1]]}}"#,
+        ] {
+            assert!(serde_json::from_str::<Loss>(bad).is_err(), "{bad}");
+        }
+        // Open variants are checked at every use.
+        assert!(serde_json::from_str::<Loss>(r#"{"pure":-1.0}"#).unwrap().epsilon(1e-5).is_err());
     }
 
     #[test]

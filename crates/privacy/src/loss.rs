@@ -2,6 +2,8 @@
 //!
 //! Conversions go only in the safe direction: what comes out is implied by what went in.
 
+use serde::{Deserialize, Serialize};
+
 use crate::interval::{Reason, add_up, best_bound, within};
 use crate::kov;
 use crate::mechanism::{check_delta, check_epsilon};
@@ -19,7 +21,8 @@ use crate::{Accountant, Error, Gdp, Result};
 /// assert!(pure.epsilon(1e-5)?.upper < 0.75);      // a little delta buys a little epsilon
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Loss {
     /// `epsilon`-DP.
     Pure(f64),

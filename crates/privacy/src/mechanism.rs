@@ -6,12 +6,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
 /// Which data sets are neighbours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Adjacency {
     /// One record more or one record less.
@@ -42,7 +42,7 @@ impl std::str::FromStr for Adjacency {
 }
 
 /// The noise added to a query, relative to the contribution of one record.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "noise")]
 pub enum Noise {
     /// Continuous Gaussian of standard deviation `noise_multiplier` (per unit of L2 contribution).
@@ -86,7 +86,7 @@ pub enum Noise {
 }
 
 /// How the records that enter a release are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "sampling")]
 pub enum Sampling {
     /// All of them.
@@ -116,12 +116,45 @@ pub enum Sampling {
 /// assert!(Mechanism::gaussian(0.0).is_err());
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
 pub struct Mechanism {
     #[serde(flatten)]
     noise: Noise,
     #[serde(flatten)]
     sampling: Sampling,
+}
+
+/// As it is read: not yet checked.
+#[derive(Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    noise: Noise,
+    #[serde(flatten)]
+    sampling: Sampling,
+}
+
+impl TryFrom<Stored> for Mechanism {
+    type Error = Error;
+
+    fn try_from(Stored { noise, sampling }: Stored) -> Result<Self> {
+        let everyone = match noise {
+            Noise::Gaussian { noise_multiplier } => Self::gaussian(noise_multiplier),
+            Noise::Laplace { scale } => Self::laplace(scale),
+            Noise::DiscreteGaussian { sigma, contribution } => Self::discrete_gaussian(sigma, contribution),
+            Noise::DiscreteLaplace { scale, contribution } => Self::discrete_laplace(scale, contribution),
+            Noise::RandomizedResponse { random_probability, buckets } => {
+                Self::randomized_response(random_probability, buckets)
+            }
+            Noise::Pure { epsilon } => Self::pure(epsilon),
+        }?;
+        match sampling {
+            Sampling::Everyone => Ok(everyone),
+            Sampling::Poisson { rate } => everyone.poisson(rate),
+            Sampling::FixedBatch { population, batch } => everyone.fixed_batch(batch, population),
+            Sampling::Nobody => Ok(everyone.on_nobody()),
+        }
+    }
 }
 
 /// Least probability of an answer that is not the true one: smaller ones lose digits, and then count for nothing.

@@ -1,30 +1,35 @@
 //! The protocols: what a peer does, and nothing else.
 //!
-//! A peer is a state machine. Whoever drives it hands it an [`Input`], then drains its [`Output`]s; time and randomness are
-//! arguments. It does no input or output, reads no clock, starts no task, draws no entropy of its own, and knows its
-//! neighbours but never the graph.
+//! A peer is a [`Machine`]. Whoever drives it hands it an [`Input`], then drains its [`Output`]s; randomness, noise and the budget are lent to
+//! it as [`Means`]. It does no input or output, reads no clock, starts no task, draws no entropy of its own, computes nothing that its driver could
+//! not compute elsewhere, and knows its neighbours but never the graph.
 //!
-//! ```text
-//!            Input: start, message, timeout                 Output: send, timer, silent, refused, finished
-//!  driver ──────────────────────────────────►  peer  ──────────────────────────────────────────────────►  driver
-//!            Noise: fresh noise on demand
-//! ```
+//! | module | machine |
+//! | --- | --- |
+//! | [`averaging`] | [`Averager`](averaging::Averager): a private value, or gradient steps, averaged in rounds |
+//! | [`walk`] | [`Walker`](walk::Walker): tokens that learn on a random walk |
+//! | [`rumor`] | [`Teller`](rumor::Teller): news whose source is hidden |
 //!
 //! What a peer computes with is a [`Value`]: numbers in a simulation or on a network, and *coefficients* over the noises that
 //! were drawn when the accountant wants to know what a message is made of. The code is the same: what is run is what is
 //! accounted for.
 //!
-//! Every message passes the [`Gate`], which knows the budget: nothing leaves a peer before its release was admitted.
+//! Nothing private leaves a peer before its [`Release`] was admitted by the budget, which the driver keeps. What a machine stores, sends and notes are
+//! serde types; a run is written down, without values, as a [`Transcript`].
 
 pub mod averaging;
 mod chance;
-mod event;
-mod gate;
+mod machine;
+mod means;
+mod release;
 pub mod rumor;
+mod transcript;
 mod value;
 pub mod walk;
 
 pub use chance::Chance;
-pub use event::{Input, Message, Noise, Output, Peer, Protocol, Refusal};
-pub use gate::{Gate, Overspent, Release};
+pub use machine::{Data, Input, InputOf, Machine, Mismatch, Output, OutputOf, Peer, Refusal, Span};
+pub use means::{FAR, Means, Overspent, Uncovered, Withheld};
+pub use release::{Law, Release};
+pub use transcript::{Heard, Transcript};
 pub use value::{Coefficients, Value};

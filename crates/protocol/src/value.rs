@@ -1,7 +1,11 @@
 //! What a protocol computes with: numbers, or coefficients over noises.
 
+use serde::{Deserialize, Serialize};
+
+use crate::Data;
+
 /// Something that can be mixed. Sums are taken in the order in which they are written.
-pub trait Value: Clone {
+pub trait Value: Data {
     /// `self = weight * self`.
     fn scale(&mut self, weight: f64);
 
@@ -58,7 +62,7 @@ impl Value for Vec<f64> {
 /// x.add(0.25, &Coefficients::variable(2, 1.0));
 /// assert_eq!(x.0, [1.0, 0.0, 0.25]);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Coefficients(pub Vec<f64>);
 
 impl Coefficients {
@@ -91,6 +95,27 @@ impl Value for Coefficients {
     }
 
     /// Coefficients say nothing of the size of what they stand for.
+    fn is_within(&self, _: f64) -> bool {
+        true
+    }
+
+    fn clamp(&mut self, _: f64) {}
+}
+
+/// For protocols that hide no value.
+impl Value for () {
+    fn scale(&mut self, _: f64) {}
+
+    fn add(&mut self, _: f64, (): &Self) {}
+
+    fn is_finite(&self) -> bool {
+        true
+    }
+
+    fn same_shape(&self, (): &Self) -> bool {
+        true
+    }
+
     fn is_within(&self, _: f64) -> bool {
         true
     }

@@ -30,9 +30,10 @@
 //! altogether nothing is promised, and the bound is infinite.
 
 use serde::Serialize;
+use sottovoce_protocol::averaging::{Note, Round};
 use sottovoce_protocol::{Output, Peer, Value};
 
-use crate::averaging::Facts;
+use crate::averaging::{Averages, Facts};
 use crate::hull::Hull;
 use crate::record::{Coordinates, Step};
 
@@ -77,28 +78,28 @@ impl<V: Coordinates> Ledger<V> {
         Self { facts, entries: vec![None; peers], relays, waiting: vec![0; peers], hull: Hull::default() }
     }
 
-    pub(crate) fn watch(&mut self, step: &Step<'_, V>) {
+    pub(crate) fn watch<M: Averages<Value = V>>(&mut self, step: &Step<'_, M>) {
         if let Some(entry) = step.entry() {
             self.hull.include(&entry);
             self.entries[step.peer] = Some(entry);
         }
         for drawn in step.drawn.iter().filter(|drawn| drawn.draw > 0) {
-            if let Some(sum) = self.relays.get_mut(drawn.draw - 1) {
+            if let Some(sum) = self.relays.get_mut(drawn.draw as usize - 1) {
                 accumulate(sum, 1.0, &drawn.noise);
             }
         }
         for output in step.outputs {
             match output {
                 Output::Send { message, .. } => self.said(step, message.round, &message.value),
-                Output::Timer { round } => self.waiting[step.peer] = *round,
-                Output::Finished(value) => self.hull.include(value),
+                Output::Wait { timer: Round(round), .. } => self.waiting[step.peer] = *round,
+                Output::Note(Note::Finished) => self.hull.include(step.machine.value()),
                 _ => {}
             }
         }
     }
 
     /// A message counts, and so does the value beneath its noise.
-    fn said(&mut self, step: &Step<'_, V>, round: usize, message: &V) {
+    fn said<M: Averages<Value = V>>(&mut self, step: &Step<'_, M>, round: usize, message: &V) {
         self.hull.include(message);
         if let Some(xi) = step.relay(round) {
             let mut beneath = message.clone();

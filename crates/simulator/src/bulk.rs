@@ -1,6 +1,6 @@
 //! Driver 2: synchronous gossip of very many peers on a perfect network, without messages.
 //!
-//! What [`events`](crate::events) computes message by message is here one pass over the matrix in each round. Values are *the same bit for
+//! What the [event driver](crate::driver) computes message by message is here one pass over the matrix in each round. Values are *the same bit for
 //! bit*: noises are the same functions of `(seed, peer, draw)`, and every sum is taken as a peer takes it, its own
 //! term first, then its neighbours' in increasing order. A test holds one driver against the other.
 //!

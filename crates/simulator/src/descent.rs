@@ -4,20 +4,20 @@
 //! that it can be watched, stopped and continued: gossip in bulk, anything else by the machines of averaging. The numbers are the same
 //! bit for bit (a test).
 
-use sottovoce_protocol::averaging::{Averager, Descent, InTurn, Noising};
-use sottovoce_protocol::{Gate, Noise, Overspent, Peer, Release};
+use sottovoce_protocol::averaging::{Averager, InTurn, Noising};
+use sottovoce_protocol::{Overspent, Peer, Release, Uncovered};
 
 use crate::averaging::{Part, Scheme, check};
 use crate::bulk::{Bulk, in_parallel};
-use crate::noise::PeerNoise;
+use crate::noise::{Noise, PeerNoise};
 use crate::trace::listen;
-use crate::{Error, Result};
+use crate::{Allowance, Error, Result};
 
 /// A private gradient step: subtracts `nu g(value)` from the value of a peer in an iteration.
 pub type Descend<'a> = dyn Fn(Peer, usize, &mut [f64]) + Sync + 'a;
 
 /// A peer of a descent.
-pub type DescendingPeer<V, G> = Averager<V, InTurn<Part>, Descent<G>>;
+pub type DescendingPeer<V> = Averager<V, InTurn<Part>>;
 
 /// Everything a descent needs but the gradients.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,25 +74,24 @@ impl DescentSetup {
         self.schemes.first().map_or(0, Scheme::rounds)
     }
 
-    /// The peers' state machines, on whatever they compute with: `start` is everyone's first value and `descend` makes a peer's gradient steps.
+    /// The peers' state machines, on whatever they compute with: `start` is everyone's first value. Their driver makes the gradient steps.
     ///
     /// Accelerated gossip must be the same in every iteration here.
-    pub fn machines<V: sottovoce_protocol::Value, G: FnMut(usize, &mut V)>(
-        &self,
-        start: &V,
-        descend: impl Fn(Peer) -> G,
-    ) -> Result<Vec<DescendingPeer<V, G>>> {
+    pub fn machines<V: sottovoce_protocol::Value>(&self, start: &V) -> Result<Vec<DescendingPeer<V>>> {
         self.check()?;
         let gamma = self.schemes[0].gamma()?;
         let all: Vec<Vec<Part>> = self.schemes.iter().map(Scheme::parts).collect::<Result<_>>()?;
         let machine = |peer: Peer| {
             let parts = all.iter().map(|parts| parts[peer].clone()).collect();
             let plan = InTurn::new(parts, self.iterations).ok_or(Error::Stuck { peer })?;
-            let local = Descent { iterations: self.iterations, descend: descend(peer) };
-            let gate = Gate::new(self.budget);
-            Ok(Averager::contributing(start.clone(), local, plan, self.noising, gamma, gate))
+            Ok(Averager::descending(start.clone(), self.iterations, plan, self.noising, gamma))
         };
         (0..self.peers()).map(machine).collect()
+    }
+
+    /// What each peer may release.
+    pub fn allowances(&self) -> Result<Vec<Allowance>> {
+        Ok(vec![Allowance::gaussian(self.budget)?; self.peers()])
     }
 }
 
@@ -100,8 +99,8 @@ impl DescentSetup {
 struct Later(PeerNoise, usize);
 
 impl Noise<Vec<f64>> for Later {
-    fn draw(&mut self, draw: usize, scale: f64, like: &Vec<f64>) -> Vec<f64> {
-        if scale == 0.0 { vec![0.0; like.len()] } else { self.0.draw(self.1 + draw, scale, like) }
+    fn draw(&mut self, draw: u64, scale: f64, like: &Vec<f64>) -> std::result::Result<Vec<f64>, Uncovered> {
+        self.0.draw(self.1 as u64 + draw, scale, like)
     }
 }
 
@@ -112,7 +111,7 @@ pub struct Descending {
     gammas: Vec<Option<f64>>,
     seed: u64,
     threads: usize,
-    gate: Gate,
+    allowance: Allowance,
     stopped: Option<Overspent>,
     iteration: usize,
     values: Vec<f64>,
@@ -124,8 +123,8 @@ impl Descending {
         setup.check()?;
         let gammas = setup.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
         let values = setup.start.repeat(setup.peers());
-        let gate = Gate::new(setup.budget);
-        Ok(Self { setup, gammas, seed, threads, gate, stopped: None, iteration: 0, values })
+        let allowance = Allowance::gaussian(setup.budget)?;
+        Ok(Self { setup, gammas, seed, threads, allowance, stopped: None, iteration: 0, values })
     }
 
     /// Goes on from the values after so many iterations.
@@ -139,7 +138,7 @@ impl Descending {
             );
             return Err(Error::parameter("checkpoint", value, remedy));
         }
-        (self.gate, self.stopped) = (Gate::new(self.setup.budget), None);
+        (self.allowance, self.stopped) = (Allowance::gaussian(self.setup.budget)?, None);
         (0..iteration).for_each(|_| self.admit());
         (self.iteration, self.values) = (iteration, values);
         Ok(())
@@ -166,9 +165,9 @@ impl Descending {
         mean
     }
 
-    /// Squared Gaussian loss of every peer towards a wire-tapper so far.
+    /// Squared Gaussian loss of every peer towards a wire-tapper so far, rounded up.
     pub fn spent(&self) -> f64 {
-        self.gate.spent()
+        self.allowance.spent()
     }
 
     /// Why peers no longer contribute, if they do not.
@@ -178,8 +177,8 @@ impl Descending {
 
     fn admit(&mut self) {
         if self.stopped.is_none() {
-            let Noising { sensitivity, local: noise, .. } = self.setup.noising;
-            self.stopped = self.gate.admit(Release { sensitivity, noise }).err();
+            let Noising { sensitivity, local, .. } = self.setup.noising;
+            self.stopped = self.allowance.admit(&Release::gaussian(sensitivity, local)).err();
         }
     }
 
@@ -228,9 +227,7 @@ impl Descending {
 fn average(scheme: &Scheme, values: &[f64], noising: Noising, seed: u64, first: usize) -> Result<Vec<f64>> {
     let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
     let width = values.len() / peers;
-    let machine = |(part, value): (Part, &[f64])| {
-        Averager::new(value.to_vec(), part, noising, gamma, Gate::new(f64::INFINITY))
-    };
+    let machine = |(part, value): (Part, &[f64])| Averager::new(value.to_vec(), part, noising, gamma);
     let mut machines: Vec<_> =
         scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
     let mut noises: Vec<_> = (0..peers).map(|peer| Later(PeerNoise::new(seed, peer), first)).collect();

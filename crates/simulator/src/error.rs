@@ -15,6 +15,9 @@ pub enum Error {
     /// The graph or the mixing matrix is not fit for the protocol.
     #[error(transparent)]
     Topology(#[from] sottovoce_topology::Error),
+    /// A budget or a loss is none.
+    #[error(transparent)]
+    Privacy(#[from] sottovoce_privacy::Error),
     /// A peer waits for a message that nobody will send.
     #[error(
         "peer {peer} never finishes, although every message arrives: give all peers parts of the same scheme"
@@ -36,6 +39,7 @@ impl Error {
         match self {
             Self::Parameter(fault) => Some(fault),
             Self::Topology(error) => error.at_fault(),
+            Self::Privacy(error) => error.at_fault(),
             _ => None,
         }
     }

@@ -1,33 +1,35 @@
 //! A run as it happened: who mixed what, and which messages arrived.
 //!
-//! The accountant of a run with faults needs both. Rows are read from the plan and from what peers say they missed; arrivals are written down by
-//! [`Arrivals`], a recorder. A message that came too late to be used was still read: it counts.
-//!
-//! ```text
-//! events::Simulation ──► Outcome::misses  ┐
-//!                   └──► Arrivals         ┴──► happened ──► a row for each peer in each round, and who heard whom
-//! ```
+//! The accountant of a run with faults needs both, and a transcript has both: rows are read from the plan and from what peers say they missed. A
+//! message that came too late to be used was still read: it counts.
 //!
 //! In strict rounds nobody misses anything and goes on: the rows are those of the plan, and what arrived is part of what was planned.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sottovoce_protocol::Peer;
-use sottovoce_protocol::averaging::{Plan, Row};
+use sottovoce_protocol::averaging::{Note, Plan, Round, Row};
+use sottovoce_protocol::{Peer, Transcript};
 
 use crate::Result;
 use crate::averaging::Scheme;
-use crate::outcome::Outcome;
-use crate::record::{Envelope, Recorder};
 
-/// Every message that reached its receiver, used or not, each once: (round, sender, receiver).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Arrivals(pub BTreeSet<(usize, Peer, Peer)>);
+/// The transcript of an averaging run.
+pub type AveragingTranscript = Transcript<Round, Note>;
 
-impl<V> Recorder<V> for Arrivals {
-    fn delivered(&mut self, envelope: Envelope<'_, V>) {
-        self.0.insert((envelope.message.round, envelope.from, envelope.to));
-    }
+/// Every message that reached its receiver, each once: (round, sender, receiver).
+pub fn arrivals(transcript: &AveragingTranscript) -> BTreeSet<(usize, Peer, Peer)> {
+    transcript.messages.iter().map(|heard| (heard.label.0, heard.from, heard.to)).collect()
+}
+
+/// Whether nobody went on without somebody: then what was said is a part of what was planned.
+pub fn nobody_was_missed(transcript: &AveragingTranscript) -> bool {
+    !transcript.notes.iter().any(|(_, note)| matches!(note, Note::Missed { .. }))
+}
+
+/// Who has a result.
+pub fn finished(transcript: &AveragingTranscript) -> BTreeSet<Peer> {
+    let done = transcript.notes.iter().filter(|(_, note)| *note == Note::Finished);
+    done.map(|(peer, _)| *peer).collect()
 }
 
 /// One round as it happened.
@@ -39,16 +41,18 @@ pub struct Happened {
     pub heard: Vec<(Peer, Peer)>,
 }
 
-/// The rounds of a run of `scheme`, as its outcome and what arrived tell.
-pub fn happened<V>(scheme: &Scheme, outcome: &Outcome<V>, arrivals: &Arrivals) -> Result<Vec<Happened>> {
-    let parts = scheme.parts()?;
+/// The rounds of a run of `scheme`, as its transcript tells.
+pub fn happened(scheme: &Scheme, transcript: &AveragingTranscript) -> Result<Vec<Happened>> {
+    let (parts, arrived) = (scheme.parts()?, arrivals(transcript));
     let mut missed: BTreeMap<(usize, Peer), BTreeSet<Peer>> = BTreeMap::new();
-    for miss in &outcome.misses {
-        missed.entry((miss.round, miss.peer)).or_default().insert(miss.from);
+    for (peer, note) in &transcript.notes {
+        if let Note::Missed { round, from, .. } = note {
+            missed.entry((*round, *peer)).or_default().insert(*from);
+        }
     }
     let round = |t: usize| {
         let row = |(u, part): (Peer, &_)| without(Plan::row(part, t), missed.get(&(t, u)));
-        let heard = arrivals.0.range((t, 0, 0)..(t + 1, 0, 0)).map(|&(_, from, to)| (from, to)).collect();
+        let heard = arrived.range((t, 0, 0)..(t + 1, 0, 0)).map(|&(_, from, to)| (from, to)).collect();
         Happened { rows: parts.iter().enumerate().map(row).collect(), heard }
     };
     Ok((0..scheme.rounds()).map(round).collect())

@@ -7,20 +7,21 @@
 //! | name | holds for |
 //! | --- | --- |
 //! | `mass-conserved` | plans that conserve mass, in every round before which nothing was missed |
-//! | `only-neighbours-talk` | all |
-//! | `release-before-send` | all |
-//! | `budget-respected` | all |
-//! | `within-range` | rows that sum to one, no acceleration, no relay noise |
-//! | `all-finite` | all |
+//! | `only-neighbours-talk` | every protocol |
+//! | `budget-respected` | every protocol |
+//! | `release-before-send` | averaging |
+//! | `within-range` | averaging, where rows sum to one, without acceleration and relay noise |
+//! | `all-finite` | averaging |
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
-use sottovoce_protocol::{Output, Peer};
+use sottovoce_protocol::averaging::Round;
+use sottovoce_protocol::{Law, Machine, Output, Peer, Release};
 
 use crate::Result;
-use crate::averaging::AveragingSetup;
+use crate::averaging::{Averages, AveragingSetup};
 use crate::hull::Hull;
 use crate::mass::MassConserved;
 use crate::record::{Coordinates, Step};
@@ -31,13 +32,16 @@ const RANGE_SLACK: f64 = 1e-9;
 /// Sums of many costs are rounded.
 const BUDGET_SLACK: f64 = 1e-12;
 
+/// Violations kept: a broken peer breaks the same one at every step.
+pub const MOST_VIOLATIONS: usize = 100;
+
 /// Something that must be true at every step.
-pub trait Invariant<V> {
+pub trait Invariant<M: Machine> {
     /// Its name, as reports give it.
     fn name(&self) -> &'static str;
 
     /// Looks at a step; the error says what is wrong: the peer, the round and the value.
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String>;
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String>;
 }
 
 /// An invariant was broken.
@@ -60,15 +64,18 @@ impl fmt::Display for Violation {
 }
 
 /// All invariants that hold for a run.
-pub fn of_averaging<'a, V: Coordinates + 'a>(
-    setup: &'a AveragingSetup,
-) -> Result<Vec<Box<dyn Invariant<V> + 'a>>> {
+pub fn of_averaging<'a, M: Averages>(setup: &'a AveragingSetup) -> Result<Vec<Box<dyn Invariant<M> + 'a>>>
+where
+    M::Value: Coordinates + 'a,
+{
     let (facts, peers) = (setup.facts()?, setup.scheme.peers());
-    let mut all: Vec<Box<dyn Invariant<V> + 'a>> = vec![
+    let mut all: Vec<Box<dyn Invariant<M> + 'a>> = vec![
         Box::new(AllFinite),
         Box::new(ReleaseBeforeSend::new(peers)),
-        Box::new(BudgetRespected::new(setup.budget, peers)),
-        Box::new(OnlyNeighboursTalk::new(|round, from, to| setup.scheme.may_speak(round, from, to))),
+        Box::new(BudgetRespected::new(vec![setup.budget; peers])),
+        Box::new(OnlyNeighboursTalk::new(|round: &Round, from, to| {
+            setup.scheme.may_speak(round.0, from, to)
+        })),
     ];
     if facts.conserves_mass {
         all.push(Box::new(MassConserved::new(facts, peers)));
@@ -83,24 +90,25 @@ pub fn of_averaging<'a, V: Coordinates + 'a>(
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllFinite;
 
-impl<V: Coordinates> Invariant<V> for AllFinite {
+impl<M: Averages> Invariant<M> for AllFinite
+where
+    M::Value: Coordinates,
+{
     fn name(&self) -> &'static str {
         "all-finite"
     }
 
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String> {
         let peer = step.peer;
-        for output in step.outputs {
-            if let Output::Send { to, message } = output
-                && let Some((i, x)) = not_finite(&message.value)
-            {
+        for (to, message) in step.sends() {
+            if let Some((i, x)) = not_finite(&message.value) {
+                let (to, round) = (to.first().copied().unwrap_or(peer), message.round);
                 return Err(format!(
-                    "peer {peer} tells peer {to} in round {} that coordinate {i} is {x}",
-                    message.round
+                    "peer {peer} tells peer {to} in round {round} that coordinate {i} is {x}"
                 ));
             }
         }
-        match not_finite(step.value) {
+        match not_finite(step.machine.value()) {
             Some((i, x)) => Err(format!("coordinate {i} of peer {peer} is {x}")),
             None => Ok(()),
         }
@@ -124,17 +132,18 @@ impl ReleaseBeforeSend {
     }
 }
 
-impl<V> Invariant<V> for ReleaseBeforeSend {
+impl<M: Averages> Invariant<M> for ReleaseBeforeSend {
     fn name(&self) -> &'static str {
         "release-before-send"
     }
 
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String> {
         for output in step.outputs {
             match output {
                 Output::Release(_) => self.released[step.peer] = true,
                 Output::Send { to, message } if !self.released[step.peer] => {
                     let (peer, round) = (step.peer, message.round);
+                    let to = to.first().copied().unwrap_or(peer);
                     return Err(format!(
                         "peer {peer} tells peer {to} something in round {round} without a release"
                     ));
@@ -146,36 +155,42 @@ impl<V> Invariant<V> for ReleaseBeforeSend {
     }
 }
 
-/// What was released costs no more than the budget: counted apart from the peers' own gates.
+/// What was released costs no more than the budget of squared Gaussian loss: counted apart from what admitted it.
 #[derive(Debug, Clone)]
 pub struct BudgetRespected {
-    budget: f64,
+    budgets: Vec<f64>,
     spent: Vec<f64>,
 }
 
 impl BudgetRespected {
-    /// A budget of squared Gaussian loss for each of so many peers.
-    pub fn new(budget: f64, peers: usize) -> Self {
-        Self { budget, spent: vec![0.0; peers] }
+    /// The budget of each peer.
+    pub fn new(budgets: Vec<f64>) -> Self {
+        Self { spent: vec![0.0; budgets.len()], budgets }
     }
 }
 
-impl<V> Invariant<V> for BudgetRespected {
+/// The squared Gaussian loss of a release, as if everyone's data had entered; infinite where it has none.
+fn cost(release: &Release) -> f64 {
+    let ratio = release.sensitivity / release.scale;
+    if release.law == Law::Gaussian && !ratio.is_nan() { ratio * ratio } else { f64::INFINITY }
+}
+
+impl<M: Machine> Invariant<M> for BudgetRespected {
     fn name(&self) -> &'static str {
         "budget-respected"
     }
 
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
-        let spent = &mut self.spent[step.peer];
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String> {
+        let (spent, budget) = (&mut self.spent[step.peer], self.budgets[step.peer]);
         for output in step.outputs {
             if let Output::Release(release) = output {
-                *spent += release.mu_squared();
+                *spent += cost(release);
             }
         }
-        if *spent <= self.budget * (1.0 + BUDGET_SLACK) {
+        if *spent <= budget * (1.0 + BUDGET_SLACK) {
             return Ok(());
         }
-        Err(format!("peer {} has spent {spent} of a budget of {}", step.peer, self.budget))
+        Err(format!("peer {} has spent {spent} of a budget of {budget}", step.peer))
     }
 }
 
@@ -185,27 +200,24 @@ pub struct OnlyNeighboursTalk<F> {
     may_speak: F,
 }
 
-impl<F: Fn(usize, Peer, Peer) -> bool> OnlyNeighboursTalk<F> {
-    /// Where `may_speak(round, from, to)` says who may.
+impl<F> OnlyNeighboursTalk<F> {
+    /// Where `may_speak(label, from, to)` says who may.
     pub fn new(may_speak: F) -> Self {
         Self { may_speak }
     }
 }
 
-impl<V, F: Fn(usize, Peer, Peer) -> bool> Invariant<V> for OnlyNeighboursTalk<F> {
+impl<M: Machine, F: Fn(&M::Label, Peer, Peer) -> bool> Invariant<M> for OnlyNeighboursTalk<F> {
     fn name(&self) -> &'static str {
         "only-neighbours-talk"
     }
 
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
-        for output in step.outputs {
-            if let Output::Send { to, message } = output
-                && !(self.may_speak)(message.round, step.peer, *to)
-            {
-                let (peer, round) = (step.peer, message.round);
-                return Err(format!(
-                    "peer {peer} speaks in round {round} to peer {to}, who is no neighbour then"
-                ));
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String> {
+        let peer = step.peer;
+        for (to, message) in step.sends() {
+            let label = M::label(message);
+            if let Some(to) = to.iter().find(|to| !(self.may_speak)(&label, peer, **to)) {
+                return Err(format!("peer {peer} speaks in {label} to peer {to}, who is no neighbour then"));
             }
         }
         Ok(())
@@ -220,29 +232,30 @@ pub struct WithinRange {
     hull: Hull,
 }
 
-impl<V: Coordinates> Invariant<V> for WithinRange {
+impl<M: Averages> Invariant<M> for WithinRange
+where
+    M::Value: Coordinates,
+{
     fn name(&self) -> &'static str {
         "within-range"
     }
 
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String> {
         if let Some(entry) = step.entry() {
             self.hull.include(&entry);
-        } else if step.private.is_some() {
+        } else if step.command {
             return Ok(()); // It was not let in, and holds its private value.
         }
-        let outside = |value: &V, saying: &str| match self.hull.outside(value, RANGE_SLACK) {
+        let outside = |value: &M::Value, saying: &str| match self.hull.outside(value, RANGE_SLACK) {
             None => Ok(()),
             Some((i, x)) => {
                 let (low, high) = self.hull.bounds(i);
                 Err(format!("peer {} {saying} {x} at coordinate {i}, outside {low} to {high}", step.peer))
             }
         };
-        for output in step.outputs {
-            if let Output::Send { message, .. } = output {
-                outside(&message.value, &format!("says in round {}", message.round))?;
-            }
+        for (_, message) in step.sends() {
+            outside(&message.value, &format!("says in round {}", message.round))?;
         }
-        outside(step.value, "holds")
+        outside(step.machine.value(), "holds")
     }
 }

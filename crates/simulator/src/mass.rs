@@ -14,8 +14,9 @@
 //! Where a message was missed in round `t`, the sums from `t + 1` on are not looked at: [`bias`](crate::bias) bounds those.
 
 use sottovoce_protocol::Output;
+use sottovoce_protocol::averaging::Note;
 
-use crate::averaging::Facts;
+use crate::averaging::{Averages, Facts};
 use crate::bias::accumulate;
 use crate::invariants::Invariant;
 use crate::record::{Coordinates, Step};
@@ -78,19 +79,19 @@ impl<V: Coordinates> MassConserved<V> {
         self.unopened[peer] = self.unopened[peer].max(last);
     }
 
-    fn watch(&mut self, step: &Step<'_, V>) {
+    fn watch<M: Averages<Value = V>>(&mut self, step: &Step<'_, M>) {
         if let Some(entry) = step.entry() {
             accumulate(&mut self.entered, 1.0, &entry);
         }
         for drawn in step.drawn.iter().filter(|drawn| drawn.draw > 0) {
-            if let Some(round) = self.rounds.get_mut(drawn.draw - 1) {
+            if let Some(round) = self.rounds.get_mut(drawn.draw as usize - 1) {
                 accumulate(&mut round.relay, 1.0, &drawn.noise);
             }
         }
         for output in step.outputs {
             match output {
-                Output::Missed { round, .. } => self.missed = self.missed.min(round + 1),
-                Output::Finished(value) => self.open(step.peer, self.facts.rounds, value),
+                Output::Note(Note::Missed { round, .. }) => self.missed = self.missed.min(round + 1),
+                Output::Note(Note::Finished) => self.open(step.peer, self.facts.rounds, step.machine.value()),
                 Output::Send { message, .. } if message.round >= self.unopened[step.peer] => {
                     let mut value = message.value.clone();
                     if let Some(xi) = step.relay(message.round) {
@@ -140,12 +141,15 @@ impl<V: Coordinates> MassConserved<V> {
     }
 }
 
-impl<V: Coordinates> Invariant<V> for MassConserved<V> {
+impl<M: Averages> Invariant<M> for MassConserved<M::Value>
+where
+    M::Value: Coordinates,
+{
     fn name(&self) -> &'static str {
         "mass-conserved"
     }
 
-    fn check(&mut self, step: &Step<'_, V>) -> std::result::Result<(), String> {
+    fn check(&mut self, step: &Step<'_, M>) -> std::result::Result<(), String> {
         self.watch(step);
         loop {
             match self.settle() {

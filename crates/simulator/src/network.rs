@@ -1,4 +1,4 @@
-//! What can go wrong between peers and with them: the network's delays and losses, and the peers' faults.
+//! What can go wrong between peers and with them: the network's delays and drops, and the peers' faults.
 //!
 //! The fate of a sender's `k`-th message is a function of `(seed, sender, k)`: no other peer's messages and no order of events
 //! changes it.
@@ -67,8 +67,9 @@ impl Latency {
 pub struct Network {
     /// How long a message travels.
     pub latency: Latency,
-    /// Probability that a message is lost.
-    pub loss: f64,
+    /// Probability that a message is dropped.
+    #[serde(alias = "loss")]
+    pub drop: f64,
     /// Probability that a message arrives twice, the second time after a latency of its own.
     pub duplicate: f64,
     /// Probability that a message is held up by [`Self::hold`] more, and overtaken.
@@ -85,7 +86,7 @@ impl Network {
     pub fn perfect() -> Self {
         Self {
             latency: Latency::Constant(Duration::from_millis(1)),
-            loss: 0.0,
+            drop: 0.0,
             duplicate: 0.0,
             reorder: 0.0,
             hold: Duration::ZERO,
@@ -95,7 +96,7 @@ impl Network {
 
     /// Refuses what is no network.
     pub fn check(&self) -> Result<()> {
-        for (field, p) in [("loss", self.loss), ("duplicate", self.duplicate), ("reorder", self.reorder)] {
+        for (field, p) in [("drop", self.drop), ("duplicate", self.duplicate), ("reorder", self.reorder)] {
             if !(0.0..=1.0).contains(&p) {
                 return Err(Error::parameter(field, p, "give a probability from 0 to 1"));
             }
@@ -107,7 +108,7 @@ impl Network {
     pub(crate) fn fate(&self, seed: u64, sender: Peer, number: u64, slowness: f64) -> [Option<u64>; 2] {
         let mut rng = Seed(seed).stream(Stream::Fate, sender as u64, number);
         // All are drawn whatever the parameters, so that changing one of them leaves the others' draws alone.
-        let [lost, twice, held] = [self.loss, self.duplicate, self.reorder].map(|p| rng.random::<f64>() < p);
+        let [lost, twice, held] = [self.drop, self.duplicate, self.reorder].map(|p| rng.random::<f64>() < p);
         let hold = if held { self.hold.as_secs_f64() } else { 0.0 };
         let [first, second] = [0, 1].map(|_| self.latency.draw(&mut rng));
         let copies = [(!lost).then_some(first + hold), (!lost && twice).then_some(second)];
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn copies_come_at_their_rates() {
-        let network = Network { loss: 0.3, duplicate: 0.2, ..Network::perfect() };
+        let network = Network { drop: 0.3, duplicate: 0.2, ..Network::perfect() };
         let fates: Vec<_> = (0..20_000).map(|k| network.fate(5, 1, k, 1.0)).collect();
         let share = |test: &dyn Fn(&[Option<u64>; 2]) -> bool| {
             fates.iter().filter(|fate| test(fate)).count() as f64 / 20_000.0
@@ -225,7 +226,7 @@ mod tests {
     fn what_cannot_be_is_refused() {
         let perfect = Network::perfect();
         for network in [
-            Network { loss: 1.5, ..perfect },
+            Network { drop: 1.5, ..perfect },
             Network { duplicate: -0.1, ..perfect },
             Network { reorder: f64::NAN, ..perfect },
             Network { latency: Latency::Uniform(2 * SECOND, SECOND), ..perfect },

@@ -4,17 +4,24 @@
 //! much another peer drew change nothing.
 
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
-use sottovoce_protocol::{Coefficients, Noise, Peer};
+use sottovoce_protocol::{Coefficients, Peer, Uncovered};
+
+/// Fresh noise for one peer.
+pub trait Noise<V> {
+    /// Independent noise of standard deviation `scale` in every coordinate of a value shaped `like` this one, and none at all where the scale is 0;
+    /// `draw` numbers the draws of a peer: no two may share a number.
+    fn draw(&mut self, draw: u64, scale: f64, like: &V) -> Result<V, Uncovered>;
+}
 
 /// Gaussian numbers of one peer: draw `k` is the noise of `(seed, peer, k)`. It protects nobody.
 ///
 /// ```
-/// use sottovoce_protocol::Noise;
-/// use sottovoce_simulator::noise::PeerNoise;
+/// use sottovoce_simulator::noise::{Noise, PeerNoise};
 /// let (mut first, mut again) = (PeerNoise::new(7, 3), PeerNoise::new(7, 3));
-/// let late = first.draw(5, 2.0, &vec![0.0; 2]);
-/// again.draw(4, 1.0, &vec![0.0; 9]);
-/// assert_eq!(late, again.draw(5, 2.0, &vec![0.0; 2]));
+/// let late = first.draw(5, 2.0, &vec![0.0; 2])?;
+/// again.draw(4, 1.0, &vec![0.0; 9])?;
+/// assert_eq!(late, again.draw(5, 2.0, &vec![0.0; 2])?);
+/// # Ok::<(), sottovoce_protocol::Uncovered>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerNoise {
@@ -32,16 +39,25 @@ impl PeerNoise {
     pub fn all(seed: u64, peers: usize) -> Vec<Self> {
         (0..peers).map(|peer| Self::new(seed, peer)).collect()
     }
+
+    /// A draw of standard deviation 1: so many numbers.
+    pub fn standard(&self, draw: u64, numbers: usize) -> Vec<f64> {
+        let mut out = vec![0.0; numbers];
+        SimulatedNoise::new(self.seed, self.peer, draw).fill(ContinuousLaw::STANDARD, &mut out);
+        out
+    }
 }
 
 impl Noise<Vec<f64>> for PeerNoise {
-    fn draw(&mut self, draw: usize, scale: f64, like: &Vec<f64>) -> Vec<f64> {
-        // A scale that is no scale must not pass for silence: receivers refuse what is not a number.
-        let mut out = vec![f64::NAN; like.len()];
-        if let Ok(law) = ContinuousLaw::gaussian(scale) {
-            SimulatedNoise::new(self.seed, self.peer, draw as u64).fill(law, &mut out);
+    #[inline]
+    fn draw(&mut self, draw: u64, scale: f64, like: &Vec<f64>) -> Result<Vec<f64>, Uncovered> {
+        let mut out = vec![0.0; like.len()];
+        if scale != 0.0 {
+            // A scale that is no scale must not pass for silence.
+            let law = ContinuousLaw::gaussian(scale).map_err(|_| Uncovered { draw, scale })?;
+            SimulatedNoise::new(self.seed, self.peer, draw).fill(law, &mut out);
         }
-        out
+        Ok(out)
     }
 }
 
@@ -50,11 +66,12 @@ impl Noise<Vec<f64>> for PeerNoise {
 /// So draw 0, the noise on the private value, is variable `v`, and relay noises come after the first `n`.
 ///
 /// ```
-/// use sottovoce_protocol::{Coefficients, Noise};
-/// use sottovoce_simulator::noise::Tracer;
+/// use sottovoce_protocol::Coefficients;
+/// use sottovoce_simulator::noise::{Noise, Tracer};
 /// let like = Coefficients::default();
-/// assert_eq!(Tracer::new(3, 1).draw(0, 2.0, &like), Coefficients::variable(1, 2.0));
-/// assert_eq!(Tracer::new(3, 1).draw(2, 0.5, &like), Coefficients::variable(7, 0.5));
+/// assert_eq!(Tracer::new(3, 1).draw(0, 2.0, &like)?, Coefficients::variable(1, 2.0));
+/// assert_eq!(Tracer::new(3, 1).draw(2, 0.5, &like)?, Coefficients::variable(7, 0.5));
+/// # Ok::<(), sottovoce_protocol::Uncovered>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tracer {
@@ -75,8 +92,8 @@ impl Tracer {
 }
 
 impl Noise<Coefficients> for Tracer {
-    fn draw(&mut self, draw: usize, scale: f64, _: &Coefficients) -> Coefficients {
-        Coefficients::variable(draw * self.peers + self.peer, scale)
+    fn draw(&mut self, draw: u64, scale: f64, _: &Coefficients) -> Result<Coefficients, Uncovered> {
+        Ok(Coefficients::variable(draw as usize * self.peers + self.peer, scale))
     }
 }
 
@@ -88,14 +105,16 @@ mod tests {
     #[test]
     fn draws_of_all_peers_are_different_variables() {
         let draws = (0..5).flat_map(|peer| (0..4).map(move |draw| (peer, draw)));
-        let index = |(peer, draw)| Tracer::new(5, peer).draw(draw, 1.0, &Coefficients::default()).0.len() - 1;
+        let index = |(peer, draw)| {
+            Tracer::new(5, peer).draw(draw, 1.0, &Coefficients::default()).unwrap().0.len() - 1
+        };
         assert_eq!(draws.map(index).collect::<BTreeSet<_>>(), (0..20).collect());
     }
 
     #[test]
-    fn a_scale_that_is_no_scale_gives_nothing_usable() {
+    fn a_scale_that_is_no_scale_covers_nothing() {
         for scale in [-1.0, f64::NAN, f64::INFINITY] {
-            assert!(PeerNoise::new(1, 2).draw(0, scale, &vec![0.0])[0].is_nan(), "{scale}");
+            assert!(PeerNoise::new(1, 2).draw(0, scale, &vec![0.0]).is_err(), "{scale}");
         }
     }
 }

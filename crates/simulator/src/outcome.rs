@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use sottovoce_protocol::{Overspent, Peer, Refusal};
+use sottovoce_protocol::{Overspent, Peer, Refusal, Uncovered};
 
 use crate::bias::{Bias, Miss};
-use crate::invariants::Violation;
+use crate::invariants::{MOST_VIOLATIONS, Violation};
 
 /// What came of a simulated run.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Outcome<V> {
     pub silent: Vec<Silence>,
     /// Whom the budget stopped.
     pub stopped: Vec<(Peer, Overspent)>,
+    /// Who had no noise for what it was to say, and said nothing.
+    pub uncovered: Vec<(Peer, Uncovered)>,
     /// How far faults moved the mean of the results. None if nobody has a result, or the run was not said to be an averaging one.
     pub bias: Option<Bias>,
     /// Virtual time until the last peer had its result; until the end where some have none.
@@ -37,7 +39,25 @@ pub struct Outcome<V> {
 
 impl<V> Outcome<V> {
     /// Violations kept: a broken peer breaks the same one at every step.
-    pub const MOST_VIOLATIONS: usize = 100;
+    pub const MOST_VIOLATIONS: usize = MOST_VIOLATIONS;
+
+    /// Nothing has happened yet.
+    pub(crate) fn new(peers: usize) -> Self {
+        Self {
+            finals: (0..peers).map(|_| None).collect(),
+            rounds: vec![0; peers],
+            traffic: Traffic::default(),
+            misses: Vec::new(),
+            silent: Vec::new(),
+            stopped: Vec::new(),
+            uncovered: Vec::new(),
+            bias: None,
+            duration: Duration::ZERO,
+            events: 0,
+            complete: false,
+            violations: Vec::new(),
+        }
+    }
 }
 
 /// A peer that missed somebody in a strict round, and fell silent.
@@ -83,12 +103,14 @@ pub struct Refusals {
     pub late: u64,
     /// Too many.
     pub flood: u64,
+    /// Steps that nobody makes.
+    pub impossible: u64,
 }
 
 impl Refusals {
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.not_finite + self.range + self.shape + self.stranger + self.late + self.flood
+        self.not_finite + self.range + self.shape + self.stranger + self.late + self.flood + self.impossible
     }
 
     pub(crate) fn count(&mut self, reason: Refusal) {
@@ -99,6 +121,7 @@ impl Refusals {
             Refusal::Stranger => &mut self.stranger,
             Refusal::Late => &mut self.late,
             Refusal::Flood => &mut self.flood,
+            Refusal::Impossible => &mut self.impossible,
         } += 1;
     }
 }

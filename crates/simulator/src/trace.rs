@@ -6,12 +6,13 @@
 //! of variable `peer`, divided by `sigma`. No value is ever seen here.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_protocol::{Coefficients, Input, Message, Noise, Output, Peer, Protocol};
+use sottovoce_protocol::averaging::{Input, Message, Noising, Note, Output, Start};
+use sottovoce_protocol::{Chance, Coefficients, Means, Overspent, Peer, Release, Uncovered, Value};
 
-use crate::averaging::Scheme;
-use crate::noise::Tracer;
+use crate::averaging::{Averages, Scheme};
+use crate::noise::{Noise, Tracer};
 use crate::{Error, Result};
 
 /// A message as an observer received it.
@@ -54,7 +55,7 @@ pub struct Trace {
 pub fn trace(scheme: &Scheme, noising: Noising, observers: &[Peer]) -> Result<Trace> {
     let peers = scheme.peers();
     check_observers(peers, observers)?;
-    let mut machines = scheme.machines(noising, f64::INFINITY, |_| Coefficients::default())?;
+    let mut machines = scheme.machines(|_| noising, |_| Coefficients::default())?;
     let mut heard = Vec::new();
     let finals = listen(&mut machines, &mut Tracer::all(peers), |from, to, message| {
         if observers.contains(&to) {
@@ -67,41 +68,77 @@ pub fn trace(scheme: &Scheme, noising: Noising, observers: &[Peer]) -> Result<Tr
 }
 
 /// Drives any peers over a perfect network, shows every delivered message to `hear` (sender, receiver, message), and returns the
-/// results.
+/// results. Nobody's budget is limited, and gradients are zero.
 ///
 /// Messages arrive in the order in which they were sent.
-pub fn listen<V: Clone, P: Protocol<V>, N: Noise<V>>(
-    peers: &mut [P],
+pub fn listen<M: Averages, N: Noise<M::Value>>(
+    peers: &mut [M],
     noises: &mut [N],
-    mut hear: impl FnMut(Peer, Peer, &Message<V>),
-) -> Result<Vec<V>> {
+    mut hear: impl FnMut(Peer, Peer, &Message<M::Value>),
+) -> Result<Vec<M::Value>> {
     let mut finals = vec![None; peers.len()];
     let mut wire = VecDeque::new();
     for (peer, (machine, noise)) in peers.iter_mut().zip(noises.iter_mut()).enumerate() {
-        machine.handle(Input::Start, noise);
-        drain(peer, machine, &mut wire, &mut finals[peer]);
+        finals[peer] = tell(peer, machine, Input::Command(Start), noise, &mut wire);
     }
     while let Some((from, to, message)) = wire.pop_front() {
         let (Some(machine), Some(noise)) = (peers.get_mut(to), noises.get_mut(to)) else {
             return Err(Error::parameter("to", to, "a peer wrote to somebody who does not exist"));
         };
         hear(from, to, &message);
-        machine.handle(Input::Message { from, message }, noise);
-        drain(to, machine, &mut wire, &mut finals[to]);
+        let last = tell(to, machine, Input::Message { from, message }, noise, &mut wire);
+        finals[to] = last.or(finals[to].take());
     }
     finals.into_iter().enumerate().map(|(peer, last)| last.ok_or(Error::Stuck { peer })).collect()
 }
 
-type Wire<V> = VecDeque<(Peer, Peer, Message<V>)>;
+type Wire<V> = VecDeque<(Peer, Peer, Arc<Message<V>>)>;
 
-/// Takes what a peer has to say. Nobody is silent on this network, so timers are not needed.
-fn drain<V>(from: Peer, machine: &mut impl Protocol<V>, wire: &mut Wire<V>, last: &mut Option<V>) {
+/// Hands an input over and takes what the peer has to say; returns its result, once it has one. Nobody is silent on this network, so timers are not needed.
+fn tell<M: Averages>(
+    from: Peer,
+    machine: &mut M,
+    input: Input<M::Value>,
+    noise: &mut impl Noise<M::Value>,
+    wire: &mut Wire<M::Value>,
+) -> Option<M::Value> {
+    let mut means = Unlimited(noise);
+    machine.handle(input, &mut means);
+    let mut last = None;
     while let Some(output) = machine.poll() {
         match output {
-            Output::Send { to, message } => wire.push_back((from, to, message)),
-            Output::Finished(value) => *last = Some(value),
+            Output::Send { to, message } => {
+                let message = Arc::new(message);
+                wire.extend(to.into_iter().map(|to| (from, to, Arc::clone(&message))));
+            }
+            Output::Compute { ticket, value, .. } => {
+                machine.handle(Input::Computed { ticket, value }, &mut means);
+            }
+            Output::Note(Note::Finished) => last = Some(machine.value().clone()),
             _ => {}
         }
+    }
+    last
+}
+
+/// Noise, and no limit.
+struct Unlimited<'n, N>(&'n mut N);
+
+impl<N> Chance for Unlimited<'_, N> {
+    /// Averaging throws no dice.
+    fn bits(&mut self) -> u64 {
+        0
+    }
+}
+
+impl<V: Value, N: Noise<V>> Means<V> for Unlimited<'_, N> {
+    fn admit(&mut self, _: &Release) -> std::result::Result<(), Overspent> {
+        Ok(())
+    }
+
+    fn cover(&mut self, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
+        value.add(1.0, &self.0.draw(draw, scale, value)?);
+        Ok(())
     }
 }
 

@@ -6,13 +6,13 @@ mod common;
 use common::*;
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::{Averager, Noising};
-use sottovoce_protocol::{Gate, Protocol};
-use sottovoce_simulator::averaging::AveragingSetup;
-use sottovoce_simulator::events::Simulation;
+use sottovoce_simulator::Allowance;
+use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup};
+use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_simulator::record::Transcript;
+use sottovoce_simulator::record::Mail;
 
 fn close(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() <= tolerance)
@@ -76,7 +76,7 @@ fn the_crashed_have_no_result_and_the_others_do() {
 #[test]
 fn without_a_timeout_silence_is_waited_for_until_the_deadline() {
     let setup = gossip(5, 1, 3, false, PLAIN);
-    let network = Network { loss: 1.0, ..Network::perfect() };
+    let network = Network { drop: 1.0, ..Network::perfect() };
     let outcome = run(&setup, network, &Faults::default(), 3);
     assert!(!outcome.complete && outcome.finals.iter().all(Option::is_none) && outcome.bias.is_none());
     assert_eq!(outcome.traffic.lost, outcome.traffic.sent);
@@ -96,6 +96,27 @@ fn a_budget_that_is_too_small_stops_everyone_before_the_first_word() {
     assert!(outcome.violations.is_empty(), "{:?}", outcome.violations);
     setup.budget = 4.0;
     assert!(calm(&setup, 3).complete);
+}
+
+/// Budgets and noises are each peer's own: whoever has too little of the one for the other says nothing, and nobody else is stopped.
+#[test]
+fn budgets_and_noises_may_differ() {
+    let setup = gossip(6, 1, 3, false, PLAIN);
+    let noising = |peer: usize| Noising { local: [0.5, 1.0][peer % 2], ..PLAIN };
+    let peers = setup.scheme.machines(noising, |peer| setup.values[peer].clone()).unwrap();
+    let peers = peers.into_iter().map(AveragingPeer::lenient).collect();
+    // Releases cost 4 and 1.
+    let budgets = [4.0, 1.0, 3.9, 0.9, f64::INFINITY, 4.0].map(|budget| Allowance::gaussian(budget).unwrap());
+    let network = Network { timeout: Some(ms(10)), ..Network::perfect() };
+    let mut transcript = sottovoce_simulator::happened::AveragingTranscript::default();
+    let simulation = Simulation::new(peers, PeerNoise::all(1, 6), network, 1).unwrap();
+    let outcome = simulation.budgets(budgets.to_vec()).unwrap().recorder(&mut transcript).run();
+    let stopped: Vec<usize> = outcome.stopped.iter().map(|(peer, _)| *peer).collect();
+    assert_eq!(stopped, [2, 3]);
+    let released: Vec<(usize, f64)> =
+        transcript.releases.iter().map(|(peer, release)| (*peer, release.scale)).collect();
+    assert_eq!(released, [(0, 0.5), (1, 1.0), (4, 0.5), (5, 1.0)]);
+    assert!(transcript.messages.iter().all(|heard| !stopped.contains(&heard.from)));
 }
 
 #[test]
@@ -123,7 +144,7 @@ fn poisoned(setup: &AveragingSetup, victim: usize, seed: u64, timeout: u64) -> O
     let gamma = setup.scheme.gamma().unwrap();
     let mut value = setup.values[victim].clone();
     value[0] = f64::NAN;
-    peers[victim] = Averager::new(value, part, setup.noising, gamma, Gate::new(f64::INFINITY));
+    peers[victim] = Averager::new(value, part, setup.noising, gamma);
     assert!(peers[victim].value()[0].is_nan());
     let network = Network { timeout: Some(ms(timeout)), ..Network::perfect() };
     Simulation::new(peers, PeerNoise::all(seed, setup.values.len()), network, seed).unwrap().run()
@@ -137,7 +158,7 @@ proptest! {
         ((setup, network, faults, seed), strict) in (any_faulty_run(), any::<bool>())
     ) {
         let once = || {
-            let mut transcript = Transcript::default();
+            let mut transcript = Mail::default();
             let peers = if strict { setup.numbers().unwrap() } else { lenient(&setup) };
             let noises = PeerNoise::all(seed, peers.len());
             let outcome = Simulation::new(peers, noises, network, seed).unwrap()
@@ -156,7 +177,7 @@ proptest! {
         (setup, latency, seed) in (any_setup(), any_latency(), any::<u64>())
     ) {
         let network = Network {
-            latency, loss: 0.0, duplicate: 0.7, reorder: 0.3, hold: ms(25), timeout: None,
+            latency, drop: 0.0, duplicate: 0.7, reorder: 0.3, hold: ms(25), timeout: None,
         };
         let (calm, wild) = (calm(&setup, seed), run(&setup, network, &Faults::default(), seed));
         prop_assert!(calm.complete && wild.complete);

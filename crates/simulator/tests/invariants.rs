@@ -4,10 +4,10 @@
 mod common;
 
 use common::*;
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_protocol::{Input, Message, Noise, Output, Peer, Protocol, Release};
-use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup};
-use sottovoce_simulator::events::Simulation;
+use sottovoce_protocol::averaging::{Input, Message, Noising, Note, Output, Round, Start, State};
+use sottovoce_protocol::{Machine, Means, Mismatch, Peer, Release};
+use sottovoce_simulator::averaging::{Averages, AveragingPeer, AveragingSetup};
+use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::Network;
 use sottovoce_simulator::noise::PeerNoise;
@@ -23,9 +23,17 @@ struct Tampered<F> {
     shown: Vec<f64>,
 }
 
-impl<F: FnMut(Word, &mut Vec<f64>) -> Vec<Word>> Protocol<Vec<f64>> for Tampered<F> {
-    fn handle(&mut self, input: Input<Vec<f64>>, noise: &mut dyn Noise<Vec<f64>>) {
-        self.peer.handle(input, noise);
+impl<F: FnMut(Word, &mut Vec<f64>) -> Vec<Word>> Machine for Tampered<F> {
+    type Value = Vec<f64>;
+    type Command = Start;
+    type Message = Message<Vec<f64>>;
+    type Timer = Round;
+    type Label = Round;
+    type Note = Note;
+    type State = State<Vec<f64>>;
+
+    fn handle(&mut self, input: Input<Vec<f64>>, means: &mut dyn Means<Vec<f64>>) {
+        self.peer.handle(input, means);
         self.shown = self.peer.value().clone();
         while let Some(output) = self.peer.poll() {
             self.waiting.extend((self.tamper)(output, &mut self.shown));
@@ -36,6 +44,20 @@ impl<F: FnMut(Word, &mut Vec<f64>) -> Vec<Word>> Protocol<Vec<f64>> for Tampered
         if self.waiting.is_empty() { None } else { Some(self.waiting.remove(0)) }
     }
 
+    fn label(message: &Message<Vec<f64>>) -> Round {
+        Round(message.round)
+    }
+
+    fn state(&self) -> State<Vec<f64>> {
+        self.peer.state()
+    }
+
+    fn resume(&mut self, state: State<Vec<f64>>) -> Result<(), Mismatch> {
+        self.peer.resume(state)
+    }
+}
+
+impl<F: FnMut(Word, &mut Vec<f64>) -> Vec<Word>> Averages for Tampered<F> {
     fn value(&self) -> &Vec<f64> {
         &self.shown
     }
@@ -69,7 +91,7 @@ fn broken(
     (outcome, message)
 }
 
-fn sends(word: Word, change: impl Fn(Peer, Message<Vec<f64>>) -> Vec<Word>) -> Vec<Word> {
+fn sends(word: Word, change: impl Fn(Vec<Peer>, Message<Vec<f64>>) -> Vec<Word>) -> Vec<Word> {
     match word {
         Output::Send { to, message } => change(to, message),
         other => vec![other],
@@ -130,7 +152,7 @@ fn mass_must_be_conserved_at_the_entry_too() {
 fn only_neighbours_may_talk() {
     let (outcome, message) = broken(&gossip(8, 1, 3, false, PLAIN), "only-neighbours-talk", |word, _| {
         sends(word, |to, message| {
-            let stranger = Output::Send { to: 6, message: message.clone() };
+            let stranger = Output::Send { to: vec![6], message: message.clone() };
             vec![Output::Send { to, message }, stranger]
         })
     });
@@ -138,7 +160,7 @@ fn only_neighbours_may_talk() {
     assert!(outcome.traffic.refused.stranger > 0);
     // In a butterfly a partner of another round is no neighbour.
     let (_, message) = broken(&butterfly(8, PLAIN), "only-neighbours-talk", |word, _| {
-        sends(word, |_, message| vec![Output::Send { to: CULPRIT ^ 4, message }])
+        sends(word, |_, message| vec![Output::Send { to: vec![CULPRIT ^ 4], message }])
     });
     assert!(message.contains("in round 0 to peer 7"), "{message}");
 }
@@ -157,7 +179,7 @@ fn nobody_spends_more_than_the_budget() {
     let setup = AveragingSetup { budget: 4.5, ..gossip(8, 1, 3, false, PLAIN) };
     let (outcome, message) = broken(&setup, "budget-respected", |word, _| match word {
         Output::Release(release) => {
-            let another = Release { noise: release.noise * 2.0, ..release };
+            let another = Release { scale: release.scale * 2.0, ..release };
             vec![Output::Release(release), Output::Release(another)]
         }
         other => vec![other],

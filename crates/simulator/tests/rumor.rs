@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sottovoce_protocol::rumor::{Clock, Manner, Muting, Start};
+use sottovoce_protocol::rumor::{Clock, Muting, RumorRules, Start};
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules, RumorOutcome, RumorRun};
 use sottovoce_topology::family::{Family, generate};
@@ -15,10 +15,10 @@ fn instant() -> Network {
 }
 
 fn run(s: f64, clock: Clock, seed: u64) -> RumorRun<'static> {
-    let manner = Manner { muting: Muting::new(s).unwrap(), clock, start: Start::Alike, acknowledged: false };
+    let muting = Muting::new(s).unwrap();
     RumorRun {
         among: Among::Everyone(60),
-        manner,
+        rules: RumorRules { muting, clock, start: Start::Alike, acknowledged: false },
         network: instant(),
         faults: Faults::default(),
         rumors: vec![(0, b"news".to_vec())],
@@ -73,8 +73,8 @@ fn crowd_time(s: f64, clock: Clock, seed: u64) -> f64 {
 
 fn lossy(acknowledged: bool, seed: u64) -> RumorOutcome {
     let mut run = run(0.0, Clock::Poisson, seed);
-    run.network.loss = 0.1;
-    run.manner.acknowledged = acknowledged;
+    run.network.drop = 0.1;
+    run.rules.acknowledged = acknowledged;
     run.run().unwrap()
 }
 
@@ -93,7 +93,7 @@ fn some_muting_survives_some_losses() {
     let alive = |s| {
         let survived = |seed: &u64| {
             let mut run = run(s, Clock::Rounds, *seed);
-            run.network.loss = 0.1;
+            run.network.drop = 0.1;
             run.run().unwrap().informed(0) == 60
         };
         (0..50).filter(survived).count()
@@ -143,7 +143,7 @@ fn a_run_is_a_function_of_its_seed() {
     let outcome = |seed| {
         let mut run = run(0.4, Clock::Poisson, seed);
         run.network =
-            Network { latency: Latency::Exponential(SECOND), loss: 0.05, duplicate: 0.1, ..run.network };
+            Network { latency: Latency::Exponential(SECOND), drop: 0.05, duplicate: 0.1, ..run.network };
         run.run().unwrap()
     };
     assert_eq!(outcome(5), outcome(5));

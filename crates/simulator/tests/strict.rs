@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 
 use common::*;
 use proptest::prelude::*;
-use sottovoce_protocol::Gate;
-use sottovoce_protocol::averaging::{Averager, Plan};
+use sottovoce_protocol::Transcript;
+use sottovoce_protocol::averaging::{Averager, Message, Plan};
 use sottovoce_simulator::averaging::AveragingSetup;
-use sottovoce_simulator::events::Simulation;
-use sottovoce_simulator::happened::{Arrivals, happened};
+use sottovoce_simulator::driver::Simulation;
+use sottovoce_simulator::happened::happened;
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_simulator::record::Transcript;
+use sottovoce_simulator::record::Mail;
 
 /// Everything that is ever delivered, by (round, sender, receiver).
 fn said(
@@ -24,12 +24,12 @@ fn said(
     faults: &Faults,
     seed: u64,
 ) -> BTreeMap<(usize, usize, usize), Vec<f64>> {
-    let mut transcript = Transcript::default();
+    let mut transcript = Mail::default();
     let peers = setup.numbers().unwrap();
     let noises = PeerNoise::all(seed, peers.len());
     let simulation = Simulation::new(peers, noises, network, seed).unwrap();
     simulation.faults(faults).unwrap().recorder(&mut transcript).run();
-    let entry = |entry: sottovoce_simulator::record::Entry<Vec<f64>>| {
+    let entry = |entry: sottovoce_simulator::record::Entry<Message<Vec<f64>>>| {
         ((entry.message.round, entry.from, entry.to), entry.message.value)
     };
     transcript.0.into_iter().map(entry).collect()
@@ -75,18 +75,14 @@ proptest! {
     fn what_is_written_down_is_what_happened((setup, network, faults, seed) in any_faulty_run()) {
         let plain = setup.noising.relay == 0.0 && setup.scheme.gamma().unwrap().is_none();
         prop_assume!(plain);
-        let (mut arrivals, mut transcript) = (Arrivals::default(), Transcript::default());
-        let go = |recorder: &mut dyn sottovoce_simulator::record::Recorder<Vec<f64>>| {
-            let noises = PeerNoise::all(seed, setup.values.len());
-            let simulation = Simulation::new(lenient(&setup), noises, network, seed).unwrap();
-            simulation.faults(&faults).unwrap().recorder(recorder).run()
-        };
-        let outcome = go(&mut arrivals);
-        go(&mut transcript);
-        let rounds = happened(&setup.scheme, &outcome, &arrivals).unwrap();
+        let (mut transcript, mut mail) = (Transcript::default(), Mail::default());
+        let noises = PeerNoise::all(seed, setup.values.len());
+        let simulation = Simulation::new(lenient(&setup), noises, network, seed).unwrap().faults(&faults).unwrap();
+        let outcome = simulation.recorder(&mut transcript).recorder(&mut mail).run();
+        let rounds = happened(&setup.scheme, &transcript).unwrap();
         let mut values = entries(&setup, seed);
         for (t, round) in rounds.iter().enumerate() {
-            for entry in transcript.0.iter().filter(|entry| entry.message.round == t) {
+            for entry in mail.0.iter().filter(|entry| entry.message.round == t) {
                 prop_assert!(round.heard.contains(&(entry.from, entry.to)));
                 prop_assert!(near(&entry.message.value, &values[entry.from]), "round {} of {}", t, entry.from);
             }
@@ -108,9 +104,9 @@ fn near(a: &[f64], b: &[f64]) -> bool {
 
 /// The noisy values that peers enter with.
 fn entries(setup: &AveragingSetup, seed: u64) -> Vec<Vec<f64>> {
-    use sottovoce_protocol::Noise;
+    use sottovoce_simulator::noise::Noise;
     let entry = |(peer, value): (usize, &Vec<f64>)| {
-        let eta = PeerNoise::new(seed, peer).draw(0, setup.noising.local, value);
+        let eta = PeerNoise::new(seed, peer).draw(0, setup.noising.local, value).unwrap();
         value.iter().zip(&eta).map(|(x, eta)| x + eta).collect()
     };
     setup.values.iter().enumerate().map(entry).collect()
@@ -134,7 +130,7 @@ fn loud(setup: &AveragingSetup, range: f64, size: f64, seed: u64) -> Outcome<Vec
     let mut peers: Vec<_> =
         setup.numbers().unwrap().into_iter().map(|peer| peer.within(range).unwrap()).collect();
     let part = setup.scheme.parts().unwrap().swap_remove(1);
-    peers[1] = Averager::new(vec![size, -size], part, setup.noising, None, Gate::new(f64::INFINITY));
+    peers[1] = Averager::new(vec![size, -size], part, setup.noising, None);
     let network = Network { timeout: Some(ms(10)), ..Network::perfect() };
     Simulation::new(peers, PeerNoise::all(seed, setup.values.len()), network, seed).unwrap().run()
 }

@@ -1,8 +1,8 @@
 //! What the accountant is told: coefficients agree with powers of the matrix, and with the numbers of a run.
 #![allow(clippy::unwrap_used)]
 
+use sottovoce_protocol::Coefficients;
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_protocol::{Coefficients, Protocol};
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
 use sottovoce_simulator::noise::Tracer;
 use sottovoce_simulator::trace::{listen, trace};
@@ -121,7 +121,7 @@ fn whoever_is_heard_may_speak() {
 fn strangers_cannot_observe_and_mismatched_parts_are_found_stuck() {
     let error = trace(&gossip(5, 2, false), PLAIN, &[5]).unwrap_err().to_string();
     assert_eq!(error, "`observers` is 5: there are 5 peers, from 0");
-    let machines = |scheme: &Scheme| scheme.machines(PLAIN, 1.0, |_| Coefficients::default()).unwrap();
+    let machines = |scheme: &Scheme| scheme.machines(|_| PLAIN, |_| Coefficients::default()).unwrap();
     let mut mixed = machines(&gossip(5, 2, false));
     mixed[1] = machines(&gossip(5, 1, false)).swap_remove(1);
     let error = listen(&mut mixed, &mut Tracer::all(5), |_, _, _| {}).unwrap_err().to_string();

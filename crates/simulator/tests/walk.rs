@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sottovoce_protocol::walk::{Course, Patience, Steps, Visit};
 use sottovoce_simulator::network::{Faults, Network};
-use sottovoce_simulator::walk::{Passage, Stroll, WalkRun, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, Passage, WalkRun, WalkSetup, passages};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 
@@ -43,14 +43,14 @@ fn run<'a>(mixing: &'a Mixing, tokens: usize, network: Network, faults: Faults) 
 }
 
 fn path(setup: WalkSetup<'_>) -> (Vec<(usize, Visit)>, Vec<f64>) {
-    let mut stroll = Stroll::new(setup, 7, descend).unwrap();
+    let mut walk = FastWalk::new(setup, 7, descend).unwrap();
     let mut path = Vec::new();
-    stroll.run(|_, holder, visit| path.push((holder, visit)));
-    (path, stroll.mean())
+    walk.run(|_, holder, visit| path.push((holder, visit))).unwrap();
+    (path, walk.mean())
 }
 
 #[test]
-fn a_stroll_is_what_state_machines_do() {
+fn a_fast_walk_is_what_state_machines_do() {
     let mixing = mixing();
     let (path, last) = path(setup(&mixing, 1));
     let outcome = run(&mixing, 1, Network::perfect(), Faults::default()).run(descend).unwrap();
@@ -105,17 +105,17 @@ fn holders_are_visited_equally_often() {
 #[test]
 fn a_walk_continued_is_the_walk_uninterrupted() {
     let mixing = mixing();
-    let mut whole = Stroll::new(setup(&mixing, 3), 7, descend).unwrap();
-    let mut first = Stroll::new(setup(&mixing, 3), 7, descend).unwrap();
-    (0..77).for_each(|_| assert!(first.step(|_, _, _| {})));
+    let mut whole = FastWalk::new(setup(&mixing, 3), 7, descend).unwrap();
+    let mut first = FastWalk::new(setup(&mixing, 3), 7, descend).unwrap();
+    (0..77).for_each(|_| assert!(first.step(|_, _, _| {}).unwrap()));
     let state = first.state().clone();
-    let mut second = Stroll::new(setup(&mixing, 3), 7, descend).unwrap();
+    let mut second = FastWalk::new(setup(&mixing, 3), 7, descend).unwrap();
     second.resume(state.clone()).unwrap();
-    whole.run(|_, _, _| {});
-    second.run(|_, _, _| {});
+    whole.run(|_, _, _| {}).unwrap();
+    second.run(|_, _, _| {}).unwrap();
     assert_eq!(whole.state(), second.state());
     assert_eq!(whole.spent(), second.spent());
-    let mut other = Stroll::new(setup(&mixing, 2), 7, descend).unwrap();
+    let mut other = FastWalk::new(setup(&mixing, 2), 7, descend).unwrap();
     assert!(other.resume(state).is_err());
 }
 
@@ -123,28 +123,28 @@ fn a_walk_continued_is_the_walk_uninterrupted() {
 fn a_budget_leaves_noise_only() {
     let mixing = mixing();
     // Four per contribution.
-    let mut stroll = Stroll::new(WalkSetup { budget: 9.0, ..setup(&mixing, 1) }, 7, descend).unwrap();
+    let mut walk = FastWalk::new(WalkSetup { budget: 9.0, ..setup(&mixing, 1) }, 7, descend).unwrap();
     let mut contributions = [0; PEERS];
-    stroll.run(|_, holder, visit| contributions[holder] += usize::from(visit == Visit::Contributed));
+    walk.run(|_, holder, visit| contributions[holder] += usize::from(visit == Visit::Contributed)).unwrap();
     assert!(contributions.iter().all(|&count| count <= 2) && contributions.contains(&2));
-    assert!(stroll.stopped().is_some() && stroll.spent() == 8.0);
+    assert!(walk.stopped().is_some() && walk.spent() >= 8.0 && walk.spent() < 8.0 + 1e-13);
 }
 
 #[test]
 fn lost_messages_and_crashed_peers_lose_no_token() {
     let mixing = mixing();
     let network =
-        Network { loss: 0.2, duplicate: 0.1, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
+        Network { drop: 0.2, duplicate: 0.1, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
     let faults = Faults { crashes: vec![(5, Duration::from_secs(20))], ..Faults::default() };
     let run = run(&mixing, 3, network, faults);
     let outcome = run.run(descend).unwrap();
     assert!(outcome.finals.iter().all(|token| token.as_ref().is_some_and(|token| token.step == 200)));
-    assert!(outcome.reroutings() > 0 && outcome.lost > 0);
+    assert!(outcome.reroutings() > 0 && outcome.lost > 0 && outcome.violations.is_empty());
     assert_eq!(outcome, run.run(descend).unwrap(), "a run is a function of its arguments");
     // Contributions stay capped, whatever the detours.
     for peer in 0..PEERS {
         let contributed = |passage: &&Passage| matches!(passage, Passage::Held { peer: holder, visit: Visit::Contributed, .. } if *holder == peer);
-        assert!(outcome.passages.iter().filter(contributed).count() <= 12);
+        assert!(passages(&outcome.transcript).iter().filter(contributed).count() <= 12);
     }
 }
 
@@ -164,7 +164,7 @@ fn bad_input_is_refused() {
         let error = bad.check().unwrap_err().to_string();
         assert!(error.starts_with(words), "{error}");
     }
-    let network = Network { loss: 0.5, ..Network::perfect() };
+    let network = Network { drop: 0.5, ..Network::perfect() };
     let error = run(&mixing, 1, network, Faults::default()).run(descend).unwrap_err().to_string();
     assert!(error.starts_with("`timeout` is none"), "{error}");
 }

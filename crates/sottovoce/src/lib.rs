@@ -10,6 +10,7 @@ pub mod plan;
 
 pub mod rumor;
 pub mod terms;
+pub mod transcript;
 
 pub use error::{Error, Result, require};
 pub use sottovoce_audit as audit;

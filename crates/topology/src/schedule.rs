@@ -124,8 +124,18 @@ impl Schedule {
         pairs: impl IntoIterator<Item = (usize, usize)>,
         ending: Ending,
     ) -> Result<Self> {
+        Self::exchanges(nodes, pairs.into_iter().map(Some), ending)
+    }
+
+    /// One pair per step, or none: a step in which everyone keeps its value.
+    pub fn exchanges(
+        nodes: usize,
+        pairs: impl IntoIterator<Item = Option<(usize, usize)>>,
+        ending: Ending,
+    ) -> Result<Self> {
         check_nodes("nodes", nodes)?;
-        let check = |(t, (u, v)): (usize, (usize, usize))| {
+        let check = |(t, pair): (usize, Option<(usize, usize)>)| {
+            let Some((u, v)) = pair else { return Ok(None) };
             if u == v || u.max(v) >= nodes {
                 let remedy = format!("give two different nodes below {nodes}");
                 return Err(Error::parameter("pairwise", format!("[{u}, {v}] at step {t}"), remedy));

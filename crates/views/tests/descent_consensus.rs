@@ -76,8 +76,7 @@ proptest! {
         let setup = DescentSetup {
             schemes, iterations, noising: noising(0.0), budget: f64::INFINITY, start: vec![0.0],
         };
-        let still = |_| |_: usize, _: &mut Coefficients| {};
-        let mut machines = setup.machines(&Coefficients::default(), still).unwrap();
+        let mut machines = setup.machines(&Coefficients::default()).unwrap();
         let mut rows = Vec::new();
         listen(&mut machines, &mut Tracer::all(n), |_, to, message| {
             if observers.contains(&to) {

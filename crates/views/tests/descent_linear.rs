@@ -21,8 +21,7 @@ fn by_tracing(schemes: Vec<Scheme>, observers: &[usize], iterations: usize, tau:
     let noising = Noising { sensitivity: 1.0, local: 1.0, relay: tau };
     let setup = DescentSetup { schemes, iterations, noising, budget: f64::INFINITY, start: vec![0.0] };
     let (peers, rounds) = (setup.peers(), setup.rounds());
-    let still = |_| |_: usize, _: &mut Coefficients| {};
-    let mut machines = setup.machines(&Coefficients::default(), still).unwrap();
+    let mut machines = setup.machines(&Coefficients::default()).unwrap();
     let mut rows = Vec::new();
     listen(&mut machines, &mut Tracer::all(peers), |_, to, message| {
         if observers.contains(&to) {

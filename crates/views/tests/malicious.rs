@@ -7,10 +7,10 @@
 use proptest::prelude::*;
 use rand::RngExt;
 use sottovoce_privacy::noise::simulation::SimulationRng;
-use sottovoce_protocol::averaging::{Averager, Noising, Plan};
-use sottovoce_protocol::{Coefficients, Gate, Input, Message, Noise, Output, Protocol, Value};
+use sottovoce_protocol::averaging::{Averager, Input, Message, Noising, Output, Plan, Round, Start};
+use sottovoce_protocol::{Chance, Coefficients, Machine, Means, Overspent, Release, Uncovered, Value};
 use sottovoce_simulator::averaging::{AveragingPeer, Scheme};
-use sottovoce_simulator::noise::Tracer;
+use sottovoce_simulator::noise::{Noise, Tracer};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::exact;
@@ -33,16 +33,15 @@ fn attacked(
 ) -> Vec<Vec<f64>> {
     let parts = scheme.parts().unwrap();
     let machine = |part: &_| -> AveragingPeer<Coefficients> {
-        let gate = Gate::new(f64::INFINITY);
-        let peer = Averager::new(Coefficients::default(), Clone::clone(part), NOISING, None, gate);
+        let peer = Averager::new(Coefficients::default(), Clone::clone(part), NOISING, None);
         if lenient { peer.lenient() } else { peer }
     };
     let mut peers: Vec<_> = parts.iter().map(machine).collect();
-    let mut noises = Tracer::all(peers.len());
+    let mut noises: Vec<Named> = Tracer::all(peers.len()).into_iter().map(Named).collect();
     let (mut heard, mut wire) = (Vec::new(), Vec::new());
     let honest: Vec<usize> = (0..peers.len()).filter(|peer| !coalition.contains(peer)).collect();
     for &u in &honest {
-        tell(&mut peers[u], Input::Start, &mut noises[u], u, &mut wire);
+        tell(&mut peers[u], Input::Command(Start), &mut noises[u], u, &mut wire);
     }
     for round in 0..scheme.rounds() {
         let now: Vec<_> = std::mem::take(&mut wire);
@@ -58,10 +57,10 @@ fn attacked(
             }
         }
         for (from, to, message) in mail {
-            tell(&mut peers[to], Input::Message { from, message }, &mut noises[to], to, &mut wire);
+            tell(&mut peers[to], Input::heard(from, message), &mut noises[to], to, &mut wire);
         }
         for &u in &honest {
-            tell(&mut peers[u], Input::Timeout { round }, &mut noises[u], u, &mut wire);
+            tell(&mut peers[u], Input::Timer(Round(round)), &mut noises[u], u, &mut wire);
         }
     }
     heard
@@ -72,14 +71,14 @@ type Wire = Vec<(usize, usize, Message<Coefficients>)>;
 fn tell(
     peer: &mut AveragingPeer<Coefficients>,
     input: Input<Coefficients>,
-    noise: &mut dyn Noise<Coefficients>,
+    means: &mut dyn Means<Coefficients>,
     from: usize,
     wire: &mut Wire,
 ) {
-    peer.handle(input, noise);
+    peer.handle(input, means);
     while let Some(output) = peer.poll() {
         if let Output::Send { to, message } = output {
-            wire.push((from, to, message));
+            wire.extend(to.into_iter().map(|to| (from, to, message.clone())));
         }
     }
 }
@@ -229,12 +228,42 @@ fn lenient_rounds_lose_to_seven_late_messages() {
     assert_eq!(loss(false), 0.0);
 }
 
+/// Noises by their names, and no limit.
+struct Named(Tracer);
+
+impl Chance for Named {
+    fn bits(&mut self) -> u64 {
+        0
+    }
+}
+
+impl Means<Coefficients> for Named {
+    fn admit(&mut self, _: &Release) -> Result<(), Overspent> {
+        Ok(())
+    }
+
+    fn cover(&mut self, draw: u64, scale: f64, value: &mut Coefficients) -> Result<(), Uncovered> {
+        value.add(1.0, &self.0.draw(draw, scale, value)?);
+        Ok(())
+    }
+}
+
 /// No noise: values are given as they are.
 struct Still;
 
-impl Noise<Vec<f64>> for Still {
-    fn draw(&mut self, _: usize, _: f64, like: &Vec<f64>) -> Vec<f64> {
-        vec![0.0; like.len()]
+impl Chance for Still {
+    fn bits(&mut self) -> u64 {
+        0
+    }
+}
+
+impl Means<Vec<f64>> for Still {
+    fn admit(&mut self, _: &Release) -> Result<(), Overspent> {
+        Ok(())
+    }
+
+    fn cover(&mut self, _: u64, _: f64, _: &mut Vec<f64>) -> Result<(), Uncovered> {
+        Ok(())
     }
 }
 
@@ -243,16 +272,16 @@ fn hub(value: f64, words: &[f64], range: Option<f64>) -> Option<f64> {
     let graph = Graph::from_edges(52, (0..51).map(|leaf| (leaf, 51))).unwrap();
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
     let part = Scheme::Gossip { mixing, rounds: 2, accelerated: false }.parts().unwrap().swap_remove(51);
-    let peer = Averager::new(vec![value], part, NOISING, None, Gate::new(f64::INFINITY));
+    let peer = Averager::new(vec![value], part, NOISING, None);
     let mut peer = match range {
         Some(range) => peer.within(range).unwrap(),
         None => peer,
     };
-    peer.handle(Input::Start, &mut Still);
+    peer.handle(Input::Command(Start), &mut Still);
     for (from, &word) in words.iter().enumerate() {
-        peer.handle(Input::Message { from, message: Message { round: 0, value: vec![word] } }, &mut Still);
+        peer.handle(Input::heard(from, Message { round: 0, value: vec![word] }), &mut Still);
     }
-    peer.handle(Input::Timeout { round: 0 }, &mut Still);
+    peer.handle(Input::Timer(Round(0)), &mut Still);
     let mut said = std::iter::from_fn(|| peer.poll());
     said.find_map(|output| match output {
         Output::Send { message, .. } if message.round == 1 => Some(message.value[0]),

@@ -4,11 +4,10 @@
 use sottovoce_privacy::{Adversary, limits};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup, Scheme};
-use sottovoce_simulator::events::Simulation;
-use sottovoce_simulator::happened::Arrivals;
+use sottovoce_simulator::driver::Simulation;
+use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::network::Network;
 use sottovoce_simulator::noise::PeerNoise;
-use sottovoce_simulator::outcome::Outcome;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::door::{Account, Overheard, Past, Setting, Source, account};
@@ -27,15 +26,15 @@ fn setup(scheme: Scheme, relay: f64) -> AveragingSetup {
 }
 
 /// One message in twenty is lost.
-fn run(setup: &AveragingSetup, strict: bool, seed: u64) -> (Outcome<Vec<f64>>, Arrivals) {
-    let network = Network { loss: 0.05, timeout: Some(Duration::from_millis(50)), ..Network::perfect() };
+fn run(setup: &AveragingSetup, strict: bool, seed: u64) -> AveragingTranscript {
+    let network = Network { drop: 0.05, timeout: Some(Duration::from_millis(50)), ..Network::perfect() };
     let lenient = |peer: AveragingPeer<Vec<f64>>| if strict { peer } else { peer.lenient() };
     let peers = setup.numbers().unwrap().into_iter().map(lenient).collect();
-    let mut arrived = Arrivals::default();
+    let mut transcript = AveragingTranscript::default();
     let noises = PeerNoise::all(seed, setup.values.len());
     let simulation = Simulation::new(peers, noises, network, seed).unwrap();
-    let outcome = simulation.recorder(&mut arrived).run();
-    (outcome, arrived)
+    simulation.budgets(setup.allowances().unwrap()).unwrap().recorder(&mut transcript).run();
+    transcript
 }
 
 fn planned(setup: &AveragingSetup) -> Setting {
@@ -44,8 +43,7 @@ fn planned(setup: &AveragingSetup) -> Setting {
 }
 
 fn past(setup: &AveragingSetup, strict: bool, seed: u64) -> Past {
-    let (outcome, arrived) = run(setup, strict, seed);
-    Past::new(planned(setup), &outcome, &arrived).unwrap()
+    Past::new(planned(setup), &run(setup, strict, seed)).unwrap()
 }
 
 fn of_run(setup: &AveragingSetup, strict: bool, seed: u64, observer: usize) -> (Account, Source) {

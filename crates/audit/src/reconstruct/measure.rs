@@ -7,7 +7,6 @@
 use faer::Mat;
 use rand::Rng;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
-use sottovoce_protocol::Noise;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_views::parallel;
 
@@ -155,7 +154,7 @@ impl Experiment<'_> {
 
 /// Draw `draw` of a peer in units of its scale: the very bits the protocol was given.
 fn standard(seed: u64, peer: usize, draw: usize, runs: usize) -> Vec<f64> {
-    PeerNoise::new(seed, peer).draw(draw, 1.0, &vec![0.0; runs])
+    PeerNoise::new(seed, peer).standard(draw as u64, runs)
 }
 
 #[cfg(test)]

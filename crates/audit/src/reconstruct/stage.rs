@@ -1,7 +1,7 @@
 //! The very same peers on numbers, over a perfect network, with somebody listening.
 
-use sottovoce_protocol::averaging::{Averager, Noising, Plan};
-use sottovoce_protocol::{Gate, Message, Peer};
+use sottovoce_protocol::Peer;
+use sottovoce_protocol::averaging::{Averager, Message, Noising, Plan};
 use sottovoce_simulator::averaging::{AveragingPeer, Part, Scheme};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::trace::listen;
@@ -37,7 +37,7 @@ impl Stage {
         hear: impl FnMut(Peer, Peer, &Message<Numbers>),
     ) -> Result<Vec<Numbers>> {
         let machine = |(part, value): (&Part, &Numbers)| {
-            Averager::new(value.clone(), part.clone(), self.noising, self.gamma, Gate::new(f64::INFINITY))
+            Averager::new(value.clone(), part.clone(), self.noising, self.gamma)
         };
         let mut peers: Vec<AveragingPeer<Numbers>> = self.parts.iter().zip(values).map(machine).collect();
         let mut noises = PeerNoise::all(seed, peers.len());

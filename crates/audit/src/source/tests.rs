@@ -101,7 +101,7 @@ fn on_a_star_the_centre_knows() {
 fn losses_never_help_the_attack() {
     let curious = Curious::last(4, 40).unwrap();
     for repeated in [false, true] {
-        let rules = Rules { loss: 0.3, repeated, ..Rules::new(0.7).unwrap() };
+        let rules = Rules { drop: 0.3, repeated, ..Rules::new(0.7).unwrap() };
         let setting = Setting { rules, ..setting(40, 0.7, &curious) };
         let found = distinguish(&setting, (0, 1), 0.0, 40_000, 0.001, 11, |_| ()).unwrap();
         assert!(found.delta_lower <= proven(40.0, 4.0, 0.7), "{repeated}: {found:?}");

@@ -50,6 +50,9 @@ impl LearningArgs {
         Gdp::of_noise(1.0)?.epsilon(self.target.delta)?;
         let choice = self.method.choice("gossip")?;
         let (peers, mixing) = self.method.peers_and_mixing(choice.method, self.nodes, global.seed)?;
+        if peers > MOST_PEERS {
+            bail!("`nodes` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
+        }
         let graph = mixing.as_ref().map(|mixing| mixing.graph());
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;

@@ -1,9 +1,11 @@
 //! `sottovoce account`: what is lost, without running anything.
 
 mod averaging;
+mod file;
 mod learning;
 mod mechanism;
 mod rumor;
+mod transcript;
 mod walk;
 
 use clap::{Args, Subcommand};
@@ -34,6 +36,10 @@ enum What {
     Learning(Box<learning::LearningArgs>),
     /// Rumours: how well their source is hidden from curious peers.
     Rumor(rumor::RumorArgs),
+    /// An experiment's file: `account my.toml` is short for it.
+    File(file::File),
+    /// A run that is over: what it revealed, from its transcript.
+    Transcript(transcript::Transcript),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
     Walk(Box<walk::WalkArgs>),
 }
@@ -45,6 +51,8 @@ impl Account {
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
+            What::File(arguments) => arguments.run(global),
+            What::Transcript(arguments) => arguments.run(global),
             What::Walk(arguments) => arguments.run(global),
         }
     }

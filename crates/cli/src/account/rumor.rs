@@ -46,23 +46,27 @@ fn rumors(text: &str) -> Result<u32, String> {
 
 impl RumorArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let rumor = Rumor::new(self.nodes, self.curious, self.muting)?;
-        let account = rumor.account(self.epsilon, self.rumors)?;
-        let statement = format!(
-            "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
-            account.epsilon,
-            round_up(account.delta),
-            account.adversary,
-            account.unit,
-            account.adjacency,
-            account.standing
-        );
-        let guarantees = vec![
-            Stated::of_source("tellings one at a time", account.epsilon, account.delta),
-            Stated::of_source("tellings in rounds", account.epsilon, account.rounds.delta),
-        ];
-        global.print(&RumorAccount { account, statement, guarantees })
+        print(&Rumor::new(self.nodes, self.curious, self.muting)?, self.epsilon, self.rumors, global)
     }
+}
+
+/// Prints how well the source is hidden.
+pub(super) fn print(rumor: &Rumor, epsilon: f64, rumors: u32, global: &Global) -> anyhow::Result<()> {
+    let account = rumor.account(epsilon, rumors)?;
+    let statement = format!(
+        "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
+        account.epsilon,
+        round_up(account.delta),
+        account.adversary,
+        account.unit,
+        account.adjacency,
+        account.standing
+    );
+    let guarantees = vec![
+        Stated::of_source("tellings one at a time", account.epsilon, account.delta),
+        Stated::of_source("tellings in rounds", account.epsilon, account.rounds.delta),
+    ];
+    global.print(&RumorAccount { account, statement, guarantees })
 }
 
 /// What `account rumor` found.

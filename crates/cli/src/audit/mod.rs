@@ -1,9 +1,11 @@
 //! `sottovoce audit`: claims under attack by our own code.
 
+mod file;
 mod reconstruct;
 mod source;
 mod source_table;
 mod table;
+mod transcript;
 
 use std::fmt;
 
@@ -40,6 +42,10 @@ pub(crate) struct Audit {
 enum What {
     /// Averaging: the observers' best reconstruction of every peer's value, against the accountant's loss.
     Reconstruct(Box<reconstruct::Reconstruct>),
+    /// An experiment's file: `audit my.toml` is short for it.
+    File(file::File),
+    /// A run that is over: did peers do what was agreed, and does its account stand?
+    Transcript(transcript::Transcript),
     /// Rumours: attacks that name the source, against what theorems allow.
     Source(Box<source::Source>),
 }
@@ -48,6 +54,8 @@ impl Audit {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.what {
             What::Reconstruct(arguments) => arguments.run(global),
+            What::File(arguments) => arguments.run(global),
+            What::Transcript(arguments) => arguments.run(global),
             What::Source(arguments) => arguments.run(global),
         }
     }

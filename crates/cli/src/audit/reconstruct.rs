@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::Setting;
 
 use super::Failed;
@@ -117,16 +118,9 @@ impl Reconstruct {
             runs: self.runs,
             seed: global.seed,
         };
-        remedy::check_target(self.target)?;
         let claim = if self.claim == Choice::Exact { Claim::Exact } else { Claim::Published };
-        let bar = global.progress(self.runs, "runs");
-        let findings = question.reconstruct(&claim, |runs| bar.set_position(runs as u64));
-        bar.finish_and_clear();
-        let findings = findings?;
-        let remedies = self.remedies(&question)?;
-        let failure = failure(&findings);
-        global.print(&Reconstruction { findings, remedies, names })?;
-        failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
+        let weighing = Weighing { weights: self.source.weights, lazy: self.source.lazy, target: self.target };
+        attack(&question, &claim, &weighing, names, global)
     }
 
     fn scheme(&self, graph: Option<&Graph>) -> anyhow::Result<Scheme> {
@@ -166,15 +160,39 @@ impl Reconstruct {
             _ => bail!("`graph` is missing: give --graph FILE or --schedule FILE"),
         }
     }
+}
 
-    fn remedies(&self, question: &Question) -> anyhow::Result<Remedies> {
-        let Question { setting, observers, sigma, .. } = question;
-        let (weights, lazy) = (self.source.weights, self.source.lazy);
-        Ok(Remedies {
-            edge: remedy::edge(setting, observers, weights, lazy, *sigma)?,
-            relay_noise: remedy::relay_noise(setting, observers, *sigma, self.target)?,
-        })
-    }
+/// What remedies are weighed by.
+pub(super) struct Weighing {
+    /// The weights that a graph with an edge less would have.
+    pub(super) weights: Weights,
+    /// Their laziness.
+    pub(super) lazy: f64,
+    /// Loss that relay noise should keep everybody below who is two hops away or more.
+    pub(super) target: f64,
+}
+
+/// Attacks, prints what was found and what could be done about it; a claim that fell is an error.
+pub(super) fn attack(
+    question: &Question,
+    claim: &Claim,
+    weighing: &Weighing,
+    names: Option<Vec<String>>,
+    global: &Global,
+) -> anyhow::Result<()> {
+    remedy::check_target(weighing.target)?;
+    let bar = global.progress(question.runs, "runs");
+    let findings = question.reconstruct(claim, |runs| bar.set_position(runs as u64));
+    bar.finish_and_clear();
+    let findings = findings?;
+    let Question { setting, observers, sigma, .. } = question;
+    let remedies = Remedies {
+        edge: remedy::edge(setting, observers, weighing.weights, weighing.lazy, *sigma)?,
+        relay_noise: remedy::relay_noise(setting, observers, *sigma, weighing.target)?,
+    };
+    let failure = failure(&findings);
+    global.print(&Reconstruction { findings, remedies, names })?;
+    failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
 }
 
 /// Why a claim does not stand, if it does not.

@@ -145,7 +145,7 @@ impl Source {
 
     fn rules(&self) -> anyhow::Result<Rules> {
         let start = if self.delayed_start { Start::Delayed } else { Start::Alike };
-        Ok(Rules { start, loss: self.drop, repeated: self.repeated, ..Rules::new(self.muting)? })
+        Ok(Rules { start, drop: self.drop, repeated: self.repeated, ..Rules::new(self.muting)? })
     }
 
     fn listeners(&self, graph: Option<&Graph>, peers: usize, seed: u64) -> anyhow::Result<Curious> {

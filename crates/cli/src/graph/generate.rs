@@ -60,6 +60,9 @@ impl Generate {
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
         save::check("out", out, self.overwrite)?;
+        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+            bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
+        }
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         save::whole("out", out, |file| Ok(io::write(&drawn.graph, format, file)?))?;

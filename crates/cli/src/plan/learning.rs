@@ -29,15 +29,14 @@ pub(crate) struct LearningArgs {
     /// Contributions of each peer to choose from.
     #[arg(long, value_name = "T,...", value_delimiter = ',', default_value = "5,10,20", value_parser = count)]
     iterations: Vec<usize>,
-    /// Runs over which accuracies are measured.
+    /// Runs over which accuracies, or errors, are measured.
     #[arg(long, value_name = "N", default_value = "4", value_parser = count)]
     runs: usize,
 }
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let task = self.task.read()?;
-        let mixing = self.graph.mixing(task.peers(), global.seed)?;
+        let (task, mixing) = self.graph.mixing(self.task.read()?, global.seed)?;
         let problem = Problem {
             task: &task,
             mixing: &mixing,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
-use sottovoce::{averaging, rumor};
+use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport};
 
 use super::{Place, Printed};
@@ -66,11 +66,19 @@ fn average(
     let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
     let found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
-    let (report, files) = match (&out, &found.report) {
-        (Some(out), Some(report)) => (Some(out.clone()), report.write(out, place.overwrite)?),
-        _ => (None, Vec::new()),
-    };
-    global.print(&Printed { found, report, files })
+    let mut files = Vec::new();
+    if let Some(out) = &out {
+        let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
+        let transcript =
+            found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
+        let beside = [("experiment.toml", whole.to_toml()?.into_bytes()), ("transcript.json", transcript)];
+        sottovoce_papers::files::check(out, beside.iter().map(|(name, _)| *name), place.overwrite)?;
+        if let Some(report) = &found.report {
+            files = report.write(out, place.overwrite)?;
+        }
+        files.extend(sottovoce_papers::files::write(out, &beside, place.overwrite)?);
+    }
+    global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
 
 fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyhow::Result<()> {

@@ -20,12 +20,17 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
+  sottovoce run learning --data visits.csv --label ill --category ward=a,b,c --peer-column hospital
+  sottovoce run learning --data houses.csv --label price --objective squared --bounds bounds.csv
+  sottovoce run learning --data train-images-idx3-ubyte.gz --classes 10
 
 Without --data the task is a synthetic look-alike of Houses (20,640 rows, 8 features, two classes). With a target and no --sigma the noise is
 calibrated so that the whole run meets the target; with both the run ends, or peers fall silent, when the target is reached.
 
 A user's data are its rows; guarantees are of replacing all of them. So that nobody's rows move another's, a file is scaled by public bounds only
-(--range, --bounds or --norm), and labels are made by public rules (--positive, --label-threshold or --classes). Losses, accuracies and curves are
+(--range, --bounds or --norm), labels are made by public rules (--positive, --label-threshold or --classes; of 0 and 1, or -1 and 1, 1 is positive),
+categories are those that are named (--category), and what is missing is refused or a number given beforehand (--missing). Who holds a row
+(--peer-column) and how many rows there are is public. Losses, accuracies and curves are
 computed without privacy; a simulation hides nothing, since its noise follows from its seed.";
 
 /// Arguments of `run learning`.
@@ -43,7 +48,7 @@ pub(super) struct Learning {
     /// Noise on a gradient, in units of its sensitivity; 0 for a run that protects nobody.
     #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
     sigma: Option<f64>,
-    /// Runs with this and the following seeds over which the accuracy is measured: one alone may be lucky.
+    /// Runs with this and the following seeds over which the accuracy, or the error, is measured: one alone may be lucky.
     #[arg(long, value_name = "N", default_value = "10", value_parser = count)]
     seeds: usize,
     /// File in which the run's state is kept.
@@ -68,8 +73,7 @@ impl Learning {
         }
         let choice = self.step.of(self.method.choice("butterfly")?)?;
         let noise = self.target.noise(self.sigma)?;
-        let task = self.task.read()?;
-        let mixing = self.method.mixing(choice.method, task.peers(), global.seed)?;
+        let (task, mixing) = self.method.mixing(choice.method, self.task.read()?, global.seed)?;
         let job = Job {
             task: &task,
             mixing: mixing.as_ref(),
@@ -78,7 +82,7 @@ impl Learning {
             seeds: self.seeds,
             seed: global.seed,
             delta: self.target.delta,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            threads: sottovoce_views::parallel::threads(),
         };
         let mut run = job.start()?;
         self.take_up(&mut run)?;

@@ -8,15 +8,18 @@
 //! @attribute class {P, N}
 //! @data
 //! 8.3,41,P
+//! {0 8.3, 2 N}     sparse: places from 0; what is not named is 0, or the first value that is declared
 //! ```
 //!
-//! Features are numeric, integer or real. The label may be nominal: classes in the order of their declaration.
+//! Features are numeric, integer or real, or nominal: then zeros and a one for the values in the order of their declaration, which the file makes public. So
+//! it does for classes of the label.
 
 use std::io::Read;
 
-use super::source::{Lines, number, show};
-use super::{Column, place};
-use crate::{Error, Result, Table};
+use super::rows::{Answers, Layout, Role, Rows};
+use super::source::{lines, plain, show};
+use super::{Found, Options};
+use crate::{Error, Result};
 
 /// What an attribute may be.
 enum Kind {
@@ -33,45 +36,53 @@ struct Attribute {
     line: usize,
 }
 
-/// Reads ARFF; `label` names or counts an attribute.
-pub fn arff(reader: impl Read, label: &Column) -> Result<Table> {
-    let mut lines = Lines::new(reader)?;
+/// Reads ARFF, dense or sparse.
+pub fn arff(reader: impl Read, options: &Options) -> Result<Found> {
+    let text = plain(reader)?;
+    let mut lines = lines(&text);
     let attributes = header(&mut lines)?;
     let names: Vec<String> = attributes.iter().map(|attribute| attribute.name.clone()).collect();
-    let label = place(label, Some(&names), attributes.len())?;
-    check(&attributes, label)?;
-    let (mut features, mut labels) = (Vec::new(), Vec::new());
-    while let Some((line, text)) = lines.next()? {
+    let mut layout = Layout::new(Some(&names), attributes.len(), options)?;
+    let mut answers = Answers::Any;
+    for (attribute, role) in attributes.iter().zip(&mut layout.roles) {
+        match (&attribute.kind, &*role) {
+            (Kind::Numeric, Role::Label) => answers = Answers::Numbers,
+            (Kind::Nominal(values), Role::Label) => answers = Answers::Declared(values.clone()),
+            (Kind::Nominal(values), Role::Number) => *role = Role::Category(values.clone()),
+            (Kind::Other(kind), Role::Number | Role::Label) => {
+                let problem = format!("`{}` is {}", show(&attribute.name), show(kind));
+                let advice = "features and labels are numeric or nominal";
+                let remedy = format!("encode it or leave it out (--drop {})", show(&attribute.name));
+                return Err(Error::line(attribute.line, format!("{problem}; {advice}; {remedy}")));
+            }
+            _ => {}
+        }
+    }
+    let mut rows = Rows::new(layout, answers, options)?;
+    for next in lines {
+        let (line, text) = next?;
         let text = text.trim();
-        if text.is_empty() || text.starts_with('%') {
-            continue;
-        }
-        let fields = row(line, text, attributes.len())?;
-        for (column, (field, attribute)) in fields.iter().zip(&attributes).enumerate() {
-            let values = if column == label { &mut labels } else { &mut features };
-            values.push(value(line, field, attribute)?);
+        if !text.is_empty() && !text.starts_with('%') {
+            let fields = row(line, text, &attributes)?;
+            rows.push(line, fields.iter().map(String::as_str))?;
         }
     }
-    if labels.is_empty() {
-        return Err(Error::Format("no rows follow `@data`; give at least one".into()));
-    }
-    let classes = match &attributes[label].kind {
-        Kind::Nominal(values) => values.clone(),
-        _ => Vec::new(),
-    };
-    let mut columns = names;
-    columns.remove(label);
-    Ok(Table::new(features, attributes.len() - 1, labels)?.with_classes(classes, true).with_columns(columns))
+    rows.finish("no rows follow `@data`; give at least one")
 }
 
 /// Reads up to `@data`.
-fn header(lines: &mut Lines<'_>) -> Result<Vec<Attribute>> {
+fn header<'a>(lines: &mut impl Iterator<Item = Result<(usize, &'a str)>>) -> Result<Vec<Attribute>> {
     let mut attributes = Vec::new();
-    while let Some((line, text)) = lines.next()? {
+    for next in lines {
+        let (line, text) = next?;
         let text = text.trim();
         let (word, rest) = text.split_once(|c: char| c.is_ascii_whitespace()).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
             "@attribute" => attributes.push(attribute(line, rest.trim())?),
+            "@data" if attributes.len() < 2 => {
+                let problem = "there must be a label and at least one feature; declare them by `@attribute`";
+                return Err(Error::line(line, problem));
+            }
             "@data" => return Ok(attributes),
             "" | "@relation" => {}
             _ if text.starts_with('%') => {}
@@ -111,46 +122,48 @@ fn attribute(line: usize, text: &str) -> Result<Attribute> {
     Ok(Attribute { name, kind, line })
 }
 
-/// Refuses features that are no numbers and labels that are no classes.
-fn check(attributes: &[Attribute], label: usize) -> Result<()> {
-    for (column, attribute) in attributes.iter().enumerate() {
-        let kind = match &attribute.kind {
-            Kind::Numeric => continue,
-            Kind::Nominal(_) if column == label => continue,
-            Kind::Nominal(_) => "nominal",
-            Kind::Other(kind) => kind,
-        };
-        let problem = format!("`{}` is {}", show(&attribute.name), show(kind));
-        let advice = "features must be numeric and the label numeric or nominal; encode it or leave it out";
-        return Err(Error::line(attribute.line, format!("{problem}; {advice}")));
-    }
-    Ok(())
-}
-
-fn row(line: usize, text: &str, width: usize) -> Result<Vec<String>> {
-    if text.starts_with('{') {
-        return Err(Error::line(line, "sparse rows `{index value, ...}` are not read; write all values"));
+fn row(line: usize, text: &str, attributes: &[Attribute]) -> Result<Vec<String>> {
+    if let Some(inner) = text.strip_prefix('{') {
+        return sparse(line, inner, attributes);
     }
     let fields = fields(line, text)?;
-    if fields.len() != width {
-        let problem = format!("{} values, where {width} attributes are declared", fields.len());
-        return Err(Error::line(line, format!("{problem}; give one for each")));
+    if fields.len() != attributes.len() {
+        let problem = format!("{} values, where {} attributes are declared", fields.len(), attributes.len());
+        return Err(Error::line(line, format!("{problem}; give one for each, separated by commas")));
     }
     Ok(fields)
 }
 
-fn value(line: usize, field: &str, attribute: &Attribute) -> Result<f64> {
-    let name = format!("`{}`", attribute.name);
-    match &attribute.kind {
-        Kind::Nominal(values) => match values.iter().position(|value| value == field) {
-            Some(class) => Ok(class as f64),
-            None => {
-                let declared = show(&values.join(", "));
-                Err(Error::line(line, format!("{name} is `{}`: give one of {declared}", show(field))))
+/// A row of `index value` pairs up to a closing brace.
+fn sparse(line: usize, inner: &str, attributes: &[Attribute]) -> Result<Vec<String>> {
+    let open = || Error::line(line, "a `}` is missing");
+    let default = |attribute: &Attribute| match &attribute.kind {
+        Kind::Nominal(values) => values.first().cloned().unwrap_or_default(),
+        _ => "0".to_owned(),
+    };
+    let mut row: Vec<String> = attributes.iter().map(default).collect();
+    let (mut rest, mut least) = (inner.trim_start(), 0);
+    while !rest.starts_with('}') {
+        let end = rest.find(|c: char| c.is_ascii_whitespace()).ok_or_else(open)?;
+        let index = rest[..end].parse().ok().filter(|index| (least..attributes.len()).contains(index));
+        let Some(index) = index else {
+            let problem =
+                format!("`{}` is no place from {least} to {}", show(&rest[..end]), attributes.len() - 1);
+            return Err(Error::line(line, format!("{problem}; places count from 0 and increase")));
+        };
+        rest = rest[end..].trim_start();
+        (row[index], rest) = match rest.chars().next().ok_or_else(open)? {
+            quote @ ('\'' | '"') => quoted(line, &rest[1..], quote)?,
+            _ => {
+                let end = rest.find([',', '}']).ok_or_else(open)?;
+                (rest[..end].trim_end().to_owned(), &rest[end..])
             }
-        },
-        _ => number(line, &name, field),
+        };
+        rest = rest.trim_start();
+        rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
+        least = index + 1;
     }
+    Ok(row)
 }
 
 /// The values between commas, without blanks and quotes around them.

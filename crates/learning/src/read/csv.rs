@@ -1,170 +1,183 @@
-//! Fields between commas, semicolons or tabs: one column is the label, all others are numbers.
+//! Fields between commas, semicolons or tabs: one column is the label, all others are numbers or categories.
 //!
 //! A row is a line: line breaks within quotes, which tables of numbers do not need, are refused, so every message has its line.
+//!
+//! Whether the first line is a header is told from what it must not depend on anybody's row: if all its features are words it is one, if all
+//! are numbers it is a row, and anything between (some of them words; or just `0,1,2,...`, as numbered columns are called) is refused until it is said.
 
-use std::borrow::Cow;
 use std::io::Read;
 
-use super::labels::Labels;
-use super::source::{Lines, number, show};
-use super::{Column, Header, Options, Separator, place};
-use crate::{Error, Result, Table};
+use ::csv::{Position, ReaderBuilder, StringRecord};
+
+use super::rows::{Answers, Layout, Role, Rows};
+use super::source::{is_missing, not_text, plain, show};
+use super::{Column, Found, Header, Options, Separator};
+use crate::{Error, Result};
 
 /// Reads comma-separated values. Fields may be quoted by `"` (doubled within quotes); empty lines are skipped.
-pub fn csv(reader: impl Read, options: &Options) -> Result<Table> {
-    let mut lines = Lines::new(reader)?;
+pub fn csv(reader: impl Read, options: &Options) -> Result<Found> {
+    let text = plain(reader)?;
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+    let separator = options.separator.of(text);
+    let mut reader =
+        ReaderBuilder::new().has_headers(false).flexible(true).delimiter(separator.byte()).from_reader(text);
     let mut body: Option<Body> = None;
-    while let Some((line, text)) = lines.next()? {
-        match &mut body {
-            _ if text.trim().is_empty() => {}
-            Some(body) => body.push(line, &fields(line, text, body.separator)?)?,
-            None => body = Some(Body::start(line, text, options)?),
+    let mut record = StringRecord::new();
+    while reader.read_record(&mut record).map_err(|error| not_text(line(text, error.position())))? {
+        let line = line(text, record.position());
+        let fields: Vec<&str> = record.iter().map(bare).collect();
+        if fields.iter().all(|field| field.is_empty()) && fields.len() == 1 {
+            continue;
         }
-    }
-    let body = body.ok_or_else(|| Error::Format("the file is empty; give a row in each line".into()))?;
-    let (labels, classes) = body.labels.settle();
-    if labels.is_empty() {
-        return Err(Error::Format("no rows follow the header; give at least one".into()));
-    }
-    let columns = columns(body.names, body.width, body.label);
-    Ok(Table::new(body.features, body.width - 1, labels)?.with_classes(classes, false).with_columns(columns))
-}
-
-/// What the features are called: by the header, or by their places in the file.
-fn columns(names: Option<Vec<String>>, width: usize, label: usize) -> Vec<String> {
-    let mut columns = names.unwrap_or_else(|| (0..width).map(|column| column.to_string()).collect());
-    columns.remove(label);
-    columns
-}
-
-impl Separator {
-    fn of(self, line: &str) -> char {
-        match self {
-            Self::Comma => ',',
-            Self::Semicolon => ';',
-            Self::Tab => '\t',
-            Self::Auto => {
-                // What is between quotes is every second piece.
-                let outside =
-                    |separator: &char| line.split('"').step_by(2).any(|piece| piece.contains(*separator));
-                ['\t', ';', ','].into_iter().find(outside).unwrap_or(',')
-            }
-        }
-    }
-}
-
-/// The fields of a line, without blanks and quotes around them.
-fn fields(line: usize, text: &str, separator: char) -> Result<Vec<Cow<'_, str>>> {
-    if !text.contains('"') {
-        return Ok(text.split(separator).map(|field| Cow::Borrowed(field.trim())).collect());
-    }
-    let (mut fields, mut rest) = (Vec::new(), Some(text));
-    while let Some(text) = rest {
-        let field;
-        (field, rest) = first_field(line, text, separator)?;
-        fields.push(field);
-    }
-    Ok(fields)
-}
-
-/// The first field, and what follows its separator, if there is one.
-fn first_field(line: usize, text: &str, separator: char) -> Result<(Cow<'_, str>, Option<&str>)> {
-    let blank = |c: char| c.is_whitespace() && c != separator;
-    let Some(quoted) = text.trim_start_matches(blank).strip_prefix('"') else {
-        let (field, rest) =
-            text.split_once(separator).map_or((text, None), |(field, rest)| (field, Some(rest)));
-        return Ok((Cow::Borrowed(field.trim()), rest));
-    };
-    let (mut field, mut rest) = (String::new(), quoted);
-    loop {
-        let Some((before, after)) = rest.split_once('"') else {
+        if record.iter().any(|field| field.contains('\n')) {
             return Err(Error::line(
                 line,
                 "a closing \" is missing; a field ends in the line where it starts",
             ));
-        };
-        field.push_str(before);
-        match after.strip_prefix('"') {
-            Some(next) => {
-                field.push('"');
-                rest = next;
-            }
-            None => {
-                rest = after.trim_start_matches(blank);
-                break;
-            }
+        }
+        match &mut body {
+            Some(body) => body.push(line, &fields, separator)?,
+            None => body = Some(Body::start(line, &fields, separator, options)?),
         }
     }
-    match rest.strip_prefix(separator) {
-        Some(next) => Ok((field.into(), Some(next))),
-        None if rest.is_empty() => Ok((field.into(), None)),
-        None => {
-            let problem = format!("`{}` follows a quoted field; put a separator between fields", show(rest));
-            Err(Error::line(line, problem))
+    let body = body.ok_or_else(|| Error::Format("the file is empty; give a row in each line".into()))?;
+    let mut found = body.rows.finish("no rows follow the header; give at least one")?;
+    found.notes.splice(0..0, body.notes);
+    Ok(found)
+}
+
+/// A field without blanks around it, and without quotes that had blanks before them.
+fn bare(field: &str) -> &str {
+    let field = field.trim();
+    field.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or(field)
+}
+
+/// The line on which a record starts: `csv` gives the position before the blank lines that it skips.
+fn line(text: &[u8], position: Option<&Position>) -> usize {
+    let Some(position) = position else { return 1 };
+    let ahead = text.get(position.byte() as usize..).unwrap_or_default();
+    let blank = ahead.iter().take_while(|&&byte| byte == b'\n' || byte == b'\r');
+    position.line() as usize + blank.filter(|&&byte| byte == b'\n').count()
+}
+
+impl Separator {
+    /// What separates the fields of a text: itself, or the first kind that its first line has outside quotes.
+    fn of(self, text: &[u8]) -> Self {
+        if self != Self::Auto {
+            return self;
+        }
+        let mut lines = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_start);
+        let first = lines.find(|line| !line.is_empty()).unwrap_or_default();
+        // What is between quotes is every second piece.
+        let outside = |separator: &Self| {
+            first.split(|&byte| byte == b'"').step_by(2).any(|piece| piece.contains(&separator.byte()))
+        };
+        [Self::Tab, Self::Semicolon, Self::Comma].into_iter().find(outside).unwrap_or(Self::Comma)
+    }
+
+    fn byte(self) -> u8 {
+        match self {
+            Self::Comma | Self::Auto => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Comma | Self::Auto => "commas",
+            Self::Semicolon => "semicolons",
+            Self::Tab => "tabs",
         }
     }
 }
 
-/// The rows so far.
+/// The rows so far, and how many columns they have.
 struct Body {
-    separator: char,
-    /// Columns, the label's included.
     width: usize,
-    label: usize,
-    names: Option<Vec<String>>,
-    features: Vec<f64>,
-    labels: Labels,
+    rows: Rows,
+    notes: Vec<String>,
 }
 
 impl Body {
-    /// Learns from the first line what separates fields and where the label is, and takes it for a header or a row.
-    fn start(line: usize, text: &str, options: &Options) -> Result<Self> {
-        let separator = options.separator.of(text);
-        let fields = fields(line, text, separator)?;
-        let named = match (options.header, &options.label) {
-            (Header::Yes, _) | (Header::Auto, Column::Name(_)) => true,
-            (Header::No, _) => false,
-            (Header::Auto, label) => {
-                let label = place(label, None, fields.len())?;
-                let mut features = fields.iter().enumerate().filter(|&(column, _)| column != label);
-                features.any(|(_, field)| field.parse::<f64>().is_err())
-            }
-        };
-        let names = named.then(|| fields.iter().map(|field| field.to_string()).collect::<Vec<_>>());
-        let (width, label) = (fields.len(), place(&options.label, names.as_deref(), fields.len())?);
-        let (features, labels) = (Vec::new(), Labels::default());
-        let mut body = Self { separator, width, label, names, features, labels };
+    /// Learns from the first line what the columns are, and takes it for a header or a row.
+    fn start(line: usize, fields: &[&str], separator: Separator, options: &Options) -> Result<Self> {
+        if fields.len() < 2 {
+            let words = separator.words();
+            let problem = format!("there is one field, if fields are separated by {words}");
+            let advice = "there must be a label and at least one feature in each row, separated by commas, semicolons or tabs";
+            return Err(Error::line(line, format!("{problem}; {advice}")));
+        }
+        let named = is_header(line, fields, options)?;
+        let names = named.then(|| fields.iter().map(ToString::to_string).collect::<Vec<_>>());
+        let mut layout = Layout::new(names.as_deref(), fields.len(), options)?;
+        let mut notes = Vec::new();
+        if named {
+            notes.extend(leave_out_index(fields, &mut layout));
+        }
+        let mut body = Self { width: fields.len(), rows: Rows::new(layout, Answers::Any, options)?, notes };
         if !named {
-            body.push(line, &fields)?;
+            body.push(line, fields, separator)?;
         }
         Ok(body)
     }
 
-    fn push(&mut self, line: usize, fields: &[Cow<'_, str>]) -> Result<()> {
+    fn push(&mut self, line: usize, fields: &[&str], separator: Separator) -> Result<()> {
         if fields.len() != self.width {
+            let (count, words) = (fields.len(), separator.words());
             let advice = "give every row the same, and quote fields that contain the separator";
             let problem =
-                format!("{} fields, where the first line has {}; {advice}", fields.len(), self.width);
-            return Err(Error::line(line, problem));
+                format!("{count} fields (separated by {words}), where the first line has {}", self.width);
+            return Err(Error::line(line, format!("{problem}; {advice}")));
         }
-        for (column, field) in fields.iter().enumerate() {
-            if column == self.label {
-                self.labels.push(line, field)?;
-            } else {
-                self.features.push(self.number(line, column, field)?);
-            }
-        }
-        Ok(())
+        self.rows.push(line, fields.iter().copied())
     }
+}
 
-    fn number(&self, line: usize, column: usize, field: &str) -> Result<f64> {
-        match field.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number),
-            // The slow path has time for names.
-            _ => match &self.names {
-                Some(names) => number(line, &format!("`{}`", names[column]), field),
-                None => number(line, &format!("column {column}"), field),
-            },
+/// A column whose name is empty, as pandas writes the numbers of rows, is left out. The header alone says so.
+fn leave_out_index(names: &[&str], layout: &mut Layout) -> Option<String> {
+    let unnamed = names[0].is_empty() || names[0].starts_with("Unnamed: ");
+    (unnamed && layout.roles[0] == Role::Number).then(|| {
+        layout.roles[0] = Role::Left;
+        "the first column has no name: it is taken for an index and left out (pandas: `to_csv(index=False)`)"
+            .into()
+    })
+}
+
+/// Whether the first line holds names.
+fn is_header(line: usize, fields: &[&str], options: &Options) -> Result<bool> {
+    match options.header {
+        Header::Yes => return Ok(true),
+        Header::No => return Ok(false),
+        Header::Auto if options.names_a_column() => return Ok(true),
+        Header::Auto => {}
+    }
+    let unsure = |what: String| {
+        let advice = "say whether the first line is a header (--header yes, or --header no)";
+        Err(Error::line(line, format!("{what}; {advice}")))
+    };
+    let numbered = fields.iter().enumerate().all(|(place, field)| *field == place.to_string());
+    if numbered && fields.len() > 2 {
+        return unsure(format!("the fields are 0 to {}: numbered columns, or a row", fields.len() - 1));
+    }
+    let layout = Layout::new(None, fields.len(), options)?;
+    let features = fields.iter().zip(&layout.roles).filter(|(_, role)| **role == Role::Number);
+    let filled: Vec<&str> = features.map(|(field, _)| *field).filter(|field| !is_missing(field)).collect();
+    let word = |field: &&&str| field.parse::<f64>().is_err();
+    match (filled.iter().find(word), filled.iter().find(|field| !word(field))) {
+        (Some(word), Some(number)) => {
+            unsure(format!("`{}` is no number, but `{}` is one", show(word), show(number)))
         }
+        (word, _) => Ok(word.is_some()),
+    }
+}
+
+impl Options {
+    /// Whether a column is given by its name, so that there must be a header.
+    fn names_a_column(&self) -> bool {
+        let others = self.peer.iter().chain(&self.left);
+        let categories = self.categories.keys().map(|column| Column::parse(column));
+        let mut all = others.cloned().chain([self.label.clone()]).chain(categories);
+        all.any(|column| matches!(column, Column::Name(_)))
     }
 }

@@ -8,16 +8,14 @@
 
 use std::io::Read;
 
-use super::MOST_NUMBERS;
-use super::source::{plain, unreadable};
+use super::source::plain;
+use super::{Found, MOST_NUMBERS};
 use crate::{Error, Result, Table};
 
-/// Bytes read at a time.
-const CHUNK: usize = 1 << 16;
-
 /// Reads images, pixels divided by 255, and their labels as classes.
-pub fn idx(images: impl Read, labels: impl Read) -> Result<Table> {
-    let (mut images, mut labels) = (plain(images)?, plain(labels)?);
+pub fn idx(images: impl Read, labels: impl Read) -> Result<Found> {
+    let (images, labels) = (plain(images)?, plain(labels)?);
+    let (mut images, mut labels) = (images.as_slice(), labels.as_slice());
     let image_sizes = sizes(&mut images, "images")?;
     let label_sizes = sizes(&mut labels, "labels")?;
     let (&[count, ref item @ ..], &[named]) = (&image_sizes[..], &label_sizes[..]) else {
@@ -34,54 +32,39 @@ pub fn idx(images: impl Read, labels: impl Read) -> Result<Table> {
         let problem = format!("{count} images of {item:?} pixels are more than {MOST_NUMBERS} numbers");
         return Err(Error::Format(format!("`images`: {problem}; give a smaller set")));
     };
-    let pixels = bytes(&mut images, "images", size, |byte| f64::from(byte) / 255.0)?;
-    let labels = bytes(&mut labels, "labels", count, f64::from)?;
-    Table::new(pixels, width, labels)
+    let pixels = bytes(images, "images", size, |byte| f64::from(byte) / 255.0)?;
+    let labels = bytes(labels, "labels", count, f64::from)?;
+    Ok(Found::of(Table::new(pixels, width, labels)?))
 }
 
-/// Reads a header.
-fn sizes(reader: &mut dyn Read, what: &str) -> Result<Vec<usize>> {
-    let magic = word(reader, what)?;
+/// Reads a header off the bytes.
+fn sizes(bytes: &mut &[u8], what: &str) -> Result<Vec<usize>> {
+    let magic = word(bytes, what)?;
     let [0, 0, 8, dimensions @ 1..=4] = magic else {
         let problem = format!("`{what}` start with the bytes {magic:?}");
         return Err(Error::Format(format!(
             "{problem}; an idx file of unsigned bytes starts with 0, 0, 8, 1 to 4"
         )));
     };
-    (0..dimensions).map(|_| Ok(u32::from_be_bytes(word(reader, what)?) as usize)).collect()
+    (0..dimensions).map(|_| Ok(u32::from_be_bytes(word(bytes, what)?) as usize)).collect()
 }
 
-fn word(reader: &mut dyn Read, what: &str) -> Result<[u8; 4]> {
-    let mut word = [0; 4];
-    reader.read_exact(&mut word).map_err(|error| match error.kind() {
-        std::io::ErrorKind::UnexpectedEof => {
-            Error::Format(format!("`{what}` end within the header; check that the file is whole"))
-        }
-        _ => unreadable(&error),
-    })?;
+fn word(bytes: &mut &[u8], what: &str) -> Result<[u8; 4]> {
+    let Some((&word, rest)) = bytes.split_first_chunk() else {
+        return Err(Error::Format(format!("`{what}` end within the header; check that the file is whole")));
+    };
+    *bytes = rest;
     Ok(word)
 }
 
-/// Reads as many bytes as the header promises, and not one more. Memory grows with what is there.
-fn bytes(reader: &mut dyn Read, what: &str, size: usize, value: impl Fn(u8) -> f64) -> Result<Vec<f64>> {
-    let (mut values, mut chunk) = (Vec::new(), vec![0; CHUNK]);
-    loop {
-        let read = match reader.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(read) => read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(unreadable(&error)),
-        };
-        if values.len() + read > size {
-            let problem = format!("`{what}` go on after the {size} bytes that the header promises");
-            return Err(Error::Format(format!("{problem}; check that the file is what it says")));
+/// As many bytes as the header promises, and not one more.
+fn bytes(bytes: &[u8], what: &str, size: usize, value: impl Fn(u8) -> f64) -> Result<Vec<f64>> {
+    let problem = match bytes.len() {
+        length if length > size => format!("`{what}` go on after the {size} bytes that the header promises"),
+        length if length < size => {
+            format!("`{what}` end after {length} of the {size} bytes that the header promises")
         }
-        values.extend(chunk[..read].iter().map(|&byte| value(byte)));
-    }
-    if values.len() < size {
-        let problem =
-            format!("`{what}` end after {} of the {size} bytes that the header promises", values.len());
-        return Err(Error::Format(format!("{problem}; check that the file is whole")));
-    }
-    Ok(values)
+        _ => return Ok(bytes.iter().map(|&byte| value(byte)).collect()),
+    };
+    Err(Error::Format(format!("{problem}; check that the file is whole, and what it says")))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::source::show;
+use super::source::{is_missing, show};
 use crate::{Error, Result};
 
 /// The labels so far.
@@ -29,7 +29,7 @@ impl Labels {
     }
 
     fn add(&mut self, line: usize, text: &str) -> Result<usize> {
-        if text.is_empty() || text == "?" {
+        if is_missing(text) {
             return Err(Error::line(line, format!("`label` is `{text}`: give one or remove the row")));
         }
         let first = if parse(text).is_some() { &mut self.number } else { &mut self.name };
@@ -41,7 +41,7 @@ impl Labels {
             } else {
                 format!("line {number} has a number")
             };
-            let advice = "make all labels finite numbers or none of them";
+            let advice = "make all labels finite numbers or none of them; or is the first line a header? (--header yes)";
             return Err(Error::line(line, format!("{problem}, but {other}; {advice}")));
         }
         let index = self.known.len();

@@ -7,6 +7,8 @@
 //! | [`svmlight`] | `.svm`, `.svmlight`, `.libsvm` | the first number of a line |
 //! | [`idx`] | `...images-idx3-ubyte`, with its `...labels-idx1-ubyte` beside it | a class for each image |
 //!
+//! Features are numbers, or categories whose values are all known beforehand. A column may name who holds a row ([`Holders`]).
+//!
 //! Names of labels become classes 0, 1, ...: in the order of their declaration in ARFF, sorted otherwise. What they were called is in
 //! [`Table::classes`], and [`Table::binary`] makes -1 and +1 of them. Classes collected from rows depend on everybody's rows:
 //! [`Table::binary`] and [`Table::classified`] do not mind, whoever uses the numbers as they are must. What cannot be read is refused with its line, and
@@ -16,11 +18,14 @@ mod arff;
 mod csv;
 mod idx;
 mod labels;
+mod rows;
 mod source;
 mod svmlight;
 
-use std::fs::File;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 pub use arff::arff;
 pub use csv::csv;
@@ -31,6 +36,46 @@ use crate::{Error, Result, Table};
 
 /// Larger dense tables (2 GiB of numbers) are refused where few bytes can ask for them.
 const MOST_NUMBERS: usize = 1 << 28;
+
+/// A table, who holds its rows, and which bytes it came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The rows.
+    pub table: Table,
+    /// Who holds them, where a column says so.
+    pub holders: Option<Holders>,
+    /// What whoever gave the file should know: an index was left out, a column merely counts rows.
+    pub notes: Vec<String>,
+    /// The files it came from.
+    pub sources: Vec<Source>,
+}
+
+impl Found {
+    /// A table of which nothing is to be said.
+    fn of(table: Table) -> Self {
+        Self { table, holders: None, notes: Vec::new(), sources: Vec::new() }
+    }
+}
+
+/// Who holds which rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Holders {
+    /// The names of the peers, in the order of their first rows.
+    pub names: Vec<String>,
+    /// The peer of each row, by its place among the names.
+    pub of_rows: Vec<usize>,
+    /// How many rows have been read.
+    rows: usize,
+}
+
+/// A file and its SHA-256.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// The name of the file, without its folder.
+    pub file: String,
+    /// The SHA-256 of its bytes as they are, packed or not, in hexadecimal.
+    pub sha256: String,
+}
 
 /// A column of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,10 +89,17 @@ pub enum Column {
     Index(usize),
 }
 
+impl Column {
+    /// A place, if it is a whole number, and a name otherwise.
+    pub fn parse(text: &str) -> Self {
+        text.parse().map_or_else(|_| Self::Name(text.to_owned()), Self::Index)
+    }
+}
+
 /// Whether the first line holds the names of the columns.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Header {
-    /// It does if the label is given by name, or if a feature in it is no number.
+    /// It does if a column is given by name, or if no feature in it is a number. Where only some are, or where they are just `0,1,2,...`, it must be said.
     #[default]
     Auto,
     /// It does.
@@ -70,8 +122,32 @@ pub enum Separator {
     Tab,
 }
 
+/// What stands for a number that is missing (an empty field, `?`, `NA`, `NaN`, `null`).
+///
+/// Not the mean of the others: that would be about everybody's rows.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Missing {
+    /// Nothing: the row is refused with its line and column.
+    #[default]
+    Refuse,
+    /// A public number, before scaling; categories are then none of their values.
+    Value(f64),
+}
+
+/// From where the indices of svmlight data count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ZeroBased {
+    /// As scikit-learn's comment in the file says, otherwise from 1; an index 0 is then refused.
+    #[default]
+    Auto,
+    /// From 0.
+    Yes,
+    /// From 1.
+    No,
+}
+
 /// What a file does not say itself. The default suits most files whose label is the last column.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// The column of the label, in comma-separated values and ARFF.
     pub label: Column,
@@ -81,6 +157,16 @@ pub struct Options {
     pub separator: Separator,
     /// The number of features of svmlight data; by default the largest that occurs.
     pub width: Option<usize>,
+    /// From where its indices count.
+    pub zero_based: ZeroBased,
+    /// The column that names who holds a row, in comma-separated values and ARFF.
+    pub peer: Option<Column>,
+    /// Columns that are left out.
+    pub left: Vec<Column>,
+    /// Columns that hold one of several values, and all values there can be, by name or place. ARFF declares its own.
+    pub categories: BTreeMap<String, Vec<String>>,
+    /// What stands for numbers that are missing.
+    pub missing: Missing,
 }
 
 /// What a file is.
@@ -118,21 +204,62 @@ impl Format {
 }
 
 /// Reads a file in the format that its name says; `.gz` may follow.
-pub fn open(path: &Path, options: &Options) -> Result<Table> {
-    let table = match Format::of(path)? {
-        Format::Idx => return open_idx(path),
-        Format::Csv => file(path).and_then(|file| csv(file, options)),
-        Format::Arff => file(path).and_then(|file| arff(file, &options.label)),
-        Format::Svmlight => file(path).and_then(|file| svmlight(file, options.width)),
+pub fn open(path: &Path, options: &Options) -> Result<Found> {
+    let format = Format::of(path)?;
+    options.check(format).map_err(|error| error.in_file(path))?;
+    let raw = file(path)?;
+    let beside =
+        if format == Format::Idx { Some(labels_beside(path).map_err(|e| e.in_file(path))?) } else { None };
+    let labels = beside.as_deref().map(file).transpose()?.unwrap_or_default();
+    let found = match format {
+        Format::Idx => idx(raw.as_slice(), labels.as_slice()),
+        Format::Csv => csv(raw.as_slice(), options),
+        Format::Arff => arff(raw.as_slice(), options),
+        Format::Svmlight => svmlight(raw.as_slice(), options),
     };
-    table.map_err(|error| error.in_file(path))
+    let mut found = found.map_err(|error| error.in_file(path))?;
+    found.sources.push(Source::new(path, &raw));
+    found.sources.extend(beside.map(|path| Source::new(&path, &labels)));
+    Ok(found)
 }
 
-/// Reads images and the labels beside them.
-fn open_idx(path: &Path) -> Result<Table> {
-    let beside = labels_beside(path).map_err(|error| error.in_file(path))?;
-    let labels = file(&beside).map_err(|error| error.in_file(&beside))?;
-    file(path).and_then(|images| idx(images, labels)).map_err(|error| error.in_file(path))
+impl Options {
+    /// Refuses what the format has no use for.
+    fn check(&self, format: Format) -> Result<()> {
+        let columns = matches!(format, Format::Csv | Format::Arff);
+        let uses = [
+            ("header", self.header != Header::Auto, format == Format::Csv, "CSV files have headers"),
+            (
+                "width",
+                self.width.is_some(),
+                format == Format::Svmlight,
+                "SVMlight files do not say how wide they are",
+            ),
+            (
+                "zero-based",
+                self.zero_based != ZeroBased::Auto,
+                format == Format::Svmlight,
+                "SVMlight files have indices",
+            ),
+            ("label", self.label != Column::Last, columns, "CSV and ARFF files have columns"),
+            ("peer-column", self.peer.is_some(), columns, "CSV and ARFF files have columns"),
+            ("drop", !self.left.is_empty(), columns, "CSV and ARFF files have columns"),
+            ("category", !self.categories.is_empty(), columns, "CSV and ARFF files have columns"),
+        ];
+        match uses.into_iter().find(|(_, given, used, _)| *given && !*used) {
+            Some((field, .., why)) => {
+                Err(Error::parameter(field, "given", format!("only {why}; leave it out")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Source {
+    fn new(path: &Path, raw: &[u8]) -> Self {
+        let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Self { file, sha256: source::sha256(raw) }
+    }
 }
 
 /// The file of labels, gzipped or not, whichever there is.
@@ -150,42 +277,8 @@ fn labels_beside(path: &Path) -> Result<PathBuf> {
     Ok(candidates.iter().find(|path| path.exists()).unwrap_or(first).clone())
 }
 
-fn file(path: &Path) -> Result<File> {
-    File::open(path).map_err(|error| Error::Format(format!("cannot be opened ({error}); check the path")))
-}
-
-/// The place of a column among `width`, whose names are known or not.
-fn place(column: &Column, names: Option<&[String]>, width: usize) -> Result<usize> {
-    if width < 2 {
-        return Err(Error::Format("there must be a label and at least one feature in each row".into()));
-    }
-    match (column, names) {
-        (Column::Last, _) => Ok(width - 1),
-        (Column::Index(index), _) if *index < width => Ok(*index),
-        (Column::Index(index), _) => Err(Error::parameter(
-            "label",
-            format!("column {index}"),
-            format!("there are {width}, counted from 0"),
-        )),
-        (Column::Name(name), Some(names)) => named(name, names),
-        (Column::Name(name), None) => {
-            let remedy = "columns have no names without a header; give the label's place";
-            Err(Error::parameter("label", format!("`{name}`"), remedy))
-        }
-    }
-}
-
-fn named(name: &str, names: &[String]) -> Result<usize> {
-    let mut places = (0..names.len()).filter(|&place| names[place] == name);
-    match (places.next(), places.next()) {
-        (Some(place), None) => Ok(place),
-        (None, _) => {
-            let remedy = format!("the columns are {}", source::show(&names.join(", ")));
-            Err(Error::parameter("label", format!("`{name}`"), remedy))
-        }
-        (Some(_), Some(_)) => {
-            let remedy = "several columns have this name; give the label's place";
-            Err(Error::parameter("label", format!("`{name}`"), remedy))
-        }
-    }
+/// The bytes of a file.
+fn file(path: &Path) -> Result<Vec<u8>> {
+    let closed = |error: std::io::Error| Error::Format(format!("cannot be opened ({error}); check the path"));
+    std::fs::File::open(path).map_err(closed).and_then(source::bytes).map_err(|error| error.in_file(path))
 }

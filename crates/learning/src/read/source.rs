@@ -1,49 +1,49 @@
 //! Bytes and lines, whether compressed or not.
 
-use std::io::{BufRead, BufReader, Cursor, Read};
+use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
+use sha2::{Digest, Sha256};
 
 use crate::{Error, Result};
 
-/// The bytes behind a reader: unpacked, if they start like a gzip file.
-pub(super) fn plain<'a>(mut reader: impl Read + 'a) -> Result<Box<dyn Read + 'a>> {
-    let mut start = Vec::new();
-    reader.by_ref().take(2).read_to_end(&mut start).map_err(|error| unreadable(&error))?;
-    let packed = start == [0x1f, 0x8b];
-    let whole = Cursor::new(start).chain(reader);
-    Ok(if packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) })
+/// Longer files are refused: packed, they may be far shorter.
+const MOST_BYTES: u64 = 1 << 33;
+
+/// All bytes behind a reader: unpacked, if they start like a gzip file.
+pub(super) fn plain(reader: impl Read) -> Result<Vec<u8>> {
+    let raw = bytes(reader)?;
+    if raw.starts_with(&[0x1f, 0x8b]) { bytes(MultiGzDecoder::new(raw.as_slice())) } else { Ok(raw) }
 }
 
-/// What to say when reading fails.
-pub(super) fn unreadable(error: &std::io::Error) -> Error {
-    Error::Format(format!("cannot be read to its end ({error}); check that the file is whole"))
-}
-
-/// Lines of text with their numbers from 1, without their ends. Blanks stay: a tab at the end is an empty field.
-pub(super) struct Lines<'a> {
-    reader: BufReader<Box<dyn Read + 'a>>,
-    bytes: Vec<u8>,
-    number: usize,
-}
-
-impl<'a> Lines<'a> {
-    pub(super) fn new(reader: impl Read + 'a) -> Result<Self> {
-        Ok(Self { reader: BufReader::new(plain(reader)?), bytes: Vec::new(), number: 0 })
+/// All bytes, not more than there may be.
+pub(super) fn bytes(reader: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| {
+        Error::Format(format!("cannot be read to its end ({error}); check that the file is whole"))
+    })?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::Format(format!("there are more than {MOST_BYTES} bytes; give a smaller file")));
     }
+    Ok(bytes)
+}
 
-    /// The next line; none at the end.
-    pub(super) fn next(&mut self) -> Result<Option<(usize, &str)>> {
-        self.bytes.clear();
-        self.number += 1;
-        let read = self.reader.read_until(b'\n', &mut self.bytes).map_err(|error| unreadable(&error))?;
-        if read == 0 {
-            return Ok(None);
-        }
-        let text = str::from_utf8(&self.bytes)
-            .map_err(|_| Error::line(self.number, "the line is not UTF-8 text; convert the file"))?;
-        Ok(Some((self.number, text.trim_start_matches('\u{feff}').trim_end_matches(['\r', '\n']))))
-    }
+/// The SHA-256 of the bytes as they are in the file, in hexadecimal, as `sha256sum` prints it.
+pub(super) fn sha256(raw: &[u8]) -> String {
+    Sha256::digest(raw).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Lines of text with their numbers from 1, without their ends and a byte order mark. Blanks stay: a tab at the end is an empty field.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Result<(usize, &str)>> {
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+    text.split(|&byte| byte == b'\n').enumerate().map(|(index, line)| {
+        let text = str::from_utf8(line).map_err(|_| not_text(index + 1))?;
+        Ok((index + 1, text.trim_end_matches('\r')))
+    })
+}
+
+pub(super) fn not_text(line: usize) -> Error {
+    Error::line(line, "the line is not UTF-8 text; convert the file")
 }
 
 /// A finite number in a line.
@@ -55,6 +55,12 @@ pub(super) fn number(line: usize, what: &str, text: &str) -> Result<f64> {
             Err(Error::line(line, format!("{what} is `{}`: {advice}", show(text))))
         }
     }
+}
+
+/// Whether a field says that there is no value.
+pub(super) fn is_missing(text: &str) -> bool {
+    let lower = text.trim().to_ascii_lowercase();
+    ["", "?", "na", "n/a", "nan", "null", "none"].contains(&lower.as_str())
 }
 
 /// Text for a message: short, whatever the file holds.

@@ -3,7 +3,7 @@
 use sottovoce::learning::Task;
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::walk::{Course, Steps};
-use sottovoce_simulator::walk::{Stroll, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::walk::{Odometer, Trajectory};
 
@@ -55,20 +55,20 @@ impl<'a> Token<'a> {
         let descend = |peer| {
             move |turn: usize, gamma: f64, token: &mut Vec<f64>| task.descend(seed, peer, turn, gamma, token)
         };
-        let mut stroll = Stroll::new(setup, seed, descend)?;
+        let mut walk = FastWalk::new(setup, seed, descend)?;
         let mut at = 0;
-        while stroll.step(|_, holder, _| at = holder) {
-            hear(stroll.state().step, at, &stroll.state().tokens[0]);
+        while walk.step(|_, holder, _| at = holder)? {
+            hear(walk.state().step, at, &walk.state().tokens[0]);
         }
-        Ok(stroll.mean())
+        Ok(walk.mean())
     }
 
     /// What the path of this run reveals to everyone, the token's last value included. Paths depend on no data.
     pub(crate) fn losses(&self) -> Result<Vec<Trajectory>> {
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
         let mut visits = Vec::with_capacity(self.steps);
-        Stroll::new(self.setup(0.0, vec![0.0]), self.seed, nothing)?
-            .run(|_, holder, visit| visits.push((holder, visit)));
+        FastWalk::new(self.setup(0.0, vec![0.0]), self.seed, nothing)?
+            .run(|_, holder, visit| visits.push((holder, visit)))?;
         let mut odometer = Odometer::everyone(self.mixing.nodes())?;
         for (holder, visit) in visits {
             odometer.visit(holder, visit)?;

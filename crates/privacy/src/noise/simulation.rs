@@ -90,6 +90,9 @@ enum Shape {
 }
 
 impl ContinuousLaw {
+    /// The Gaussian of standard deviation 1.
+    pub const STANDARD: Self = Self { shape: Shape::Gaussian, scale: 1.0 };
+
     /// The Gaussian of this standard deviation: finite, zero (no noise, the baseline of a sweep) or more.
     pub fn gaussian(std_dev: f64) -> Result<Self> {
         Self::scaled(Shape::Gaussian, "std_dev", std_dev)

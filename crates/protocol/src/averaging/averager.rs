@@ -1,9 +1,10 @@
 //! The state machine of averaging in rounds, whatever the plan.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
-use super::{Local, Once, Plan, Row};
-use crate::{Gate, Input, Message, Noise, Output, Peer, Protocol, Refusal, Release, Value};
+use super::state::{Phase, State};
+use super::{Input, Message, Noising, Note, Output, Plan, Round, Rounds, Row, Start};
+use crate::{FAR, Machine, Means, Mismatch, Peer, Refusal, Release, Span, Value, Withheld};
 
 /// Messages of one neighbour for later rounds that a peer keeps. Where the two wait for each other there is never more than
 /// one; a neighbour so far ahead has long given up on us.
@@ -12,116 +13,62 @@ const AHEAD: usize = 64;
 /// Rows may miss 1 by 1e-12, and sums are rounded: over a hundred thousand rounds honest values leave their range by less than this share.
 const SLACK: f64 = 1e-6;
 
-/// Relay noise is cut at so many standard deviations where there is a range: it is never drawn so far out.
-const FAR: f64 = 40.0;
-
-/// The noises of an averaging run, and what they protect.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Noising {
-    /// How far one person can move a peer's value.
-    pub sensitivity: f64,
-    /// `sigma`: standard deviation of the noise on the private value.
-    pub local: f64,
-    /// `tau`: standard deviation of the fresh noise on every message; 0 for none.
-    pub relay: f64,
-}
-
-/// What a peer does when a neighbour was not heard in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Rounds {
-    /// It sends nothing more and says so. Whatever is sent is then what was planned, or nothing, and what was accounted for holds of runs with
-    /// faults, and against peers who deviate (`docs/theorems/malicious-peers.md`).
-    #[default]
-    Strict,
-    /// It goes on without: the neighbour's weight goes to its own value, and later messages are other combinations than planned. Such
-    /// a run must be traced as it happened, and promises nothing beforehand.
-    Lenient,
-}
-
-/// One peer of an averaging run, or of a descent that averages after every private step ([`Local`]). Its rounds are
+/// One peer of an averaging run, or of a descent that averages after every private step ([`Self::descending`]). Its rounds are
 /// [strict](Rounds::Strict) unless it is made [`lenient`](Self::lenient).
 ///
 /// ```
-/// use sottovoce_protocol::averaging::{Averager, Butterfly, Noising};
-/// use sottovoce_protocol::{Gate, Input, Message, Noise, Output, Protocol};
+/// use sottovoce_protocol::averaging::{Averager, Butterfly, Message, Note, Noising, Start};
+/// use sottovoce_protocol::{Chance, Input, Machine, Means, Output, Overspent, Release, Uncovered};
 ///
-/// struct Silent;
-/// impl Noise<Vec<f64>> for Silent {
-///     fn draw(&mut self, _: usize, _: f64, like: &Vec<f64>) -> Vec<f64> { vec![0.0; like.len()] }
+/// /// No budget, and no noise.
+/// struct Still;
+/// impl Chance for Still {
+///     fn bits(&mut self) -> u64 { 0 }
+/// }
+/// impl Means<Vec<f64>> for Still {
+///     fn admit(&mut self, _: &Release) -> Result<(), Overspent> { Ok(()) }
+///     fn cover(&mut self, _: u64, _: f64, _: &mut Vec<f64>) -> Result<(), Uncovered> { Ok(()) }
 /// }
 /// let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
-/// let mut peer = Averager::new(vec![3.0], Butterfly::natural(2, 0), noising, None, Gate::new(2.0));
-/// peer.handle(Input::Start, &mut Silent);
-/// peer.handle(Input::Message { from: 1, message: Message { round: 0, value: vec![5.0] } }, &mut Silent);
+/// let mut peer = Averager::new(vec![3.0], Butterfly::natural(2, 0), noising, None);
+/// peer.handle(Input::Command(Start), &mut Still);
+/// peer.handle(Input::heard(1, Message { round: 0, value: vec![5.0] }), &mut Still);
 /// let outputs: Vec<_> = std::iter::from_fn(|| peer.poll()).collect();
-/// assert_eq!(outputs.last(), Some(&Output::Finished(vec![4.0])));
+/// assert_eq!(outputs.last(), Some(&Output::Note(Note::Finished)));
+/// assert_eq!(peer.value(), &[4.0]);
 /// ```
-#[derive(Debug)]
-pub struct Averager<V, P, L = Once> {
+#[derive(Debug, Clone)]
+pub struct Averager<V, P> {
     plan: P,
-    local: L,
+    /// Private gradient steps, each before an equal part of the plan; none where the value itself is what is private.
+    descent: Option<usize>,
     noising: Noising,
     /// Chebyshev weight.
     gamma: Option<f64>,
-    gate: Gate,
     rounds: Rounds,
     /// Values are kept within it, and others' are refused beyond it.
     range: Option<f64>,
-    phase: Phase,
-    /// Whether the budget was found spent: from then on the peer mixes and contributes nothing.
-    spent: bool,
-    round: usize,
-    value: V,
-    previous: Option<V>,
-    /// What was sent in the present round: the value, with relay noise where there is some.
-    sent: Option<V>,
-    /// Messages of this round and later ones.
-    inbox: BTreeMap<usize, BTreeMap<Peer, V>>,
-    outputs: VecDeque<Output<V>>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
-    Waiting,
-    Running,
-    Over,
+    at: State<V>,
 }
 
 impl<V: Value, P: Plan> Averager<V, P> {
     /// A peer that holds a private value. `gamma` is the Chebyshev weight of accelerated gossip (for one fixed matrix).
-    pub fn new(private: V, plan: P, noising: Noising, gamma: Option<f64>, gate: Gate) -> Self {
-        Self::contributing(private, Once, plan, noising, gamma, gate)
-    }
-}
-
-impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
-    /// A peer that begins with a value and makes a private step before each of [`Local::iterations`] equal parts of the plan. The
-    /// noises are those of one step.
-    pub fn contributing(
-        start: V,
-        local: L,
-        plan: P,
-        noising: Noising,
-        gamma: Option<f64>,
-        gate: Gate,
-    ) -> Self {
+    pub fn new(private: V, plan: P, noising: Noising, gamma: Option<f64>) -> Self {
         Self {
             plan,
-            local,
+            descent: None,
             noising,
             gamma,
-            gate,
             rounds: Rounds::Strict,
             range: None,
-            phase: Phase::Waiting,
-            spent: false,
-            round: 0,
-            value: start,
-            previous: None,
-            sent: None,
-            inbox: BTreeMap::new(),
-            outputs: VecDeque::new(),
+            at: State::new(private),
         }
+    }
+
+    /// A peer that begins with a value and asks for a private step before each of `iterations` equal parts of the plan. The
+    /// noises are those of one step.
+    pub fn descending(start: V, iterations: usize, plan: P, noising: Noising, gamma: Option<f64>) -> Self {
+        Self { descent: Some(iterations), ..Self::new(start, plan, noising, gamma) }
     }
 
     /// The same peer, which goes on without those it misses ([`Rounds::Lenient`]).
@@ -149,153 +96,190 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
 
     /// The round the peer is in.
     pub fn round(&self) -> usize {
-        self.round
+        self.at.round
+    }
+
+    /// The peer's present value: its result, once it has finished.
+    pub fn value(&self) -> &V {
+        &self.at.value
     }
 
     /// Rounds of mixing after each private step.
     fn mixing_rounds(&self) -> usize {
-        (self.plan.rounds() / self.local.iterations().max(1)).max(1)
+        (self.plan.rounds() / self.descent.unwrap_or(1).max(1)).max(1)
     }
 
-    fn start(&mut self, noise: &mut dyn Noise<V>) {
-        if self.phase != Phase::Waiting {
-            return;
+    fn note(&mut self, note: Note) {
+        self.at.outputs.push_back(Output::Note(note));
+    }
+
+    fn start(&mut self, means: &mut dyn Means<V>) {
+        if self.at.phase == Phase::Waiting {
+            self.at.phase = Phase::Running;
+            self.prepare(means);
+            self.advance(means);
         }
-        self.phase = Phase::Running;
-        self.contribute(0, noise);
-        self.open(noise);
-        self.advance(noise);
     }
 
-    /// The private step before a part of the plan: admitted by the gate, then taken, then hidden under noise.
+    /// A part of the plan begins: a private step is due. It is asked for, or the private value itself is what enters.
+    fn prepare(&mut self, means: &mut dyn Means<V>) {
+        let iteration = self.at.round / self.mixing_rounds();
+        if self.at.spent {
+            return self.enter(means);
+        }
+        let value = self.at.value.clone();
+        if self.descent.is_none() {
+            self.contribute(iteration, value, means);
+            return self.enter(means);
+        }
+        self.at.phase = Phase::Computing;
+        self.at.outputs.push_back(Output::Compute { ticket: iteration as u64, iteration, size: 1.0, value });
+    }
+
+    /// The step that was asked for has been made.
+    fn computed(&mut self, ticket: u64, value: V, means: &mut dyn Means<V>) {
+        let iteration = self.at.round / self.mixing_rounds();
+        let expected = self.at.phase == Phase::Computing && ticket == iteration as u64;
+        if expected && value.same_shape(&self.at.value) {
+            self.at.phase = Phase::Running;
+            self.contribute(iteration, value, means);
+            self.enter(means);
+            self.advance(means);
+        }
+    }
+
+    /// What a private step made of the value is admitted, hidden under noise, and takes the value's place.
     ///
     /// Without budget for the first step nothing is ever sent. Without budget for a later one the peer goes on mixing what it has,
     /// which was released before.
-    fn contribute(&mut self, iteration: usize, noise: &mut dyn Noise<V>) {
-        if self.spent {
-            return;
-        }
-        let release = Release { sensitivity: self.noising.sensitivity, noise: self.noising.local };
-        if let Err(overspent) = self.gate.admit(release) {
-            self.spent = true;
-            if iteration == 0 {
-                self.phase = Phase::Over;
-            }
-            return self.outputs.push_back(Output::Stopped(overspent));
-        }
-        self.outputs.push_back(Output::Release(release));
-        self.local.step(iteration, &mut self.value);
+    fn contribute(&mut self, iteration: usize, mut value: V, means: &mut dyn Means<V>) {
+        let release = Release::gaussian(self.noising.sensitivity, self.noising.local);
         let draw = iteration * (self.mixing_rounds() + 1);
-        let eta = noise.draw(draw, self.noising.local, &self.value);
-        self.value.add(1.0, &eta);
-        if let Some(range) = self.range {
-            self.value.clamp(range);
+        match means.release(&release, draw as u64, self.noising.local, &mut value) {
+            Ok(()) => {
+                self.at.outputs.push_back(Output::Release(release));
+                if let Some(range) = self.range {
+                    value.clamp(range);
+                }
+                (self.at.value, self.at.previous) = (value, None);
+            }
+            Err(Withheld::Overspent(overspent)) => {
+                self.at.spent = true;
+                if iteration == 0 {
+                    self.at.phase = Phase::Over;
+                }
+                self.note(Note::Stopped(overspent));
+            }
+            Err(Withheld::Uncovered(uncovered)) => self.fall_silent(Note::Uncovered(uncovered)),
         }
-        self.previous = None;
+    }
+
+    /// Says nothing more.
+    fn fall_silent(&mut self, why: Note) {
+        self.at.phase = Phase::Over;
+        self.at.inbox.clear();
+        self.at.sent = None;
+        self.note(why);
     }
 
     /// Enters a round: the last one is over, a private step is due, or there is something to say.
-    fn open(&mut self, noise: &mut dyn Noise<V>) {
-        if self.phase != Phase::Running {
+    fn open(&mut self, means: &mut dyn Means<V>) {
+        let due = self.at.round < self.plan.rounds() && self.at.round.is_multiple_of(self.mixing_rounds());
+        if due { self.prepare(means) } else { self.enter(means) }
+    }
+
+    /// The same when no private step is due, or it was made.
+    fn enter(&mut self, means: &mut dyn Means<V>) {
+        if self.at.phase != Phase::Running {
             return;
         }
-        if self.round == self.plan.rounds() {
-            self.phase = Phase::Over;
-            self.inbox.clear();
-            return self.outputs.push_back(Output::Finished(self.value.clone()));
+        if self.at.round == self.plan.rounds() {
+            return self.fall_silent(Note::Finished);
         }
-        let rounds = self.mixing_rounds();
-        if self.round > 0 && self.round.is_multiple_of(rounds) {
-            self.contribute(self.round / rounds, noise);
-        }
-        self.speak(noise);
+        self.speak(means);
     }
 
     /// Everyone the row names is told.
-    fn speak(&mut self, noise: &mut dyn Noise<V>) {
-        let mut message = self.value.clone();
-        let rounds = self.mixing_rounds();
-        let row = self.plan.row(self.round);
+    fn speak(&mut self, means: &mut dyn Means<V>) {
+        let (round, rounds) = (self.at.round, self.mixing_rounds());
+        let mut value = self.at.value.clone();
+        let row = self.plan.row(round);
         if self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty()) {
-            let draw = self.round / rounds * (rounds + 1) + self.round % rounds + 1;
-            let mut xi = noise.draw(draw, self.noising.relay, &self.value);
-            if self.range.is_some() {
-                // The noise, not the message: whoever moved the value could else choose which messages are cut.
-                xi.clamp(FAR * self.noising.relay);
+            let draw = round / rounds * (rounds + 1) + round % rounds + 1;
+            if let Err(uncovered) = means.cover(draw as u64, self.noising.relay, &mut value) {
+                return self.fall_silent(Note::Uncovered(uncovered));
             }
-            message.add(1.0, &xi);
         }
-        for &to in &row.to {
-            let message = Message { round: self.round, value: message.clone() };
-            self.outputs.push_back(Output::Send { to, message });
+        let outputs = &mut self.at.outputs;
+        if !row.to.is_empty() {
+            let message = Message { round, value: value.clone() };
+            outputs.push_back(Output::Send { to: row.to.clone(), message });
         }
         if !row.from.is_empty() {
-            self.outputs.push_back(Output::Timer { round: self.round });
+            outputs.push_back(Output::Wait { timer: Round(round), span: Span::Round(round) });
         }
-        self.sent = Some(message);
+        self.at.sent = Some(value);
     }
 
     /// Closes rounds as long as everyone expected was heard.
-    fn advance(&mut self, noise: &mut dyn Noise<V>) {
-        while self.phase == Phase::Running {
-            let heard = self.inbox.get(&self.round);
-            let complete = (self.plan.row(self.round).from.iter())
-                .all(|(peer, _)| heard.is_some_and(|heard| heard.contains_key(peer)));
-            if !complete {
-                return;
-            }
+    fn advance(&mut self, means: &mut dyn Means<V>) {
+        while self.at.phase == Phase::Running && self.missing().next().is_none() {
             self.mix();
-            self.open(noise);
+            self.open(means);
         }
     }
 
+    /// Who was not heard in this round.
+    fn missing(&self) -> impl Iterator<Item = Peer> + '_ {
+        let heard = self.at.inbox.get(&self.at.round);
+        let silent = move |peer: &Peer| !heard.is_some_and(|heard| heard.contains_key(peer));
+        self.plan.row(self.at.round).from.iter().map(|(peer, _)| *peer).filter(silent)
+    }
+
     /// The time of a round is up.
-    fn give_up(&mut self, noise: &mut dyn Noise<V>) {
+    fn give_up(&mut self, means: &mut dyn Means<V>) {
         if self.rounds == Rounds::Lenient {
             self.mix();
-            self.open(noise);
-            return self.advance(noise);
+            self.open(means);
+            return self.advance(means);
         }
-        let heard = self.inbox.get(&self.round);
-        let silent = |peer: &Peer| !heard.is_some_and(|heard| heard.contains_key(peer));
-        let missing = self.plan.row(self.round).from.iter().map(|(peer, _)| *peer).filter(silent).collect();
-        self.outputs.push_back(Output::Silent { round: self.round, missing });
-        self.phase = Phase::Over;
-        self.inbox.clear();
+        let missing = self.missing().collect();
+        self.fall_silent(Note::Silent { round: self.at.round, missing });
     }
 
     /// `x^(t+1)` from what was heard; the weight of the silent goes to one's own value.
     fn mix(&mut self) {
-        let heard = self.inbox.remove(&self.round).unwrap_or_default();
-        let row = self.plan.row(self.round);
+        let at = &mut self.at;
+        let heard = at.inbox.remove(&at.round).unwrap_or_default();
+        let row = self.plan.row(at.round);
         let mut own = row.own;
         for &(from, weight) in &row.from {
             if !heard.contains_key(&from) {
                 own += weight;
-                self.outputs.push_back(Output::Missed { round: self.round, from, weight });
+                at.outputs.push_back(Output::Note(Note::Missed { round: at.round, from, weight }));
             }
         }
-        let Some(mut next) = self.sent.take() else { return };
+        let Some(mut next) = at.sent.take() else { return };
         next.scale(own);
         for (from, weight) in &row.from {
-            if let Some(value) = heard.get(from) {
-                next.add(*weight, value);
+            if let Some(message) = heard.get(from) {
+                next.add(*weight, &message.value);
             }
         }
-        if let (Some(gamma), Some(before)) = (self.gamma, &self.previous) {
+        if let (Some(gamma), Some(before)) = (self.gamma, &at.previous) {
             next.scale(gamma);
             next.add(1.0 - gamma, before);
         }
-        self.previous = Some(std::mem::replace(&mut self.value, next));
-        self.round += 1;
+        at.previous = Some(std::mem::replace(&mut at.value, next));
+        at.round += 1;
     }
 
-    fn receive(&mut self, from: Peer, message: Message<V>) {
+    fn receive(&mut self, from: Peer, message: Arc<Message<V>>) {
         match self.check(from, &message) {
             Ok(()) => {
-                self.inbox.entry(message.round).or_default().insert(from, message.value);
+                self.at.inbox.entry(message.round).or_default().insert(from, message);
             }
-            Err(reason) => self.outputs.push_back(Output::Refused { from, reason }),
+            Err(reason) => self.note(Note::Refused { from, reason }),
         }
     }
 
@@ -306,13 +290,13 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
 
     fn check(&self, from: Peer, message: &Message<V>) -> Result<(), Refusal> {
         let round = message.round;
-        if self.phase == Phase::Over || round < self.round {
+        if self.at.phase == Phase::Over || round < self.at.round {
             return Err(Refusal::Late);
         }
         if round >= self.plan.rounds() || !self.plan.row(round).from.iter().any(|(peer, _)| *peer == from) {
             return Err(Refusal::Stranger);
         }
-        if !message.value.same_shape(&self.value) {
+        if !message.value.same_shape(&self.at.value) {
             return Err(Refusal::Shape);
         }
         if !message.value.is_finite() {
@@ -321,8 +305,9 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
         if self.range.is_some_and(|range| !message.value.is_within(self.widened(range, round))) {
             return Err(Refusal::Range);
         }
-        let repeated = self.inbox.get(&round).is_some_and(|heard| heard.contains_key(&from));
-        let waiting = self.inbox.values().filter(|heard| heard.contains_key(&from)).count();
+        let inbox = &self.at.inbox;
+        let repeated = inbox.get(&round).is_some_and(|heard| heard.contains_key(&from));
+        let waiting = inbox.values().filter(|heard| heard.contains_key(&from)).count();
         match (repeated, waiting >= AHEAD) {
             (true, _) => Err(Refusal::Late),
             (_, true) => Err(Refusal::Flood),
@@ -331,27 +316,46 @@ impl<V: Value, P: Plan, L: Local<V>> Averager<V, P, L> {
     }
 }
 
-impl<V: Value, P: Plan, L: Local<V>> Protocol<V> for Averager<V, P, L> {
-    fn handle(&mut self, input: Input<V>, noise: &mut dyn Noise<V>) {
+impl<V: Value, P: Plan> Machine for Averager<V, P> {
+    type Value = V;
+    type Command = Start;
+    type Message = Message<V>;
+    type Timer = Round;
+    type Label = Round;
+    type Note = Note;
+    type State = State<V>;
+
+    fn handle(&mut self, input: Input<V>, means: &mut dyn Means<V>) {
         match input {
-            Input::Start => self.start(noise),
+            Input::Command(Start) => self.start(means),
             Input::Message { from, message } => {
                 self.receive(from, message);
-                self.advance(noise);
+                self.advance(means);
             }
-            Input::Timeout { round } => {
-                if self.phase == Phase::Running && round == self.round {
-                    self.give_up(noise);
+            Input::Timer(Round(round)) => {
+                if self.at.phase == Phase::Running && round == self.at.round {
+                    self.give_up(means);
                 }
             }
+            Input::Computed { ticket, value } => self.computed(ticket, value, means),
         }
     }
 
     fn poll(&mut self) -> Option<Output<V>> {
-        self.outputs.pop_front()
+        self.at.outputs.pop_front()
     }
 
-    fn value(&self) -> &V {
-        &self.value
+    fn label(message: &Message<V>) -> Round {
+        Round(message.round)
+    }
+
+    fn state(&self) -> State<V> {
+        self.at.clone()
+    }
+
+    fn resume(&mut self, state: State<V>) -> Result<(), Mismatch> {
+        state.check(&self.plan, &self.at.value)?;
+        self.at = state;
+        Ok(())
     }
 }

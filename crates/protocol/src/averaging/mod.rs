@@ -1,7 +1,7 @@
 //! Private averaging by gossip (Muffliato; Cyffers, Even, Bellet and Massoulié 2022), in rounds.
 //!
 //! ```text
-//! x^0 = x + N(0, sigma²)                                   once, admitted by the gate
+//! x^0 = x + N(0, sigma²)                                   once, admitted by the budget
 //! round t:   m^t = x^t + N(0, tau²)                        relay noise, if any: fresh, the same to all
 //!            send m^t to those the row names
 //!            x^(t+1) = own * m^t + Σ weight_w * m_w^t      summed in the order of peers, one's own first
@@ -10,7 +10,7 @@
 //!
 //! *Who* mixes with whom, and how, is a [`Plan`], one file per algorithm: [`Gossip`] over a fixed row, [`Varying`] rows from a
 //! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus, [`InTurn`] one after the other. *What* is averaged
-//! is a [`Local`]: a private value once, or a private gradient step before every averaging ([`Descent`], Algorithm 3).
+//! is a private value once ([`Averager::new`]), or a private gradient step before every averaging ([`Averager::descending`], Algorithm 3).
 //!
 //! **Privacy.** Towards someone who sees everything, the loss is that of the first noise: `mu = sensitivity / sigma`. Towards a
 //! peer or a coalition it is that times the square root of a leverage, which the accountant computes from the very same code
@@ -29,13 +29,17 @@ mod averager;
 mod butterfly;
 mod descent;
 mod gossip;
+mod state;
 mod varying;
+mod words;
 
-pub use averager::{Averager, Noising, Rounds};
+pub use averager::Averager;
 pub use butterfly::Butterfly;
-pub use descent::{Descent, InTurn, Local, Once};
+pub use descent::InTurn;
 pub use gossip::Gossip;
+pub use state::State;
 pub use varying::Varying;
+pub use words::{Input, Message, Noising, Note, Output, Round, Rounds, Start};
 
 use crate::Peer;
 

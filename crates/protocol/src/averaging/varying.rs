@@ -3,10 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use sottovoce_topology::schedule::{Schedule, Step};
-
 use super::{Plan, Row};
-use crate::Peer;
 
 /// A row for each round in which the peer does something.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,30 +14,9 @@ pub struct Varying {
 }
 
 impl Varying {
-    /// The parts of all peers in the first `rounds` steps of a schedule (fewer if it ends). Each knows its own rows only.
-    pub fn parts(schedule: &Schedule, rounds: usize) -> Vec<Self> {
-        let rounds = schedule.steps().map_or(rounds, |steps| steps.min(rounds));
-        let mut parts = vec![Self { rows: BTreeMap::new(), idle: Row::idle(), rounds }; schedule.nodes()];
-        for round in 0..rounds {
-            match schedule.step(round) {
-                Some(Step::Pair(u, v)) => {
-                    parts[u].rows.insert(round, Row::mutual(0.5, [(v, 0.5)]));
-                    parts[v].rows.insert(round, Row::mutual(0.5, [(u, 0.5)]));
-                }
-                Some(Step::Mixing(mixing)) => {
-                    for (peer, part) in parts.iter_mut().enumerate() {
-                        part.rows.insert(round, Row::mutual(mixing.diagonal()[peer], mixing.row(peer)));
-                    }
-                }
-                Some(Step::Idle) | None => {}
-            }
-        }
-        parts
-    }
-
-    /// The part of one peer.
-    pub fn new(schedule: &Schedule, peer: Peer, rounds: usize) -> Self {
-        Self::parts(schedule, rounds).swap_remove(peer)
+    /// A peer knows its own rows; in rounds without one it keeps its value and says nothing.
+    pub fn new(rows: BTreeMap<usize, Row>, rounds: usize) -> Self {
+        Self { rows, idle: Row::idle(), rounds }
     }
 }
 

@@ -95,6 +95,17 @@ pub(crate) mod tests {
         }
     }
 
+    /// No budget to keep, and nothing to add.
+    impl<V> crate::Means<V> for Weyl {
+        fn admit(&mut self, _: &crate::Release) -> Result<(), crate::Overspent> {
+            Ok(())
+        }
+
+        fn cover(&mut self, _: u64, _: f64, _: &mut V) -> Result<(), crate::Uncovered> {
+            Ok(())
+        }
+    }
+
     #[test]
     fn contacts_are_equally_likely_and_muting_has_its_probability() {
         let mut chance = Weyl(3);

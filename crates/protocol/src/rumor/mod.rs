@@ -18,13 +18,16 @@
 //! | --- | --- |
 //! | `choice` | one telling: whom, and whether to stay active. Every driver of rumours uses this function |
 //! | `teller` | a peer as a state machine: rumours by id, clocks, acknowledgements |
+//! | `words` | what peers are told, send and note |
 
 mod choice;
 mod teller;
+mod words;
 
 #[cfg(test)]
 pub(crate) use choice::tests;
 
 pub use crate::Chance;
 pub use choice::{BadMuting, Contacts, Muting, Telling, tell};
-pub use teller::{Clock, Id, Input, Manner, Message, Output, Start, Teller};
+pub use teller::{LONGEST, MOST_RUMORS, REMEMBERED, State, Teller};
+pub use words::{Begin, Clock, Id, Input, Label, Message, Note, Output, RumorRules, Start, Tick, Told};

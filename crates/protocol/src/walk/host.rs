@@ -1,7 +1,9 @@
 //! One visit of a token.
 
+use serde::{Deserialize, Serialize};
+
 use super::Transition;
-use crate::{Chance, Gate, Noise, Overspent, Peer, Release, Value};
+use crate::{Chance, Means, Overspent, Peer, Release, Uncovered, Value};
 
 /// The step size along the walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -76,8 +78,15 @@ pub struct Course {
     pub cap: usize,
 }
 
+impl Course {
+    /// What one contribution releases.
+    pub fn release(&self) -> Release {
+        Release::gaussian(self.sensitivity, self.noise)
+    }
+}
+
 /// What a holder did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Visit {
     /// Added its gradient and noise.
     Contributed,
@@ -87,43 +96,49 @@ pub enum Visit {
     Relayed,
 }
 
-/// A peer as a token finds it. `G` subtracts `gamma g(x)` from a token: `descend(contribution, gamma, token)`.
-#[derive(Debug, Clone)]
-pub struct Host<G> {
+/// A gradient step that a visit asks for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gradient {
+    /// Which of the peer's contributions.
+    pub contribution: usize,
+    /// The step size.
+    pub size: f64,
+}
+
+/// A peer as a token finds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Host {
     /// Who it is.
     pub peer: Peer,
     transition: Transition,
-    gate: Gate,
-    contributions: usize,
-    /// Noises drawn: each has a number of its own, whichever copy of a token it went into.
-    draws: usize,
-    descend: G,
+    tally: Tally,
 }
 
-impl<G> Host<G> {
-    /// A peer with its row, its budget and its gradients.
-    pub fn new(peer: Peer, transition: Transition, gate: Gate, descend: G) -> Self {
-        Self { peer, transition, gate, contributions: 0, draws: 0, descend }
+/// What a peer has done so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Contributions.
+    pub contributions: usize,
+    /// Noises drawn: each has a number of its own, whichever copy of a token it went into.
+    pub draws: usize,
+    /// Whether the budget was found spent: from then on there is noise only.
+    pub spent: bool,
+}
+
+impl Host {
+    /// A peer with its row.
+    pub fn new(peer: Peer, transition: Transition) -> Self {
+        Self { peer, transition, tally: Tally::default() }
     }
 
-    /// Contributions so far.
-    pub fn contributions(&self) -> usize {
-        self.contributions
-    }
-
-    /// Noises drawn so far.
-    pub fn draws(&self) -> usize {
-        self.draws
+    /// What it has done so far.
+    pub fn tally(&self) -> Tally {
+        self.tally
     }
 
     /// Goes on from an earlier run.
-    pub fn resume(&mut self, contributions: usize, draws: usize, gate: Gate) {
-        (self.contributions, self.draws, self.gate) = (contributions, draws, gate);
-    }
-
-    /// The gate.
-    pub fn gate(&self) -> Gate {
-        self.gate
+    pub fn resume(&mut self, tally: Tally) {
+        self.tally = tally;
     }
 
     /// Where a token goes from here.
@@ -131,39 +146,45 @@ impl<G> Host<G> {
         &self.transition
     }
 
-    /// Does to the token what is this holder's to do at `step`.
+    /// The gradient step to make before a visit at `step`, where `under_way` others were begun and not ended; none where the peer passes the token on
+    /// or adds noise only.
+    #[inline]
+    pub fn due(&self, step: usize, under_way: usize, course: &Course) -> Option<Gradient> {
+        let size = course.sizes.at(step.checked_sub(course.burn_in)?);
+        let contribution = self.tally.contributions + under_way;
+        (contribution < course.cap && !self.tally.spent).then_some(Gradient { contribution, size })
+    }
+
+    /// Does to the token what is this holder's to do at `step`. `stepped` is what the gradient step that was [due](Self::due) made of it; where the
+    /// budget admits it the two are exchanged.
     ///
-    /// Returns why the budget forbade a contribution, if it did: then there is noise only.
+    /// Returns why the budget forbade a contribution, if it did: then there is noise only. Without noise the token must not be passed on.
     #[inline]
     pub fn visit<V: Value>(
         &mut self,
         token: &mut V,
+        stepped: Option<&mut V>,
         step: usize,
         course: &Course,
-        noise: &mut (impl Noise<V> + ?Sized),
-    ) -> (Visit, Option<Overspent>)
-    where
-        G: FnMut(usize, f64, &mut V),
-    {
-        let Some(step) = step.checked_sub(course.burn_in) else { return (Visit::Relayed, None) };
-        let gamma = course.sizes.at(step);
-        let mut visit = Visit::NoiseOnly;
-        let mut refused = None;
-        // Noise of the same size in any case. It is drawn first, but added last: the gradient is that of the token as it came.
-        let eta = noise.draw(self.draws, gamma * course.noise, token);
-        self.draws += 1;
-        if self.contributions < course.cap {
-            match self.gate.admit(Release { sensitivity: course.sensitivity, noise: course.noise }) {
+        means: &mut (impl Means<V> + ?Sized),
+    ) -> Result<(Visit, Option<Overspent>), Uncovered> {
+        let Some(step) = step.checked_sub(course.burn_in) else { return Ok((Visit::Relayed, None)) };
+        let (mut visit, mut refused) = (Visit::NoiseOnly, None);
+        if let Some(stepped) = stepped {
+            match means.admit(&course.release()) {
                 Ok(()) => {
-                    (self.descend)(self.contributions, gamma, token);
-                    self.contributions += 1;
+                    std::mem::swap(token, stepped);
+                    self.tally.contributions += 1;
                     visit = Visit::Contributed;
                 }
-                Err(overspent) => refused = Some(overspent),
+                Err(overspent) => (self.tally.spent, refused) = (true, Some(overspent)),
             }
         }
-        token.add(1.0, &eta);
-        (visit, refused)
+        // Noise of the same size in any case.
+        let draw = self.tally.draws as u64;
+        self.tally.draws += 1;
+        means.cover(draw, course.sizes.at(step) * course.noise, token)?;
+        Ok((visit, refused))
     }
 
     /// Who holds the token next; this peer where there is nobody else.

@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | `host` | one visit: what is done to the token, and who holds it next. Every driver of walks uses this function |
 //! | `walker` | a peer as a state machine: several tokens, acknowledgements, tokens that got lost |
+//! | `words` | what peers are told, send and note |
 //! | `transition` | a row of `W` to draw from |
 //!
 //! **Contributions are capped** (Remark 5): a peer that has made its last contribution, or has no budget left for another, adds noise only, so that
@@ -19,7 +20,9 @@
 mod host;
 mod transition;
 mod walker;
+mod words;
 
-pub use host::{Course, Host, Markov, Steps, Visit};
+pub use host::{Course, Gradient, Host, Markov, Steps, Tally, Visit};
 pub use transition::Transition;
-pub use walker::{Input, Message, Output, Patience, Token, Walker};
+pub use walker::{State, Walker};
+pub use words::{Epoch, Input, Label, Launch, Message, Note, Output, Patience, Sent, Timer, Token};

@@ -1,7 +1,5 @@
 //! A peer's row of the transition matrix, ready to draw from.
 
-use sottovoce_topology::mixing::Mixing;
-
 use crate::{Chance, Peer};
 
 /// Where a token goes from here.
@@ -13,16 +11,20 @@ pub struct Transition {
 }
 
 impl Transition {
-    /// The row of `peer`, itself first if it may keep the token.
-    pub fn new(mixing: &Mixing, peer: Peer) -> Self {
-        let own = (mixing.diagonal()[peer] > 0.0).then_some((peer, mixing.diagonal()[peer]));
+    /// Peers with their probabilities; oneself is among them if one may keep the token.
+    pub fn new(row: impl IntoIterator<Item = (Peer, f64)>) -> Self {
         let (mut peers, mut sums, mut sum) = (Vec::new(), Vec::new(), 0.0);
-        for (peer, weight) in own.into_iter().chain(mixing.row(peer)) {
+        for (peer, weight) in row {
             sum += weight;
             peers.push(peer as u32);
             sums.push(sum);
         }
         Self { peers, sums }
+    }
+
+    /// Whether tokens go to this peer; rows are symmetric, so they come from the same ones.
+    pub fn has(&self, peer: Peer) -> bool {
+        self.peers.iter().any(|&known| known as Peer == peer)
     }
 
     /// The next holder; `None` where there is nowhere to go.
@@ -58,14 +60,10 @@ impl Transition {
 mod tests {
     use super::*;
     use crate::rumor::tests::Weyl;
-    use sottovoce_topology::family::{Family, generate};
-    use sottovoce_topology::mixing::Weights;
 
     #[test]
     fn peers_come_with_the_probabilities_of_the_row() {
-        let graph = generate(&Family::Star { n: 5 }, 0, true).unwrap();
-        let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
-        let transition = Transition::new(&mixing, 0);
+        let transition = Transition::new((0..5).map(|peer| (peer, 0.2)));
         let mut chance = Weyl(5);
         let mut counts = [0.0_f64; 5];
         (0..50_000).for_each(|_| counts[transition.draw(&mut chance).unwrap()] += 1.0);

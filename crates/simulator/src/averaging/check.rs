@@ -60,15 +60,7 @@ pub(crate) fn noising_or_none(noises: Noising, budget: f64) -> Result<()> {
 }
 
 pub(crate) fn budget(budget: f64) -> Result<()> {
-    // Written so that NaN is refused.
-    if budget >= 0.0 {
-        return Ok(());
-    }
-    Err(Error::parameter(
-        "budget",
-        budget,
-        "give a squared Gaussian loss of 0 or more, or infinity for no limit",
-    ))
+    crate::Allowance::gaussian(budget).map(drop)
 }
 
 pub(crate) fn rounds(rounds: usize) -> Result<()> {

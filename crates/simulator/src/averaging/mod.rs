@@ -4,14 +4,17 @@
 //! budget. Everything a user can get wrong is refused here, before any peer exists.
 
 pub(crate) mod check;
+mod run;
+
+pub use run::{Averages, AveragingWorld};
 
 use sottovoce_protocol::averaging::{Averager, Butterfly, Gossip, Noising, Plan, Row, Varying};
-use sottovoce_protocol::{Gate, Peer, Value};
+use sottovoce_protocol::{Peer, Value};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 
-use crate::{Error, Result};
+use crate::{Allowance, Error, Result, rows};
 
 /// A peer of an averaging run.
 pub type AveragingPeer<V> = Averager<V, Part>;
@@ -144,10 +147,10 @@ impl Scheme {
         let all = 0..self.peers();
         Ok(match self {
             Self::Gossip { mixing, rounds, .. } => {
-                all.map(|peer| Part::Gossip(Gossip::new(mixing, peer, *rounds))).collect()
+                all.map(|peer| Part::Gossip(Gossip::new(rows::mixing(mixing, peer), *rounds))).collect()
             }
             Self::Scheduled { schedule, rounds } => {
-                Varying::parts(schedule, *rounds).into_iter().map(Part::Varying).collect()
+                rows::schedule(schedule, *rounds).into_iter().map(Part::Varying).collect()
             }
             Self::Butterfly { positions } => {
                 all.map(|peer| Part::Butterfly(Butterfly::new(positions, peer))).collect()
@@ -155,18 +158,18 @@ impl Scheme {
         })
     }
 
-    /// The state machines of all peers; `private` gives each its value.
+    /// The state machines of all peers; `noising` gives each its noises, and `private` its value.
     pub fn machines<V: Value>(
         &self,
-        noising: Noising,
-        budget: f64,
+        noising: impl Fn(Peer) -> Noising,
         private: impl Fn(Peer) -> V,
     ) -> Result<Vec<AveragingPeer<V>>> {
-        check::noising(noising)?;
-        check::budget(budget)?;
         let (parts, gamma) = (self.parts()?, self.gamma()?);
-        let machine = |(peer, part)| Averager::new(private(peer), part, noising, gamma, Gate::new(budget));
-        Ok(parts.into_iter().enumerate().map(machine).collect())
+        let machine = |(peer, part)| {
+            check::noising(noising(peer))?;
+            Ok(Averager::new(private(peer), part, noising(peer), gamma))
+        };
+        parts.into_iter().enumerate().map(machine).collect()
     }
 
     /// What those who watch a run may rely on.
@@ -250,12 +253,17 @@ impl AveragingSetup {
     /// The state machines of all peers; `private` turns a peer's vector into what it computes with.
     pub fn peers<V: Value>(&self, private: impl Fn(Peer, &[f64]) -> V) -> Result<Vec<AveragingPeer<V>>> {
         self.check()?;
-        self.scheme.machines(self.noising, self.budget, |peer| private(peer, &self.values[peer]))
+        self.scheme.machines(|_| self.noising, |peer| private(peer, &self.values[peer]))
     }
 
     /// The peers on plain numbers.
     pub fn numbers(&self) -> Result<Vec<AveragingPeer<Vec<f64>>>> {
         self.peers(|_, value| value.to_vec())
+    }
+
+    /// What each peer may release.
+    pub fn allowances(&self) -> Result<Vec<Allowance>> {
+        Ok(vec![Allowance::gaussian(self.budget)?; self.values.len()])
     }
 
     /// What those who watch the run may rely on.

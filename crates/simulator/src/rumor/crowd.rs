@@ -211,7 +211,7 @@ impl<'a> Crowd<'a> {
 
     /// Along the bits.
     fn round_of_many(&mut self, hear: impl FnMut(Told)) {
-        let (alike, lossy) = (self.is_alike(), self.rules.loss > 0.0);
+        let (alike, lossy) = (self.is_alike(), self.rules.drop > 0.0);
         // Four times the same code, so that the usual case decides nothing that is known beforehand.
         match (self.among, lossy) {
             (Among::Everyone(n), false) => self.tell_words::<false>(alike, |_| Contacts::Everyone(n), hear),
@@ -283,14 +283,15 @@ impl Rules {
     /// Nobody loses what it tells itself.
     #[inline]
     fn loses(&self, from: usize, to: usize, dice: &mut Dice) -> bool {
-        self.loss > 0.0 && dice.unit() < self.loss && from != to
+        self.drop > 0.0 && dice.unit() < self.drop && from != to
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sottovoce_protocol::rumor::{Clock, Input, Manner, Output, Teller};
+    use sottovoce_protocol::rumor::{Begin, Clock, Input, Message, Output, RumorRules, Teller, Tick};
+    use sottovoce_protocol::{Machine, Means, Overspent, Release, Uncovered};
 
     const EVERYONE: Among<'static> = Among::Everyone(40);
 
@@ -306,11 +307,12 @@ mod tests {
     #[test]
     fn state_machines_tell_the_same_tale() {
         for (s, start) in [(0.0, Start::Alike), (0.6, Start::Alike), (1.0, Start::Delayed)] {
-            let manner = Manner { muting: rules(s).muting, clock: Clock::Rounds, start, acknowledged: false };
-            let mut tellers: Vec<Teller> = (0..40).map(|me| Teller::in_crowd(me, 40, manner)).collect();
+            let muting = rules(s).muting;
+            let alike = RumorRules { muting, clock: Clock::Rounds, start, acknowledged: false };
+            let mut tellers: Vec<Teller> = (0..40).map(|me| Teller::in_crowd(me, 40, alike)).collect();
             let mut dice = Nameless(Dice::new(1, 5, 0));
             let mut ticks = vec![0; 40];
-            tellers[0].handle(Input::Begin { id: 1, payload: vec![] }, &mut dice);
+            tellers[0].handle(Input::Command(Begin { id: 1, payload: vec![] }), &mut dice);
             let mut active = vec![0];
             let mut crowd = Crowd::new(EVERYONE, Rules { start, ..rules(s) }, 0, Dice::new(1, 5, 0)).unwrap();
             drain(&mut tellers[0], &mut ticks[0]);
@@ -318,14 +320,14 @@ mod tests {
                 let told = crowd.step().unwrap();
                 let place = dice.below(active.len());
                 let from: usize = active[place];
-                tellers[from].handle(Input::Tick { id: 1, tick: ticks[from] }, &mut dice);
+                tellers[from].handle(Input::Timer(Tick { id: 1, tick: ticks[from] }), &mut dice);
                 let to = drain(&mut tellers[from], &mut ticks[from]).unwrap_or((from, None));
                 if !tellers[from].is_active(1) {
                     active.swap_remove(place);
                 }
                 if let (to, Some(message)) = to {
                     let was = tellers[to].is_active(1);
-                    tellers[to].handle(Input::Message { from, message }, &mut dice);
+                    tellers[to].handle(Input::heard(from, message), &mut dice);
                     drain(&mut tellers[to], &mut ticks[to]);
                     if !was {
                         active.push(to);
@@ -351,16 +353,23 @@ mod tests {
         }
     }
 
-    fn drain(
-        teller: &mut Teller,
-        tick: &mut u64,
-    ) -> Option<(usize, Option<sottovoce_protocol::rumor::Message>)> {
+    impl Means<()> for Nameless {
+        fn admit(&mut self, _: &Release) -> std::result::Result<(), Overspent> {
+            Ok(())
+        }
+
+        fn cover(&mut self, draw: u64, scale: f64, (): &mut ()) -> std::result::Result<(), Uncovered> {
+            Err(Uncovered { draw, scale })
+        }
+    }
+
+    fn drain(teller: &mut Teller, tick: &mut u64) -> Option<(usize, Option<Message>)> {
         let mut sent = None;
         while let Some(output) = teller.poll() {
             match output {
-                Output::Send { to, message } => sent = Some((to, Some(message))),
-                Output::Tick { tick: number, .. } => *tick = number,
-                Output::Learned { .. } => {}
+                Output::Send { to, message } => sent = Some((to[0], Some(message))),
+                Output::Wait { timer, .. } => *tick = timer.tick,
+                _ => {}
             }
         }
         sent
@@ -406,7 +415,7 @@ mod tests {
     /// With losses a walk dies; with repetition it does not.
     #[test]
     fn a_walk_survives_losses_only_by_repetition() {
-        let lossy = Rules { loss: 0.2, ..rules(0.0) };
+        let lossy = Rules { drop: 0.2, ..rules(0.0) };
         let run = |rules: Rules| {
             let mut crowd = Crowd::new(EVERYONE, rules, 0, Dice::new(3, 0, 0)).unwrap();
             for _ in 0..20_000 {

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `bits` | sets of peers |
 //! | `crowd` | millions of peers and tellings on sets of bits: the next active peer at random, or round by round |
-//! | `events` | peers as state machines in virtual time: latencies, losses, crashes, churn |
+//! | `run` | what the event driver needs for tellers: their dice, who learned when |
 //! | `curious` | what observers write down |
 //! | `dice` | the randomness of both |
 //!
@@ -15,15 +15,15 @@ mod bits;
 mod crowd;
 mod curious;
 mod dice;
-mod events;
+mod run;
 
 pub use crowd::{Crowd, Told};
 pub use curious::{Curious, Seen};
 pub use dice::Dice;
-pub use events::{RumorOutcome, RumorRun};
+pub use run::{RumorOutcome, RumorRun, RumorTranscript, RumorWorld};
 
 use sottovoce_protocol::rumor::{Contacts, Muting, Start};
-use sottovoce_topology::Graph;
+use sottovoce_topology::{Graph, MOST_NODES};
 
 use crate::{Error, Result};
 
@@ -54,13 +54,13 @@ impl<'a> Among<'a> {
         }
     }
 
-    /// Refuses what no rumour can fill: nobody, more than four thousand million, or parts that do not touch.
+    /// Refuses what no rumour can fill: nobody, more peers than graphs have, or parts that do not touch.
     pub fn check(self) -> Result<()> {
         match self {
-            Self::Everyone(peers) if !(2..=u32::MAX as usize).contains(&peers) => Err(Error::parameter(
+            Self::Everyone(peers) if !(2..=MOST_NODES).contains(&peers) => Err(Error::parameter(
                 "peers",
                 peers,
-                "a rumour needs two peers at least, and 4294967295 at most",
+                format!("a rumour needs two peers at least, and {MOST_NODES} at most"),
             )),
             Self::Graph(graph) if graph.nodes() < 2 => Err(Error::parameter(
                 "graph",
@@ -82,8 +82,8 @@ pub struct Rules {
     pub muting: Muting,
     /// How the source begins.
     pub start: Start,
-    /// Probability that a telling is lost.
-    pub loss: f64,
+    /// Probability that a telling is dropped.
+    pub drop: f64,
     /// Whether a teller notices, and tries again.
     pub repeated: bool,
 }
@@ -96,14 +96,14 @@ impl Rules {
                 "give a probability from 0 (a walk, the most private) to 1 (push, not private at all)";
             Error::parameter("muting", s, remedy)
         })?;
-        Ok(Self { muting, start: Start::Alike, loss: 0.0, repeated: false })
+        Ok(Self { muting, start: Start::Alike, drop: 0.0, repeated: false })
     }
 
     fn check(&self) -> Result<()> {
-        if (0.0..1.0).contains(&self.loss) {
+        if (0.0..1.0).contains(&self.drop) {
             return Ok(());
         }
-        Err(Error::parameter("loss", self.loss, "give a probability from 0 to less than 1"))
+        Err(Error::parameter("loss", self.drop, "give a probability from 0 to less than 1"))
     }
 }
 

@@ -2,25 +2,25 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `stroll` | a perfect network: step after step, as fast as gradients are computed; can be stopped and continued |
-//! | `events` | peers as state machines in virtual time: latencies, losses, crashes, churn |
+//! | `fast` | a perfect network: step after step, as fast as gradients are computed; can be stopped and continued |
+//! | `run` | what the event driver needs for walkers: their dice, their noise, and where tokens went |
 //!
 //! Both do to a token what [`sottovoce_protocol::walk::Host::visit`] does, and draw the same noise; on a perfect network one token takes the same
 //! way in both, bit for bit (a test).
 
-mod events;
-mod stroll;
+mod fast;
+mod run;
 
-pub use events::{Passage, WalkOutcome, WalkRun};
-pub use stroll::{Stroll, StrollState};
+pub use fast::{FastWalk, WalkState};
+pub use run::{Passage, WalkOutcome, WalkRun, WalkTranscript, WalkWorld, passages};
 
 use rand::Rng;
 use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
-use sottovoce_protocol::walk::{Course, Host, Steps, Transition};
-use sottovoce_protocol::{Chance, Gate, Peer};
+use sottovoce_protocol::walk::{Course, Host, Steps};
+use sottovoce_protocol::{Chance, Peer};
 use sottovoce_topology::mixing::Mixing;
 
-use crate::{Error, Result};
+use crate::{Allowance, Error, Result, rows};
 
 /// The choices of one holder at one step of a token: a function of `(seed, token, step)`, so that a run can be continued anywhere.
 struct Turn(SimulationRng);
@@ -79,10 +79,13 @@ impl WalkSetup<'_> {
         crate::averaging::check::values(std::slice::from_ref(&self.start))
     }
 
-    /// Every peer as a token finds it; `descend` makes a peer's gradient steps.
-    fn hosts<G>(&self, descend: impl Fn(Peer) -> G) -> Vec<Host<G>> {
-        let host =
-            |peer| Host::new(peer, Transition::new(self.mixing, peer), Gate::new(self.budget), descend(peer));
-        (0..self.mixing.nodes()).map(host).collect()
+    /// Every peer as a token finds it.
+    fn hosts(&self) -> Vec<Host> {
+        (0..self.mixing.nodes()).map(|peer| Host::new(peer, rows::transition(self.mixing, peer))).collect()
+    }
+
+    /// What each peer may release.
+    pub fn allowances(&self) -> Result<Vec<Allowance>> {
+        Ok(vec![Allowance::gaussian(self.budget)?; self.mixing.nodes()])
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::{Machine, Peer};
 use sottovoce_simulator::averaging::{AveragingPeer, AveragingSetup, Scheme};
-use sottovoce_simulator::events::Simulation;
+use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::noise::PeerNoise;
@@ -88,6 +89,8 @@ fn run_peers(
         .unwrap()
         .faults(faults)
         .unwrap()
+        .budgets(setup.allowances().unwrap())
+        .unwrap()
         .averaging(setup.facts().unwrap())
         .invariants(invariants::of_averaging(setup).unwrap())
         .run()
@@ -95,11 +98,11 @@ fn run_peers(
 
 /// The noisy values that peers enter with, averaged.
 pub(crate) fn noisy_mean(setup: &AveragingSetup, seed: u64) -> Vec<f64> {
-    use sottovoce_protocol::Noise;
+    use sottovoce_simulator::noise::Noise;
     let n = setup.values.len();
     let mut mean = vec![0.0; setup.values[0].len()];
     for (peer, value) in setup.values.iter().enumerate() {
-        let eta = PeerNoise::new(seed, peer).draw(0, setup.noising.local, value);
+        let eta = PeerNoise::new(seed, peer).draw(0, setup.noising.local, value).unwrap();
         mean.iter_mut()
             .zip(value.iter().zip(&eta))
             .for_each(|(mean, (x, eta))| *mean += (x + eta) / n as f64);
@@ -130,9 +133,9 @@ pub(crate) fn any_latency() -> impl Strategy<Value = Latency> {
 /// A network on which messages are lost or late.
 pub(crate) fn any_network() -> impl Strategy<Value = Network> {
     (any_latency(), 0.0..0.4, 0.0..0.5, 0.0..0.3, 5u64..40).prop_map(
-        |(latency, loss, duplicate, reorder, timeout)| Network {
+        |(latency, drop, duplicate, reorder, timeout)| Network {
             latency,
-            loss,
+            drop,
             duplicate,
             reorder,
             hold: ms(15),
@@ -161,4 +164,14 @@ pub(crate) fn any_faulty_run() -> impl Strategy<Value = (AveragingSetup, Network
         let n = setup.scheme.peers();
         (Just(setup), any_network(), any_faults(n), any::<u64>())
     })
+}
+
+/// Stores a machine as bytes after a step, and goes on with a fresh one from these.
+pub(crate) fn stored<M: Machine + Clone>(fresh: Vec<M>) -> impl FnMut(Peer, &mut M) {
+    move |peer, machine| {
+        let bytes = postcard::to_stdvec(&machine.state()).unwrap();
+        let mut next = fresh[peer].clone();
+        next.resume(postcard::from_bytes(&bytes).unwrap()).unwrap();
+        *machine = next;
+    }
 }

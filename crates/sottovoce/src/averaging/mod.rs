@@ -9,6 +9,7 @@
 //! * [`question`]: losses towards named observers, exactly and as published;
 //! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `page.rs`: the report.
 
+mod account;
 mod grid;
 mod page;
 mod pairs;
@@ -16,6 +17,8 @@ pub mod question;
 mod run;
 mod words;
 
+pub use account::{Judgeable, Public, Revealed, reveal};
+pub use pairs::Pairs;
 pub use question::{Accounted, Method, Promised, Question, Understatement, answer, check, exposed, promise};
 pub use run::{Averaged, Coordinate, parts, run};
 pub use words::STARRED;

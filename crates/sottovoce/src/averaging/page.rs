@@ -23,7 +23,7 @@ const NOTES: [&str; 4] = [
 
 /// The observers' best reconstruction of everyone's value in this run, against what the accountant says.
 pub(super) fn attack(run: &Judged<'_>) -> Result<Attack> {
-    if run.past.source(&run.observers()) != Source::Planned {
+    if run.views.run.source(&run.observers()) != Source::Planned {
         let text = "Not attacked: peers went on without neighbours that they did not hear, and the attack knows only planned messages. The losses are \
                     those of what was really sent.";
         return Ok(Attack { text: text.into(), rows: Vec::new() });
@@ -88,7 +88,7 @@ pub(super) fn report(
     let (ready, n) = (run.ready, run.ready.peers());
     let chosen = &points[grid.chosen.0 * grid.steps.len() + grid.chosen.1];
     let graph = &ready.place.graph;
-    let published = match &run.printed {
+    let published = match &run.views.printed {
         Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
         None => Vec::new(),
     };
@@ -102,7 +102,7 @@ pub(super) fn report(
         relay_noises: grid.relay.clone(),
         steps: grid.steps.clone(),
         chosen: grid.chosen,
-        distances: (run.hops.iter())
+        distances: (run.views.hops.iter())
             .map(|hops| hops.iter().map(|&hops| u16::try_from(hops).unwrap_or(u16::MAX)).collect())
             .collect(),
         published,

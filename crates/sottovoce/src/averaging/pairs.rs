@@ -8,9 +8,9 @@ use crate::Result;
 
 /// What every peer learns of every other.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Pairs {
+pub struct Pairs {
     /// One for each observer.
-    pub(super) leakages: Vec<Leakage>,
+    pub leakages: Vec<Leakage>,
 }
 
 impl Pairs {

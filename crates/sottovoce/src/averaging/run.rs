@@ -5,29 +5,26 @@ use std::path::Path;
 use serde::Serialize;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 use sottovoce_learning::Spread;
-use sottovoce_privacy::{Adversary, Guarantee, Standing, limits};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_report::AveragingReport;
 use sottovoce_simulator::averaging::{AveragingSetup, Scheme};
 use sottovoce_simulator::bulk::Bulk;
-use sottovoce_simulator::events::Simulation;
-use sottovoce_simulator::happened::Arrivals;
+use sottovoce_simulator::driver::Simulation;
+use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::invariants;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
-use sottovoce_views::door::{Past, Source, account, wire_tapper};
+use sottovoce_views::door::{Past, Source};
 use sottovoce_views::exact::Leakage;
-use sottovoce_views::published::{self, Formula};
 
+use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, Point, column, predicted};
-use super::pairs::{Pairs, hops};
 use super::{page, words};
-use crate::experiment::{Averaging, Range, Ready};
+use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::terms::Stated;
+use crate::transcript::File;
 use crate::{Result, require};
 
-/// Peers up to which every pair is accounted for and a page is made.
-pub(super) const ALL_PAIRS: usize = 300;
 /// Runs over which errors are measured, and values that they may take together.
 const RUNS: usize = 400;
 const WORK: usize = 4_000_000;
@@ -113,6 +110,9 @@ pub struct Averaged {
     pub computed_without_privacy: [&'static str; 5],
     /// Verdict of the attack.
     pub attack: String,
+    /// What happened, without values.
+    #[serde(skip)]
+    pub transcript: Option<File>,
     /// Everything the report shows; none for very many peers.
     #[serde(skip)]
     pub report: Option<AveragingReport>,
@@ -157,7 +157,7 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
 /// A run, message by message.
 struct Simulated {
     outcome: Outcome<Vec<f64>>,
-    past: Past,
+    transcript: AveragingTranscript,
 }
 
 impl Simulated {
@@ -167,22 +167,23 @@ impl Simulated {
             values: ready.values.all.clone(),
             scheme: ready.setting.scheme.clone(),
             noising,
-            budget: (ready.sensitivity / ready.sigma).powi(2),
+            // One release, and a hair for rounding.
+            budget: (ready.sensitivity / ready.sigma).powi(2) * (1.0 + 1e-9),
         };
         let mut machines = setup.numbers()?;
         if ready.experiment.network.lenient {
             machines = machines.into_iter().map(|machine| machine.lenient()).collect();
         }
-        let mut arrived = Arrivals::default();
+        let mut transcript = AveragingTranscript::default();
         let checks = invariants::of_averaging(&setup)?;
         let outcome = Simulation::new(machines, PeerNoise::all(seed, ready.peers()), ready.network, seed)?
             .faults(&ready.faults)?
+            .budgets(setup.allowances()?)?
             .averaging(setup.facts()?)
             .invariants(checks)
-            .recorder(&mut arrived)
+            .recorder(&mut transcript)
             .run();
-        let past = Past::new(ready.setting.clone(), &outcome, &arrived)?;
-        Ok(Self { outcome, past })
+        Ok(Self { outcome, transcript })
     }
 
     /// Root of the mean squared distance of results from the mean of all private values; NaN where nobody has one.
@@ -206,31 +207,19 @@ pub(super) struct Judged<'a> {
     pub(super) ready: &'a Ready,
     pub(super) seed: u64,
     pub(super) outcome: Outcome<Vec<f64>>,
-    pub(super) past: Past,
-    /// Hops of all pairs; empty where there are too many.
-    pub(super) hops: Vec<Vec<u32>>,
-    pub(super) own: Option<Pairs>,
-    pub(super) printed: Option<Vec<f64>>,
+    pub(super) file: File,
+    pub(super) views: Views<Past>,
 }
 
 impl<'a> Judged<'a> {
     fn new(ready: &'a Ready, first: Simulated, seed: u64) -> Result<Self> {
-        let Simulated { outcome, past } = first;
-        let all = ready.peers() <= ALL_PAIRS;
-        let planned = past.source(&[0]) == Source::Planned;
-        let own = match (all, planned) {
-            (false, _) => None,
-            (true, true) => Some(Pairs::planned(&ready.setting)?),
-            (true, false) => Some(Pairs::of(&past)?),
-        };
-        let hops = if all { hops(&ready.setting)? } else { Vec::new() };
-        let printed = match &ready.setting.scheme {
-            Scheme::Gossip { mixing, rounds, .. } if all => {
-                Some(published::gossip_all_pairs(Formula::Theorem1, mixing, *rounds)?)
-            }
-            _ => None,
-        };
-        Ok(Self { ready, seed, outcome, past, hops, own, printed })
+        let Simulated { outcome, transcript } = first;
+        let (public, experiment) =
+            (Public::from(ready), Experiment::Averaging(Box::new(ready.experiment.clone())));
+        // What is said of the run comes from its transcript, as it will be written.
+        let file = File::new(&experiment, seed, &public, transcript)?;
+        let past = file.past()?;
+        Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
     }
 
     fn conclude(self, errors: &[f64], done: &impl Fn()) -> Result<Averaged> {
@@ -238,10 +227,10 @@ impl<'a> Judged<'a> {
         let delta = ready.experiment.target.delta;
         let measured = self.measure()?;
         done();
-        let all = self.guarantees()?;
+        let all = self.views.guarantees()?;
         let grid = Grid::around(&ready.setting);
-        let points = match &self.own {
-            Some(own) => grid.points(ready, &self.hops, own.clone(), done)?,
+        let points = match &self.views.own {
+            Some(own) => grid.points(ready, &self.views.hops, own.clone(), done)?,
             None => Vec::new(),
         };
         let attack = page::attack(&self)?;
@@ -249,10 +238,6 @@ impl<'a> Judged<'a> {
         let chosen = points.get(grid.chosen.0 * grid.steps.len() + grid.chosen.1);
         let plain = points.get(grid.chosen.1).filter(|_| grid.relay[0] == 0.0);
         let coordinates = self.coordinates();
-        let reliable = || all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
-        let statements =
-            reliable().map(|(about, guarantee)| Ok(format!("{about}: {}", guarantee.state(delta)?)));
-        let fields = all.iter().map(|(about, guarantee)| Ok(Stated::new(about.clone(), guarantee, delta)?));
         let n = ready.peers();
         let mut found = Averaged {
             headline: String::new(),
@@ -278,17 +263,18 @@ impl<'a> Judged<'a> {
             mean_loss_without_relay: plain.map(|point| point.mean),
             worst_far: chosen.map(|point| point.worst_far),
             worst_far_without_relay: plain.map(|point| point.worst_far),
-            worst_far_published: self.printed.as_ref().map(|printed| self.worst_printed(printed)),
+            worst_far_published: self.views.printed.as_ref().map(|printed| self.worst_printed(printed)),
             messages: self.outcome.traffic.sent,
             finished: self.outcome.finals.iter().flatten().count(),
             virtual_seconds: self.outcome.duration.as_secs_f64(),
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
-            source: self.past.source(&self.observers()),
-            statements: statements.collect::<Result<_>>()?,
-            guarantees: fields.collect::<Result<_>>()?,
-            not_covered: self.not_covered(&all),
+            source: self.views.run.source(&self.observers()),
+            statements: statements(&all, delta)?,
+            guarantees: stated(&all, delta)?,
+            not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),
+            transcript: None,
             report: None,
             summary: Vec::new(),
             title: ready
@@ -302,12 +288,13 @@ impl<'a> Judged<'a> {
         if !points.is_empty() {
             found.report = Some(page::report(&self, &found, &grid, &points, &measured, attack, &all)?);
         }
+        found.transcript = Some(self.file);
         Ok(found)
     }
 
     /// Those whose view is attacked and shown first.
     pub(super) fn observers(&self) -> Vec<usize> {
-        if self.ready.observers.is_empty() { vec![0] } else { self.ready.observers.clone() }
+        self.views.observers()
     }
 
     fn coordinates(&self) -> Vec<Coordinate> {
@@ -322,59 +309,10 @@ impl<'a> Judged<'a> {
             .collect()
     }
 
-    /// Towards the wire-tapper, the worst pairs by distance, the named observers together; and the published figure.
-    fn guarantees(&self) -> Result<Vec<(String, Guarantee)>> {
-        let (sensitivity, sigma) = (self.ready.sensitivity, self.ready.sigma);
-        let mut all =
-            vec![("towards someone who sees everything".to_owned(), wire_tapper(sensitivity, sigma)?)];
-        let name = |peer| self.ready.name(peer);
-        if let Some(own) = &self.own {
-            for least in [1, 2, 4] {
-                let Some((v, u)) = own.worst(&self.hops, least) else { continue };
-                let about = format!(
-                    "the worst pair at distance {least} or more (peer {} towards peer {})",
-                    name(u),
-                    name(v)
-                );
-                all.push((
-                    about,
-                    account(&self.past, &Adversary::Peer(v))?.guarantee(u, sensitivity, sigma)?,
-                ));
-            }
-        }
-        let observers = self.observers();
-        if !self.ready.observers.is_empty() || self.own.is_none() {
-            let found = account(&self.past, &Adversary::Coalition(observers.clone()))?;
-            let (peer, guarantee) = found.worst(sensitivity, sigma)?;
-            let who = observers.iter().map(|&v| name(v)).collect::<Vec<_>>().join(", ");
-            all.push((format!("the worst off towards {who} (peer {})", name(peer)), guarantee));
-        }
-        if let (Some(own), Some(printed)) = (&self.own, &self.printed)
-            && let Some((v, u)) = own.worst(&self.hops, 2)
-        {
-            let exact = account(&self.past, &Adversary::Peer(v))?.guarantee(u, sensitivity, sigma)?;
-            all.push((
-                format!(
-                    "what the published formula says of peer {} towards peer {} (it knows no relay noise)",
-                    name(u),
-                    name(v)
-                ),
-                refuted(exact, printed[v * self.ready.peers() + u], sensitivity / sigma)?,
-            ));
-        }
-        Ok(all)
-    }
-
-    fn not_covered(&self, all: &[(String, Guarantee)]) -> Vec<String> {
-        let mut list = all.last().map(|(_, guarantee)| guarantee.not_covered.clone()).unwrap_or_default();
-        list.push(limits::SIMULATION.to_owned());
-        list
-    }
-
     fn worst_printed(&self, printed: &[f64]) -> f64 {
         let n = self.ready.peers();
         let pairs = (0..n).flat_map(|v| (0..n).map(move |u| (v, u)));
-        let far = pairs.filter(|&(v, u)| self.hops[v][u] >= 2).map(|(v, u)| printed[v * n + u]);
+        let far = pairs.filter(|&(v, u)| self.views.hops[v][u] >= 2).map(|(v, u)| printed[v * n + u]);
         far.fold(0.0, |most, loss| if loss > most { loss } else { most })
     }
 
@@ -448,13 +386,6 @@ pub(super) struct Measured {
     pub(super) last: f64,
     /// Over how many runs.
     pub(super) runs: usize,
-}
-
-/// A guarantee as the published formula would have it.
-fn refuted(exact: Guarantee, printed: f64, local_mu: f64) -> Result<Guarantee> {
-    let printed = if printed < 1.0 { printed } else { 1.0 };
-    let loss = sottovoce_privacy::Loss::Gdp(sottovoce_privacy::Gdp::of_square(printed * local_mu.powi(2))?);
-    Ok(Guarantee { loss, standing: Standing::Refuted, ..exact })
 }
 
 /// All pairs of one point: for the page.

@@ -65,7 +65,7 @@ impl NetworkSpec {
         let latency =
             if sigma == 0.0 { Latency::Constant(median) } else { Latency::LogNormal { median, sigma } };
         let timeout = Some(milliseconds("timeout", self.timeout)?);
-        Ok(Network { latency, loss: self.drop, duplicate: self.duplicate, timeout, ..Network::perfect() })
+        Ok(Network { latency, drop: self.drop, duplicate: self.duplicate, timeout, ..Network::perfect() })
     }
 
     /// What happens to peers.

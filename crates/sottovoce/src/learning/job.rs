@@ -4,7 +4,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::losses::Question;
 use super::method::{Entry, Options};
-use super::{Learned, Promise, Run, Session, Settings, Spread, Task};
+use super::{Learned, Measures, Promise, Run, Session, Settings, Task};
 use crate::{Result, require};
 
 /// A method as it was chosen.
@@ -110,20 +110,20 @@ impl<'a> Job<'a> {
     /// `done` is called after each of those.
     pub fn conclude(&self, run: &Run, paused: bool, done: impl Fn()) -> Result<Learned> {
         let silent = Settings { sigma: 0.0, budget: None, ..run.session().settings().clone() };
-        let without_noise = self.accuracy(silent, None)?;
-        let mut accuracies = vec![run.session().accuracy()];
+        let without_noise = self.measures(silent, None)?;
+        let mut measures = vec![run.session().measures()];
         for further in 1..if paused { 1 } else { self.seeds as u64 } {
             let (settings, last_step) = self.settings(self.seed.wrapping_add(further))?;
-            accuracies.push(self.accuracy(settings, last_step)?);
+            measures.push(self.measures(settings, last_step)?);
             done();
         }
-        Learned::new(self.task, run, paused, self.delta, without_noise, Spread::of(&accuracies))
+        Learned::new(self.task, run, paused, self.delta, without_noise, Measures::of_runs(&measures))
     }
 
-    /// The accuracy that a whole run ends with.
-    fn accuracy(&self, settings: Settings, last_step: Option<usize>) -> Result<f64> {
+    /// What the model is worth that a whole run ends with.
+    fn measures(&self, settings: Settings, last_step: Option<usize>) -> Result<Measures> {
         let mut session = Session::new(self.task, self.mixing, settings, self.threads)?;
         session.finish(last_step)?;
-        Ok(session.accuracy())
+        Ok(session.measures())
     }
 }

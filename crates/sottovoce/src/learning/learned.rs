@@ -3,17 +3,32 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_learning::read::Source;
 use sottovoce_privacy::round_up;
 
 use super::report::{STARRED, Shown};
 use super::run::{Point, Run};
-use super::{Spread, Task, Trivial};
+use super::{Measures, Spread, Task, Trivial};
 use crate::Result;
 use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
-const WITHOUT_PRIVACY: [&str; 6] =
-    ["accuracy", "accuracy_of_this_run", "accuracy_without_noise", "trivial", "objective", "curve"];
+const OF_CLASSES: [&str; 8] = [
+    "accuracy",
+    "accuracy_of_this_run",
+    "accuracy_without_noise",
+    "this_run",
+    "without_noise",
+    "trivial",
+    "objective",
+    "curve",
+];
+/// The same where numbers are learned.
+const OF_NUMBERS: [&str; 7] =
+    ["rmse", "r_squared", "this_run", "without_noise", "trivial", "objective", "curve"];
+
+/// Names of peers in a line.
+const SHOWN: usize = 12;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -24,8 +39,14 @@ pub struct Learned {
     pub task: String,
     /// The method's name.
     pub method: &'static str,
+    /// The files that the rows came from, with their hashes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<Source>,
     /// Number of peers.
     pub peers: usize,
+    /// What they are called, in their order, where they have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
     /// Parameters of the model.
     pub parameters: usize,
     /// Contributions of each peer.
@@ -44,16 +65,23 @@ pub struct Learned {
     pub shown: usize,
     /// The training loss.
     pub objective: f64,
-    /// Over several seeds; of this run alone, where it was paused.
-    pub accuracy: Spread,
+    /// What models are worth on the test rows, over several seeds; of this run alone, where it was paused.
+    #[serde(flatten)]
+    pub measures: Measures<Spread>,
     /// Of this run alone.
-    pub accuracy_of_this_run: f64,
+    pub this_run: Measures,
     /// The same method without noise.
-    pub accuracy_without_noise: f64,
+    pub without_noise: Measures,
+    /// The accuracy among them, where classes are learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy_of_this_run: Option<f64>,
+    /// The same without noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accuracy_without_noise: Option<f64>,
     /// What a model is worth that looks at no feature.
     pub trivial: Trivial,
     /// Which of these numbers no noise protects.
-    pub computed_without_privacy: [&'static str; 6],
+    pub computed_without_privacy: &'static [&'static str],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     pub spent: f64,
     /// Why contributions ended early, if they did.
@@ -77,10 +105,11 @@ impl Learned {
         run: &Run,
         paused: bool,
         delta: f64,
-        accuracy_without_noise: f64,
-        accuracy: Spread,
+        without_noise: Measures,
+        measures: Measures<Spread>,
     ) -> Result<Self> {
         let session = run.session();
+        let this_run = session.measures();
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
@@ -90,7 +119,9 @@ impl Learned {
             seed: settings.seed,
             task: task.name.clone(),
             method: settings.method.name(),
+            data: task.sources().to_vec(),
             peers: task.peers(),
+            names: task.names().map(<[String]>::to_vec),
             parameters: task.parameters(),
             iterations: settings.iterations,
             step: settings.step,
@@ -100,11 +131,13 @@ impl Learned {
             paused,
             shown: run.shown(),
             objective: task.objective(&model),
-            accuracy,
-            accuracy_of_this_run: session.accuracy(),
-            accuracy_without_noise,
+            measures,
+            this_run,
+            without_noise,
+            accuracy_of_this_run: this_run.accuracy().copied(),
+            accuracy_without_noise: without_noise.accuracy().copied(),
             trivial: task.trivial(),
-            computed_without_privacy: WITHOUT_PRIVACY,
+            computed_without_privacy: if this_run.accuracy().is_some() { &OF_CLASSES } else { &OF_NUMBERS },
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
@@ -154,15 +187,14 @@ impl Learned {
 
     /// Labels and values; a star marks those that are computed without privacy.
     pub fn facts(&self) -> Vec<(String, String)> {
-        let own = if self.accuracy.runs > 1 {
-            format!(", {:.3} in this run", self.accuracy_of_this_run)
-        } else {
-            String::new()
-        };
-        let mut facts = vec![
-            ("accuracy *".to_owned(), format!("{}{own}", self.accuracy.words())),
-            ("without looking at features *".to_owned(), format!("{:.3}", self.trivial.accuracy)),
-            ("without noise *".to_owned(), format!("{:.3}", self.accuracy_without_noise)),
+        let mut facts = Vec::new();
+        for ((name, spread), (_, own)) in self.measures.list().into_iter().zip(self.this_run.list()) {
+            let own = if spread.runs > 1 { format!(", {own:.3} in this run") } else { String::new() };
+            facts.push((format!("{name} *"), format!("{}{own}", spread.words())));
+        }
+        facts.extend([
+            ("without looking at features *".to_owned(), words(&self.trivial.measures)),
+            ("without noise *".to_owned(), words(&self.without_noise)),
             (
                 "training loss *".to_owned(),
                 format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
@@ -172,7 +204,13 @@ impl Learned {
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
             ("step size".to_owned(), self.step.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
-        ];
+        ]);
+        if let Some(names) = &self.names {
+            facts.push(("peers".to_owned(), shortened(names)));
+        }
+        for source in &self.data {
+            facts.push((source.file.clone(), format!("SHA-256 {}", source.sha256)));
+        }
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
         }
@@ -186,6 +224,23 @@ impl Learned {
             facts.push(("paused".to_owned(), "go on with --resume".to_owned()));
         }
         facts
+    }
+}
+
+/// Some of the names, and how many more there are.
+fn shortened(names: &[String]) -> String {
+    let shown = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// One measure as it is; several with their names.
+fn words(measures: &Measures) -> String {
+    match measures.list().as_slice() {
+        [(_, only)] => format!("{only:.3}"),
+        all => all.iter().map(|(name, value)| format!("{name} {value:.3}")).collect::<Vec<_>>().join(", "),
     }
 }
 

@@ -33,4 +33,4 @@ pub use losses::{Summary, UnitLosses};
 pub use method::{Gossip, Method, Walk};
 pub use run::{Checkpoint, Run};
 pub use session::{Session, Settings, State};
-pub use sottovoce_learning::{Batch, Bounds, Data, Origin, Spread, Task, Trivial};
+pub use sottovoce_learning::{Batch, Bounds, Data, Measures, Origin, Spread, Task, Trivial};

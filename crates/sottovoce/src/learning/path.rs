@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::walk::{Course, Steps, Visit};
-use sottovoce_simulator::walk::{Passage, Stroll, WalkOutcome, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, Passage, WalkSetup, WalkTranscript, passages};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Trajectory};
@@ -50,7 +50,7 @@ impl Path {
         };
         let mut visits = Vec::with_capacity(steps * tokens);
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
-        Stroll::new(setup, seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)));
+        FastWalk::new(setup, seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)))?;
         Ok(Self { peers, tokens, visits })
     }
 
@@ -118,10 +118,10 @@ impl Path {
 ///
 /// Where a token took a detour there may be two copies. What both can show is covered by showing the token to everyone at the fork
 /// (`docs/theorems/random-walks.md`); each copy is then accounted for on its own.
-pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> Result<Vec<Trajectory>> {
+pub fn with_detours(transcript: &WalkTranscript, tokens: usize, peers: usize) -> Result<Vec<Trajectory>> {
     let mut copies: BTreeMap<(usize, Epoch), Copy> = BTreeMap::new();
-    for passage in &outcome.passages {
-        match *passage {
+    for passage in passages(transcript) {
+        match passage {
             Passage::Held { token, epoch, peer, step, visit } => {
                 copies.entry((token, epoch)).or_default().visits.push((step, peer, visit));
             }
@@ -131,7 +131,7 @@ pub fn with_detours(outcome: &WalkOutcome, peers: usize) -> Result<Vec<Trajector
         }
     }
     let mut all = vec![Odometer::everyone(peers)?.conclude(false)];
-    for token in 0..outcome.finals.len() {
+    for token in 0..tokens {
         follow(&copies, (token, (0, 0)), Odometer::everyone(peers)?, &mut all)?;
     }
     let sum = |sum: Vec<Trajectory>, more: Vec<Trajectory>| -> Result<Vec<Trajectory>> {
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
     use sottovoce_protocol::walk::Patience;
     use sottovoce_simulator::network::{Faults, Network};
-    use sottovoce_simulator::walk::WalkRun;
+    use sottovoce_simulator::walk::{WalkOutcome, WalkRun};
     use sottovoce_topology::family::{Family, generate};
     use sottovoce_topology::mixing::Weights;
     use sottovoce_views::walk::{ExpectedSetup, Sampling};
@@ -273,17 +273,18 @@ mod tests {
         assert_eq!(outcome.path(0), drawn.visits);
         // Every move is one message and one answer.
         assert_eq!(outcome.sent, 2 * drawn.moves());
-        let (before, after) = (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome, PEERS).unwrap());
+        let (before, after) =
+            (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome.transcript, 1, PEERS).unwrap());
         assert_eq!(before, after);
     }
 
     #[test]
     fn detours_are_counted_in_every_copy() {
         let mixing = mixing();
-        let network = Network { loss: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
+        let network = Network { drop: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
         let outcome = run(&mixing, network);
         assert!(outcome.reroutings() > 0);
-        let losses = with_detours(&outcome, PEERS).unwrap();
+        let losses = with_detours(&outcome.transcript, 1, PEERS).unwrap();
         // Whoever contributed loses something when the result is shown, and never more than its contributions.
         for u in 0..PEERS {
             let count =

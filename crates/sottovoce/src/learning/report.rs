@@ -2,8 +2,8 @@
 
 use sottovoce_report::{Axis, Chart, Curve, Figure, Page, Section, Series, Table};
 
-use super::Trivial;
 use super::run::Point;
+use super::{Measures, Trivial};
 use crate::Result;
 use crate::SIMULATED;
 
@@ -12,7 +12,7 @@ pub const STARRED: &str =
     "* computed from the rows without privacy: whoever publishes it reveals more than is promised.";
 
 /// The same of curves.
-const CURVES: &str = "Accuracy and training loss are computed from the rows without privacy: whoever publishes these curves reveals more than is \
+const CURVES: &str = "Accuracy or R² and training loss are computed from the rows without privacy: whoever publishes these curves reveals more than is \
                       promised.";
 
 /// Pixels for each unit of a picture.
@@ -45,7 +45,7 @@ impl Shown<'_> {
             sections.push(Section { title, list, ..Section::default() });
         }
         let page = Page { title: self.title.to_owned(), intro, sections };
-        let picture = self.accuracy().picture();
+        let picture = self.measured().picture();
         Ok([page.html().into_bytes(), picture.svg().into_bytes(), picture.png(ZOOM)?])
     }
 
@@ -74,7 +74,14 @@ impl Shown<'_> {
             svg: chart.picture().embedded(id),
             caption: caption.to_owned(),
         };
-        let right = "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature.";
+        let right = match self.trivial.measures {
+            Measures::Classes { .. } => {
+                "How often the model is right on rows that nobody trained on, and how often one is that looks at no feature."
+            }
+            Measures::Numbers { .. } => {
+                "How much the model explains of the labels of rows that nobody trained on, and how much one does that looks at no feature."
+            }
+        };
         let spent = "What the peer that lost most has lost to someone who sees every message.";
         let objective = self.chart(
             "Training loss (without privacy)",
@@ -88,7 +95,7 @@ impl Shown<'_> {
             title: "Learning curve".into(),
             text: vec![CURVES.to_owned()],
             figures: vec![
-                figure(self.accuracy(), "accuracy", right),
+                figure(self.measured(), "accuracy", right),
                 figure(objective, "objective", "What training lowers."),
                 figure(budget, "spent", spent),
             ],
@@ -96,14 +103,16 @@ impl Shown<'_> {
         }
     }
 
-    fn accuracy(&self) -> Chart {
-        let title = "Accuracy (without privacy)";
-        self.chart(
-            title,
-            "share of test rows classified right",
-            |point| point.accuracy,
-            Some(self.trivial.accuracy),
-        )
+    /// The curve of accuracies, or of what numbers explain.
+    fn measured(&self) -> Chart {
+        let (title, axis) = match self.trivial.measures {
+            Measures::Classes { .. } => ("Accuracy (without privacy)", "share of test rows classified right"),
+            Measures::Numbers { .. } => {
+                ("R² (without privacy)", "share of the variance of test labels that is explained")
+            }
+        };
+        let level = *self.trivial.measures.first();
+        self.chart(title, axis, |point| *point.measures.first(), Some(level))
     }
 
     /// A curve, and a level to hold it against.

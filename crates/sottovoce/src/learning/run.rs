@@ -6,7 +6,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
 use super::losses::Question;
-use super::{Against, Promise, Session, Settings, State, Task};
+use super::{Against, Measures, Promise, Session, Settings, State, Task};
 use crate::{Error, Result, require};
 
 /// Points of a learning curve.
@@ -19,8 +19,9 @@ pub struct Point {
     pub step: usize,
     /// The loss on all training rows.
     pub objective: f64,
-    /// The share of test rows classified right.
-    pub accuracy: f64,
+    /// What the model is worth on the test rows.
+    #[serde(flatten)]
+    pub measures: Measures,
     /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most.
     pub spent: f64,
 }
@@ -156,7 +157,7 @@ impl<'a> Run<'a> {
         let point = Point {
             step: self.progress().0,
             objective: self.task.objective(&model),
-            accuracy: self.session.accuracy(),
+            measures: self.session.measures(),
             spent: self.session.spent(),
         };
         if self.curve.last().is_none_or(|last| last.step < point.step) {

@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::walk::Visit;
 use sottovoce_protocol::{Overspent, Peer, Release};
-use sottovoce_simulator::walk::StrollState;
+use sottovoce_simulator::Allowance;
+use sottovoce_simulator::walk::WalkState;
 use sottovoce_topology::mixing::Mixing;
 
 use super::engine::Engine;
-use super::{Method, Task};
+use super::{Measures, Method, Task};
 use crate::{Error, Result, require};
 
 /// Everything a run is a function of, but for the task and the graph.
@@ -45,7 +46,7 @@ pub enum State {
         values: Vec<f64>,
     },
     /// Tokens.
-    Walk(StrollState),
+    Walk(WalkState),
     /// The server's model after so many iterations.
     Central {
         /// Iterations.
@@ -90,9 +91,9 @@ impl<'a> Session<'a> {
                 task.peers()
             )));
         }
-        let first = Release { sensitivity: 1.0, noise: settings.sigma }.mu_squared();
+        let first = (1.0 / settings.sigma).powi(2);
         require(
-            settings.budget.is_none_or(|budget| first <= budget),
+            Allowance::gaussian(settings.budget())?.admit(&Release::gaussian(1.0, settings.sigma)).is_ok(),
             "budget",
             settings.budget(),
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
@@ -121,12 +122,17 @@ impl<'a> Session<'a> {
         self.engine.model()
     }
 
-    /// Mean over peers of the accuracy of each peer's own model.
-    pub fn accuracy(&self) -> f64 {
+    /// What models are worth on the test rows: the mean over peers that each have a model of their own.
+    pub fn measures(&self) -> Measures {
         let models = self.engine.models();
-        let each = models.chunks_exact(self.task.parameters()).map(|model| self.task.accuracy(model));
-        let count = each.len();
-        each.sum::<f64>() / count as f64
+        let each = models.chunks_exact(self.task.parameters()).map(|model| self.task.measures(model));
+        let each: Vec<Measures> = each.collect();
+        Measures::over(&each, |values| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The accuracy among [`Self::measures`]; NaN where numbers are learned.
+    pub fn accuracy(&self) -> f64 {
+        self.measures().accuracy().copied().unwrap_or(f64::NAN)
     }
 
     /// Steps done, and of how many: iterations, or steps of the tokens.

@@ -124,30 +124,38 @@ struct Example {
     target: Option<f64>,
 }
 
-impl Example {
-    fn new(settings: &Settings) -> Result<Self> {
-        let Settings { nodes, privacy, seed, .. } = *settings;
-        require(
-            (4..=MOST_PEERS).contains(&nodes),
-            "peers",
-            nodes,
-            format!("give a number from 4 to {MOST_PEERS}"),
-        )?;
-        let count = settings.curious.unwrap_or((nodes / 16).max(1));
+impl Settings {
+    /// The rumour that is asked for: how many are curious, and how soon peers fall silent.
+    pub fn rumor(&self) -> Result<Rumor> {
+        let Self { nodes, privacy, .. } = *self;
+        let remedy = format!("give a number from 4 to {MOST_PEERS}");
+        require((4..=MOST_PEERS).contains(&nodes), "peers", nodes, remedy)?;
+        let count = self.curious.unwrap_or((nodes / 16).max(1));
         let most = format!("give a number from 1 to {}, so that the source can be hidden", nodes - 2);
         require((1..nodes - 1).contains(&count), "curious", count, most)?;
-        let target = match privacy {
-            Privacy::TwiceTheBest => Some((2.0 * count as f64 / nodes as f64).min(0.999)),
-            Privacy::Delta(delta) => Some(delta),
-            Privacy::Muting(_) => None,
-        };
-        let muting = match (privacy, target) {
+        let muting = match (privacy, self.target(count)) {
             (Privacy::Muting(s), _) => s,
             (_, delta) => rounds_muting_for(nodes, count, delta.unwrap_or(1.0))?,
         };
-        let rumor = Rumor::new(nodes, count, muting)?;
-        let (rules, curious) = (Rules::new(muting)?, Curious::last(count, nodes)?);
-        Ok(Self { seed, rumor, rules, curious, target })
+        Ok(Rumor::new(nodes, count, muting)?)
+    }
+
+    /// The delta that is aimed at, if one is.
+    fn target(&self, curious: usize) -> Option<f64> {
+        match self.privacy {
+            Privacy::TwiceTheBest => Some((2.0 * curious as f64 / self.nodes as f64).min(0.999)),
+            Privacy::Delta(delta) => Some(delta),
+            Privacy::Muting(_) => None,
+        }
+    }
+}
+
+impl Example {
+    fn new(settings: &Settings) -> Result<Self> {
+        let rumor = settings.rumor()?;
+        let (rules, curious) = (Rules::new(rumor.muting())?, Curious::last(rumor.curious(), rumor.peers())?);
+        let target = settings.target(rumor.curious());
+        Ok(Self { seed: settings.seed, rumor, rules, curious, target })
     }
 
     /// Rounds until everyone knows, over many runs.

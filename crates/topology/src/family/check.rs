@@ -1,6 +1,5 @@
 //! Domains of family parameters, checked before anything is allocated.
 
-use crate::graph::check_nodes;
 use crate::{Error, MOST_NODES, Result};
 
 /// Graphs with more edges than this are refused: beyond it a typing error, not a plan, is the likely cause.
@@ -12,7 +11,10 @@ pub(super) fn nodes(n: usize, least: usize, remedy: &str) -> Result<()> {
     if n < least {
         return Err(Error::parameter("n", n, remedy));
     }
-    check_nodes("n", n)
+    if n > MOST_NODES {
+        return Err(Error::parameter("n", n, format!("give at most {MOST_NODES} nodes")));
+    }
+    Ok(())
 }
 
 /// A count is at least `least`.

@@ -11,8 +11,7 @@
 
 use serde::Serialize;
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::happened::{Arrivals, Happened, happened};
-use sottovoce_simulator::outcome::Outcome;
+use sottovoce_simulator::happened::{AveragingTranscript, Happened, finished, happened, nobody_was_missed};
 
 use super::{Overheard, Setting};
 use crate::exact::{self, Leakage, Mixed, Results, Round};
@@ -44,15 +43,16 @@ pub struct Past {
 
 impl Past {
     /// From what a driver wrote down.
-    pub fn new<V>(setting: Setting, outcome: &Outcome<V>, arrived: &Arrivals) -> Result<Self> {
-        let rounds = match outcome.misses.is_empty() {
+    pub fn new(setting: Setting, transcript: &AveragingTranscript) -> Result<Self> {
+        let rounds = match nobody_was_missed(transcript) {
             true => None,
             false => {
-                let rounds = happened(&setting.scheme, outcome, arrived)?;
+                let rounds = happened(&setting.scheme, transcript)?;
                 Some(rounds.into_iter().map(of_views).collect())
             }
         };
-        let finished = outcome.finals.iter().map(Option::is_some).collect();
+        let done = finished(transcript);
+        let finished = (0..setting.peers()).map(|peer| done.contains(&peer)).collect();
         Ok(Self { setting, rounds, finished })
     }
 

@@ -3,7 +3,8 @@
 use sottovoce_privacy::Adversary;
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
 use sottovoce_protocol::walk::Visit;
-use sottovoce_protocol::{Gate, Overspent, Peer, Release};
+use sottovoce_protocol::{Overspent, Peer, Release};
+use sottovoce_simulator::Allowance;
 use sottovoce_topology::mixing::Mixing;
 
 use super::{Entry, Method, Options, Way};
@@ -39,13 +40,13 @@ impl Way for Central {
         settings: &Settings,
         _threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {
-        let gate = Gate::new(settings.budget());
+        let allowance = Allowance::gaussian(settings.budget())?;
         Ok(Box::new(Server {
             task,
             settings: settings.clone(),
             iteration: 0,
             model: task.start(),
-            gate,
+            allowance,
             stopped: None,
         }))
     }
@@ -70,7 +71,7 @@ struct Server<'a> {
     settings: Settings,
     iteration: usize,
     model: Vec<f64>,
-    gate: Gate,
+    allowance: Allowance,
     stopped: Option<Overspent>,
 }
 
@@ -78,7 +79,7 @@ impl Server<'_> {
     /// What one contribution releases, to someone who sees every model.
     fn release(&self) -> Release {
         let sensitivity = self.task.sensitivity();
-        Release { sensitivity, noise: self.settings.sigma * sensitivity }
+        Release::gaussian(sensitivity, self.settings.sigma * sensitivity)
     }
 
     /// The mean of all clipped gradients, with noise on their sum.
@@ -103,7 +104,7 @@ impl Engine for Server<'_> {
         if self.iteration == self.settings.iterations || self.stopped.is_some() {
             return Ok(false);
         }
-        if let Err(overspent) = self.gate.admit(self.release()) {
+        if let Err(overspent) = self.allowance.admit(&self.release()) {
             self.stopped = Some(overspent);
             return Ok(false);
         }
@@ -123,7 +124,8 @@ impl Engine for Server<'_> {
             return Err(Error::refused(format!("`checkpoint` has {theirs} parameters: the task has {ours}")));
         }
         let other = |_| Error::refused("`checkpoint` is of a run with another budget; begin anew");
-        (0..iteration).try_for_each(|_| self.gate.admit(self.release()).map_err(other))?;
+        let release = self.release();
+        (0..iteration).try_for_each(|_| self.allowance.admit(&release).map_err(other))?;
         (self.iteration, self.model) = (iteration, model);
         Ok(())
     }
@@ -137,7 +139,7 @@ impl Engine for Server<'_> {
     }
 
     fn spent(&self) -> f64 {
-        self.gate.spent()
+        self.allowance.spent()
     }
 
     fn stopped(&self) -> Option<Overspent> {

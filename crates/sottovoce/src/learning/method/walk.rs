@@ -7,7 +7,7 @@ use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
 use sottovoce_protocol::{Overspent, Peer};
-use sottovoce_simulator::walk::{Stroll, WalkSetup};
+use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 use sottovoce_views::descent::DescentLoss;
@@ -87,7 +87,7 @@ impl Way for Walk {
         let descend = |peer| -> Gradient<'a> {
             Box::new(move |turn, gamma, token: &mut Vec<f64>| task.descend(seed, peer, turn, gamma, token))
         };
-        Ok(Box::new(Tokens(Stroll::new(setup, seed, descend)?)))
+        Ok(Box::new(Tokens(FastWalk::new(setup, seed, descend)?)))
     }
 
     /// Steps of each token: together they visit everyone `iterations` times on average.
@@ -217,11 +217,11 @@ impl Way for Walk {
 type Gradient<'a> = Box<dyn FnMut(usize, f64, &mut Vec<f64>) + 'a>;
 
 /// A run under way.
-struct Tokens<'a>(Stroll<'a, Gradient<'a>>);
+struct Tokens<'a>(FastWalk<'a, Gradient<'a>>);
 
 impl Engine for Tokens<'_> {
     fn advance(&mut self, seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool> {
-        Ok(self.0.step(seen))
+        Ok(self.0.step(seen)?)
     }
 
     fn state(&self) -> State {

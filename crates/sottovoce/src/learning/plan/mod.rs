@@ -13,7 +13,7 @@ use sottovoce_topology::spectrum::Spectrum;
 
 use crate::learning::losses::Question;
 use crate::learning::method::METHODS;
-use crate::learning::{Against, Method, Origin, Promise, Session, Settings, Spread, Task, Trivial};
+use crate::learning::{Against, Measures, Method, Origin, Promise, Session, Settings, Spread, Task, Trivial};
 use crate::{Error, Result, require};
 
 /// Step sizes that are tried of each method.
@@ -23,7 +23,8 @@ const TRIED: usize = 4;
 const CHOSEN: &str =
     "the rows on which method, step size and contributions were tried are public, or that choice is paid for";
 /// Which numbers of a plan no noise protects.
-const WITHOUT_PRIVACY: [&str; 5] = ["rows/accuracy", "rows/step", "rows/iterations", "chosen", "trivial"];
+const WITHOUT_PRIVACY: [&str; 7] =
+    ["rows/accuracy", "rows/rmse", "rows/r_squared", "rows/step", "rows/iterations", "chosen", "trivial"];
 
 /// What is to be planned.
 #[derive(Debug, Clone, Copy)]
@@ -55,8 +56,9 @@ pub struct Row {
     pub step: f64,
     /// Noise on a gradient, in sensitivities (of the first run: a walk's noise depends on its path).
     pub sigma: f64,
-    /// Accuracy over the runs.
-    pub accuracy: Spread,
+    /// What models are worth on the test rows, over the runs.
+    #[serde(flatten)]
+    pub measures: Measures<Spread>,
     /// Messages of the whole run.
     pub messages: u64,
     /// By what right the target is met.
@@ -78,7 +80,7 @@ pub struct LearningPlan {
     pub gap: f64,
     /// What had to hold.
     pub promise: Promise,
-    /// The best of each method, by accuracy.
+    /// The best of each method, by accuracy or R².
     pub rows: Vec<Row>,
     /// Which of them is chosen: the most accurate without a server.
     pub chosen: usize,
@@ -105,7 +107,7 @@ impl Problem<'_> {
         let gap = Spectrum::of(self.mixing)?.gap.value;
         let methods = METHODS.iter().map(|entry| entry.method(&entry.planned, Some(self.mixing)));
         let mut rows = methods.map(|method| self.best(method?, &done)).collect::<Result<Vec<_>>>()?;
-        rows.sort_by(|a, b| b.accuracy.mean.total_cmp(&a.accuracy.mean));
+        rows.sort_by(|a, b| b.measures.first().mean.total_cmp(&a.measures.first().mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
         Ok(LearningPlan {
             task: self.task.name.clone(),
@@ -152,17 +154,17 @@ impl Problem<'_> {
                 method.name()
             )));
         };
-        let mut accuracies = Vec::new();
+        let mut measures = Vec::new();
         for run in 0..self.runs as u64 {
             let settings =
                 self.settings(method, best.iterations, best.step, self.seed.wrapping_add(1 + run))?;
-            accuracies.push(self.learn(&settings)?.accuracy());
+            measures.push(self.learn(&settings)?.measures());
             done();
         }
-        self.row(&best, &accuracies)
+        self.row(&best, &measures)
     }
 
-    fn row(&self, best: &Settings, accuracies: &[f64]) -> Result<Row> {
+    fn row(&self, best: &Settings, measures: &[Measures]) -> Result<Row> {
         let question = self.question(best);
         let standing = match self.promise.against {
             Against::WireTapper => Standing::Proven,
@@ -173,7 +175,7 @@ impl Problem<'_> {
             iterations: best.iterations,
             step: best.step,
             sigma: best.sigma,
-            accuracy: Spread::of(accuracies),
+            measures: Measures::of_runs(measures),
             messages: best.method.way().messages(&question)?,
             standing: standing.given(self.task.assumptions()).given(&self.choice()),
             serverless: best.method.way().is_serverless(),

@@ -11,13 +11,14 @@ impl LearningPlan {
     pub fn headline(&self) -> String {
         let row = &self.rows[self.chosen];
         format!(
-            "Learn by {}: {} contributions of each peer under noise {} keep {}; accuracy {}, without features {:.3}",
+            "Learn by {}: {} contributions of each peer under noise {} keep {}; {} {}, without features {:.3}",
             row.method,
             row.iterations,
             round_up(row.sigma),
             self.promise.target,
-            row.accuracy,
-            self.trivial.accuracy
+            row.measures.name(),
+            row.measures.first(),
+            self.trivial.measures.first()
         )
     }
 }
@@ -33,16 +34,23 @@ impl fmt::Display for LearningPlan {
         writeln!(
             f,
             "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
-            "method", "accuracy **", "range **", "times", "step", "noise", "messages"
+            "method",
+            format!("{} **", self.trivial.measures.name()),
+            "range **",
+            "times",
+            "step",
+            "noise",
+            "messages"
         )?;
         let assumptions = assumptions(&self.rows);
         for (i, row) in self.rows.iter().enumerate() {
             let mark = if i == self.chosen { "*" } else { " " };
-            let accuracy = row.accuracy.to_string();
-            let range = format!("{:.3} to {:.3}", row.accuracy.least, row.accuracy.most);
+            let spread = row.measures.first();
+            let (measured, range) =
+                (spread.to_string(), format!("{:.3} to {:.3}", spread.least, spread.most));
             writeln!(
                 f,
-                "{mark} {:<14}{accuracy:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
+                "{mark} {:<14}{measured:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
                 row.method,
                 row.iterations,
                 row.step,
@@ -51,7 +59,7 @@ impl fmt::Display for LearningPlan {
                 right(&row.standing, &assumptions)
             )?;
         }
-        let trivial = format!("{:.3}", self.trivial.accuracy);
+        let trivial = format!("{:.3}", self.trivial.measures.first());
         writeln!(f, "  {:<14}{trivial:>9}", "no features")?;
         writeln!(
             f,

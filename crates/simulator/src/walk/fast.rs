@@ -1,26 +1,41 @@
 //! Tokens on a perfect network, step after step.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::walk::{Host, Visit};
-use sottovoce_protocol::{Gate, Noise, Overspent, Peer, Release};
+use sottovoce_protocol::walk::{Host, Tally, Visit};
+use sottovoce_protocol::{Chance, Means, Overspent, Peer, Release, Uncovered, Value};
 
 use super::{Turn, WalkSetup};
-use crate::noise::PeerNoise;
-use crate::{Error, Result};
+use crate::noise::{Noise, PeerNoise};
+use crate::{Allowance, Error, Result};
 
-/// Noise of one peer; none where its deviation is 0.
-pub(super) struct Quiet(pub(super) PeerNoise);
+/// What the present holder is lent. A visit throws no dice.
+struct Lent<'w> {
+    noise: PeerNoise,
+    allowance: &'w mut Allowance,
+}
 
-impl Noise<Vec<f64>> for Quiet {
+impl Chance for Lent<'_> {
+    fn bits(&mut self) -> u64 {
+        0
+    }
+}
+
+impl Means<Vec<f64>> for Lent<'_> {
     #[inline]
-    fn draw(&mut self, draw: usize, scale: f64, like: &Vec<f64>) -> Vec<f64> {
-        if scale == 0.0 { vec![0.0; like.len()] } else { self.0.draw(draw, scale, like) }
+    fn admit(&mut self, release: &Release) -> std::result::Result<(), Overspent> {
+        self.allowance.admit(release)
+    }
+
+    #[inline]
+    fn cover(&mut self, draw: u64, scale: f64, value: &mut Vec<f64>) -> std::result::Result<(), Uncovered> {
+        value.add(1.0, &self.noise.draw(draw, scale, value)?);
+        Ok(())
     }
 }
 
 /// Where a walk stands: enough to continue it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct StrollState {
+pub struct WalkState {
     /// Steps that every token has made.
     pub step: usize,
     /// The holder of each token in the next step.
@@ -34,31 +49,37 @@ pub struct StrollState {
 }
 
 /// A walk under way.
-pub struct Stroll<'a, G> {
+pub struct FastWalk<'a, G> {
     setup: WalkSetup<'a>,
-    hosts: Vec<Host<G>>,
+    hosts: Vec<Host>,
+    gradients: Vec<G>,
+    allowances: Vec<Allowance>,
     seed: u64,
-    state: StrollState,
+    state: WalkState,
     stopped: Option<Overspent>,
+    /// What a gradient step makes of a token, before it is admitted.
+    stepped: Vec<f64>,
 }
 
-impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> Stroll<'a, G> {
+impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
     /// All tokens at their first holders. `descend(peer)` gives a peer's gradient steps: `(contribution, gamma, token)`.
     pub fn new(setup: WalkSetup<'a>, seed: u64, descend: impl Fn(Peer) -> G) -> Result<Self> {
         setup.check()?;
-        let hosts = setup.hosts(descend);
-        let state = StrollState {
+        let hosts = setup.hosts();
+        let gradients = (0..hosts.len()).map(descend).collect();
+        let (allowances, stepped) = (setup.allowances()?, setup.start.clone());
+        let state = WalkState {
             step: 0,
             holders: setup.launch.clone(),
             tokens: vec![setup.start.clone(); setup.launch.len()],
             contributions: vec![0; hosts.len()],
             draws: vec![0; hosts.len()],
         };
-        Ok(Self { setup, hosts, seed, state, stopped: None })
+        Ok(Self { setup, hosts, gradients, allowances, seed, state, stopped: None, stepped })
     }
 
     /// Goes on from where an earlier run stood.
-    pub fn resume(&mut self, state: StrollState) -> Result<()> {
+    pub fn resume(&mut self, state: WalkState) -> Result<()> {
         let fits = state.holders.len() == self.state.holders.len()
             && state.tokens.len() == self.state.tokens.len()
             && state.tokens.iter().all(|token| token.len() == self.setup.start.len())
@@ -69,24 +90,25 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> Stroll<'a, G> {
             let value = format!("{} tokens after {} steps", state.tokens.len(), state.step);
             return Err(Error::parameter("checkpoint", value, "it belongs to another run; begin anew"));
         }
-        let release = Release { sensitivity: self.setup.course.sensitivity, noise: self.setup.course.noise };
-        for ((host, &contributions), &draws) in
-            self.hosts.iter_mut().zip(&state.contributions).zip(&state.draws)
-        {
-            let mut gate = Gate::new(self.setup.budget);
+        let (release, mut allowances) = (self.setup.course.release(), self.setup.allowances()?);
+        for (allowance, &contributions) in allowances.iter_mut().zip(&state.contributions) {
             for _ in 0..contributions {
-                gate.admit(release).map_err(|error| {
+                allowance.admit(&release).map_err(|error| {
                     Error::parameter("checkpoint", error, "it belongs to another run; begin anew")
                 })?;
             }
-            host.resume(contributions, draws, gate);
         }
+        let tallies = state.contributions.iter().zip(&state.draws);
+        for (host, (&contributions, &draws)) in self.hosts.iter_mut().zip(tallies) {
+            host.resume(Tally { contributions, draws, spent: false });
+        }
+        self.allowances = allowances;
         self.state = state;
         Ok(())
     }
 
     /// Where the walk stands.
-    pub fn state(&self) -> &StrollState {
+    pub fn state(&self) -> &WalkState {
         &self.state
     }
 
@@ -104,35 +126,44 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> Stroll<'a, G> {
         self.stopped
     }
 
-    /// Squared Gaussian loss towards a wire-tapper of the peer that has lost most.
+    /// Squared Gaussian loss towards a wire-tapper of the peer that has lost most, rounded up.
     pub fn spent(&self) -> f64 {
-        self.hosts.iter().map(|host| host.gate().spent()).fold(0.0, f64::max)
+        self.allowances.iter().map(Allowance::spent).fold(0.0, f64::max)
     }
 
     /// One step of every token; shows `(token, holder, what it did)`. `false` when the walk is over.
     #[inline]
-    pub fn step(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> bool {
+    pub fn step(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
         let (step, course) = (self.state.step, self.setup.course);
         if step == course.steps {
-            return false;
+            return Ok(false);
         }
         for (token, (value, holder)) in self.state.tokens.iter_mut().zip(&mut self.state.holders).enumerate()
         {
             let host = &mut self.hosts[*holder];
-            let mut noise = Quiet(PeerNoise::new(self.seed, *holder));
-            let (visit, refused) = host.visit(value, step, &course, &mut noise);
+            let stepped = host.due(step, 0, &course).map(|due| {
+                self.stepped.clone_from(value);
+                (self.gradients[*holder])(due.contribution, due.size, &mut self.stepped);
+                &mut self.stepped
+            });
+            let noise = PeerNoise::new(self.seed, *holder);
+            let mut lent = Lent { noise, allowance: &mut self.allowances[*holder] };
+            let (visit, refused) = host.visit(value, stepped, step, &course, &mut lent).map_err(|error| {
+                Error::parameter("sigma", error.scale, "give a positive, finite standard deviation")
+            })?;
             self.stopped = self.stopped.or(refused);
-            self.state.contributions[*holder] = host.contributions();
-            self.state.draws[*holder] = host.draws();
+            let Tally { contributions, draws, .. } = host.tally();
+            (self.state.contributions[*holder], self.state.draws[*holder]) = (contributions, draws);
             seen(token, *holder, visit);
             *holder = host.next(&mut Turn::new(self.seed, token, step));
         }
         self.state.step += 1;
-        true
+        Ok(true)
     }
 
     /// All remaining steps.
-    pub fn run(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) {
-        while self.step(&mut seen) {}
+    pub fn run(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<()> {
+        while self.step(&mut seen)? {}
+        Ok(())
     }
 }

@@ -1,0 +1,79 @@
+//! `sottovoce audit FILE.toml`: an experiment under attack.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+use sottovoce::experiment::{Experiment, folder_of};
+use sottovoce_audit::reconstruct::{Claim, Prior, Question};
+
+use super::reconstruct::{Weighing, attack};
+use super::source::Source;
+use crate::Global;
+use crate::graph::count;
+
+/// Arguments of `audit FILE.toml`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce audit my.toml\n  sottovoce audit my.toml --runs 10000"
+)]
+pub(crate) struct File {
+    /// The experiment.
+    file: PathBuf,
+    /// Number of runs of each attack.
+    #[arg(long, value_name = "R", default_value = "2000", value_parser = count)]
+    runs: usize,
+}
+
+/// The options of `audit source`, with their defaults.
+#[derive(Debug, Parser)]
+struct Defaults {
+    #[command(flatten)]
+    source: Source,
+}
+
+impl File {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let experiment = Experiment::read(&self.file)?;
+        let seed = global.seed_of(&experiment);
+        match &experiment {
+            Experiment::Averaging(averaging) => {
+                let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
+                let range = averaging.values.range;
+                let question = Question {
+                    observers: if ready.observers.is_empty() { vec![0] } else { ready.observers.clone() },
+                    setting: ready.setting.clone(),
+                    sigma: ready.sigma,
+                    sensitivity: ready.sensitivity,
+                    values: Some(ready.values.all.iter().map(|value| value[0]).collect()),
+                    prior: Prior { mean: range.low.midpoint(range.high), deviation: range.width() / 2.0 },
+                    runs: self.runs,
+                    seed,
+                };
+                let weighing = Weighing {
+                    weights: averaging.graph.weights(),
+                    lazy: averaging.graph.lazy.unwrap_or(0.0),
+                    target: 0.5,
+                };
+                attack(&question, &Claim::Exact, &weighing, ready.names(), global)
+            }
+            Experiment::Rumor(rumor) => {
+                let rumor = rumor.settings(seed)?.rumor()?;
+                let [peers, curious] = [rumor.peers(), rumor.curious()].map(|n| n.to_string());
+                let (muting, runs) = (rumor.muting().to_string(), self.runs.to_string());
+                let words = [
+                    "source",
+                    "--nodes",
+                    &peers,
+                    "--curious",
+                    &curious,
+                    "--muting",
+                    &muting,
+                    "--runs",
+                    &runs,
+                    "--rounds",
+                ];
+                Defaults::try_parse_from(words)?.source.run(&Global { seed, ..global.clone() })
+            }
+        }
+    }
+}

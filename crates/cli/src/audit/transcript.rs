@@ -1,0 +1,66 @@
+//! `sottovoce audit transcript`: did peers do what was agreed, and does the account of the run stand?
+
+use std::path::PathBuf;
+
+use clap::Args;
+use sottovoce::transcript;
+use sottovoce_audit::reconstruct::{Claim, Prior, Question};
+use sottovoce_topology::mixing::Weights;
+use sottovoce_views::door::Source;
+
+use super::Failed;
+use super::reconstruct::{Weighing, attack};
+use crate::Global;
+use crate::graph::count;
+
+const EXAMPLES: &str = "Examples:
+  sottovoce run averaging --peers 32 --epsilon 2 --out mine
+  sottovoce audit transcript mine/transcript.json
+
+Every message must follow a release with the noise that was agreed on, and go where the plan lets it go; else the account of the run is void. Then what the
+observers heard is attacked: values are drawn anew, since a transcript holds none. Exit code 0: the account stands. 1: it does not.";
+
+/// Arguments of `audit transcript`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Transcript {
+    /// The transcript: `transcript.json` of a report.
+    file: PathBuf,
+    /// Peers who pool what they heard, by name, separated by commas (default: those of the experiment, or the first peer).
+    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')]
+    observers: Vec<String>,
+    /// Number of runs of the attack.
+    #[arg(long, value_name = "R", default_value = "2000", value_parser = count)]
+    runs: usize,
+}
+
+impl Transcript {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let file = transcript::File::read(&self.file)?;
+        let problems = file.check()?;
+        if !problems.is_empty() {
+            return Err(Failed(format!("peers did not do what was agreed: {}", problems.join("; "))).into());
+        }
+        let public = file.public()?.asked(&self.observers, None)?;
+        let observers = if public.observers.is_empty() { vec![0] } else { public.observers.clone() };
+        if file.past()?.source(&observers) != Source::Planned {
+            anyhow::bail!(
+                "`transcript` is of a run in which peers went on without those they missed: the attack knows planned messages only; see what was revealed by \
+                 `sottovoce account transcript`"
+            );
+        }
+        let question = Question {
+            setting: public.setting.clone(),
+            observers,
+            sigma: public.sigma,
+            sensitivity: public.sensitivity,
+            prior: Prior { mean: 0.0, deviation: public.sensitivity / 2.0 },
+            values: None,
+            runs: self.runs,
+            seed: global.seed,
+        };
+        let names = public.graph.labels().map(<[String]>::to_vec);
+        let weighing = Weighing { weights: Weights::MetropolisPlusOne, lazy: 0.0, target: 0.5 };
+        attack(&question, &Claim::Exact, &weighing, names, global)
+    }
+}

@@ -1,0 +1,56 @@
+//! What a driver lends to a machine: random bits, the budget, noise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Chance, Release};
+
+/// Noise is never further out than so many scales, in any coordinate: whoever covers a value cuts it there. (A Gaussian is not drawn so far out
+/// once in `10^340` times.) So what honest peers say has a range.
+pub const FAR: f64 = 40.0;
+
+/// What a driver lends to a machine while it handles an input.
+pub trait Means<V>: Chance {
+    /// Admits a release and counts it, or refuses it and changes nothing. On a node the count is durable before this returns.
+    fn admit(&mut self, release: &Release) -> Result<(), Overspent>;
+
+    /// Hides a value: rounds it to the grid, if there is one, then adds fresh noise of this scale to every coordinate, cut at [`FAR`]
+    /// scales. `draw` numbers the draws of a peer: no two may share a number. Where it fails nothing may be sent.
+    fn cover(&mut self, draw: u64, scale: f64, value: &mut V) -> Result<(), Uncovered>;
+
+    /// Releases a private value: admitted first, then covered. Where this fails nothing may be sent.
+    fn release(&mut self, release: &Release, draw: u64, scale: f64, value: &mut V) -> Result<(), Withheld> {
+        self.admit(release)?;
+        Ok(self.cover(draw, scale, value)?)
+    }
+}
+
+/// A release was refused; nothing was spent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("the release costs {asked} of the budget and {left} is left: raise the budget or the noise")]
+pub struct Overspent {
+    /// What the release would cost; infinite if the budget has no price for it.
+    pub asked: f64,
+    /// What is left.
+    pub left: f64,
+}
+
+/// A value could not be hidden; nothing was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[error("`scale` is {scale} at draw {draw}: no such noise can be drawn; give a positive, finite scale")]
+pub struct Uncovered {
+    /// Which draw.
+    pub draw: u64,
+    /// The scale that was asked for.
+    pub scale: f64,
+}
+
+/// Why a private value was not released.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum Withheld {
+    /// The budget forbids it.
+    #[error(transparent)]
+    Overspent(#[from] Overspent),
+    /// There is no noise for it.
+    #[error(transparent)]
+    Uncovered(#[from] Uncovered),
+}

@@ -1,0 +1,52 @@
+//! What a peer may release: the proven filter, asked before anything is sent.
+
+use sottovoce_privacy::{Budget, Filter};
+use sottovoce_protocol::{Overspent, Release};
+
+use crate::Result;
+
+/// A peer's budget, and what was spent of it (`docs/theorems/filters.md`).
+///
+/// ```
+/// use sottovoce_protocol::Release;
+/// use sottovoce_simulator::Allowance;
+/// let mut allowance = Allowance::gaussian(0.3)?;
+/// assert!(allowance.admit(&Release::gaussian(1.0, 2.0)).is_ok());
+/// let refused = allowance.admit(&Release::gaussian(1.0, 2.0)).unwrap_err();
+/// assert!((refused.left - 0.05).abs() < 1e-12);
+/// # Ok::<(), sottovoce_simulator::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allowance {
+    filter: Filter,
+}
+
+impl Allowance {
+    /// A budget in any currency.
+    pub fn new(budget: Budget) -> Result<Self> {
+        Ok(Self { filter: Filter::new(budget)? })
+    }
+
+    /// A budget of squared Gaussian loss towards a wire-tapper; infinite: everything is admitted, and still counted.
+    pub fn gaussian(mu_squared: f64) -> Result<Self> {
+        Self::new(Budget::gaussian(mu_squared)?)
+    }
+
+    /// Admits a release and counts it, or refuses it and changes nothing.
+    pub fn admit(&mut self, release: &Release) -> std::result::Result<(), Overspent> {
+        let loss = release.loss();
+        let admitted = match &loss {
+            Ok(loss) => self.filter.spend(loss),
+            Err(_) => self.filter.spend_unknown(),
+        };
+        admitted.map_err(|_| {
+            let asked = loss.map_or(f64::INFINITY, |loss| self.filter.price(&loss));
+            Overspent { asked, left: self.filter.remaining() }
+        })
+    }
+
+    /// What was spent, in the budget's currency, rounded up.
+    pub fn spent(&self) -> f64 {
+        self.filter.spent()
+    }
+}

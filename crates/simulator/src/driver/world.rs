@@ -1,0 +1,42 @@
+//! What differs between protocols when they are driven: dice, noise, private steps, and what becomes of notes.
+
+use sottovoce_protocol::{InputOf, Machine, Peer, Uncovered};
+
+use crate::record::{Envelope, Step};
+
+/// What a driver needs besides machines and a network: one small adapter for each protocol.
+pub trait World<M: Machine> {
+    /// An input is about to be handled.
+    fn turn(&mut self, _peer: Peer, _input: &InputOf<M>) {}
+
+    /// 64 random bits for the input that is being handled.
+    fn bits(&mut self, peer: Peer) -> u64;
+
+    /// Fresh noise of this scale for a value like this one.
+    fn noise(&mut self, peer: Peer, draw: u64, scale: f64, like: &M::Value) -> Result<M::Value, Uncovered>;
+
+    /// Makes a peer's private step of this size; a world without private data leaves the value as it is.
+    fn compute(&mut self, _peer: Peer, _iteration: usize, _size: f64, _value: &mut M::Value) {}
+
+    /// A message is about to be handed over.
+    fn heard(&mut self, _envelope: &Envelope<'_, M>) {}
+
+    /// A step was made: here notes are read.
+    fn step(&mut self, _step: &Step<'_, M>) {}
+
+    /// Whether the run is over.
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
+/// A world of public protocols: no dice, no noise, nothing to compute.
+impl<M: Machine> World<M> for () {
+    fn bits(&mut self, _: Peer) -> u64 {
+        0
+    }
+
+    fn noise(&mut self, _: Peer, draw: u64, scale: f64, _: &M::Value) -> Result<M::Value, Uncovered> {
+        Err(Uncovered { draw, scale })
+    }
+}

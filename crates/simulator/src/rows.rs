@@ -1,0 +1,41 @@
+//! What each peer is told of the graph: its own rows, and no other. Protocols know no more.
+
+use std::collections::BTreeMap;
+
+use sottovoce_protocol::Peer;
+use sottovoce_protocol::averaging::{Row, Varying};
+use sottovoce_protocol::walk::Transition;
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::schedule::{Schedule, Step};
+
+/// A peer's row of a mixing matrix.
+pub fn mixing(mixing: &Mixing, peer: Peer) -> Row {
+    Row::mutual(mixing.diagonal()[peer], mixing.row(peer))
+}
+
+/// The parts of all peers in the first `rounds` steps of a schedule (fewer if it ends).
+pub fn schedule(schedule: &Schedule, rounds: usize) -> Vec<Varying> {
+    let rounds = schedule.steps().map_or(rounds, |steps| steps.min(rounds));
+    let mut rows = vec![BTreeMap::new(); schedule.nodes()];
+    for round in 0..rounds {
+        match schedule.step(round) {
+            Some(Step::Pair(u, v)) => {
+                rows[u].insert(round, Row::mutual(0.5, [(v, 0.5)]));
+                rows[v].insert(round, Row::mutual(0.5, [(u, 0.5)]));
+            }
+            Some(Step::Mixing(matrix)) => {
+                for (peer, rows) in rows.iter_mut().enumerate() {
+                    rows.insert(round, mixing(matrix, peer));
+                }
+            }
+            Some(Step::Idle) | None => {}
+        }
+    }
+    rows.into_iter().map(|rows| Varying::new(rows, rounds)).collect()
+}
+
+/// A peer's row of a mixing matrix to draw from, itself first if it may keep the token.
+pub fn transition(mixing: &Mixing, peer: Peer) -> Transition {
+    let own = (mixing.diagonal()[peer] > 0.0).then_some((peer, mixing.diagonal()[peer]));
+    Transition::new(own.into_iter().chain(mixing.row(peer)))
+}

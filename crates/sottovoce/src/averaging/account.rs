@@ -1,0 +1,307 @@
+//! What is revealed by an averaging, planned or past: to a wire-tapper, to every single peer, to named observers.
+
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_privacy::{Adversary, Gdp, Guarantee, Loss, Standing, limits};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_topology::Graph;
+use sottovoce_views::door::{Overheard, Past, Setting, Source, account, wire_tapper};
+use sottovoce_views::exact::Results;
+use sottovoce_views::published::{self, Formula};
+
+use super::pairs::{Pairs, hops};
+use crate::experiment::Ready;
+use crate::experiment::graph::peer;
+use crate::terms::{Stated, short_up};
+use crate::{Result, require};
+
+/// Peers up to which every pair is accounted for.
+const ALL_PAIRS: usize = 300;
+
+/// All that is public of an averaging.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Public {
+    /// The graph, with the names of its peers.
+    pub graph: Graph,
+    /// Who mixes with whom, under which relay noise.
+    pub setting: Setting,
+    /// Standard deviation of the local noise.
+    pub sigma: f64,
+    /// How far one person can move a peer's values.
+    pub sensitivity: f64,
+    /// Probability with which epsilons may fail.
+    pub delta: f64,
+    /// Peers who pool what they hear; none: each by itself.
+    pub observers: Vec<usize>,
+}
+
+impl From<&Ready> for Public {
+    fn from(ready: &Ready) -> Self {
+        Self {
+            graph: ready.place.graph.clone(),
+            setting: ready.setting.clone(),
+            sigma: ready.sigma,
+            sensitivity: ready.sensitivity,
+            delta: ready.experiment.target.delta,
+            observers: ready.observers.clone(),
+        }
+    }
+}
+
+impl Public {
+    /// The same with other observers, by name, and another delta, where they are given.
+    pub fn asked(mut self, observers: &[String], delta: Option<f64>) -> Result<Self> {
+        if !observers.is_empty() {
+            let nodes = self.graph.nodes();
+            let number = |name: &String| peer("observers", name, Some(&self.graph), nodes);
+            self.observers = observers.iter().map(number).collect::<Result<_>>()?;
+            self.observers.sort_unstable();
+            self.observers.dedup();
+        }
+        if let Some(delta) = delta {
+            require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+            self.delta = delta;
+        }
+        Ok(self)
+    }
+}
+
+/// A run that is planned, or over.
+pub trait Judgeable: Overheard {
+    /// What its losses towards these observers are computed from.
+    fn source(&self, observers: &[usize]) -> Source;
+
+    /// Losses of all pairs.
+    fn pairs(&self, plan: &Setting) -> Result<Pairs>;
+}
+
+impl Judgeable for Setting {
+    fn source(&self, _: &[usize]) -> Source {
+        Source::Planned
+    }
+
+    fn pairs(&self, plan: &Setting) -> Result<Pairs> {
+        Pairs::planned(plan)
+    }
+}
+
+impl Judgeable for Past {
+    fn source(&self, observers: &[usize]) -> Source {
+        Past::source(self, observers)
+    }
+
+    fn pairs(&self, plan: &Setting) -> Result<Pairs> {
+        match Past::source(self, &[0]) {
+            Source::Planned => Pairs::planned(plan),
+            _ => Pairs::of(self),
+        }
+    }
+}
+
+/// A run, with what everyone learns from it.
+pub(super) struct Views<R> {
+    pub(super) public: Public,
+    pub(super) run: R,
+    /// Hops of all pairs; empty where there are too many.
+    pub(super) hops: Vec<Vec<u32>>,
+    pub(super) own: Option<Pairs>,
+    /// What the published formula says of all pairs, one observer after the other.
+    pub(super) printed: Option<Vec<f64>>,
+}
+
+impl<R: Judgeable> Views<R> {
+    pub(super) fn new(public: Public, run: R) -> Result<Self> {
+        let all = run.peers() <= ALL_PAIRS;
+        let own = if all { Some(run.pairs(&public.setting)?) } else { None };
+        let hops = if all { hops(&public.setting)? } else { Vec::new() };
+        let printed = match &public.setting.scheme {
+            Scheme::Gossip { mixing, rounds, .. } if all => {
+                Some(published::gossip_all_pairs(Formula::Theorem1, mixing, *rounds)?)
+            }
+            _ => None,
+        };
+        Ok(Self { public, run, hops, own, printed })
+    }
+
+    /// Those whose view is looked at first.
+    pub(super) fn observers(&self) -> Vec<usize> {
+        if self.public.observers.is_empty() { vec![0] } else { self.public.observers.clone() }
+    }
+
+    fn towards(&self, adversary: &Adversary, peer: usize) -> Result<Guarantee> {
+        Ok(account(&self.run, adversary)?.guarantee(peer, self.public.sensitivity, self.public.sigma)?)
+    }
+
+    /// Towards the wire-tapper, the worst pairs by distance, the named observers together; and the published figure.
+    pub(super) fn guarantees(&self) -> Result<Vec<(String, Guarantee)>> {
+        let (sensitivity, sigma) = (self.public.sensitivity, self.public.sigma);
+        let mut all =
+            vec![("towards someone who sees everything".to_owned(), wire_tapper(sensitivity, sigma)?)];
+        let name = |peer| self.public.graph.label(peer).to_string();
+        for least in [1, 2, 4] {
+            let worst = self.own.as_ref().and_then(|own| own.worst(&self.hops, least));
+            let Some((v, u)) = worst else { continue };
+            let about = format!(
+                "the worst pair at distance {least} or more (peer {} towards peer {})",
+                name(u),
+                name(v)
+            );
+            all.push((about, self.towards(&Adversary::Peer(v), u)?));
+        }
+        if !self.public.observers.is_empty() || self.own.is_none() {
+            let observers = self.observers();
+            let found = account(&self.run, &Adversary::Coalition(observers.clone()))?;
+            let (peer, guarantee) = found.worst(sensitivity, sigma)?;
+            let who = observers.iter().map(|&v| name(v)).collect::<Vec<_>>().join(", ");
+            all.push((format!("the worst off towards {who} (peer {})", name(peer)), guarantee));
+        }
+        if let (Some(own), Some(printed)) = (&self.own, &self.printed)
+            && let Some((v, u)) = own.worst(&self.hops, 2)
+        {
+            let about = format!(
+                "what the published formula says of peer {} towards peer {} (it knows no relay noise)",
+                name(u),
+                name(v)
+            );
+            let exact = self.towards(&Adversary::Peer(v), u)?;
+            all.push((about, refuted(exact, printed[v * self.run.peers() + u], sensitivity / sigma)?));
+        }
+        Ok(all)
+    }
+}
+
+/// A guarantee as the published formula would have it.
+fn refuted(exact: Guarantee, printed: f64, local_mu: f64) -> Result<Guarantee> {
+    let printed = if printed < 1.0 { printed } else { 1.0 };
+    let loss = Loss::Gdp(Gdp::of_square(printed * local_mu.powi(2))?);
+    Ok(Guarantee { loss, standing: Standing::Refuted, ..exact })
+}
+
+/// What the guarantees of a simulated run do not speak of.
+pub(super) fn not_covered(all: &[(String, Guarantee)]) -> Vec<String> {
+    let mut list = all.last().map(|(_, guarantee)| guarantee.not_covered.clone()).unwrap_or_default();
+    list.push(limits::SIMULATION.to_owned());
+    list
+}
+
+/// Those that may be relied on, in words.
+pub(super) fn statements(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<String>> {
+    let reliable = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
+    reliable.map(|(about, guarantee)| Ok(format!("{about}: {}", guarantee.state(delta)?))).collect()
+}
+
+/// All of them, as data.
+pub(super) fn stated(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<Stated>> {
+    all.iter().map(|(about, guarantee)| Ok(Stated::new(about.clone(), guarantee, delta)?)).collect()
+}
+
+/// What an averaging reveals.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Revealed {
+    /// In a sentence.
+    pub headline: String,
+    /// Number of peers.
+    pub peers: usize,
+    /// Their names, where the graph has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// Rounds.
+    pub steps: usize,
+    /// Standard deviation of the local noise.
+    pub sigma: f64,
+    /// Relay noise as a share of it.
+    pub relay_noise: f64,
+    /// How far one person can move a peer's values.
+    pub sensitivity: f64,
+    /// What becomes of the results.
+    pub results: Results,
+    /// What the losses were computed from.
+    pub source: Source,
+    /// Mean over pairs of the loss, in units of local DP. A guarantee for nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mean_loss: Option<f64>,
+    /// The observers who pool what they hear.
+    pub observers: Vec<usize>,
+    /// What each peer loses to them, in units of local DP.
+    pub losses: Vec<f64>,
+    /// Guarantees, with their standing.
+    pub statements: Vec<String>,
+    /// The same as data, and what was published and is wrong.
+    pub guarantees: Vec<Stated>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
+}
+
+/// What a run reveals.
+pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
+    let views = Views::new(public, run)?;
+    let all = views.guarantees()?;
+    let (public, observers) = (&views.public, views.observers());
+    let found = account(&views.run, &Adversary::Coalition(observers.clone()))?;
+    let epsilon =
+        |guarantee: &Guarantee| -> Result<String> { Ok(short_up(guarantee.epsilon(public.delta)?.upper)) };
+    let own = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()).nth(1);
+    let headline = match own {
+        Some((about, guarantee)) => format!(
+            "Epsilon {} at delta {:e}: {about}; plain local privacy would be {}",
+            epsilon(guarantee)?,
+            public.delta,
+            epsilon(&all[0].1)?
+        ),
+        None => format!("Epsilon {} towards whoever sees everything", epsilon(&all[0].1)?),
+    };
+    Ok(Revealed {
+        headline,
+        peers: views.run.peers(),
+        names: public.graph.labels().map(<[String]>::to_vec),
+        steps: public.setting.scheme.rounds(),
+        sigma: public.sigma,
+        relay_noise: public.setting.relay_noise,
+        sensitivity: public.sensitivity,
+        results: public.setting.results,
+        source: views.run.source(&observers),
+        mean_loss: views.own.as_ref().map(Pairs::mean),
+        losses: found.leakage.losses,
+        observers,
+        statements: statements(&all, public.delta)?,
+        guarantees: stated(&all, public.delta)?,
+        not_covered: all.last().map(|(_, guarantee)| guarantee.not_covered.clone()).unwrap_or_default(),
+    })
+}
+
+impl fmt::Display for Revealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline)?;
+        writeln!(
+            f,
+            "  {} peers, {} rounds; sigma {}, relay noise {} of it, sensitivity {}; losses {}",
+            self.peers,
+            self.steps,
+            self.sigma,
+            self.relay_noise,
+            self.sensitivity,
+            match self.source {
+                Source::Planned => "as planned",
+                Source::Traced => "of what was really sent: somebody went on without somebody",
+                Source::Local => "of a peer's own noise alone: what was sent cannot be traced",
+            }
+        )?;
+        writeln!(f, "\nWhat is promised")?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        if f.alternate() {
+            let name = |peer: usize| {
+                self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
+            };
+            let who: Vec<String> = self.observers.iter().map(|&peer| name(peer)).collect();
+            writeln!(f, "\nLosses to {}, in units of local DP", who.join(", "))?;
+            for (peer, loss) in
+                self.losses.iter().enumerate().filter(|(peer, _)| !self.observers.contains(peer))
+            {
+                writeln!(f, "  {:<24} {}", name(peer), short_up(*loss))?;
+            }
+        }
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}

@@ -1,0 +1,262 @@
+//! The transcript of an averaging run as a file: all that is public of the run, and what happened, without any value.
+//!
+//! ```text
+//! run ──► transcript.json ──► account transcript: what was revealed to whom      (averaging::reveal)
+//!                        └──► audit transcript:   did peers do what was agreed?  (check), and the attack on what they said
+//! ```
+//!
+//! It names no file: whoever has it can judge the run, wherever the graph and the values are.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::happened::AveragingTranscript;
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::schedule::{Ending, Schedule, Step};
+use sottovoce_views::door::{Overheard, Past, Setting};
+use sottovoce_views::exact::Results;
+
+use crate::averaging::Public;
+use crate::experiment::Experiment;
+use crate::{Error, Result, require};
+
+/// Counts changes to the file that break readers.
+const SCHEMA_VERSION: u32 = 1;
+/// What is named of a list, at most.
+const SHOWN: usize = 8;
+
+/// A run, as a file has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct File {
+    schema_version: u32,
+    /// The program's version.
+    pub version: String,
+    /// The experiment, as its own file would have it.
+    pub experiment: String,
+    /// The seed of the run.
+    pub seed: u64,
+    peers: usize,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    names: Option<Vec<String>>,
+    edges: Vec<(usize, usize)>,
+    scheme: Mixes,
+    relay_noise: f64,
+    results: Results,
+    sigma: f64,
+    sensitivity: f64,
+    delta: f64,
+    observers: Vec<usize>,
+    transcript: AveragingTranscript,
+}
+
+/// Who mixes with whom.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+enum Mixes {
+    Gossip { matrix: Matrix, rounds: usize, accelerated: bool },
+    Sequence { matrices: Vec<Matrix>, rounds: usize },
+    Pairs { pairs: Vec<Option<(usize, usize)>>, rounds: usize },
+    Butterfly { positions: Vec<usize> },
+}
+
+/// A mixing matrix: its diagonal, and an entry for each edge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Matrix {
+    diagonal: Vec<f64>,
+    entries: Vec<(usize, usize, f64)>,
+}
+
+impl Matrix {
+    fn of(mixing: &Mixing) -> Self {
+        let entry = |(u, v)| (u, v, mixing.weight(u, v));
+        Self { diagonal: mixing.diagonal().to_vec(), entries: mixing.graph().edges().map(entry).collect() }
+    }
+
+    fn mixing(&self) -> Result<Mixing> {
+        let graph = Graph::from_edges(self.diagonal.len(), self.entries.iter().map(|&(u, v, _)| (u, v)))?;
+        let diagonal = self.diagonal.iter().enumerate().map(|(u, &weight)| (u, u, weight));
+        Ok(Mixing::from_entries(&graph, self.entries.iter().copied().chain(diagonal))?)
+    }
+}
+
+impl Mixes {
+    fn of(scheme: &Scheme) -> Self {
+        match scheme {
+            Scheme::Gossip { mixing, rounds, accelerated } => {
+                Self::Gossip { matrix: Matrix::of(mixing), rounds: *rounds, accelerated: *accelerated }
+            }
+            Scheme::Butterfly { positions } => Self::Butterfly { positions: positions.clone() },
+            Scheme::Scheduled { schedule, rounds } => {
+                let steps = || (0..*rounds).map(|t| schedule.step(t).unwrap_or(Step::Idle));
+                if steps().any(|step| matches!(step, Step::Mixing(_))) {
+                    let matrix = |step| match step {
+                        Step::Mixing(mixing) => Some(Matrix::of(mixing)),
+                        Step::Pair(..) | Step::Idle => None,
+                    };
+                    return Self::Sequence {
+                        matrices: steps().filter_map(matrix).collect(),
+                        rounds: *rounds,
+                    };
+                }
+                let pair = |step| match step {
+                    Step::Pair(u, v) => Some((u, v)),
+                    _ => None,
+                };
+                Self::Pairs { pairs: steps().map(pair).collect(), rounds: *rounds }
+            }
+        }
+    }
+
+    fn scheme(&self, peers: usize) -> Result<Scheme> {
+        let scheme = match self {
+            Self::Gossip { matrix, rounds, accelerated } => {
+                Scheme::Gossip { mixing: matrix.mixing()?, rounds: *rounds, accelerated: *accelerated }
+            }
+            Self::Sequence { matrices, rounds } => {
+                let mixings = matrices.iter().map(Matrix::mixing).collect::<Result<_>>()?;
+                Scheme::Scheduled { schedule: Schedule::sequence(mixings, Ending::Stop)?, rounds: *rounds }
+            }
+            Self::Pairs { pairs, rounds } => {
+                let schedule = Schedule::exchanges(peers, pairs.iter().copied(), Ending::Stop)?;
+                Scheme::Scheduled { schedule, rounds: *rounds }
+            }
+            Self::Butterfly { positions } => Scheme::Butterfly { positions: positions.clone() },
+        };
+        scheme.check()?;
+        require(
+            scheme.peers() == peers,
+            "scheme",
+            format!("of {} peers", scheme.peers()),
+            "the file is damaged; run again",
+        )?;
+        Ok(scheme)
+    }
+}
+
+impl File {
+    /// A run of an experiment.
+    pub fn new(
+        experiment: &Experiment,
+        seed: u64,
+        public: &Public,
+        transcript: AveragingTranscript,
+    ) -> Result<Self> {
+        let Public { graph, setting, sigma, sensitivity, delta, observers } = public;
+        Ok(Self {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            experiment: experiment.to_toml()?,
+            seed,
+            peers: graph.nodes(),
+            names: graph.labels().map(<[String]>::to_vec),
+            edges: graph.edges().collect(),
+            scheme: Mixes::of(&setting.scheme),
+            relay_noise: setting.relay_noise,
+            results: setting.results,
+            sigma: *sigma,
+            sensitivity: *sensitivity,
+            delta: *delta,
+            observers: observers.clone(),
+            transcript,
+        })
+    }
+
+    /// As the bytes of a file.
+    pub fn to_json(&self) -> Result<Vec<u8>> {
+        let wrong =
+            |error: serde_json::Error| Error::refused(format!("`transcript` cannot be written: {error}"));
+        serde_json::to_vec(self).map_err(wrong)
+    }
+
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let refused = |remedy: String| Error::parameter("transcript", path.display(), remedy);
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
+        let file: Self = serde_json::from_str(&text).map_err(|error| {
+            refused(format!(
+                "it is no transcript of an averaging run ({error}); give transcript.json of a report"
+            ))
+        })?;
+        let known = file.schema_version == SCHEMA_VERSION;
+        require(
+            known,
+            "schema_version",
+            file.schema_version,
+            format!("this program reads version {SCHEMA_VERSION}"),
+        )?;
+        for (field, value) in [("sigma", file.sigma), ("sensitivity", file.sensitivity)] {
+            require(value.is_finite() && value > 0.0, field, value, "the file is damaged; run again")?;
+        }
+        let tau = file.relay_noise;
+        require(tau.is_finite() && tau >= 0.0, "relay_noise", tau, "the file is damaged; run again")?;
+        Ok(file)
+    }
+
+    /// All that was public of the run.
+    pub fn public(&self) -> Result<Public> {
+        let mut graph = Graph::from_edges(self.peers, self.edges.iter().copied())?;
+        if let Some(names) = &self.names {
+            graph = graph.with_labels(names.clone())?;
+        }
+        let scheme = self.scheme.scheme(self.peers)?;
+        let setting = Setting { scheme, relay_noise: self.relay_noise, results: self.results };
+        Ok(Public {
+            graph,
+            setting,
+            sigma: self.sigma,
+            sensitivity: self.sensitivity,
+            delta: self.delta,
+            observers: self.observers.clone(),
+        })
+    }
+
+    /// The run as it happened.
+    pub fn past(&self) -> Result<Past> {
+        Ok(Past::new(self.public()?.setting, &self.transcript)?)
+    }
+
+    /// Where peers did not do what was agreed: none, or the account of the run is void.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let setting = self.public()?.setting;
+        let (scheme, peers) = (&setting.scheme, setting.peers());
+        let mut problems = Vec::new();
+        let mut released = BTreeSet::new();
+        for (peer, release) in &self.transcript.releases {
+            if *peer >= peers {
+                problems.push(format!("a release of peer {peer}, of whom there is none"));
+            }
+            if !released.insert(*peer) {
+                problems.push(format!("peer {peer} released its value twice"));
+            }
+            let agreed = release.sensitivity <= self.sensitivity
+                && release.scale >= self.sigma
+                && release.rate.is_none();
+            // A NaN is not agreed on.
+            if !agreed {
+                problems.push(format!(
+                    "peer {peer} released with sensitivity {} under noise {}, where {} and {} were agreed on",
+                    release.sensitivity, release.scale, self.sensitivity, self.sigma
+                ));
+            }
+        }
+        for heard in &self.transcript.messages {
+            let (from, to, round) = (heard.from, heard.to, heard.label.0);
+            if !released.contains(&from) {
+                problems.push(format!("peer {from} spoke without a release"));
+            }
+            if !scheme.may_speak(round, from, to) {
+                problems.push(format!(
+                    "peer {from} told peer {to} something in round {round}, where nothing was planned"
+                ));
+            }
+        }
+        problems.truncate(SHOWN);
+        Ok(problems)
+    }
+}
