@@ -203,7 +203,7 @@ fn what_would_have_to_be_read_off_the_rows_is_refused() {
     refused(&format!("{named} --norm 5"), &["`positive` is missing", "--classes"]);
     refused(&format!("{named} --norm 5 --loss softmax"), &["`classes` is missing"]);
     refused(&format!("{named} --norm 5 --loss softmax --classes b,m"), &["`label` is y", "b, m"]);
-    refused(&format!("{named} --norm 5 --loss squared"), &["`loss` is squared"]);
+    refused(&format!("{named} --norm 5 --loss squared"), &["`objective` is squared"]);
     refused(&format!("{named} --norm 5 --label-threshold 3"), &["labels are names"]);
     refused(
         &format!("{named} --norm 5 --positive m --split dirichlet:0.5"),

@@ -150,8 +150,8 @@ impl Data {
             Kind::Softmax => self.several_classes(table),
             Kind::Squared => {
                 if !table.classes().is_empty() || self.labels != Labels::AsDeclared {
-                    let remedy = "it takes labels that are numbers, as they are; give --loss logistic or softmax for classes";
-                    return Err(Error::parameter("loss", "squared", remedy));
+                    let remedy = "it takes labels that are numbers, as they are; give --objective logistic or softmax for classes";
+                    return Err(Error::parameter("objective", "squared", remedy));
                 }
                 Ok((table, Loss::Squared))
             }
@@ -208,7 +208,7 @@ fn numbered(table: Table) -> Result<Table> {
         None => table.binary("1"),
         Some(row) => {
             let remedy = "logistic regression takes 0 or -1, and 1; give the number that counts as positive (--positive N), or the one \
-                          from which labels do (--label-threshold N); or learn the number itself (--loss squared)";
+                          from which labels do (--label-threshold N); or learn the number itself (--objective squared)";
             Err(Error::row("label", table.labels()[row], row, remedy))
         }
     }

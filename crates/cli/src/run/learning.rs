@@ -22,9 +22,9 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
-  sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --range weight=30:200 --peers 50
-  sottovoce run learning --data visits.csv --label ill --category ward=a,b,c --missing zero --norm 100 --peer-column hospital
-  sottovoce run learning --data houses.csv --label price --loss squared --bounds bounds.csv --peers 20
+  sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
+  sottovoce run learning --data visits.csv --label ill --category ward=a,b,c --peer-column hospital
+  sottovoce run learning --data houses.csv --label price --objective squared --bounds bounds.csv
   sottovoce run learning --data train-images-idx3-ubyte.gz --classes 10
 
 Without --data the task is a synthetic look-alike of Houses (20,640 rows, 8 features, two classes). With a target and no --sigma the noise is

@@ -105,8 +105,8 @@ pub struct TaskSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub width: Option<usize>,
     /// What is learned: a class of two (logistic), a number (squared), or one of several classes (softmax). Default: by how many classes are named.
-    #[cfg_attr(feature = "flags", arg(long, value_enum))]
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long = "objective", alias = "loss", value_enum))]
+    #[serde(rename = "objective", alias = "loss", skip_serializing_if = "Option::is_none")]
     pub loss: Option<LossSpec>,
     /// Weight of the squared length of the model in the loss.
     #[cfg_attr(feature = "flags", arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true))]
@@ -303,8 +303,8 @@ impl TaskSpec {
             None | Some(LossSpec::Logistic) => Loss::Logistic,
             Some(LossSpec::Squared) => Loss::Squared,
             Some(LossSpec::Softmax) => {
-                let remedy = "the labels of Houses are -1 and 1; give --loss logistic";
-                return Err(Error::parameter("loss", "softmax", remedy));
+                let remedy = "the labels of Houses are -1 and 1; give --objective logistic";
+                return Err(Error::parameter("objective", "softmax", remedy));
             }
         };
         let (shards, width) = (self.deal(&houses.train)?, houses.train.width());
