@@ -141,7 +141,7 @@ fn wrong(value: &Value, schema: &Value, root: &Value, at: &str) -> Option<String
     if let Some(word) = schema.get("const") {
         return (value != word).then(|| format!("{at} is {value}, not {word}"));
     }
-    let Some(kind) = schema["type"].as_str() else { return None };
+    let kind = schema["type"].as_str()?;
     let fits = match kind {
         "object" => value.is_object(),
         "array" => value.is_array(),

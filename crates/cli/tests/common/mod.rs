@@ -1,5 +1,7 @@
 //! Running the real binary.
 #![allow(clippy::unwrap_used)]
+// Not every file of tests uses all of it.
+#![allow(dead_code)]
 
 use assert_cmd::Command;
 use serde_json::Value;

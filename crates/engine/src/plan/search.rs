@@ -139,7 +139,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
         delta: problem.delta,
         reason: reason::reason(problem, &rows, chosen),
         statements: statements(problem, &rows[chosen], &verified, &observers)?,
-        guarantees: guarantees(problem, &rows[chosen], &observers, not_covered(problem)),
+        guarantees: guarantees(problem, &rows[chosen], &observers, &not_covered(problem)),
         not_covered: not_covered(problem),
         rows,
         chosen,

@@ -138,7 +138,7 @@ pub(super) fn guarantees(
     problem: &Problem,
     row: &Row,
     observers: &Observers,
-    not_covered: Vec<String>,
+    not_covered: &[String],
 ) -> Vec<Stated> {
     let standing = match row.protocol {
         Protocol::RandomisedGossip => Standing::Conditional(vec![row.standing.clone()]),
@@ -156,7 +156,7 @@ pub(super) fn guarantees(
         unit: Unit::User,
         adjacency: Adjacency::Replace,
         standing,
-        not_covered: not_covered.clone(),
+        not_covered: not_covered.to_vec(),
     };
     let mut all = Vec::new();
     if observers.complete {
