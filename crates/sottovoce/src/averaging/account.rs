@@ -200,10 +200,27 @@ pub(super) fn not_covered(all: &[(String, Guarantee)]) -> Vec<String> {
     list
 }
 
-/// Those that may be relied on, in words.
-pub(super) fn statements(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<String>> {
+/// Those that may be relied on, in words, with the peers' names.
+pub(super) fn statements(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> Result<Vec<String>> {
     let reliable = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
-    reliable.map(|(about, guarantee)| Ok(format!("{about}: {}", guarantee.state(delta)?))).collect()
+    let statement = |(about, guarantee): &(String, Guarantee)| {
+        let said = guarantee.state(delta)?;
+        let said = said.replacen(&guarantee.adversary.to_string(), &named(&guarantee.adversary, graph), 1);
+        Ok(format!("{about}: {said}"))
+    };
+    reliable.map(statement).collect()
+}
+
+/// An adversary by the names of its peers.
+pub(super) fn named(adversary: &Adversary, graph: &Graph) -> String {
+    let name = |peer: &usize| graph.label(*peer).to_string();
+    match adversary {
+        Adversary::Peer(peer) => format!("peer {}", name(peer)),
+        Adversary::Coalition(peers) => {
+            format!("the coalition of peers {}", peers.iter().map(name).collect::<Vec<_>>().join(", "))
+        }
+        other => other.to_string(),
+    }
 }
 
 /// All of them, as data.
@@ -279,7 +296,7 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         mean_loss: views.own.as_ref().map(Pairs::mean),
         losses: found.leakage.losses,
         observers,
-        statements: statements(&all, public.delta)?,
+        statements: statements(&all, public.delta, &public.graph)?,
         guarantees: stated(&all, public.delta)?,
         not_covered: all.last().map(|(_, guarantee)| guarantee.not_covered.clone()).unwrap_or_default(),
     })

@@ -10,7 +10,7 @@ use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;
 
-use super::account::FAR;
+use super::account::{FAR, named};
 use super::grid::{Grid, Point, spread, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
 use super::words;
@@ -114,7 +114,7 @@ pub(super) fn report(
         central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
         errors: errors(run, measured)?,
         attack,
-        guarantees: lines(all, found.delta)?,
+        guarantees: lines(all, found.delta, graph)?,
         notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
         cells: cells(run, found, grid, points, all)?,
         headline: found.headline.clone(),
@@ -171,9 +171,9 @@ fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
 }
 
 /// The lines of guarantees and claims; a claim that is wrong says what is so instead.
-fn lines(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<GuaranteeLine>> {
+fn lines(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> Result<Vec<GuaranteeLine>> {
     let mut lines =
-        all.iter().map(|(about, guarantee)| line(about, guarantee, delta)).collect::<Result<Vec<_>>>()?;
+        all.iter().map(|(about, guarantee)| line(about, guarantee, delta, graph)).collect::<Result<Vec<_>>>()?;
     let far = lines.iter().find(|line| line.statement.starts_with(FAR)).map(|line| line.loss.clone());
     for claim in lines.iter_mut().filter(|line| line.is_claim()) {
         claim.truth = far.clone().unwrap_or_default();
@@ -206,19 +206,19 @@ fn cells(
             let said = words::costs(&average, &all, found.delta)?;
             (all, said)
         };
-        let promised = lines(&all, found.delta)?.iter().map(Promised::from).collect();
+        let promised = lines(&all, found.delta, &run.ready.place.graph)?.iter().map(Promised::from).collect();
         cells.push(Cell { headline, promised, ..cell(point) });
     }
     Ok(cells)
 }
 
-fn line(about: &str, guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {
+fn line(about: &str, guarantee: &Guarantee, delta: f64, graph: &Graph) -> Result<GuaranteeLine> {
     let epsilon = guarantee.epsilon(delta)?;
     let mut not_covered = guarantee.not_covered.clone();
     not_covered.push(limits::SIMULATION.to_owned());
     Ok(GuaranteeLine {
         statement: about.to_owned(),
-        adversary: guarantee.adversary.to_string(),
+        adversary: named(&guarantee.adversary, graph),
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),

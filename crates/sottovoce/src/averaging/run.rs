@@ -269,7 +269,7 @@ impl<'a> Judged<'a> {
             virtual_seconds: self.outcome.duration.as_secs_f64(),
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
-            statements: statements(&all, delta)?,
+            statements: statements(&all, delta, &ready.place.graph)?,
             guarantees: stated(&all, delta)?,
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
