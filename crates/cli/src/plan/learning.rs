@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use super::written::Out;
 use anyhow::bail;
 use clap::Args;
-use sottovoce::experiment::{GraphFile, LearningTarget, TaskSpec};
+use sottovoce::experiment::{Experiment, GraphFile, LearningTarget, TaskSpec};
 
 use crate::Global;
 use crate::graph::count;
@@ -36,10 +37,13 @@ pub(crate) struct LearningArgs {
     /// Runs over which accuracies, or errors, are measured.
     #[arg(long, value_name = "N", default_value = "4", value_parser = count)]
     runs: usize,
+    #[command(flatten)]
+    out: Out,
 }
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        self.out.check()?;
         let (task, notes) = self.task.read(Path::new(""))?;
         notes.iter().for_each(|text| note(text));
         input::of_task(&self.task, &task)?;
@@ -60,6 +64,8 @@ impl LearningArgs {
         let bar = global.progress(problem.trials(), "trying methods");
         let plan = problem.plan(|| bar.inc(1))?;
         bar.finish_and_clear();
-        global.print(&plan)
+        let experiment =
+            Experiment::of_learning_plan(&plan, &self.task, &self.graph, &self.target, global.seed)?;
+        self.out.print(plan, experiment, global)
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Adversary, Gdp, Guarantee, Loss, Standing, limits};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
-use sottovoce_views::door::{Overheard, Past, Setting, Source, account, wire_tapper};
+use sottovoce_views::door::{Overheard, Past, Setting, Source, account};
 use sottovoce_views::exact::Results;
 use sottovoce_views::published::{self, Formula};
 
@@ -151,8 +151,10 @@ impl<R: Judgeable> Views<R> {
     /// Towards the wire-tapper, the worst pairs by distance, the named observers together; and the published figure.
     pub(super) fn guarantees(&self) -> Result<Vec<(String, Guarantee)>> {
         let (sensitivity, sigma) = (self.public.sensitivity, self.public.sigma);
-        let mut all =
-            vec![("towards someone who sees everything".to_owned(), wire_tapper(sensitivity, sigma)?)];
+        let mut all = vec![(
+            "towards someone who sees everything".to_owned(),
+            self.towards(&Adversary::WireTapper, 0)?,
+        )];
         let name = |peer| self.public.graph.label(peer).to_string();
         for least in [1, 2, 4] {
             let worst = self.own.as_ref().and_then(|own| own.worst(&self.hops, least));

@@ -172,8 +172,10 @@ fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
 
 /// The lines of guarantees and claims; a claim that is wrong says what is so instead.
 fn lines(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> Result<Vec<GuaranteeLine>> {
-    let mut lines =
-        all.iter().map(|(about, guarantee)| line(about, guarantee, delta, graph)).collect::<Result<Vec<_>>>()?;
+    let mut lines = all
+        .iter()
+        .map(|(about, guarantee)| line(about, guarantee, delta, graph))
+        .collect::<Result<Vec<_>>>()?;
     let far = lines.iter().find(|line| line.statement.starts_with(FAR)).map(|line| line.loss.clone());
     for claim in lines.iter_mut().filter(|line| line.is_claim()) {
         claim.truth = far.clone().unwrap_or_default();

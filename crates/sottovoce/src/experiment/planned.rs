@@ -3,9 +3,11 @@
 use sottovoce_topology::family::Family;
 
 use super::{
-    AdversarySpec, Averaging, Experiment, GraphSpec, Method, MixingSpec, NoiseSpec, Range, Rumor, TargetSpec,
-    ValuesSpec,
+    AdversarySpec, Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningTarget,
+    Method, MethodSpec, MixingSpec, NoiseSpec, Range, Rumor, StepSpec, TargetSpec, TaskSpec, ValuesSpec,
 };
+use crate::learning::Method as Way;
+use crate::learning::plan::LearningPlan;
 use crate::plan::{Plan, Protocol, RumorPlan};
 use crate::{Error, Result};
 
@@ -61,5 +63,51 @@ impl Experiment {
             delta: None,
             muting,
         })
+    }
+}
+
+impl Experiment {
+    /// The experiment of the chosen row of a plan for learning. The noise is what the target asks for, as in the plan.
+    pub fn of_learning_plan(
+        plan: &LearningPlan,
+        task: &TaskSpec,
+        graph: &GraphFile,
+        target: &LearningTarget,
+        seed: u64,
+    ) -> Result<Self> {
+        let row = &plan.rows[plan.chosen];
+        let mut protocol = MethodSpec { iterations: row.iterations, ..MethodSpec::default() };
+        let (name, needs_graph) = match row.chosen {
+            Way::Gossip(gossip) => {
+                protocol.rounds = Some(gossip.rounds);
+                protocol.accelerated = gossip.accelerated;
+                protocol.relay = Some(gossip.relay).filter(|relay| *relay > 0.0);
+                ("gossip", true)
+            }
+            Way::Walk(walk) => {
+                protocol.tokens = Some(walk.tokens);
+                protocol.burn_in = Some(walk.burn_in);
+                ("walk", true)
+            }
+            Way::Butterfly => ("butterfly", false),
+            Way::Local | Way::Central => {
+                return Err(Error::parameter(
+                    "method",
+                    row.method,
+                    "a baseline is not run; it is there to compare",
+                ));
+            }
+        };
+        protocol.method = Some(name.to_owned());
+        Ok(Self::Learning(Box::new(Learning {
+            seed: Some(seed),
+            seeds: None,
+            task: task.clone(),
+            graph: if needs_graph { graph.clone() } else { GraphFile::default() },
+            protocol,
+            step: StepSpec { size: Some(row.step), markov_step: None },
+            noise: GradientNoise::default(),
+            target: target.clone(),
+        })))
     }
 }

@@ -50,6 +50,9 @@ pub struct Problem<'a> {
 pub struct Row {
     /// Its name.
     pub method: &'static str,
+    /// The method with its parameters.
+    #[serde(skip)]
+    pub chosen: Method,
     /// Contributions of each peer.
     pub iterations: usize,
     /// Step size.
@@ -172,6 +175,7 @@ impl Problem<'_> {
         };
         Ok(Row {
             method: best.method.name(),
+            chosen: best.method,
             iterations: best.iterations,
             step: best.step,
             sigma: best.sigma,
