@@ -108,10 +108,20 @@ fn a_transcript_that_was_tampered_with_is_caught() {
     chatty["transcript"]["messages"][0]["label"] = serde_json::json!(7);
     let mut silent = whole.clone();
     silent["transcript"]["releases"].as_array_mut().unwrap().clear();
-    for (file, said) in [(quiet, "under noise 0.5"), (chatty, "in round 7"), (silent, "without a release")] {
+    let mut gone = whole.clone();
+    gone["transcript"]["messages"].as_array_mut().unwrap().remove(0);
+    for (file, said) in [
+        (quiet, "under noise 0.5"),
+        (chatty, "in round 7"),
+        (silent, "without a release"),
+        (gone, "without having heard"),
+    ] {
         std::fs::write(&path, file.to_string()).unwrap();
         let message = refused(folder.path(), "audit transcript a/transcript.json", 1);
         assert!(message.contains(said), "{message}");
+        assert!(
+            refused(folder.path(), "account transcript a/transcript.json", 2).contains("does not follow")
+        );
     }
     std::fs::write(&path, "{}").unwrap();
     assert!(refused(folder.path(), "account transcript a/transcript.json", 2).contains("no transcript"));

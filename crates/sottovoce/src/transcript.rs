@@ -7,12 +7,13 @@
 //!
 //! It names no file: whoever has it can judge the run, wherever the graph and the values are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_protocol::averaging::{Note, Plan};
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::happened::AveragingTranscript;
+use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
@@ -216,9 +217,14 @@ impl File {
         })
     }
 
-    /// The run as it happened.
+    /// The run as it happened; refused where peers did not do what was agreed, since then no account holds.
     pub fn past(&self) -> Result<Past> {
-        Ok(Past::new(self.public()?.setting, &self.transcript)?)
+        match self.check()?.first() {
+            None => Ok(Past::new(self.public()?.setting, &self.transcript)?),
+            Some(problem) => Err(Error::refused(format!(
+                "`transcript` does not follow its plan ({problem}): nothing can be said of what was revealed; see `sottovoce audit transcript`"
+            ))),
+        }
     }
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
@@ -256,7 +262,41 @@ impl File {
                 ));
             }
         }
+        problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
+        Ok(problems)
+    }
+
+    /// Peers who went on although they had not heard everyone, and do not say so: what they said then is not what was planned.
+    fn unheard(&self, scheme: &Scheme) -> Result<Vec<String>> {
+        let (heard, done) = (arrivals(&self.transcript), finished(&self.transcript));
+        let missed: BTreeSet<(usize, usize, usize)> = (self.transcript.notes.iter())
+            .filter_map(|(peer, note)| match note {
+                Note::Missed { round, from, .. } => Some((*round, *from, *peer)),
+                _ => None,
+            })
+            .collect();
+        // Messages are in the order of rounds: the last one counts.
+        let spoke: BTreeMap<usize, usize> = heard.iter().map(|&(round, from, _)| (from, round)).collect();
+        let mut problems = Vec::new();
+        for (peer, part) in scheme.parts()?.iter().enumerate() {
+            let last =
+                if done.contains(&peer) { part.rounds() } else { spoke.get(&peer).copied().unwrap_or(0) };
+            for round in 0..last.min(part.rounds()) {
+                let silent = |from: &usize| {
+                    let message = (round, *from, peer);
+                    !heard.contains(&message) && !missed.contains(&message)
+                };
+                if let Some(from) =
+                    part.row(round).from.iter().map(|(from, _)| *from).find(|from| silent(from))
+                {
+                    problems.push(format!(
+                        "peer {peer} went on after round {round} without having heard peer {from}"
+                    ));
+                    break;
+                }
+            }
+        }
         Ok(problems)
     }
 }

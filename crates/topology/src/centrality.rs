@@ -1,9 +1,9 @@
-//! Who is central, and who is close to whom: communicability and Katz centrality, which P5 compares privacy losses
+//! Who is central, and who is close to whom: communicability and Katz centrality, which the random-walk paper compares privacy losses
 //! with.
 //!
 //! Communicability is `exp(A)` for the adjacency matrix `A` (Estrada and Hatano): walks of length `k` count `1/k!`.
 //! Every term of its series is non-negative, so summing it loses no digits, not even in entries that are tiny beside
-//! the largest; an eigendecomposition would drown them (P5 plots them on a logarithmic scale). Katz centrality is `(I
+//! the largest; an eigendecomposition would drown them (the random-walk paper plots them on a logarithmic scale). Katz centrality is `(I
 //! - alpha A)^-1 1`: walks of length `k` count `alpha^k`.
 
 use crate::{Error, Graph, Result};
