@@ -117,6 +117,9 @@ impl MethodArgs {
         };
         method.check(&options)?;
         method.check_graph(self.graph.source.graph.is_some())?;
+        if !method.needs_graph {
+            self.graph.source.refuse(method.name)?;
+        }
         Ok(Choice { method, options, iterations: self.iterations, step: None })
     }
 
