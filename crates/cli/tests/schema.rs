@@ -80,11 +80,25 @@ const COMMANDS: &[(&str, &str)] = &[
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
+    ("account transcript", "account transcript OUT-averaging/transcript.json"),
+    ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
     ("reproduce", "reproduce"),
 ];
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 7] = ["silence", "ended", "worst_understatement", "labels", "paper", "quick", "out"];
+const RARE: [&str; 11] = [
+    "silence",
+    "ended",
+    "worst_understatement",
+    "labels",
+    "names",
+    "paper",
+    "quick",
+    "out",
+    "data",
+    "rmse",
+    "r2",
+];
 
 /// Commands whose documents state what is promised.
 const GUARANTEED: [&str; 10] = [
@@ -199,9 +213,9 @@ fn documents_have_the_form_that_the_schema_says() {
         }
     }
     // Nothing is described that no command prints.
-    for (name, schema) in
-        schemas.iter().filter(|(name, _)| !["run file", "run quickstart"].contains(&name.as_str()))
-    {
+    for (name, schema) in schemas.iter().filter(|(name, _)| {
+        !["run file", "run quickstart", "audit file", "account file"].contains(&name.as_str())
+    }) {
         let printed = &used[name.as_str()];
         let described = schema["properties"].as_object().unwrap().keys();
         let described = described.filter(|key| !RARE.contains(&key.as_str()));

@@ -229,7 +229,7 @@ impl Inspection {
             row(
                 "lambda_n",
                 bounded(found.lambda_n),
-                "smallest eigenvalue: the fastest swing, -1 lasts for ever",
+                "smallest eigenvalue: -1 swings for ever",
             ),
             row(
                 "relaxation time",
