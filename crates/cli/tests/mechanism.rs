@@ -138,7 +138,10 @@ fn lists_are_refused_with_entry_field_value_and_remedy() {
         let (_folder, path) = file("events.json", content);
         refused(&format!("account mechanism --events {path}"), &["`events` is", words[0], words[1]]);
     }
-    refused("account mechanism --events nowhere.json", &["`events` is nowhere.json", "give a JSON file"]);
+    refused(
+        "account mechanism --events nowhere.json",
+        &["`events` is nowhere.json", "there is no such file"],
+    );
     refused("account mechanism --events a.json --steps 3", &["--steps"]);
     refused("account mechanism --events a.json --gaussian", &["--gaussian"]);
     refused("account mechanism --events a.json --calibrate --epsilon 1", &["--calibrate"]);
