@@ -106,10 +106,10 @@ impl AveragingArgs {
             return self.matrix(global, &run, graph.as_ref());
         }
         if let Some(size) = self.worst_coalition {
-            return self.coalition(global, &run, size);
+            return self.coalition(global, &run, size, graph.as_ref());
         }
         let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.peers()));
-        let question = self.question(observers.collect::<anyhow::Result<_>>()?);
+        let question = self.question(observers.collect::<anyhow::Result<_>>()?, graph.as_ref());
         let accounted = answer(&run, &question, &self.method.methods())?;
         let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
         global.print(&AveragingAccount {
@@ -121,7 +121,7 @@ impl AveragingArgs {
 
     /// What can be refused before anything is read.
     fn check(&self) -> anyhow::Result<()> {
-        check(&self.question(Vec::new()))?;
+        check(&self.question(Vec::new(), None))?;
         let printed = matches!(self.method, Choice::Published | Choice::PublishedCorrected);
         if printed && self.relay_noise != 0.0 {
             bail!(
@@ -135,8 +135,9 @@ impl AveragingArgs {
         Ok(())
     }
 
-    fn question(&self, observers: Vec<usize>) -> Question {
-        Question { observers, sigma: self.sigma, sensitivity: self.sensitivity, delta: self.delta }
+    fn question(&self, observers: Vec<usize>, graph: Option<&Graph>) -> Question {
+        let names = graph.and_then(Graph::labels).map(<[String]>::to_vec);
+        Question { observers, sigma: self.sigma, sensitivity: self.sensitivity, delta: self.delta, names }
     }
 
     fn matrix(&self, global: &Global, run: &Setting, graph: Option<&Graph>) -> anyhow::Result<()> {
@@ -155,7 +156,7 @@ impl AveragingArgs {
         let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
         let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
         let worst = account(run, &Adversary::Peer(worst.observers[0]))?;
-        let promised = self.promise(&worst)?;
+        let promised = self.promise(&worst, graph)?;
         let terms = Terms { adversary: "any one peer".into(), ..promised.terms };
         let guarantees = vec![promised.stated.of_any_peer()];
         let exact = leakages.iter().map(|leakage| leakage.losses.clone()).collect();
@@ -174,16 +175,22 @@ impl AveragingArgs {
     }
 
     /// The guarantee of whoever loses most to some observers, in words, and its terms.
-    fn promise(&self, found: &Account) -> anyhow::Result<Promised> {
-        Ok(promise(found, &self.question(found.leakage.observers.clone()))?)
+    fn promise(&self, found: &Account, graph: Option<&Graph>) -> anyhow::Result<Promised> {
+        Ok(promise(found, &self.question(found.leakage.observers.clone(), graph))?)
     }
 
-    fn coalition(&self, global: &Global, run: &Setting, size: usize) -> anyhow::Result<()> {
+    fn coalition(
+        &self,
+        global: &Global,
+        run: &Setting,
+        size: usize,
+        graph: Option<&Graph>,
+    ) -> anyhow::Result<()> {
         let bar = global.progress(0, "coalitions");
         let found = run.worst_coalition(size, |_| bar.inc(1))?;
         bar.finish_and_clear();
         let coalition = Adversary::Coalition(found.leakage.observers.clone());
-        let Promised { statement, stated, terms } = self.promise(&account(run, &coalition)?)?;
+        let Promised { statement, stated, terms } = self.promise(&account(run, &coalition)?, graph)?;
         global.print(&Coalition { found, statements: vec![statement], guarantees: vec![stated], terms })
     }
 
@@ -281,7 +288,7 @@ impl fmt::Display for Coalition {
         writeln!(
             f,
             "Peers {} learn most together; peer {} loses {} to them\n",
-            list(&leakage.observers),
+            list(&leakage.observers, |peer| peer.to_string()),
             leakage.worst().0,
             epsilon(&self.guarantees)
         )?;
@@ -292,7 +299,11 @@ impl fmt::Display for Coalition {
             format!("found greedily; no coalition of this size exceeds {}", up(self.found.mean_at_most))
         };
         writeln!(f, "                 ({how})")?;
-        writeln!(f, "  fully exposed  {}\n", list(&sottovoce::averaging::exposed(leakage)))?;
+        writeln!(
+            f,
+            "  fully exposed  {}\n",
+            list(&sottovoce::averaging::exposed(leakage), |peer| peer.to_string())
+        )?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         write!(f, "{}", self.terms)
     }
@@ -378,7 +389,7 @@ impl fmt::Display for AveragingAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.accounted;
         writeln!(f, "{}\n", self.headline())?;
-        let who = found.observers.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
         writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
         writeln!(
             f,
@@ -401,7 +412,7 @@ impl fmt::Display for AveragingAccount {
             self.everybody(f, &columns)?;
         }
         if let Some(exposed) = &found.exposed {
-            writeln!(f, "\n  fully exposed: {}", list(exposed))?;
+            writeln!(f, "\n  fully exposed: {}", list(exposed, |peer| self.name(peer)))?;
         }
         for statement in &found.statements {
             writeln!(f, "  {statement}")?;
@@ -434,9 +445,9 @@ fn up(loss: f64) -> String {
     format!("{:.6}", (loss * 1e6 - 1e-6).ceil() / 1e6)
 }
 
-fn list(peers: &[usize]) -> String {
+fn list(peers: &[usize], name: impl Fn(usize) -> String) -> String {
     const SHOWN: usize = 20;
-    let names: Vec<String> = peers.iter().take(SHOWN).map(usize::to_string).collect();
+    let names: Vec<String> = peers.iter().take(SHOWN).map(|&peer| name(peer)).collect();
     match peers.len() {
         0 => "nobody".into(),
         n if n > SHOWN => format!("{} and {} more", names.join(", "), n - SHOWN),

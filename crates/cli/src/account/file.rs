@@ -42,7 +42,9 @@ impl File {
                     Noise::Given(sigma, _) => sigma,
                     Noise::Calibrated(promise) => promise.sigma(&question)?,
                 };
-                global.print(&account(&question, &[0], sigma, learning.target.delta)?)
+                // Towards the peer that learns most.
+                let observer = question.revealed()?.pairs.observer;
+                global.print(&account(&question, &[observer], sigma, learning.target.delta)?)
             }
             Experiment::Paper(paper) => {
                 bail!(

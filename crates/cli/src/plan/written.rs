@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
@@ -54,6 +54,7 @@ impl Out {
         experiment: Experiment,
         global: &Global,
     ) -> anyhow::Result<()> {
+        let experiment = experiment.from_anywhere(Path::new(""));
         let text = experiment.to_toml()?;
         if let Some(out) = &self.out {
             store::write_file("out", out, self.overwrite, |file| {

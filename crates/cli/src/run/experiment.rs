@@ -105,7 +105,11 @@ fn average(
             report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
             all = report.files()?;
         }
-        let contents = [whole.to_toml()?.into_bytes(), transcript, serde_json::to_vec(&found)?];
+        let contents = [
+            whole.from_anywhere(folder).to_toml()?.into_bytes(),
+            transcript,
+            global.document(&found)?.into_bytes(),
+        ];
         all.extend(BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents));
         files = store::write(out, &all, place.overwrite)?;
     }

@@ -98,10 +98,10 @@ pub(super) fn learn(
     let written = match &out {
         Some(out) => {
             let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
-            let text = Experiment::Learning(Box::new(whole)).to_toml()?.into_bytes();
+            let text = Experiment::Learning(Box::new(whole)).from_anywhere(folder).to_toml()?.into_bytes();
             let mut report = found.report(global.provenance())?;
             report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
-            let mut files = report.files(serde_json::to_vec(&found)?)?;
+            let mut files = report.files(global.document(&found)?.into_bytes())?;
             files.push((EXPERIMENT.into(), text));
             store::write(out, &files, place.overwrite)?
         }

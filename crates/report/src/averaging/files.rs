@@ -61,6 +61,17 @@ impl AveragingReport {
         Ok(files)
     }
 
+    /// A peer in a table: its name, quoted where that is needed, or its number.
+    fn cell_name(&self, peer: usize) -> String {
+        match self.labels.as_ref().map(|labels| &labels[peer]) {
+            Some(name) if name.contains([',', '"', '\n', '\r']) => {
+                format!("\"{}\"", name.replace('"', "\"\""))
+            }
+            Some(name) => name.clone(),
+            None => peer.to_string(),
+        }
+    }
+
     /// Losses at the run's own cell, one line for each observer and peer.
     fn csv(&self) -> String {
         let mut out = String::from("observer,peer,distance,loss,published\n");
@@ -72,7 +83,8 @@ impl AveragingReport {
                     true => self.published[observer][peer].to_string(),
                     false => String::new(),
                 };
-                out += &format!("{observer},{peer},{distance},{},{published}\n", honest(*loss) as f32);
+                let (from, to) = (self.cell_name(observer), self.cell_name(peer));
+                out += &format!("{from},{to},{distance},{},{published}\n", honest(*loss) as f32);
             }
         }
         out

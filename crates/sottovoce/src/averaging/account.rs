@@ -207,15 +207,19 @@ pub(super) fn statements(all: &[(String, Guarantee)], delta: f64, graph: &Graph)
     let reliable = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
     let statement = |(about, guarantee): &(String, Guarantee)| {
         let said = guarantee.state(delta)?;
-        let said = said.replacen(&guarantee.adversary.to_string(), &named(&guarantee.adversary, graph), 1);
+        let said = said.replacen(
+            &guarantee.adversary.to_string(),
+            &named(&guarantee.adversary, |peer| graph.label(peer)),
+            1,
+        );
         Ok(format!("{about}: {said}"))
     };
     reliable.map(statement).collect()
 }
 
 /// An adversary by the names of its peers.
-pub(super) fn named(adversary: &Adversary, graph: &Graph) -> String {
-    let name = |peer: &usize| graph.label(*peer).to_string();
+pub(super) fn named(adversary: &Adversary, name: impl Fn(usize) -> String) -> String {
+    let name = |peer: &usize| name(*peer);
     match adversary {
         Adversary::Peer(peer) => format!("peer {}", name(peer)),
         Adversary::Coalition(peers) => {

@@ -220,7 +220,7 @@ fn line(about: &str, guarantee: &Guarantee, delta: f64, graph: &Graph) -> Result
     not_covered.push(limits::SIMULATION.to_owned());
     Ok(GuaranteeLine {
         statement: about.to_owned(),
-        adversary: named(&guarantee.adversary, graph),
+        adversary: named(&guarantee.adversary, |peer| graph.label(peer)),
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),

@@ -8,6 +8,7 @@ use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
 
+use super::account::named;
 use crate::terms::{Stated, Terms};
 use crate::{Result, require};
 
@@ -25,6 +26,14 @@ pub struct Question {
     pub sensitivity: f64,
     /// Probability with which stated epsilons may fail.
     pub delta: f64,
+    /// What peers are called; by their numbers where there are no names.
+    pub names: Option<Vec<String>>,
+}
+
+impl Question {
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().and_then(|names| names.get(peer)).cloned().unwrap_or_else(|| peer.to_string())
+    }
 }
 
 /// Which accounting.
@@ -164,12 +173,15 @@ pub struct Promised {
 /// What the peer that loses most is promised, and the terms of all losses.
 pub fn promise(account: &Account, question: &Question) -> Result<Promised> {
     let (peer, guarantee) = account.worst(question.sensitivity, question.sigma)?;
-    let statement = format!("peer {peer}, the worst off: {}", guarantee.state(question.delta)?);
+    let who = named(&guarantee.adversary, |peer| question.name(peer));
+    let said = guarantee.state(question.delta)?.replacen(&guarantee.adversary.to_string(), &who, 1);
+    let about = format!("peer {}, the worst off", question.name(peer));
+    let statement = format!("{about}: {said}");
     let adversary = match account.results {
-        Results::Kept => guarantee.adversary.to_string(),
-        Results::Published => format!("{}, with everybody's result", guarantee.adversary),
+        Results::Kept => who,
+        Results::Published => format!("{who}, with everybody's result"),
     };
-    let stated = Stated::new(format!("peer {peer}, the worst off"), &guarantee, question.delta)?;
+    let stated = Stated::new(about, &guarantee, question.delta)?;
     Ok(Promised { statement, stated, terms: Terms::new(guarantee, adversary) })
 }
 

@@ -65,6 +65,8 @@ pub struct Averaged {
     pub mean: f64,
     /// Mean of the peers' results in the run shown (of the first column).
     pub estimate: f64,
+    /// Each peer's result, a number for each column; none for those who have none.
+    pub results: Vec<Option<Vec<f64>>>,
     /// Each column of values.
     pub coordinates: Vec<Coordinate>,
     /// Numbers that lay outside the public range and were moved inside.
@@ -254,6 +256,7 @@ impl<'a> Judged<'a> {
             delta,
             mean: coordinates[0].mean,
             estimate: coordinates[0].estimate,
+            results: self.outcome.finals.clone(),
             coordinates,
             moved: ready.values.moved,
             predicted_error: predicted(ready)?,

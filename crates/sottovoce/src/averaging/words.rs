@@ -120,6 +120,17 @@ impl fmt::Display for Averaged {
         for (label, value) in &self.summary {
             writeln!(f, "  {label:<40} {value}")?;
         }
+        if f.alternate() {
+            writeln!(f, "\nResults of all peers")?;
+            for (peer, result) in self.results.iter().enumerate() {
+                let name = self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone());
+                let shown = result.as_ref().map_or_else(
+                    || "-".to_owned(),
+                    |result| result.iter().map(|x| format!("{x:.4}")).collect::<Vec<_>>().join(", "),
+                );
+                writeln!(f, "  {name:<24} {shown}")?;
+            }
+        }
         writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
         crate::terms::promised(f, &self.statements, &self.not_covered)?;
         writeln!(f, "\nThe attack\n  {}", self.attack)?;

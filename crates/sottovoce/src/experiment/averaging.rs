@@ -233,6 +233,12 @@ impl Averaging {
         let steps = self.protocol.steps;
         require(steps != Some(0), "steps", 0, "give at least one")?;
         match (self.protocol.method, &place.schedule) {
+            (Method::Butterfly, None) if self.graph.weights.is_some() || self.graph.lazy.is_some() => {
+                let field = if self.graph.weights.is_some() { "weights" } else { "lazy" };
+                let remedy =
+                    "a butterfly has weights of its own, and of a graph takes the peers alone; leave it out";
+                Err(Error::parameter(field, "given", remedy))
+            }
             (Method::Butterfly, None) => {
                 if let Some(steps) = steps {
                     let remedy = "a butterfly has its own number of rounds; leave it out";

@@ -36,6 +36,10 @@ pub struct GraphSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, alias = "nodes", value_name = "N", conflicts_with_all = ["graph", "schedule"]))]
     pub peers: Option<usize>,
+    /// Take the largest connected part of the graph.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "flags", arg(long))]
+    pub largest_component: bool,
     /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform (default: metropolis-plus-one).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "WEIGHTS"))]
@@ -91,13 +95,8 @@ impl GraphSpec {
             let path = if file == Path::new("-") { file.clone() } else { folder.join(file) };
             let found = read_graph(&path, format)?;
             let name = file.display().to_string();
-            return Ok(Place {
-                graph: found.graph,
-                schedule: None,
-                sha256: Some(found.sha256),
-                notes: found.notes,
-                name,
-            });
+            let graph = if self.largest_component { found.graph.largest_component()? } else { found.graph };
+            return Ok(Place { graph, schedule: None, sha256: Some(found.sha256), notes: found.notes, name });
         }
         let family = self.family.clone().unwrap_or_else(|| near(self.peers.unwrap_or(64)));
         let graph = generate(&family, seed, true)?;

@@ -111,6 +111,32 @@ impl Experiment {
         }
     }
 
+    /// The same with names of files that hold wherever it is written: those that are relative begin in `folder`.
+    pub fn from_anywhere(&self, folder: &Path) -> Self {
+        let whole = |name: &mut Option<PathBuf>| {
+            if let Some(path) = name.as_mut().filter(|path| path.as_os_str() != "-") {
+                let joined = folder.join(&*path);
+                *path = std::path::absolute(&joined).unwrap_or(joined);
+            }
+        };
+        let mut same = self.clone();
+        match &mut same {
+            Self::Averaging(averaging) => {
+                whole(&mut averaging.graph.file);
+                whole(&mut averaging.graph.schedule);
+                whole(&mut averaging.values.file);
+            }
+            Self::Learning(learning) => {
+                whole(&mut learning.graph.file);
+                whole(&mut learning.task.data);
+                whole(&mut learning.task.bounds);
+            }
+            Self::Rumor(_) => {}
+            Self::Paper(paper) => whole(&mut paper.data),
+        }
+        same
+    }
+
     /// As the text of a file.
     pub fn to_toml(&self) -> Result<String> {
         toml::to_string(self)

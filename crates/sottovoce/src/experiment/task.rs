@@ -320,6 +320,11 @@ impl TaskSpec {
         };
         let model = Model { loss, width, ridge: self.ridge };
         let batch = self.batch.map_or(Batch::All, Batch::Rows);
+        let most = (0..shards.peers()).map(|peer| shards.shard(peer).labels.len()).max().unwrap_or(0);
+        if let Some(batch) = self.batch.filter(|batch| *batch > most) {
+            let remedy = format!("no peer holds more than {most} rows; give at most that");
+            return Err(Error::parameter("batch", batch, remedy));
+        }
         // Rows of norm at most 1 and an intercept.
         let task = Task::new(name, shards, test, model, Clip::Example(1.0), batch)?;
         Ok(task.within(SQRT_2)?.clipped(clip)?)

@@ -106,6 +106,9 @@ impl ValuesSpec {
         let refused = |remedy: String| Error::parameter("values", path.display(), remedy);
         let bytes = std::fs::read(&path)
             .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
+        if bytes.starts_with(&[0x1f, 0x8b]) {
+            return Err(refused("it is packed (gzip); unpack it first".into()));
+        }
         let (mut all, columns) = table(&bytes, graph).map_err(refused)?;
         let mut moved = 0;
         for value in all.iter_mut().flatten() {
