@@ -179,7 +179,7 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     refused("--schedule pairs.json --protocol accelerated --observers 0", &["`protocol` is accelerated"]);
     refused("--schedule pairs.json --observers 0 --steps 9", &["is 9", "5"]);
     refused("--schedule broken.json --observers 0", &["broken.json"]);
-    refused("--schedule none.json --observers 0", &["none.json", "cannot be read"]);
+    refused("--schedule none.json --observers 0", &["none.json", "there is no such file"]);
 }
 
 #[test]

@@ -229,7 +229,10 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
             "account learning --method butterfly --peers 4000000000 --iterations 2 --observers 0",
             ["`peers` is 4000000000", "at most"],
         ),
-        ("account learning --graph GRAPH --peers 4 --iterations 2 --observers 0", ["`peers` is 4", "leave"]),
+        (
+            "account learning --graph GRAPH --peers 4 --iterations 2 --observers 0",
+            ["--peers", "cannot be used"],
+        ),
         ("account learning --graph missing.txt --iterations 2 --observers 0 --delta 1", ["`delta` is 1", ""]),
         ("account mechanism --gaussian --noise-multiplier 1 --buckets 3", ["`buckets` is 3", "leave"]),
         ("account mechanism --laplace --scale 1 --contribution 3", ["`contribution` is 3", "discrete"]),

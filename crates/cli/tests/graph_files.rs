@@ -100,10 +100,10 @@ fn wild_sizes_get_a_message() {
     }
     refused(
         "audit source --nodes 4000000000 --curious 100 --muting 0.5",
-        &["`nodes` is 4000000000", "at most"],
+        &["`peers` is 4000000000", "at most"],
     );
     let butterfly = "account learning --method butterfly --nodes 4000000000 --iterations 3 --observers 0";
-    refused(butterfly, &["`nodes` is 4000000000", "at most"]);
+    refused(butterfly, &["`peers` is 4000000000", "at most"]);
     for node in ["4294967295", "18446744073709551615", "99999999"] {
         let text = format!("{{\"pairwise\": [[0, 1], [1, {node}]]}}");
         let schedule = written(folder.path(), "schedule.json", text.as_bytes());

@@ -253,7 +253,7 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --graph {graph}"), &["`graph` is given"]);
     refused(
         &format!("run learning --nodes 20 --method walk --graph {graph} --no-report"),
-        &["`graph` has 16 peers", "--nodes 16"],
+        &["`graph` has 16 peers", "--peers 16"],
     );
     refused("account learning --iterations 3 --observers 0", &["`graph` is missing"]);
     refused(
@@ -277,9 +277,9 @@ fn options_that_a_method_has_no_use_for_are_refused() {
     let run = "run learning --nodes 16 --no-report --seeds 1 --method";
     let account = "account learning --nodes 16 --observers 0 --method";
     for (options, users) in [
-        ("--rounds 3", "gossip"),
+        ("--steps 3", "gossip"),
         ("--accelerated", "gossip"),
-        ("--relay 0.1", "gossip"),
+        ("--relay-noise 0.1", "gossip"),
         ("--tokens 2", "walk"),
         ("--burn-in 4", "walk"),
     ] {
@@ -295,6 +295,7 @@ fn options_that_a_method_has_no_use_for_are_refused() {
     }
     refused(&format!("{run} gossip --markov-step 2"), &["`markov-step` is 2", "only walk"]);
     for method in ["butterfly", "local", "central"] {
+        let account = account.replace("--nodes 16", "");
         refused(&format!("{account} {method} --graph {graph}"), &["`graph` is given", "gossip and walk"]);
     }
 }

@@ -138,7 +138,10 @@ fn lists_are_refused_with_entry_field_value_and_remedy() {
         let (_folder, path) = file("events.json", content);
         refused(&format!("account mechanism --events {path}"), &["`events` is", words[0], words[1]]);
     }
-    refused("account mechanism --events nowhere.json", &["`events` is nowhere.json", "give a JSON file"]);
+    refused(
+        "account mechanism --events nowhere.json",
+        &["`events` is nowhere.json", "there is no such file"],
+    );
     refused("account mechanism --events a.json --steps 3", &["--steps"]);
     refused("account mechanism --events a.json --gaussian", &["--gaussian"]);
     refused("account mechanism --events a.json --calibrate --epsilon 1", &["--calibrate"]);
@@ -266,7 +269,7 @@ fn plots_are_written_once_and_whole() {
     account(&format!("{base} --plot {}", path("curve.png")));
     assert!(std::fs::read(path("curve.png")).unwrap().starts_with(b"\x89PNG"));
     let again = format!("account mechanism --laplace --scale 2 --plot {}", path("curve.svg"));
-    refused(&again, &["`plot` is", "exists", "--force"]);
+    refused(&again, &["`plot` is", "exists", "--overwrite"]);
     assert_eq!(std::fs::read_to_string(path("curve.svg")).unwrap(), svg);
     sottovoce(&format!("{again} --force")).assert().success();
     assert_ne!(std::fs::read_to_string(path("curve.svg")).unwrap(), svg);

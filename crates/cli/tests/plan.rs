@@ -112,11 +112,11 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
         &["`families` is moebius", "hypercube"],
     );
     refused(&format!("{base} --target-far 1 --graph x.txt"), &["`peers` is 16", "--graph"]);
-    refused("plan averaging --target-far 1", &["`graph` is missing", "--nodes"]);
+    refused("plan averaging --target-far 1", &["`graph` is missing", "--peers"]);
     for nodes in ["0", "1", "3"] {
         refused(&format!("plan averaging --nodes {nodes} --target-far 1"), &["`peers` is", "at least 4"]);
     }
-    refused("plan averaging --nodes -4 --target-far 1", &["--nodes", "whole number"]);
+    refused("plan averaging --nodes -4 --target-far 1", &["--peers", "whole number"]);
     refused("plan averaging --nodes 15 --families hypercube --target-far 1", &["hypercube", "power of two"]);
     refused(
         "plan averaging --graph no-such-file.txt --target-far 1",

@@ -52,7 +52,7 @@ fn bad_input_is_refused_with_a_remedy() {
     let walk = format!("account walk --graph {ring} --lazy 0.2");
     refused(&format!("{walk} --steps 10"), &["observer"]);
     refused(&format!("{walk} --steps 0 --observer 0"), &["`steps` is 0"]);
-    refused(&format!("{walk} --steps 10 --observer 6"), &["`observer` is 6"]);
+    refused(&format!("{walk} --steps 10 --observer 6"), &["`observers` is 6"]);
     refused(&format!("{walk} --steps 9 --observer 0 --trajectory {path}"), &["`steps` is 9", "10 holders"]);
     for (text, says) in [("[0,3]", "from 0 to 3"), ("[0,6]", "6 at place 1"), ("{}", "JSON list")] {
         let file = folder.path().join("bad.json");
@@ -89,7 +89,10 @@ fn a_coalition_of_everybody_is_refused() {
     refused(&walk, &all);
     refused(&format!("{walk} --trajectory {path}"), &all);
     refused(&format!("{walk} --sigma 4 --order 2 --expected 100"), &all);
-    refused(&format!("account learning --graph {ring} --iterations 2 --observers 0,1,2,3,4,5"), &all);
+    refused(
+        &format!("account learning --graph {ring} --lazy 0.2 --iterations 2 --observers 0,1,2,3,4,5"),
+        &all,
+    );
     refused(
         "account learning --method butterfly --nodes 4 --iterations 2 --observers 0,1,2,3",
         &["all 4 peers"],

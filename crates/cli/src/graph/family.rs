@@ -187,7 +187,7 @@ impl Choice {
         };
         let is = |p: Option<f64>| p.is_some_and(|p| p.to_string() == value);
         let field = match field {
-            "n" => "peers",
+            "n" | "nodes" => "peers",
             "p" => "probability",
             "m" => "attach",
             "k" => "neighbors",
@@ -322,7 +322,7 @@ impl Choice {
         let (family, nodes) = (self.family.name(), self.nodes()?);
         match (value, self.mean_degree) {
             (Some(value), None) => Ok(value),
-            (None, Some(degree)) => at_share(share_of_pairs(nodes, degree)?).ok_or_else(|| {
+            (None, Some(degree)) => at_share(share_of_pairs(nodes, degree).map_err(|error| self.explain(error))?).ok_or_else(|| {
                 anyhow!("`mean-degree` is {degree}: so few pairs would be left out that the radius must be given; use --{name}")
             }),
             (Some(_), Some(degree)) => {

@@ -226,11 +226,7 @@ impl Inspection {
         vec![
             row("spectral gap", bounded(found.gap), "larger mixes faster; 0 never mixes, 1 at once"),
             row("lambda_2", bounded(found.lambda_2), "second largest eigenvalue: the slowest wave"),
-            row(
-                "lambda_n",
-                bounded(found.lambda_n),
-                "smallest eigenvalue: -1 swings for ever",
-            ),
+            row("lambda_n", bounded(found.lambda_n), "smallest eigenvalue: -1 swings for ever"),
             row(
                 "relaxation time",
                 steps(speed.relaxation_time),

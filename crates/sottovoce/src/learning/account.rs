@@ -137,9 +137,9 @@ impl fmt::Display for Accounted {
         let row = |loss: &DescentLoss| {
             format!("mean {:<12} largest {:<12}", round_up(loss.mean()), round_up(loss.worst().1))
         };
-        writeln!(f, "  ours:    {} {}", row(&self.ours), self.ours.standing)?;
+        writeln!(f, "  ours:    {}\n           {}", row(&self.ours).trim_end(), self.ours.standing)?;
         if let Some(published) = &self.published {
-            writeln!(f, "  printed: {} {}", row(published), published.standing)?;
+            writeln!(f, "  printed: {}\n           {}", row(published).trim_end(), published.standing)?;
         }
         writeln!(f, "\nWhat is promised of the peer that loses most")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;

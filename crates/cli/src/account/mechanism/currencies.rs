@@ -65,8 +65,10 @@ impl fmt::Display for Currencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.renyi {
             Known::Yes(losses) => {
-                let orders: Vec<String> = losses.iter().map(|at| format!("{:>10}", at.order)).collect();
-                let values: Vec<String> = losses.iter().map(|at| format!("{:>10}", short(at.loss))).collect();
+                // As many as fit a hundred columns; the others are in JSON.
+                let shown = || losses.iter().skip(1).take(7);
+                let orders: Vec<String> = shown().map(|at| format!("{:>10}", at.order)).collect();
+                let values: Vec<String> = shown().map(|at| format!("{:>10}", short(at.loss))).collect();
                 writeln!(f, "  Rényi order          {}", orders.join(" "))?;
                 writeln!(f, "  Rényi loss           {}", values.join(" "))?;
             }

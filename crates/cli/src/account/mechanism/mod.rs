@@ -29,13 +29,13 @@ use account::{Account, Question};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000
-  sottovoce account mechanism --gaussian --noise-multiplier 1.1 --rows 6000 --batch-size 64 --epochs 5
+  sottovoce account mechanism --gaussian --noise-multiplier 2 --rows 600 --batch-size 9 --epochs 5
   sottovoce account mechanism --laplace --scale 2 --steps 10 --adjacency replace --delta 0 --json
-  sottovoce account mechanism --gaussian --noise-multiplier 4 --batch 64 --population 6000 --steps 10
+  sottovoce account mechanism --gaussian --noise-multiplier 4 --batch 64 --population 600
   sottovoce account mechanism --gaussian --noise-multiplier 8 --group 3 --table --plot curves.svg
   sottovoce account mechanism --gaussian --sampling-rate 0.01 --steps 1000 --calibrate --epsilon 3
   sottovoce account mechanism --gaussian --noise-multiplier 8 --calibrate-steps --epsilon 3
-  sottovoce account mechanism --gaussian --noise-multiplier 1 --rows 60000 --calibrate-batch --epsilon 3
+  sottovoce account mechanism --laplace --scale 2 --rows 99 --calibrate-batch --epsilon 3
   sottovoce account mechanism --events releases.json --delta 1e-5
 
 A file of unlike releases is a JSON list; of what is sampled or known only by its guarantee, too:
