@@ -223,7 +223,7 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
         ),
         (
             "account learning --method butterfly --peers 8 --iterations 2 --observers 0 --lazy 0.5",
-            ["`lazy` is 0.5", "leave"],
+            ["`lazy` is given", "leave"],
         ),
         (
             "account learning --method butterfly --peers 4000000000 --iterations 2 --observers 0",

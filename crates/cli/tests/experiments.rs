@@ -84,7 +84,9 @@ fn my_own_graph_and_values_are_averaged_and_judged_from_the_transcript() {
     assert_eq!(account["statements"], found["statements"]);
     let other = json(folder.path(), "account transcript first/transcript.json --observers flo,di");
     assert_eq!(other["observers"], serde_json::json!([3, 5]));
-    assert!(output(folder.path(), "audit transcript first/transcript.json --runs 500").contains("agree"));
+    assert!(
+        output(folder.path(), "audit transcript first/transcript.json --runs 500").contains("stands for all")
+    );
     assert!(
         refused(folder.path(), "account transcript first/transcript.json --observers zoe", 2).contains("zoe")
     );
@@ -108,6 +110,8 @@ fn a_transcript_that_was_tampered_with_is_caught() {
     chatty["transcript"]["messages"][0]["label"] = serde_json::json!(7);
     let mut silent = whole.clone();
     silent["transcript"]["releases"].as_array_mut().unwrap().clear();
+    let mut loud = whole.clone();
+    loud["relay_noise"] = serde_json::json!(50.0);
     let mut gone = whole.clone();
     gone["transcript"]["messages"].as_array_mut().unwrap().remove(0);
     for (file, said) in [
@@ -115,6 +119,7 @@ fn a_transcript_that_was_tampered_with_is_caught() {
         (chatty, "in round 7"),
         (silent, "without a release"),
         (gone, "without having heard"),
+        (loud, "relay noise"),
     ] {
         std::fs::write(&path, file.to_string()).unwrap();
         let message = refused(folder.path(), "audit transcript a/transcript.json", 1);
@@ -176,7 +181,7 @@ fn account_and_audit_take_the_same_file() {
     assert_eq!(account["statements"], run["statements"]);
     assert_eq!(run["seed"], 3);
     assert_eq!(json(folder.path(), "run my.toml --no-report --seed 0")["seed"], 0);
-    assert!(output(folder.path(), "audit my.toml --runs 500").contains("agree"));
+    assert!(output(folder.path(), "audit my.toml --runs 500").contains("stands for all"));
     let wrong = refused(folder.path(), "run absent.toml", 2);
     assert!(wrong.contains("no such file"), "{wrong}");
     std::fs::write(folder.path().join("bad.toml"), "experiment = 'averaging'\n[noise]\nsigam = 1\n").unwrap();

@@ -21,7 +21,7 @@ use sottovoce_views::door::{Overheard, Past, Setting};
 use sottovoce_views::exact::Results;
 
 use crate::averaging::Public;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, Method};
 use crate::{Error, Result, require};
 
 /// Counts changes to the file that break readers.
@@ -262,9 +262,28 @@ impl File {
                 ));
             }
         }
+        problems.extend(self.other_terms()?);
         problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
         Ok(problems)
+    }
+
+    /// Where what is said of the run is not what its experiment says.
+    fn other_terms(&self) -> Result<Vec<String>> {
+        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
+            return Ok(vec!["the experiment is no averaging".to_owned()]);
+        };
+        let accelerated = matches!(self.scheme, Mixes::Gossip { accelerated: true, .. });
+        let same = [
+            ("relay noise", experiment.noise.relay_noise == self.relay_noise),
+            ("results", experiment.adversary.results == self.results),
+            ("acceleration", (experiment.protocol.method == Method::Accelerated) == accelerated),
+            ("sigma", experiment.noise.sigma.is_none_or(|sigma| sigma == self.sigma)),
+            ("sensitivity", experiment.noise.sensitivity.is_none_or(|given| given == self.sensitivity)),
+            ("delta", experiment.target.delta == self.delta),
+        ];
+        let others = same.iter().filter(|(_, same)| !same);
+        Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
     }
 
     /// Peers who went on although they had not heard everyone, and do not say so: what they said then is not what was planned.

@@ -10,6 +10,7 @@ use sottovoce_privacy::Gdp;
 use crate::Global;
 use crate::graph::source::peer;
 use crate::graph::{count, real};
+use crate::input;
 use sottovoce::learning::account::account;
 use sottovoce::learning::losses::Question;
 
@@ -53,10 +54,13 @@ impl LearningArgs {
         // Refuses a delta outside (0, 1) before the work.
         Gdp::of_noise(1.0)?.epsilon(self.target.delta)?;
         let choice = self.method.choice("gossip", &self.graph)?;
-        let (peers, mixing) =
+        let (peers, mixing, hash) =
             self.graph.peers_and_mixing(choice.method, self.nodes, Path::new(""), global.seed)?;
+        if let Some(hash) = hash {
+            input::keep(input::GRAPH, hash);
+        }
         if peers > MOST_PEERS {
-            bail!("`nodes` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
+            bail!("`peers` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
         }
         let graph = mixing.as_ref().map(|mixing| mixing.graph());
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));

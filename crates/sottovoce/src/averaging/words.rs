@@ -95,6 +95,7 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     ));
     if found.error.runs > 1 {
         facts.push(("error over seeds (root mean square) *", found.error.words()));
+        facts.push(("everything else is of", "the run of the first seed".to_owned()));
     }
     if found.moved > 0 {
         facts.push(("numbers moved into the range *", found.moved.to_string()));

@@ -21,6 +21,8 @@ use crate::{Error, Result, require};
 
 /// Epsilon where neither noise nor epsilon is given.
 const DEFAULT_EPSILON: f64 = 4.0;
+/// Most rounds of a run.
+const MOST_STEPS: usize = 1_000_000;
 /// Rounds looked for, where none are given.
 const MOST_ROUNDS: usize = 10_000;
 
@@ -232,6 +234,9 @@ impl Averaging {
     fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
         let steps = self.protocol.steps;
         require(steps != Some(0), "steps", 0, "give at least one")?;
+        if let Some(many) = steps.filter(|steps| *steps > MOST_STEPS) {
+            return Err(Error::parameter("steps", many, format!("give at most {MOST_STEPS}")));
+        }
         match (self.protocol.method, &place.schedule) {
             (Method::Butterfly, None) if self.graph.weights.is_some() || self.graph.lazy.is_some() => {
                 let field = if self.graph.weights.is_some() { "weights" } else { "lazy" };

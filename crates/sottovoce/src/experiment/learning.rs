@@ -326,14 +326,14 @@ impl MethodSpec {
 }
 
 impl GraphFile {
-    /// The number of peers and the weights, where the graph may say how many peers there are and no task does.
+    /// The number of peers, the weights and the hash of the graph's file, where the graph may say how many peers there are and no task does.
     pub fn peers_and_mixing(
         &self,
         method: &Entry,
         peers: Option<usize>,
         folder: &Path,
         seed: u64,
-    ) -> Result<(usize, Option<Mixing>)> {
+    ) -> Result<(usize, Option<Mixing>, Option<String>)> {
         let given = self.read(folder, seed)?;
         let Some(peers) = peers.or(given.as_ref().map(|place| Graph::nodes(&place.graph))) else {
             return Err(match method.needs_graph {
@@ -344,11 +344,11 @@ impl GraphFile {
                 false => Error::missing("peers", "give the number of peers"),
             });
         };
-        let mixing = match method.needs_graph {
-            true => Some(self.spec().mixing(&self.on(given, peers, seed)?.graph)?),
-            false => None,
-        };
-        Ok((peers, mixing))
+        if !method.needs_graph {
+            return Ok((peers, None, None));
+        }
+        let place = self.on(given, peers, seed)?;
+        Ok((peers, Some(self.spec().mixing(&place.graph)?), place.sha256))
     }
 }
 

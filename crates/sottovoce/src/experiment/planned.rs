@@ -32,8 +32,9 @@ impl Experiment {
         let graph = match (family, method) {
             (Some(family), _) => GraphSpec { family: Some(family), ..graph },
             // Partners of its own: any graph that holds the peers.
-            (None, Method::Butterfly) if graph.file.is_none() => {
-                GraphSpec { family: Some(Family::Complete { n: plan.peers }), ..graph }
+            (None, Method::Butterfly) => {
+                let family = graph.file.is_none().then_some(Family::Complete { n: plan.peers });
+                GraphSpec { family, weights: None, lazy: None, ..graph }
             }
             (None, _) => graph,
         };

@@ -29,6 +29,9 @@ use crate::{Result, parallel};
 /// Rounding beyond this share of a loss makes it no answer.
 const LITTLE: f64 = 1e-3;
 
+/// Messages beyond which their Gram matrix takes more than two gigabytes.
+const MOST_MESSAGES: usize = 16_000;
+
 /// What `observers` together learn in `steps` steps of gossip with relay noise of `tau` times the local noise.
 pub fn relay_gossip(mixing: &Mixing, observers: &[usize], steps: usize, tau: f64) -> Result<Leakage> {
     check_tau(tau)?;
@@ -65,7 +68,15 @@ pub(crate) fn check_tau(tau: f64) -> Result<()> {
 }
 
 fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Result<Leakage> {
-    let powers = Powers::new(&Hidden::new(mixing, &observers), mixing.nodes(), steps);
+    let hidden = Hidden::new(mixing, &observers);
+    let heard: usize = observers.iter().map(|&v| mixing.graph().degree(v)).sum();
+    if heard.saturating_mul(steps) > MOST_MESSAGES {
+        let remedy = format!(
+            "the observers hear {heard} messages in a step, and relay noise is accounted for up to {MOST_MESSAGES} in all; give fewer steps, or no relay noise"
+        );
+        return Err(Error::parameter("steps", steps, remedy));
+    }
+    let powers = Powers::new(&hidden, mixing.nodes(), steps);
     let solved = powers.messages(tau * tau).and_then(|messages| powers.losses(&messages));
     let Some((mut losses, rounding)) = solved else {
         let rounds = Rounds::powers(mixing, &observers, steps, &[]).relayed(tau);
