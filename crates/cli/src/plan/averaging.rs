@@ -123,7 +123,7 @@ impl AveragingArgs {
         let found = found?;
         let experiment =
             Experiment::of_plan(&found, self.graph_spec(), &self.chosen_families()?, global.seed)?;
-        self.out.print(Planned(found), experiment, global)
+        self.out.print(Planned(found), &experiment, global)
     }
 
     fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {

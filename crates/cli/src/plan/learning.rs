@@ -66,6 +66,6 @@ impl LearningArgs {
         bar.finish_and_clear();
         let experiment =
             Experiment::of_learning_plan(&plan, &self.task, &self.graph, &self.target, global.seed)?;
-        self.out.print(plan, experiment, global)
+        self.out.print(plan, &experiment, global)
     }
 }

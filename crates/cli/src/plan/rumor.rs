@@ -42,7 +42,7 @@ impl RumorArgs {
         self.out.check()?;
         let found = plan::rumor(self.nodes, self.curious, self.delta)?;
         let experiment = Experiment::of_rumor_plan(&found, global.seed);
-        self.out.print(Planned(found), experiment, global)
+        self.out.print(Planned(found), &experiment, global)
     }
 }
 

@@ -51,7 +51,7 @@ impl Out {
     pub(super) fn print<P: Serialize + fmt::Display>(
         &self,
         plan: P,
-        experiment: Experiment,
+        experiment: &Experiment,
         global: &Global,
     ) -> anyhow::Result<()> {
         let experiment = experiment.from_anywhere(Path::new(""));
