@@ -138,9 +138,12 @@ pub fn short_up(value: f64) -> String {
         return value.to_string();
     }
     if value.abs() < 1e-3 {
-        let nudged = [value, value * 1.005].map(|value| format!("{value:.2e}"));
+        let exponent = value.abs().log10().floor() as i32;
+        let hundredths = (value / 10_f64.powi(exponent) * 100.0).ceil();
+        // Rounding may have taken a hair away; the next one then fits.
+        let written = [0.0, 1.0].map(|more| format!("{:.2}e{exponent}", (hundredths + more) / 100.0));
         let fits = |shown: &String| shown.parse::<f64>().is_ok_and(|shown| shown >= value);
-        return nudged.into_iter().find(fits).unwrap_or_else(|| value.to_string());
+        return written.into_iter().find(fits).unwrap_or_else(|| value.to_string());
     }
     let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 12); // whole numbers
     let scale = 10_f64.powi(digits);

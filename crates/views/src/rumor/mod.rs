@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_a_remedy() {
         let message = |rumor: Result<Rumor>| rumor.unwrap_err().to_string();
-        assert!(message(Rumor::new(1, 0, 0.5)).starts_with("`nodes` is 1: give a number from 2"));
+        assert!(message(Rumor::new(1, 0, 0.5)).starts_with("`peers` is 1: give a number from 2"));
         assert!(message(Rumor::new(10, 10, 0.5)).starts_with("`curious` is 10: give at most 9"));
         for muting in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
             assert!(
