@@ -160,6 +160,19 @@ fn a_plan_is_an_experiment_that_keeps_its_promise() {
     assert!(
         refused(folder.path(), "plan averaging --peers 16 --epsilon 2 --out plan.toml", 2).contains("exists")
     );
+    // The same from an experiment's file, which keeps all but protocol, noise and steps.
+    mine(folder.path());
+    std::fs::write(
+        folder.path().join("asked.toml"),
+        "experiment = 'averaging'\ntitle = 'Mine'\n[graph]\nfile = 'mine.txt'\n[values]\nfile = 'mine.csv'\nrange = '0:50'\n[target]\nepsilon = 3.0\n",
+    )
+    .unwrap();
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    output(folder.path(), "plan asked.toml --out sub/best.toml");
+    let best = json(folder.path(), "run sub/best.toml --no-report");
+    assert_eq!(best["coordinates"][1]["name"], "high");
+    let worst = best["guarantees"].as_array().unwrap().iter().find(|one| one["adversary"] == "peer").unwrap();
+    assert!(worst["epsilon"].as_f64().unwrap() <= 3.0 + 1e-6, "{worst}");
     assert!(
         output(folder.path(), "plan rumor --peers 100 --curious 10 --delta 0.3")
             .contains("experiment = \"rumor\"")

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use sottovoce::terms::Stated;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
+use sottovoce_privacy::Adversary;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Weights;
-use sottovoce_views::door::Setting;
+use sottovoce_views::door::{Setting, account};
 
 use super::Failed;
 use super::table::{Reconstruction, Remedies, list};
@@ -163,6 +165,9 @@ impl Reconstruct {
     }
 }
 
+/// Probability with which the epsilon that is stated beside the attack may fail.
+const DELTA: f64 = 1e-5;
+
 /// What remedies are weighed by.
 pub(super) struct Weighing {
     /// The weights that a graph with an edge less would have.
@@ -191,8 +196,12 @@ pub(super) fn attack(
         edge: remedy::edge(setting, observers, weighing.weights, weighing.lazy, *sigma)?,
         relay_noise: remedy::relay_noise(setting, observers, *sigma, weighing.target)?,
     };
+    let account = account(setting, &Adversary::Coalition(observers.clone()))?;
+    let (peer, guarantee) = account.worst(question.sensitivity, *sigma)?;
+    let name = names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone());
+    let guarantees = vec![Stated::new(format!("peer {name}, the worst off"), &guarantee, DELTA)?];
     let failure = failure(&findings);
-    global.print(&Reconstruction { findings, remedies, names })?;
+    global.print(&Reconstruction { findings, remedies, guarantees, names })?;
     failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce::terms::Stated;
 use sottovoce_audit::reconstruct::remedy::{EdgeSearch, RelayNoise};
 use sottovoce_audit::reconstruct::{Findings, Judgement, Target};
 use sottovoce_privacy::round_up;
@@ -16,6 +17,8 @@ pub(super) struct Reconstruction {
     #[serde(flatten)]
     pub(super) findings: Findings,
     pub(super) remedies: Remedies,
+    /// What the accountant promises the peer that loses most: what was put to the test, if that is the exact loss.
+    pub(super) guarantees: Vec<Stated>,
     #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
     pub(super) names: Option<Vec<String>>,
 }

@@ -117,10 +117,7 @@ impl AveragingArgs {
             delta: self.bounds.delta,
             seed: global.seed,
         };
-        let bar = global.progress(0, "planning");
-        let found = plan::averaging(&problem, &|stage, done, total| show(&bar, stage, done, total));
-        bar.finish_and_clear();
-        let found = found?;
+        let found = search(&problem, global)?;
         let experiment =
             Experiment::of_plan(&found, self.graph_spec(), &self.chosen_families()?, global.seed)?;
         self.out.print(Planned(found), &experiment, global)
@@ -228,6 +225,14 @@ impl Bounds {
     }
 }
 
+/// Searches, showing how far it is.
+pub(super) fn search(problem: &Problem, global: &Global) -> anyhow::Result<plan::Plan> {
+    let bar = global.progress(0, "planning");
+    let found = plan::averaging(problem, &|stage, done, total| show(&bar, stage, done, total));
+    bar.finish_and_clear();
+    Ok(found?)
+}
+
 fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
     bar.set_length(total as u64);
     bar.set_position(done as u64);
@@ -239,7 +244,7 @@ fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
 /// What `plan averaging` found.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Planned(plan::Plan);
+pub(super) struct Planned(pub(super) plan::Plan);
 
 impl Planned {
     fn headline(&self) -> String {

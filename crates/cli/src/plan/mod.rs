@@ -1,6 +1,7 @@
 //! `sottovoce plan`: from a target to a protocol and its parameters.
 
 mod averaging;
+mod file;
 mod learning;
 mod rumor;
 mod written;
@@ -26,6 +27,8 @@ enum What {
     Averaging(Box<averaging::AveragingArgs>),
     /// Learning together: gossip, butterfly, walk, local and central, each with the noise that the target asks of it.
     Learning(Box<learning::LearningArgs>),
+    /// An experiment's file: `plan my.toml` is short for it.
+    File(file::File),
     /// Rumours with a private source: the muting parameter for a target, with the trade-off table.
     Rumor(rumor::RumorArgs),
 }
@@ -35,6 +38,7 @@ impl Plan {
         match &self.what {
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
+            What::File(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
         }
     }

@@ -49,7 +49,7 @@ impl RumorArgs {
 /// What `plan rumor` found.
 #[derive(Serialize)]
 #[serde(transparent)]
-struct Planned(RumorPlan);
+pub(super) struct Planned(pub(super) RumorPlan);
 
 impl Planned {
     fn headline(&self) -> String {
