@@ -101,7 +101,7 @@ const RARE: [&str; 11] = [
     "out",
     "data",
     "rmse",
-    "r2",
+    "r_squared",
 ];
 
 /// Commands whose documents state what is promised.
