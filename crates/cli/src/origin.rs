@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use sottovoce_report::Provenance;
 
-use super::Global;
+use super::{Global, input};
 
 /// Options with a value that change no page.
 const PLACES: [&str; 1] = ["--out"];
@@ -24,6 +24,11 @@ impl Global {
         provenance.version = env!("CARGO_PKG_VERSION").into();
         provenance.command = command(std::env::args_os().skip(1));
         provenance.seed = Some(self.seed);
+        // Of the files that were read, as JSON documents have them, but shorter.
+        let hashes = input::hashes();
+        let short = |key| hashes.get(key).map(|all: &String| all.chars().take(16).collect::<String>());
+        provenance.data_hash = short(input::DATA).or(provenance.data_hash.take());
+        provenance.graph_hash = short(input::GRAPH).or(provenance.graph_hash.take());
     }
 }
 
