@@ -236,6 +236,19 @@ fn what_makes_no_sense_is_refused_before_the_work() {
     }
 }
 
+/// Of very many peers only the observers' losses are computed: nothing is said of the others.
+#[test]
+fn what_one_observer_learns_is_not_said_of_everyone() {
+    let folder = tempfile::tempdir().unwrap();
+    let headline = |peers: usize| {
+        let line = format!("run averaging --peers {peers} --sigma 1 --relay-noise 0.3 --steps 4 --no-report");
+        json(folder.path(), &line)["headline"].as_str().unwrap().to_owned()
+    };
+    assert!(headline(40).contains("no peer learns more"));
+    let many = headline(320);
+    assert!(!many.contains("no peer") && many.contains("the observers learn no more"), "{many}");
+}
+
 #[test]
 fn other_protocols_run_and_have_pages() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use sottovoce::experiment::graph::mixing;
@@ -101,16 +101,11 @@ pub(crate) fn observer(name: &str, graph: Option<&Graph>, peers: usize) -> anyho
 }
 
 /// The number of a peer that `field` names: by its name in the graph where it has names.
-pub(crate) fn peer(field: &str, name: &str, graph: Option<&Graph>, peers: usize) -> anyhow::Result<usize> {
-    let name = name.trim();
-    if let Some(labels) = graph.and_then(Graph::labels) {
-        return match labels.iter().position(|label| label == name) {
-            Some(index) => Ok(index),
-            None => bail!("`{field}` is {name}: no node of the graph has that name; name one of its nodes"),
-        };
-    }
-    match name.parse() {
-        Ok(index) if index < peers => Ok(index),
-        _ => bail!("`{field}` is {name}: give numbers from 0 to {}", peers.saturating_sub(1)),
-    }
+pub(crate) fn peer(
+    field: &'static str,
+    name: &str,
+    graph: Option<&Graph>,
+    peers: usize,
+) -> anyhow::Result<usize> {
+    Ok(sottovoce::experiment::graph::peer(field, name, graph, peers)?)
 }

@@ -1,6 +1,6 @@
 //! The report of an averaging: what its page shows.
 
-use sottovoce_audit::reconstruct::{Findings, Target};
+use sottovoce_audit::reconstruct::{Claim, Findings, Target};
 use sottovoce_privacy::{Guarantee, limits, round_up};
 use sottovoce_report::{
     Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, hash, layout,
@@ -12,7 +12,7 @@ use sottovoce_views::utility::Contraction;
 
 use super::account::{FAR, named};
 use super::grid::{Grid, Point, spread, with};
-use super::run::{ATTACKS, Averaged, Judged, Measured, leakages};
+use super::run::{ATTACKS, Averaged, Judged, Measured};
 use super::words;
 use crate::Result;
 use crate::origin::graph_hash;
@@ -33,7 +33,7 @@ pub(super) fn attack(run: &Judged<'_>) -> Result<Attack> {
                     those of what was really sent.";
         return Ok(Attack { text: text.into(), rows: Vec::new() });
     }
-    match run.question().reconstruct(&run.claim(), |_| ()) {
+    match run.question().reconstruct(&Claim::Exact, |_| ()) {
         Ok(findings) => {
             Ok(Attack { text: verdict(run, &findings), rows: findings.targets.iter().map(row).collect() })
         }
@@ -214,7 +214,7 @@ fn cells(
                 grid.steps[place.1],
                 point.error.sqrt()
             );
-            let said = words::costs(&average, &all, found.delta)?;
+            let said = words::costs(&average, &all, found.delta, true)?;
             (all, said)
         };
         let promised = lines(&all, found.delta, &run.ready.place.graph)?.iter().map(Promised::from).collect();
@@ -246,7 +246,7 @@ fn cell(point: &Point) -> Cell {
         if f64::from(near) < *loss { near.next_up() } else { near }
     };
     Cell {
-        losses: leakages(point).iter().map(|leakage| leakage.losses.iter().map(up).collect()).collect(),
+        losses: point.pairs.leakages.iter().map(|leakage| leakage.losses.iter().map(up).collect()).collect(),
         error: point.error,
         mean: point.mean,
         worst_far: point.worst_far,

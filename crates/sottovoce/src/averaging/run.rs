@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use sottovoce_audit::reconstruct::{Claim, Prior, Question};
+use sottovoce_audit::reconstruct::{Prior, Question};
 use sottovoce_learning::Spread;
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_report::AveragingReport;
@@ -15,10 +15,9 @@ use sottovoce_simulator::invariants;
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
 use sottovoce_views::door::{Past, Source};
-use sottovoce_views::exact::Leakage;
 
 use super::account::{Public, Views, not_covered, stated, statements};
-use super::grid::{Grid, Point, column, predicted};
+use super::grid::{Grid, column, predicted};
 use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::terms::Stated;
@@ -148,9 +147,10 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
     let ready = experiment.ready(folder, seed, |_| ())?;
     let first = Simulated::new(&ready, seed)?;
     done();
-    let mut errors = vec![first.error(&ready)];
+    let mut errors = vec![squared_error(&first.outcome, &ready).sqrt()];
     for further in 1..seeds as u64 {
-        errors.push(Simulated::new(&ready, seed.wrapping_add(further))?.error(&ready));
+        errors
+            .push(squared_error(&Simulated::new(&ready, seed.wrapping_add(further))?.outcome, &ready).sqrt());
         done();
     }
     Judged::new(&ready, first, seed)?.conclude(&errors, &done)
@@ -193,15 +193,14 @@ impl Simulated {
             .run();
         Ok(Self { outcome, transcript })
     }
+}
 
-    /// Root of the mean squared distance of results from the mean of all private values; NaN where nobody has one.
-    fn error(&self, ready: &Ready) -> f64 {
-        let means = means(&ready.values.all);
-        let finals: Vec<&Vec<f64>> = self.outcome.finals.iter().flatten().collect();
-        let squares =
-            finals.iter().flat_map(|value| value.iter().zip(&means)).map(|(x, mean)| (x - mean).powi(2));
-        (squares.sum::<f64>() / (finals.len() * means.len()) as f64).sqrt()
-    }
+/// Mean squared distance of results from the mean of all private values, per coordinate; NaN where nobody has one.
+fn squared_error(outcome: &Outcome<Vec<f64>>, ready: &Ready) -> f64 {
+    let means = means(&ready.values.all);
+    let finals: Vec<&Vec<f64>> = outcome.finals.iter().flatten().collect();
+    let off = finals.iter().flat_map(|value| value.iter().zip(&means)).map(|(x, mean)| (x - mean).powi(2));
+    off.sum::<f64>() / (finals.len() * means.len()) as f64
 }
 
 /// The mean of each coordinate.
@@ -292,7 +291,7 @@ impl<'a> Judged<'a> {
                 .clone()
                 .unwrap_or_else(|| format!("Private averaging among {n} peers")),
         };
-        found.headline = words::headline(&found, &all, delta)?;
+        found.headline = words::headline(&found, &all, self.views.own.is_some())?;
         found.summary = words::summary(&found, ready);
         if !points.is_empty() {
             found.report = Some(page::report(&self, &found, &grid, &points, &measured, attack, &all)?);
@@ -329,7 +328,7 @@ impl<'a> Judged<'a> {
     fn measure(&self) -> Result<Measured> {
         let ready = self.ready;
         let Scheme::Gossip { mixing, rounds, .. } = &ready.setting.scheme else {
-            return Ok(Measured { by_step: Vec::new(), last: self.measured_once(), runs: 1 });
+            return Ok(Measured { by_step: Vec::new(), last: squared_error(&self.outcome, ready), runs: 1 });
         };
         let grid = Grid::around(&ready.setting);
         let steps = grid.steps.last().copied().unwrap_or(*rounds);
@@ -357,15 +356,6 @@ impl<'a> Judged<'a> {
         Ok(Measured { last: by_step[*rounds].0, by_step, runs })
     }
 
-    /// Mean squared error of the results of the run shown.
-    fn measured_once(&self) -> f64 {
-        let means = means(&self.ready.values.all);
-        let finals: Vec<&Vec<f64>> = self.outcome.finals.iter().flatten().collect();
-        let off =
-            finals.iter().flat_map(|value| value.iter().zip(&means)).map(|(x, mean)| (x - mean).powi(2));
-        off.sum::<f64>() / (finals.len() * means.len()) as f64
-    }
-
     /// The attack on the values of this run.
     pub(super) fn question(&self) -> Question {
         let Range { low, high } = self.ready.experiment.values.range;
@@ -380,11 +370,6 @@ impl<'a> Judged<'a> {
             seed: self.seed,
         }
     }
-
-    /// Losses towards an observer, as the attack tests them.
-    pub(super) fn claim(&self) -> Claim {
-        Claim::Exact
-    }
 }
 
 /// Errors of many runs.
@@ -395,9 +380,4 @@ pub(super) struct Measured {
     pub(super) last: f64,
     /// Over how many runs.
     pub(super) runs: usize,
-}
-
-/// All pairs of one point: for the page.
-pub(super) fn leakages(point: &Point) -> &[Leakage] {
-    &point.pairs.leakages
 }

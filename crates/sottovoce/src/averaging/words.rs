@@ -14,17 +14,17 @@ pub const STARRED: &str =
     "* computed from the private values without privacy: whoever publishes it reveals more than is promised.";
 
 /// The result and what it costs, in a sentence.
-pub(super) fn headline(found: &Averaged, all: &[(String, Guarantee)], delta: f64) -> Result<String> {
+pub(super) fn headline(found: &Averaged, all: &[(String, Guarantee)], pairs: bool) -> Result<String> {
     let result = match found.finished {
         0 => "Nobody has a result".to_owned(),
         n if n < found.peers => format!("{} (of {n} of {} peers)", average(found), found.peers),
         _ => average(found),
     };
-    costs(&result, all, delta)
+    costs(&result, all, found.delta, pairs)
 }
 
-/// A result, and what it costs.
-pub(super) fn costs(result: &str, all: &[(String, Guarantee)], delta: f64) -> Result<String> {
+/// A result, and what it costs. Only where all `pairs` were accounted for is anything said of every peer.
+pub(super) fn costs(result: &str, all: &[(String, Guarantee)], delta: f64, pairs: bool) -> Result<String> {
     let mut local = f64::INFINITY;
     let mut peers: Option<(bool, f64)> = None;
     for (_, guarantee) in all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()) {
@@ -40,8 +40,8 @@ pub(super) fn costs(result: &str, all: &[(String, Guarantee)], delta: f64) -> Re
         }
     }
     let learnt = match peers {
-        Some((true, most)) => format!("no peer learns more than epsilon {}", short_up(most)),
-        Some((false, most)) => format!("the observers learn no more than epsilon {}", short_up(most)),
+        Some((true, most)) if pairs => format!("no peer learns more than epsilon {}", short_up(most)),
+        Some((_, most)) => format!("the observers learn no more than epsilon {}", short_up(most)),
         None => "nothing is promised towards single peers".to_owned(),
     };
     Ok(format!("{result}; {learnt}; plain local privacy would be {} (delta {delta:e}).", short_up(local)))

@@ -208,6 +208,8 @@ pub struct Ready {
 impl Averaging {
     /// Reads what the experiment names. `folder` is where relative names begin; `progress` hears of observers whose losses were found.
     pub fn ready(&self, folder: &Path, seed: u64, progress: impl Fn(usize) + Sync) -> Result<Ready> {
+        let delta = self.target.delta;
+        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
         let place = self.graph.place(folder, seed)?;
         let setting = self.setting(&place, seed)?;
         let observers = self.observers(&place.graph)?;
