@@ -90,8 +90,12 @@ fn average(
         AveragingReport::free(out, place.overwrite)?;
         store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
     }
-    let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
-    let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
+    let _waiting = global.waiting("averaging, accounting");
+    let bar = global.progress(averaging::parts(experiment), "reading, finding the noise");
+    let mut found = averaging::run(experiment, folder, seed, |next| {
+        bar.inc(1);
+        bar.set_message(next);
+    })?;
     bar.finish_and_clear();
     let mut files = Vec::new();
     if let Some(out) = &out {

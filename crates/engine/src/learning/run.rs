@@ -203,28 +203,41 @@ impl<'a> Run<'a> {
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most.
     pub fn guarantees(&self, delta: f64) -> Result<Vec<Guarantee>> {
-        let settings = self.session.settings();
-        if settings.sigma == 0.0 {
+        let sigma = self.session.settings().sigma;
+        if sigma == 0.0 {
             return Ok(Vec::new());
         }
-        let guarantee = |adversary, loss, standing| Guarantee {
-            adversary,
-            unit: Unit::User,
-            adjacency: Adjacency::Replace,
-            loss,
-            standing: Standing::given(standing, self.task.assumptions()),
-            not_covered: self.task.not_covered(),
-        };
-        let way = settings.method.way();
-        let spent = Loss::Gdp(Gdp::of_square(self.session.spent())?);
-        let mut guarantees = vec![guarantee(way.sees_all(), spent, Standing::Proven)];
-        if let Some(revealed) = way.to_peers(&self.question(), self.progress().0, &self.shown)? {
-            let loss = revealed.currency.loss(revealed.pairs.worst, settings.sigma)?;
-            let peer = guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
-            if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {
-                guarantees.push(peer);
-            }
-        }
-        Ok(guarantees)
+        let spent = self.session.spent();
+        guarantees(self.task, &self.question(), sigma, spent, (self.progress().0, &self.shown), delta)
     }
+}
+
+/// What is promised of a run under noise `sigma` by which someone who sees everything learns `spent`, after so many steps, with what was shown on the way.
+pub(super) fn guarantees(
+    task: &Task,
+    question: &Question,
+    sigma: f64,
+    spent: f64,
+    (steps, shown): (usize, &[usize]),
+    delta: f64,
+) -> Result<Vec<Guarantee>> {
+    let guarantee = |adversary, loss, standing| Guarantee {
+        adversary,
+        unit: Unit::User,
+        adjacency: Adjacency::Replace,
+        loss,
+        standing: Standing::given(standing, task.assumptions()),
+        not_covered: task.not_covered(),
+    };
+    let way = question.method.way();
+    let spent = Loss::Gdp(Gdp::of_square(spent)?);
+    let mut all = vec![guarantee(way.sees_all(), spent, Standing::Proven)];
+    if let Some(revealed) = way.to_peers(question, steps, shown)? {
+        let loss = revealed.currency.loss(revealed.pairs.worst, sigma)?;
+        let peer = guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
+        if peer.epsilon(delta)?.upper < all[0].epsilon(delta)?.upper {
+            all.push(peer);
+        }
+    }
+    Ok(all)
 }

@@ -11,6 +11,7 @@ use sottovoce_views::exact::Results;
 use sottovoce_views::published::{self, Formula};
 
 use super::pairs::{Pairs, hops};
+use super::question::told;
 use crate::experiment::Ready;
 use crate::experiment::graph::peer;
 use crate::terms::{Stated, short_up};
@@ -300,7 +301,7 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         results: public.setting.results,
         source: views.run.source(&observers),
         mean_loss: views.own.as_ref().map(Pairs::mean),
-        losses: found.leakage.losses,
+        losses: told(found.leakage.losses),
         observers,
         statements: statements(&all, public.delta, &public.graph)?,
         guarantees: stated(&all, public.delta)?,

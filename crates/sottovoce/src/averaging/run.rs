@@ -137,22 +137,29 @@ pub struct Coordinate {
 
 /// In how many parts the work of an experiment falls, at most: for a progress bar.
 pub fn parts(experiment: &Averaging) -> usize {
-    42 + 3 + experiment.seeds.unwrap_or(1)
+    42 + 6 + experiment.seeds.unwrap_or(1)
 }
 
-/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times.
-pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) -> Result<Averaged> {
+/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times, and hears what comes next.
+pub fn run(
+    experiment: &Averaging,
+    folder: &Path,
+    seed: u64,
+    done: impl Fn(&'static str),
+) -> Result<Averaged> {
     let seeds = experiment.seeds.unwrap_or(1);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
     let ready = experiment.ready(folder, seed, |_| ())?;
+    done("averaging");
     let first = Simulated::new(&ready, seed)?;
-    done();
+    done("averaging again");
     let mut errors = vec![squared_error(&first.outcome, &ready).sqrt()];
     for further in 1..seeds as u64 {
         errors
             .push(squared_error(&Simulated::new(&ready, seed.wrapping_add(further))?.outcome, &ready).sqrt());
-        done();
+        done("averaging again");
     }
+    done("accounting");
     Judged::new(&ready, first, seed)?.conclude(&errors, &done)
 }
 
@@ -229,19 +236,22 @@ impl<'a> Judged<'a> {
         Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
     }
 
-    fn conclude(self, errors: &[f64], done: &impl Fn()) -> Result<Averaged> {
+    fn conclude(self, errors: &[f64], done: &impl Fn(&'static str)) -> Result<Averaged> {
         let ready = self.ready;
         let delta = ready.experiment.target.delta;
         let measured = self.measure()?;
-        done();
+        done("accounting");
         let all = self.views.guarantees()?;
         let grid = Grid::around(&ready.setting);
         let points = match &self.views.own {
-            Some(own) => grid.points(ready, &self.views.hops, own.clone(), done)?,
+            Some(own) => {
+                grid.points(ready, &self.views.hops, own.clone(), &|| done("other noises and steps"))?
+            }
             None => Vec::new(),
         };
+        done("attacking");
         let attack = page::attack(&self)?;
-        done();
+        done("writing");
         let chosen = points.get(grid.chosen.0 * grid.steps.len() + grid.chosen.1);
         let plain = points.get(grid.chosen.1).filter(|_| grid.relay[0] == 0.0);
         let coordinates = self.coordinates();
