@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Global;
+use crate::prose::end;
 
 /// Names under which runs keep what they print with --json.
 const RESULTS: [&str; 3] = ["result.json", "learning.json", "report.json"];
@@ -152,26 +153,19 @@ impl fmt::Display for Comparison {
             count(self.results.len(), "number"),
             self.same
         )?;
-        writeln!(
-            f,
-            "  {:<40} {:>22} {:>22} {:>10}",
-            "",
-            self.first.display(),
-            self.second.display(),
-            "ratio"
-        )?;
-        for one in self.experiment.iter().chain(&self.results) {
-            writeln!(
-                f,
-                "  {:<40} {:>22} {:>22} {:>10}",
-                one.field,
-                shown(one.first.as_ref()),
-                shown(one.second.as_ref()),
-                one.ratio()
-            )?;
-        }
-        Ok(())
+        let folders = [&self.first, &self.second].map(|folder| folder.display().to_string());
+        row(f, "", folders, "ratio")?;
+        let differ = self.experiment.iter().chain(&self.results);
+        differ.into_iter().try_for_each(|one| {
+            row(f, &one.field, [&one.first, &one.second].map(|value| shown(value.as_ref())), &one.ratio())
+        })
     }
+}
+
+/// A line of the table, in 100 columns.
+fn row(f: &mut fmt::Formatter<'_>, field: &str, both: [String; 2], ratio: &str) -> fmt::Result {
+    let [first, second] = both.map(|value| end(&value, 22));
+    writeln!(f, "  {:<40} {first:>22} {second:>22} {ratio:>10}", end(field, 40))
 }
 
 impl Difference {

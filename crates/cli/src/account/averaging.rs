@@ -22,7 +22,7 @@ use sottovoce::terms::{Stated, Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
+  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.1 --json
   sottovoce account averaging --schedule pairs.json --observers 2 --method exact
   sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
   sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2

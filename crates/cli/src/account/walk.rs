@@ -21,7 +21,7 @@ use crate::{Global, input};
 const EXAMPLES: &str = "Examples:
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6
   sottovoce account walk --graph ring.txt --steps 72 --observers 6 --trajectory holders.json
-  sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 999
+  sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 99
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses

@@ -20,7 +20,7 @@ use crate::graph::{ResultsChoice, count, real};
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce audit reconstruct --graph ring.txt --lazy 0.3 --steps 6 --observers 0 --claim published
+  sottovoce audit reconstruct --graph ring.txt --lazy .3 --steps 6 --observers 0 --claim published
   sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
   sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0 --results published

@@ -122,7 +122,7 @@ impl Reconstruction {
         if !beyond.is_empty() {
             writeln!(
                 f,
-                "  the exact loss of {} counts directions that double precision cannot tell from rounding\n  \
+                "  the exact loss of {} counts directions that double precision cannot tell from rounding \
                  (singular values below {:e} of the largest): an adversary with more digits sees them, and they count",
                 self.list(&beyond),
                 found.tolerance

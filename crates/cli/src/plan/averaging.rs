@@ -15,6 +15,7 @@ use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
+use crate::prose::end;
 use sottovoce::experiment::{Experiment, GraphSpec};
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
@@ -303,8 +304,8 @@ impl Planned {
         }
         writeln!(
             f,
-            "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever\n\
-             sees every message. --verbose shows means, losses and messages."
+            "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever sees \
+             every message. --verbose shows means, losses and messages."
         )
     }
 
@@ -359,14 +360,6 @@ const WIDEST: usize = 22;
 
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")
-}
-
-/// The end of a long name, which tells more than its beginning.
-fn end(name: &str, width: usize) -> String {
-    match name.chars().count().checked_sub(width) {
-        None | Some(0) => name.to_owned(),
-        Some(more) => format!("…{}", name.chars().skip(more + 1).collect::<String>()),
-    }
 }
 
 /// An epsilon, never rounded down.
