@@ -110,7 +110,7 @@ fn main() -> ExitCode {
     }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
-        Command::New(command) => command.run(),
+        Command::New(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),

@@ -44,8 +44,12 @@ impl Global {
     /// The JSON document of a result: what it rests on first, then its own keys. A key that it has itself, such as its own
     /// `seed`, is not written twice.
     pub(crate) fn document(&self, result: &impl Serialize) -> anyhow::Result<String> {
-        let body = serde_json::to_string(result)?;
-        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(&body)?;
+        self.headed(&serde_json::to_string(result)?)
+    }
+
+    /// A JSON object with what it rests on before its own keys.
+    pub(crate) fn headed(&self, body: &str) -> anyhow::Result<String> {
+        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(body)?;
         let head = self.origin().into_iter().filter(|(key, _)| !own.contains_key(*key));
         let head: Vec<String> = head.map(|(key, value)| format!("\"{key}\":{value}")).collect();
         let rest = body.trim_start_matches('{');
