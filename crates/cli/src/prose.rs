@@ -27,14 +27,6 @@ fn broken(text: &str, width: usize) -> String {
     text.lines().flat_map(|line| lines(line.trim_end(), width)).collect::<Vec<_>>().join("\n")
 }
 
-/// The end of a long name, which tells more than its beginning, so that it fits a table.
-pub(crate) fn end(name: &str, width: usize) -> String {
-    match name.chars().count().checked_sub(width) {
-        None | Some(0) => name.to_owned(),
-        Some(more) => format!("…{}", name.chars().skip(more + 1).collect::<String>()),
-    }
-}
-
 /// One line as several. A word that is too long by itself stays whole.
 fn lines(line: &str, width: usize) -> Vec<String> {
     let gaps = gaps(line);

@@ -133,11 +133,32 @@ fn tables_fit_a_hundred_columns_and_lists_of_peers_need_verbose() {
     for (arguments, list) in [
         (
             "account averaging --graph GRAPH --steps 2 --observers 0 --method exact",
-            "  peer                  exact",
+            "  peer                          exact",
         ),
-        ("account learning --graph GRAPH --iterations 2 --observers 0", "  peer    ours"),
-        ("account walk --graph GRAPH --steps 9 --observers 1", "  peer    printed"),
-        ("audit reconstruct --graph GRAPH --steps 2 --observers 0 --runs 200", "  peer             hops"),
+        (
+            "account averaging --graph GRAPH --steps 2 --all-pairs",
+            "  peer                        largest   to\n  0",
+        ),
+        (
+            "account averaging --graph GRAPH --steps 2 --worst-coalition 2",
+            "  peer                           loss\n  0",
+        ),
+        ("account learning --graph GRAPH --iterations 2 --observers 0", "  peer                     ours"),
+        ("account walk --graph GRAPH --steps 9 --observers 1", "  peer              printed"),
+        (
+            "audit reconstruct --graph GRAPH --steps 2 --observers 0 --runs 200",
+            "  peer                     hops",
+        ),
+        ("audit source --peers 20 --curious 3 --muting 0.5 --runs 200", "  curious   17, 18, 19"),
+        (
+            "graph inspect GRAPH",
+            "  name                      neighbours\n  0                                  3",
+        ),
+        ("run rumor --peers 64 --no-report", "  peer       knew after round\n  0"),
+        (
+            "run learning --method walk --peers 8 --rows 20 --iterations 2 --seeds 1 --no-report",
+            "  peer                         rows      epsilon\n  0                              20",
+        ),
         ("plan averaging --graph GRAPH --target-worst 1", "guarantee for nobody\n\n  protocol"),
     ] {
         let arguments = arguments.replace("GRAPH", &graph);

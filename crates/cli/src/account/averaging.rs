@@ -18,6 +18,7 @@ use crate::Global;
 use crate::graph::source::{GraphSource, observer, read_schedule};
 use crate::graph::{ResultsChoice, count, real};
 use sottovoce::averaging::{Accounted, Method, Promised, Question, answer, check, promise};
+use sottovoce::names::Names;
 use sottovoce::terms::{Stated, Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
@@ -112,11 +113,7 @@ impl AveragingArgs {
         let question = self.question(observers.collect::<anyhow::Result<_>>()?, graph.as_ref());
         let accounted = answer(&run, &question, &self.method.methods())?;
         let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
-        global.print(&AveragingAccount {
-            accounted,
-            hops,
-            names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
-        })
+        global.print(&AveragingAccount { accounted, hops, names: names(graph.as_ref()) })
     }
 
     /// What can be refused before anything is read.
@@ -136,7 +133,7 @@ impl AveragingArgs {
     }
 
     fn question(&self, observers: Vec<usize>, graph: Option<&Graph>) -> Question {
-        let names = graph.and_then(Graph::labels).map(<[String]>::to_vec);
+        let names = names(graph);
         Question { observers, sigma: self.sigma, sensitivity: self.sensitivity, delta: self.delta, names }
     }
 
@@ -163,6 +160,7 @@ impl AveragingArgs {
         let statements = vec![promised.statement];
         let relay_noise = self.relay_noise;
         global.print(&AllPairs {
+            names: names(graph),
             relay_noise,
             mean,
             certified,
@@ -191,7 +189,8 @@ impl AveragingArgs {
         bar.finish_and_clear();
         let coalition = Adversary::Coalition(found.leakage.observers.clone());
         let Promised { statement, stated, terms } = self.promise(&account(run, &coalition)?, graph)?;
-        global.print(&Coalition { found, statements: vec![statement], guarantees: vec![stated], terms })
+        let (statements, guarantees) = (vec![statement], vec![stated]);
+        global.print(&Coalition { found, statements, guarantees, terms, names: names(graph) })
     }
 
     fn setting(&self, graph: Option<&Graph>) -> anyhow::Result<Setting> {
@@ -210,6 +209,10 @@ impl AveragingArgs {
     }
 }
 
+fn names(graph: Option<&Graph>) -> Names {
+    graph.map(Names::of_graph).unwrap_or_default()
+}
+
 /// Hops from each peer to the nearest observer.
 fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
     let mut nearest = vec![UNREACHABLE; graph.nodes()];
@@ -223,6 +226,8 @@ fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
 /// What `--all-pairs` found: `exact[v][u]` is the loss of `u` towards `v`.
 #[derive(Serialize)]
 struct AllPairs {
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    names: Names,
     relay_noise: f64,
     mean: f64,
     certified: bool,
@@ -265,15 +270,37 @@ impl fmt::Display for AllPairs {
             let mean = group.sum / group.pairs as f64;
             writeln!(f, "  {hops:>8} {:>8} {:>10} {:>10}", group.pairs, up(mean), up(group.largest))?;
         }
+        if f.alternate() {
+            self.everybody(f)?;
+        }
         writeln!(f)?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         write!(f, "{}", self.terms)
     }
 }
 
+impl AllPairs {
+    /// Everybody's largest loss, and to whom.
+    fn everybody(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n  {:<24} {:>10}   to", "peer", "largest")?;
+        (0..self.exact.len()).try_for_each(|peer| {
+            let others = (0..self.exact.len()).filter(|&observer| observer != peer);
+            let loss = |observer: usize| self.exact[observer][peer];
+            // Among equals the first.
+            let Some(worst) = others.rev().max_by(|&a, &b| loss(a).total_cmp(&loss(b))) else {
+                return Ok(());
+            };
+            let (name, to) = (self.names.cell(peer, 24), self.names.cell(worst, 24));
+            writeln!(f, "  {name} {:>10}   {to}", up(loss(worst)))
+        })
+    }
+}
+
 /// What `--worst-coalition` found.
 #[derive(Serialize)]
 struct Coalition {
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    names: Names,
     #[serde(flatten)]
     found: WorstCoalition,
     statements: Vec<String>,
@@ -288,8 +315,8 @@ impl fmt::Display for Coalition {
         writeln!(
             f,
             "Peers {} learn most together; peer {} loses {} to them\n",
-            list(&leakage.observers, |peer| peer.to_string()),
-            leakage.worst().0,
+            self.names.list(&leakage.observers),
+            self.names.of(leakage.worst().0),
             epsilon(&self.guarantees)
         )?;
         writeln!(f, "  mean loss      {} of local DP's", up(leakage.mean()))?;
@@ -299,11 +326,14 @@ impl fmt::Display for Coalition {
             format!("found greedily; no coalition of this size exceeds {}", up(self.found.mean_at_most))
         };
         writeln!(f, "                 ({how})")?;
-        writeln!(
-            f,
-            "  fully exposed  {}\n",
-            list(&sottovoce::averaging::exposed(leakage), |peer| peer.to_string())
-        )?;
+        writeln!(f, "  fully exposed  {}\n", self.names.list(&sottovoce::averaging::exposed(leakage)))?;
+        if f.alternate() {
+            writeln!(f, "  {:<24} {:>10}", "peer", "loss")?;
+            for (peer, loss) in leakage.losses.iter().enumerate() {
+                writeln!(f, "  {} {:>10}", self.names.cell(peer, 24), up(*loss))?;
+            }
+            writeln!(f)?;
+        }
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         write!(f, "{}", self.terms)
     }
@@ -316,8 +346,8 @@ struct AveragingAccount {
     accounted: Accounted,
     #[serde(rename = "distance", skip_serializing_if = "Option::is_none")]
     hops: Option<Vec<u32>>,
-    #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    names: Names,
 }
 
 impl AveragingAccount {
@@ -341,7 +371,7 @@ type Column<'a> = (&'static str, &'a Option<Vec<f64>>);
 impl AveragingAccount {
     fn headline(&self) -> String {
         let found = &self.accounted;
-        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
+        let who = self.names.peers(&found.observers);
         let losses = [&found.exact, &found.published, &found.published_corrected];
         let names =
             ["", " by the printed formula, which is refuted", " by the corrected formula, which is refuted"];
@@ -350,7 +380,7 @@ impl AveragingAccount {
         let others = (0..losses.len()).filter(|peer| found.observers.binary_search(peer).is_err());
         let worst = others.rev().max_by(|&a, &b| losses[a].total_cmp(&losses[b]));
         let Some(worst) = worst else { return "Everybody observes: nothing is left to learn".to_owned() };
-        let most = format!("Peer {} loses most to {who}", self.name(worst));
+        let most = format!("Peer {} loses most to {who}", self.names.of(worst));
         match found.guarantees.first().and_then(|stated| self.local(stated.delta)) {
             Some(local) => {
                 let lost = epsilon(&found.guarantees);
@@ -366,20 +396,16 @@ impl AveragingAccount {
         local.ok().map(|epsilon| epsilon.upper)
     }
 
-    fn name(&self, peer: usize) -> String {
-        self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
-    }
-
     /// Everybody's losses.
     fn everybody(&self, f: &mut fmt::Formatter<'_>, columns: &[Column<'_>]) -> fmt::Result {
         let asked: Vec<(&str, &Vec<f64>)> =
             columns.iter().filter_map(|(name, losses)| Some((*name, losses.as_ref()?))).collect();
         let names: String = asked.iter().map(|(name, _)| format!(" {name:>10}")).collect();
-        writeln!(f, "\n  {:<16}{names}", "peer")?;
+        writeln!(f, "\n  {:<24}{names}", "peer")?;
         for peer in 0..self.accounted.peers {
             let cells: String =
                 asked.iter().map(|(_, losses)| format!(" {:>10}", up(losses[peer]))).collect();
-            writeln!(f, "  {:<16}{cells}", self.name(peer))?;
+            writeln!(f, "  {}{cells}", self.names.cell(peer, 24))?;
         }
         Ok(())
     }
@@ -389,7 +415,7 @@ impl fmt::Display for AveragingAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.accounted;
         writeln!(f, "{}\n", self.headline())?;
-        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
+        let who = self.names.peers(&found.observers);
         writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
         writeln!(
             f,
@@ -412,7 +438,7 @@ impl fmt::Display for AveragingAccount {
             self.everybody(f, &columns)?;
         }
         if let Some(exposed) = &found.exposed {
-            writeln!(f, "\n  fully exposed: {}", list(exposed, |peer| self.name(peer)))?;
+            writeln!(f, "\n  fully exposed: {}", self.names.list(exposed))?;
         }
         for statement in &found.statements {
             writeln!(f, "  {statement}")?;
@@ -424,7 +450,7 @@ impl fmt::Display for AveragingAccount {
             write!(
                 f,
                 "\n  the published formula understates the loss of peer {}: {} instead of {}",
-                published.peer,
+                self.names.of(published.peer),
                 round_up(published.published),
                 round_up(published.exact)
             )?;
@@ -442,15 +468,7 @@ fn epsilon(guarantees: &[Stated]) -> String {
 
 /// A loss as people read it: to six places, and never smaller than it is.
 fn up(loss: f64) -> String {
-    format!("{:.6}", (loss * 1e6 - 1e-6).ceil() / 1e6)
-}
-
-fn list(peers: &[usize], name: impl Fn(usize) -> String) -> String {
-    const SHOWN: usize = 20;
-    let names: Vec<String> = peers.iter().take(SHOWN).map(|&peer| name(peer)).collect();
-    match peers.len() {
-        0 => "nobody".into(),
-        n if n > SHOWN => format!("{} and {} more", names.join(", "), n - SHOWN),
-        _ => names.join(", "),
-    }
+    // What is not above zero is zero, without a sign.
+    let millionths = (loss * 1e6 - 1e-6).ceil();
+    format!("{:.6}", if millionths > 0.0 { millionths / 1e6 } else { 0.0 })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Parser};
 use sottovoce::experiment::{Experiment, folder_of};
+use sottovoce::names::Names;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 
 use super::reconstruct::{Weighing, attack};
@@ -55,7 +56,7 @@ impl File {
                     lazy: averaging.graph.lazy.unwrap_or(0.0),
                     target: 0.5,
                 };
-                attack(&question, &Claim::Exact, &weighing, ready.names(), global)
+                attack(&question, &Claim::Exact, &weighing, Names::of_graph(&ready.place.graph), global)
             }
             Experiment::Learning(_) => {
                 bail!(

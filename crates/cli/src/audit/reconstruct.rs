@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
 use sottovoce_privacy::Adversary;
@@ -13,7 +14,7 @@ use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::{Setting, account};
 
 use super::Failed;
-use super::table::{Reconstruction, Remedies, list};
+use super::table::{Reconstruction, Remedies};
 use crate::Global;
 use crate::graph::source::{GraphSource, observer, read_schedule};
 use crate::graph::{ResultsChoice, count, real};
@@ -105,7 +106,7 @@ impl Reconstruct {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let graph = self.source.read()?;
         let scheme = self.scheme(graph.as_ref())?;
-        let names = graph.as_ref().and_then(|graph| graph.labels().map(<[_]>::to_vec));
+        let names = graph.as_ref().map(Names::of_graph).unwrap_or_default();
         let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), scheme.peers()));
         let question = Question {
             observers: observers.collect::<anyhow::Result<_>>()?,
@@ -183,7 +184,7 @@ pub(super) fn attack(
     question: &Question,
     claim: &Claim,
     weighing: &Weighing,
-    names: Option<Vec<String>>,
+    names: Names,
     global: &Global,
 ) -> anyhow::Result<()> {
     remedy::check_target(weighing.target)?;
@@ -198,16 +199,16 @@ pub(super) fn attack(
     };
     let account = account(setting, &Adversary::Coalition(observers.clone()))?;
     let (peer, guarantee) = account.worst(question.sensitivity, *sigma)?;
-    let name = names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone());
-    let guarantees = vec![Stated::new(format!("peer {name}, the worst off"), &guarantee, DELTA)?];
-    let failure = failure(&findings);
+    let about = format!("peer {}, the worst off", names.of(peer));
+    let guarantees = vec![Stated::new(about, &guarantee, DELTA)?.named(&names)];
+    let failure = failure(&findings, &names);
     global.print(&Reconstruction { findings, remedies, guarantees, names })?;
     failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
 }
 
 /// Why a claim does not stand, if it does not.
-fn failure(findings: &Findings) -> Option<String> {
+fn failure(findings: &Findings, names: &Names) -> Option<String> {
     (!findings.passed()).then(|| {
-        format!("the {} loss does not stand for peers {}", findings.claim, list(&findings.failed(), None))
+        format!("the {} loss does not stand for peers {}", findings.claim, names.list(&findings.failed()))
     })
 }

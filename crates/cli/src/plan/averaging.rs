@@ -15,8 +15,8 @@ use super::written::Out;
 use crate::Global;
 use crate::graph::source::{formats, read_graph, weights};
 use crate::graph::{ResultsChoice, count, real};
-use crate::prose::end;
 use sottovoce::experiment::{Experiment, GraphSpec};
+use sottovoce::names::end;
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 

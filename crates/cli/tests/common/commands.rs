@@ -81,6 +81,9 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
     ("reproduce", "reproduce"),
+    ("new", "new averaging"),
+    ("new", "new learning"),
+    ("new", "new rumor"),
 ];
 
 /// A folder with those files.
