@@ -15,6 +15,7 @@ mod origin;
 mod output;
 mod plan;
 mod progress;
+mod prose;
 mod reproduce;
 mod run;
 mod schema;
@@ -58,7 +59,7 @@ pub(crate) struct Global {
     /// Whether the seed was given, and so goes before that of an experiment.
     #[arg(skip)]
     pub(crate) seed_given: bool,
-    /// Print the headline of the result and nothing else: no tables, no progress, no notes.
+    /// Print the headline of the result, on one line, and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
     /// Print lists of all peers as well.
@@ -101,8 +102,9 @@ fn command() -> clap::Command {
 
 /// Parses the arguments, runs the command, prints its result or its error.
 fn main() -> ExitCode {
-    let matches = command().get_matches_from(files::named(std::env::args_os()));
-    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let parsed = command().try_get_matches_from(files::named(std::env::args_os()));
+    let matches = parsed.unwrap_or_else(|error| help::show(&error));
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| help::show(&error));
     cli.global.seed_given = seed::was_given(&matches);
     if cli.global.quiet {
         output::hush();
@@ -111,7 +113,7 @@ fn main() -> ExitCode {
     }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
-        Command::New(command) => command.run(),
+        Command::New(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),

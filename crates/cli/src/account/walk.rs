@@ -17,6 +17,7 @@ use sottovoce_views::walk::{
 use sottovoce::experiment::GraphFile;
 use sottovoce::experiment::graph::peer;
 use sottovoce::learning::calibrate::Currency;
+use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 
 use crate::graph::source::said;
@@ -26,7 +27,7 @@ use crate::{Global, input};
 const EXAMPLES: &str = "Examples:
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6
   sottovoce account walk --graph ring.txt --steps 72 --observers 6 --trajectory holders.json
-  sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 999
+  sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 9
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
@@ -107,6 +108,9 @@ struct Walk {
     adjacency: Adjacency,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     observers: Vec<usize>,
+    /// What the peers are called.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    names: Names,
     /// So many contributions of each peer, as printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Vec<f64>>,
@@ -170,6 +174,7 @@ impl WalkArgs {
             unit: Unit::User,
             adjacency: Adjacency::Replace,
             observers,
+            names: Names::of_graph(&graph),
             published: None,
             published_standing: Standing::Refuted,
             published_refused: None,
@@ -364,21 +369,23 @@ impl Walk {
     /// The loss one may rely on, if there is one; else that there is none.
     fn headline(&self) -> String {
         let found = [
-            (&self.trajectory_loss_convex, "on this path", self.loss_unit),
+            (&self.trajectory_loss_convex, "on this path", "in units of", self.loss_unit),
             (
                 &self.expected_loss_convex,
                 "on a walk to come",
+                "as a",
                 self.expected_loss_unit.as_deref().unwrap_or(""),
             ),
         ];
-        let known = found.into_iter().find_map(|(column, when, unit)| {
+        let known = found.into_iter().find_map(|(column, when, how, unit)| {
             let (peer, loss) = self.worst(column.as_ref()?)?;
-            Some(format!("Peer {peer} loses most {when}: {} in units of {unit}", round_up(loss)))
+            Some(format!("Peer {} loses most {when}: {} {how} {unit}", self.names.of(peer), round_up(loss)))
         });
         let printed = self.published.as_ref().and_then(|column| self.worst(column));
         known.or_else(|| printed.map(|(peer, loss)| {
             format!(
-                "Printed sums only, which are refuted: peer {peer} loses most, {}; give --trajectory or --expected for a bound",
+                "Printed sums only, which are refuted: peer {} loses most, {}; give --trajectory or --expected for a bound",
+                self.names.of(peer),
                 round_up(loss)
             )
         }))
@@ -390,11 +397,11 @@ impl Walk {
         let Some((_, first)) = columns.first() else { return Ok(()) };
         if f.alternate() {
             let names: String = columns.iter().map(|(name, _)| format!("{name:<26}")).collect();
-            writeln!(f, "  peer    {}", names.trim_end())?;
+            writeln!(f, "  {:<16}  {}", "peer", names.trim_end())?;
             for (peer, _) in self.others(first) {
                 let cells: String =
                     columns.iter().map(|(_, column)| format!("{:<26}", round_up(column[peer]))).collect();
-                writeln!(f, "  {peer:<8}{}", cells.trim_end())?;
+                writeln!(f, "  {}  {}", self.names.cell(peer, 16), cells.trim_end())?;
             }
             return writeln!(f);
         }
@@ -403,6 +410,7 @@ impl Walk {
             let others = self.others(column);
             let mean = others.iter().map(|(_, loss)| loss).sum::<f64>() / others.len().max(1) as f64; // whole numbers
             let Some((peer, most)) = self.worst(column) else { continue };
+            let peer = self.names.cell(peer, 24);
             writeln!(f, "  {name:<26}{:>14}{:>14}   {peer}", round_up(mean), round_up(most))?;
         }
         writeln!(f)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Parser};
 use sottovoce::experiment::{Experiment, folder_of};
+use sottovoce::names::Names;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 
 use super::reconstruct::{Weighing, attack};
@@ -56,7 +57,7 @@ impl File {
                     target: 0.5,
                     delta: averaging.target.delta,
                 };
-                attack(&question, &Claim::Exact, &weighing, ready.names(), global)
+                attack(&question, &Claim::Exact, &weighing, Names::of_graph(&ready.place.graph), global)
             }
             Experiment::Learning(_) => {
                 bail!(

@@ -23,6 +23,8 @@ const BESIDE: [(&str, &str); 3] = [
     ("transcript.json", "who released what, and who sent what to whom"),
     ("result.json", "what is printed with --json"),
 ];
+/// What a page shows, as data.
+const PAGE_DATA: &str = "report.json";
 /// What an experiment's file is for.
 pub(super) const AGAIN: &str = "the experiment, to be run again";
 
@@ -107,7 +109,7 @@ fn average(
             global.sign(&mut report.provenance);
             report.provenance.seed = Some(seed);
             report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
-            all = report.files()?;
+            all = global.headed_files(report.files()?, seed)?;
         }
         let contents = [
             whole.from_anywhere(folder).to_toml()?.into_bytes(),
@@ -118,6 +120,22 @@ fn average(
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
+}
+
+impl Global {
+    /// The files of a page, with what they rest on in `report.json` as in every other document.
+    fn headed_files(
+        &self,
+        files: Vec<(String, Vec<u8>)>,
+        seed: u64,
+    ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let own = Self { seed, ..self.clone() };
+        let one = |(name, content): (String, Vec<u8>)| match name == PAGE_DATA {
+            true => Ok((name, own.headed(&String::from_utf8(content)?)?.into_bytes())),
+            false => Ok((name, content)),
+        };
+        files.into_iter().map(one).collect()
+    }
 }
 
 fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyhow::Result<()> {
@@ -135,7 +153,7 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
             found.report.provenance.seed = Some(seed);
             let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
             found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
-            let mut files = found.report.files()?;
+            let mut files = global.headed_files(found.report.files()?, seed)?;
             files.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
             store::write(out, &files, place.overwrite)?
         }

@@ -20,6 +20,7 @@ use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, column, predicted};
 use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
+use crate::names::Names;
 use crate::terms::Stated;
 use crate::transcript::File;
 use crate::{Result, require};
@@ -40,8 +41,8 @@ pub struct Averaged {
     /// Number of peers.
     pub peers: usize,
     /// Names of the peers, where the graph has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
     /// SHA-256 of the graph's file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph_sha256: Option<String>,
@@ -260,7 +261,7 @@ impl<'a> Judged<'a> {
             headline: String::new(),
             seed: self.seed,
             peers: n,
-            names: ready.names(),
+            names: Names::of_graph(&ready.place.graph),
             graph_sha256: ready.place.sha256.clone(),
             data_sha256: ready.values.sha256.clone(),
             edges: ready.place.graph.edge_count(),
@@ -288,7 +289,7 @@ impl<'a> Judged<'a> {
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
             statements: statements(&all, delta, &ready.place.graph)?,
-            guarantees: stated(&all, delta)?,
+            guarantees: stated(&all, delta, &ready.place.graph)?,
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),

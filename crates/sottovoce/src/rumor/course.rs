@@ -18,6 +18,8 @@ pub(super) struct Course {
     pub(super) heard: Option<usize>,
     pub(super) moments: Vec<Moment>,
     pub(super) tellings: u64,
+    /// The round after which each peer knew.
+    pub(super) knew: Vec<Option<u64>>,
     pub(super) dots: Vec<Dot>,
     pub(super) frames: Vec<Frame>,
 }
@@ -38,6 +40,7 @@ impl Course {
             heard,
             moments: frames.iter().map(|frame| frame.moment).collect(),
             tellings: run.crowd.tellings(),
+            knew: run.knew,
             dots,
             frames: thinned(frames),
         })
@@ -53,12 +56,16 @@ struct Run<'a> {
     crowd: Crowd<'static>,
     curious: &'a Curious,
     heard: Option<usize>,
+    knew: Vec<Option<u64>>,
 }
 
 impl<'a> Run<'a> {
     fn new(curious: &'a Curious, rules: Rules, source: usize, seed: u64) -> Result<Self> {
         let everyone = Among::Everyone(curious.peers());
-        Ok(Self { crowd: Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?, curious, heard: None })
+        let mut knew = vec![None; curious.peers()];
+        knew[source] = Some(0);
+        let crowd = Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?;
+        Ok(Self { crowd, curious, heard: None, knew })
     }
 
     fn is_over(&self) -> bool {
@@ -66,9 +73,11 @@ impl<'a> Run<'a> {
     }
 
     fn round(&mut self) {
-        let (curious, heard) = (self.curious, &mut self.heard);
+        let (curious, heard, knew) = (self.curious, &mut self.heard, &mut self.knew);
+        let round = self.crowd.rounds() + 1;
         self.crowd.round(|told| {
             let (from, to) = (told.from as usize, told.to as usize);
+            knew[to].get_or_insert(round);
             if heard.is_none() && curious.has(to) && !curious.has(from) {
                 *heard = Some(from);
             }
