@@ -86,6 +86,11 @@ const COMMANDS: &[(&str, &str)] = &[
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
+    ("account transcript rumor", "account transcript OUT-rumour/transcript.json"),
+    ("audit transcript rumor", "audit transcript OUT-rumour/transcript.json --runs 200"),
+    ("account transcript learning", "account transcript OUT-folder/transcript.json --observers 0"),
+    ("audit transcript learning", "audit transcript OUT-folder/transcript.json"),
+    ("audit file learning", "audit OUT-folder/experiment.toml --runs 50"),
     ("reproduce", "reproduce"),
 ];
 

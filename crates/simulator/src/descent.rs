@@ -113,6 +113,7 @@ pub struct Descending {
     threads: usize,
     allowance: Allowance,
     stopped: Option<Overspent>,
+    released: usize,
     iteration: usize,
     values: Vec<f64>,
 }
@@ -124,7 +125,7 @@ impl Descending {
         let gammas = setup.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
         let values = setup.start.repeat(setup.peers());
         let allowance = Allowance::gaussian(setup.budget)?;
-        Ok(Self { setup, gammas, seed, threads, allowance, stopped: None, iteration: 0, values })
+        Ok(Self { setup, gammas, seed, threads, allowance, stopped: None, released: 0, iteration: 0, values })
     }
 
     /// Goes on from the values after so many iterations.
@@ -138,7 +139,7 @@ impl Descending {
             );
             return Err(Error::parameter("checkpoint", value, remedy));
         }
-        (self.allowance, self.stopped) = (Allowance::gaussian(self.setup.budget)?, None);
+        (self.allowance, self.stopped, self.released) = (Allowance::gaussian(self.setup.budget)?, None, 0);
         (0..iteration).for_each(|_| self.admit());
         (self.iteration, self.values) = (iteration, values);
         Ok(())
@@ -165,6 +166,11 @@ impl Descending {
         mean
     }
 
+    /// How often every peer has released something.
+    pub fn released(&self) -> usize {
+        self.released
+    }
+
     /// Squared Gaussian loss of every peer towards a wire-tapper so far, rounded up.
     pub fn spent(&self) -> f64 {
         self.allowance.spent()
@@ -179,6 +185,7 @@ impl Descending {
         if self.stopped.is_none() {
             let Noising { sensitivity, local, .. } = self.setup.noising;
             self.stopped = self.allowance.admit(&Release::gaussian(sensitivity, local)).err();
+            self.released += usize::from(self.stopped.is_none());
         }
     }
 

@@ -32,6 +32,9 @@ pub trait Engine {
     /// Steps done.
     fn done(&self) -> usize;
 
+    /// How often each peer has released something.
+    fn released(&self) -> Vec<usize>;
+
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most so far.
     fn spent(&self) -> f64;
 
@@ -103,6 +106,10 @@ impl Engine for Descent<'_> {
 
     fn done(&self) -> usize {
         self.run.iteration()
+    }
+
+    fn released(&self) -> Vec<usize> {
+        vec![self.run.released(); self.task.peers()]
     }
 
     fn spent(&self) -> f64 {

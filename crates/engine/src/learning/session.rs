@@ -141,6 +141,11 @@ impl<'a> Session<'a> {
         (self.engine.done(), all)
     }
 
+    /// How often each peer has released something.
+    pub fn released(&self) -> Vec<usize> {
+        self.engine.released()
+    }
+
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most so far.
     pub fn spent(&self) -> f64 {
         self.engine.spent()
