@@ -111,7 +111,7 @@ impl<'a> Job<'a> {
     }
 
     /// The settings, calibrated where a target is given, and the last step that the target allows.
-    fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
+    pub fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
         let mut settings = self.choice.settings(self.task, self.mixing, seed)?;
         let question = Question::of(self.task, self.mixing, &settings);
         let last_step = self.noise.settle(&question, &mut settings)?;

@@ -162,6 +162,11 @@ impl<'a> Session<'a> {
         self.engine.advance(&mut seen)
     }
 
+    /// One step; shows what peers release, to someone who sees every message: `(peer, its model before, and after)`.
+    pub fn listen(&mut self, mut hear: impl FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        self.engine.listen(&mut hear)
+    }
+
     /// All steps, or those up to `last`.
     pub fn finish(&mut self, last: Option<usize>) -> Result<()> {
         while last.is_none_or(|last| self.engine.done() < last) && self.engine.advance(&mut |_, _, _| {})? {}

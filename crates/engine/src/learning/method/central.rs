@@ -116,6 +116,12 @@ impl Engine for Server<'_> {
         Ok(true)
     }
 
+    fn listen(&mut self, _hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        let remedy =
+            "only the trusted server hears a peer, without noise; there is no release of a peer to attack";
+        Err(Error::parameter("method", "central", remedy))
+    }
+
     fn state(&self) -> State {
         State::Central { iteration: self.iteration, model: self.model.clone() }
     }

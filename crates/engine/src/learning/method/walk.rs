@@ -282,6 +282,10 @@ impl Engine for Tokens<'_> {
         Ok(self.0.step(seen)?)
     }
 
+    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        Ok(self.0.step_heard(|_, _, _| {}, hear)?)
+    }
+
     fn state(&self) -> State {
         State::Walk(self.0.state().clone())
     }
