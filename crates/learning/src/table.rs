@@ -120,6 +120,13 @@ impl Table {
         Shard { features, labels: &self.labels[from..to], width: self.width }
     }
 
+    /// Makes rows `from..to` alike.
+    pub(crate) fn fill(&mut self, from: usize, to: usize, row: &[f64], label: f64) {
+        let rows = self.features[from * self.width..to * self.width].chunks_exact_mut(self.width);
+        rows.for_each(|place| place.copy_from_slice(row));
+        self.labels[from..to].fill(label);
+    }
+
     /// The named rows, in the order in which they are named.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         if let Some(&row) = rows.iter().find(|&&row| row >= self.rows()) {

@@ -191,6 +191,25 @@ impl Task {
         self.shards.shard(peer)
     }
 
+    /// Two tasks that differ in the data of one peer, and far: all its rows are its longest, with opposite labels. For attacks.
+    pub fn neighbours(&self, peer: usize) -> Result<[Self; 2]> {
+        if peer >= self.peers() {
+            let remedy = format!("there are {} peers, from 0", self.peers());
+            return Err(Error::parameter("peer", peer, remedy));
+        }
+        let labels = self.shards.table().labels();
+        let opposite = match self.model.loss {
+            Loss::Logistic => [1.0, -1.0],
+            Loss::Softmax { .. } => [0.0, 1.0],
+            Loss::Squared => [
+                labels.iter().copied().fold(f64::INFINITY, f64::min),
+                labels.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            ],
+        };
+        let with = |label| Self { shards: self.shards.clone().alike(peer, label), ..self.clone() };
+        Ok(opposite.map(with))
+    }
+
     /// What a model is worth that looks at no feature.
     pub fn trivial(&self) -> Trivial {
         let found = Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels());
@@ -314,6 +333,23 @@ mod tests {
         let error = free.clone().within(0.9).unwrap_err().to_string();
         assert!(error.contains("`norm` is 1 in row 0") && error.contains("normalise"), "{error}");
         assert!(free.clipped(Clip::None).unwrap_err().to_string().contains("say how long"));
+    }
+
+    #[test]
+    fn neighbours_differ_in_one_peer_as_far_as_gradients_are_clipped() {
+        let rows = vec![1.0, 0.0, 0.0, 2.0, 0.6, 0.8, -1.0, 0.0];
+        let task = task(rows, vec![1.0, -1.0, 1.0, -1.0], Clip::Example(0.5)).unwrap();
+        let [one, other] = task.neighbours(0).unwrap();
+        let moved = |task: &Task, peer| {
+            let mut model = vec![0.0, 0.0];
+            task.descend(0, peer, 0, 1.0, &mut model);
+            model
+        };
+        assert_eq!(moved(&one, 1), moved(&other, 1));
+        let (one, other) = (moved(&one, 0), moved(&other, 0));
+        let apart = one.iter().zip(&other).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+        assert!((apart - task.sensitivity()).abs() < 1e-12, "{apart}");
+        assert!(task.neighbours(2).is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use sottovoce_privacy::{Adversary, Gdp, Guarantee, Loss, Standing, limits};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::{Overheard, Past, Setting, Source, account};
-use sottovoce_views::exact::Results;
+use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::{self, Formula};
 
 use super::pairs::{Pairs, hops};
@@ -70,7 +70,7 @@ impl Public {
 }
 
 /// A run that is planned, or over.
-pub trait Judgeable: Overheard {
+pub trait Judgeable: Overheard<Learnt = Leakage> {
     /// What its losses towards these observers are computed from.
     fn source(&self, observers: &[usize]) -> Source;
 

@@ -22,7 +22,7 @@ use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::names::Names;
 use crate::terms::Stated;
-use crate::transcript::File;
+use crate::transcript;
 use crate::{Result, require};
 
 /// Runs over which errors are measured, and values that they may take together.
@@ -114,7 +114,7 @@ pub struct Averaged {
     pub attack: String,
     /// What happened, without values.
     #[serde(skip)]
-    pub transcript: Option<File>,
+    pub transcript: Option<transcript::Averaging>,
     /// Everything the report shows; none for very many peers.
     #[serde(skip)]
     pub report: Option<AveragingReport>,
@@ -222,7 +222,7 @@ pub(super) struct Judged<'a> {
     pub(super) ready: &'a Ready,
     pub(super) seed: u64,
     pub(super) outcome: Outcome<Vec<f64>>,
-    pub(super) file: File,
+    pub(super) file: transcript::Averaging,
     pub(super) views: Views<Past>,
 }
 
@@ -232,7 +232,7 @@ impl<'a> Judged<'a> {
         let (public, experiment) =
             (Public::from(ready), Experiment::Averaging(Box::new(ready.experiment.clone())));
         // What is said of the run comes from its transcript, as it will be written.
-        let file = File::new(&experiment, seed, &public, transcript)?;
+        let file = transcript::Averaging::new(&experiment, seed, &public, transcript)?;
         let past = file.past()?;
         Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
     }

@@ -13,7 +13,7 @@ use sottovoce_topology::spectrum::Spectrum;
 
 use crate::learning::losses::Question;
 use crate::learning::method::METHODS;
-use crate::learning::run::guarantees;
+use crate::learning::transcript::Transcript;
 use crate::learning::{Against, Measures, Method, Origin, Promise, Session, Settings, Spread, Task, Trivial};
 use crate::terms::Stated;
 use crate::{Error, Result, require};
@@ -198,10 +198,7 @@ impl Problem<'_> {
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
         let settings = Settings { method, iterations, step, sigma, budget: None, seed: self.seed };
-        let question = self.question(&settings);
-        // A hair more: what is divided was rounded.
-        let spent = iterations as f64 / (sigma * sigma) * (1.0 + 1e-12);
-        let all = guarantees(self.task, &question, sigma, spent, (usize::MAX, &[]), self.delta)?;
+        let all = Transcript::planned(self.task, &settings).guarantees(Some(self.mixing), self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
             Ok(Stated::new("any peer's data, as planned", &one, self.delta)?)
