@@ -8,7 +8,7 @@ use sottovoce::averaging::reveal;
 use sottovoce::{rumor, transcript};
 
 use crate::Global;
-use crate::graph::source::peer;
+use sottovoce::experiment::graph::peer;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine
@@ -35,7 +35,7 @@ pub(crate) struct Transcript {
 
 /// Peers of a rumour, who have numbers only.
 pub(crate) fn listeners(names: &[String], peers: usize) -> anyhow::Result<Vec<usize>> {
-    names.iter().map(|name| peer("observers", name, None, peers)).collect()
+    names.iter().map(|name| Ok(peer("observers", name, None, peers)?)).collect()
 }
 
 impl Transcript {

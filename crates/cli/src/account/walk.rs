@@ -226,7 +226,7 @@ impl WalkArgs {
     /// What whoever loses most is promised by each account that was asked for.
     fn guarantees(&self, walk: &Walk) -> anyhow::Result<Vec<Stated>> {
         let sigma = self.sigma.unwrap_or(1.0);
-        let path = |currency: Currency| move |units: f64| currency.loss(units * (1.0 + 1e-12), sigma);
+        let path = |currency: Currency| move |units: f64| Ok(currency.loss(units * (1.0 + 1e-12), sigma)?);
         let order = self.order.unwrap_or(2.0);
         let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
         let refuted = Some(Standing::Refuted).filter(|_| walk.published.is_some());

@@ -17,8 +17,8 @@ use sottovoce_simulator::Allowance;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door;
 
-use super::{Settings, Task};
 use super::losses::{Past, Question};
+use super::{Settings, Task};
 use crate::Result;
 
 /// Equal releases of a peer.
