@@ -21,6 +21,7 @@ mod run;
 mod schema;
 mod seed;
 mod shell;
+mod theorem;
 
 use std::process::ExitCode;
 
@@ -82,6 +83,8 @@ enum Command {
     Compare(compare::Compare),
     /// Compute a paper's figures and tables again, and hold them against exact accounting.
     Reproduce(reproduce::Reproduce),
+    /// Ask what a theorem of a paper says of a case, beside what is true.
+    Theorem(theorem::Theorem),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
     /// Print the form of a command's JSON document, as JSON Schema.
@@ -116,6 +119,7 @@ fn main() -> ExitCode {
         Command::Audit(command) => command.run(&cli.global),
         Command::Compare(command) => command.run(&cli.global),
         Command::Reproduce(command) => command.run(&cli.global),
+        Command::Theorem(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
         Command::Schema(command) => command.run(&cli.global),
         Command::Completions(completions) => completions.run(&cli.global, command()),

@@ -16,7 +16,7 @@ use sottovoce_views::exact::{Leakage, Results, WorstCoalition};
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::{Plan, Planned};
-use sottovoce::averaging::{Accounted, Method, Promised, answer, promise};
+use sottovoce::averaging::{Accounted, Method, Promised, answer, promise, told};
 use sottovoce::names::Names;
 use sottovoce::terms::{Stated, Terms, short_up};
 
@@ -76,6 +76,7 @@ impl Choice {
 impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.check()?;
+        let _waiting = global.waiting("accounting");
         let found = self.plan.read(global)?;
         if self.all_pairs {
             return matrix(global, &found);
@@ -83,7 +84,9 @@ impl AveragingArgs {
         if let Some(size) = self.worst_coalition {
             return coalition(global, &found, size);
         }
+        let bar = global.progress(0, "accounting");
         let accounted = answer(&found.setting, &found.question, &self.choice.methods())?;
+        bar.finish_and_clear();
         let hops = fixed(&found).map(|graph| hops(graph, &accounted.observers)).transpose()?;
         global.print(&AveragingAccount { accounted, hops, names: found.question.names })
     }
@@ -137,13 +140,14 @@ fn matrix(global: &Global, found: &Planned) -> anyhow::Result<()> {
         statements: vec![promised.statement],
         guarantees: vec![promised.stated.of_any_peer()],
         terms: Terms { adversary: "any one peer".into(), ..promised.terms },
-        exact: leakages.into_iter().map(|leakage| leakage.losses).collect(),
+        exact: leakages.into_iter().map(|leakage| told(leakage.losses)).collect(),
     })
 }
 
 fn coalition(global: &Global, found: &Planned, size: usize) -> anyhow::Result<()> {
     let bar = global.progress(0, "coalitions");
-    let worst = found.setting.worst_coalition(size, |_| bar.inc(1))?;
+    let mut worst = found.setting.worst_coalition(size, |_| bar.inc(1))?;
+    worst.leakage.losses = told(worst.leakage.losses);
     bar.finish_and_clear();
     let coalition = Adversary::Coalition(worst.leakage.observers.clone());
     let promised = promise(&account(&found.setting, &coalition)?, &found.question)?;

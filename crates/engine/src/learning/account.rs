@@ -3,17 +3,14 @@
 use std::fmt;
 
 use serde::Serialize;
-use sottovoce_privacy::{limits, round_up};
-use sottovoce_views::descent::{self, DescentLoss};
+use sottovoce_privacy::{Adversary, limits, round_up};
+use sottovoce_views::descent::DescentLoss;
+use sottovoce_views::door;
 
-use super::calibrate::Currency;
-use super::losses::Question;
+use super::losses::{Past, Question};
 use crate::names::Names;
 use crate::terms::Stated;
 use crate::{Result, require};
-
-/// Room for rounding, for each iteration, when a loss becomes a guarantee.
-const ROUNDING: f64 = 1e-9;
 
 /// Everything found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -71,17 +68,18 @@ pub fn account_named(
 ) -> Result<Accounted> {
     require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
     let way = run.method.way();
-    let ours = way.to_observers(run, observers)?;
-    let wire_tapper = descent::wire_tapper(run.peers, run.iterations)?;
-    let worst = ours.worst().0;
+    let overheard = way.overheard(run, &Past::PLANNED)?;
+    let towards = match observers {
+        [one] => Adversary::Peer(*one),
+        _ => Adversary::Coalition(observers.to_vec()),
+    };
+    let ours = door::account(&overheard, &towards)?;
+    let wire_tapper = door::account(&overheard, &Adversary::WireTapper)?;
+    let worst = ours.leakage.worst().0;
     let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());
     let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
-    for (loss, currency) in [(&ours, way.currency()), (&wire_tapper, Currency::Gaussian)] {
-        let mut guarantee = loss.guarantee(worst, 1.0, sigma)?;
-        if currency == Currency::Concentrated {
-            let units = loss.losses[worst] + ROUNDING * run.iterations as f64;
-            guarantee.loss = currency.loss(units, sigma)?;
-        }
+    for account in [&ours, &wire_tapper] {
+        let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
         let who = format!("peer {}", names.of(worst));
         statements.push(format!("{who}: {}", names.state(&guarantee, delta)?));
         guarantee.not_covered.extend(further.clone());
@@ -95,8 +93,8 @@ pub fn account_named(
         rounds: way.rounds(run.peers),
         sigma,
         published: way.published_to_observers(run, observers)?,
-        ours,
-        wire_tapper,
+        ours: ours.leakage,
+        wire_tapper: wire_tapper.leakage,
         statements,
         guarantees,
         not_covered,

@@ -54,6 +54,9 @@ pub struct Learned {
     /// The files that the rows came from, with their hashes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Source>,
+    /// The public bounds from which labels were scaled to -1..1: a prediction `p` of the model stands for `low + (p + 1) (high - low) / 2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_bounds: Option<(f64, f64)>,
     /// Number of peers.
     pub peers: usize,
     /// What they are called, in their order, where they have names.
@@ -153,6 +156,7 @@ impl Learned {
             task: task.name.clone(),
             method: settings.method.name(),
             data: task.sources().to_vec(),
+            label_bounds: task.label_bounds(),
             peers: task.peers(),
             parameters: task.parameters(),
             iterations: settings.iterations,

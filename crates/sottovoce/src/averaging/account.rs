@@ -7,10 +7,11 @@ use sottovoce_privacy::{Adversary, Gdp, Guarantee, Loss, Standing, limits};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::{Overheard, Past, Setting, Source, account};
-use sottovoce_views::exact::Results;
+use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::{self, Formula};
 
 use super::pairs::{Pairs, hops};
+use super::question::told;
 use crate::experiment::Ready;
 use crate::experiment::graph::peer;
 use crate::names::Names;
@@ -69,7 +70,7 @@ impl Public {
 }
 
 /// A run that is planned, or over.
-pub trait Judgeable: Overheard {
+pub trait Judgeable: Overheard<Learnt = Leakage> {
     /// What its losses towards these observers are computed from.
     fn source(&self, observers: &[usize]) -> Source;
 
@@ -287,7 +288,7 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         results: public.setting.results,
         source: views.run.source(&observers),
         mean_loss: views.own.as_ref().map(Pairs::mean),
-        losses: found.leakage.losses,
+        losses: told(found.leakage.losses),
         observers,
         statements: statements(&all, public.delta, &public.graph)?,
         guarantees: stated(&all, public.delta, &public.graph)?,

@@ -147,7 +147,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         guarantees,
         terms,
         worst_understatement: worst_understatement.filter(|_| setting.relay_noise == 0.0),
-        exact: leakage.map(|leakage| leakage.losses),
+        exact: leakage.map(|leakage| told(leakage.losses)),
     })
 }
 
@@ -189,6 +189,11 @@ pub fn promise(account: &Account, question: &Question) -> Result<Promised> {
 /// Peers whose noisy value the observers can compute.
 pub fn exposed(leakage: &Leakage) -> Vec<usize> {
     (0..leakage.losses.len()).filter(|&u| leakage.losses[u] > EXPOSED).collect()
+}
+
+/// Losses as they are told: what cannot be distinguished from all is all. Never smaller than they are.
+pub fn told(losses: Vec<f64>) -> Vec<f64> {
+    losses.into_iter().map(|loss| if loss > EXPOSED && loss < 1.0 { 1.0 } else { loss }).collect()
 }
 
 fn understatement((leakage, published): (&Leakage, &Vec<f64>), names: &Names) -> Option<Understatement> {

@@ -5,6 +5,7 @@ use sottovoce_report::rumor::{Dot, Frame, Moment, State};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 
 use crate::Result;
+use crate::transcript::Tellings;
 
 /// Peers that are drawn at most.
 const DOTS: usize = 1024;
@@ -20,6 +21,7 @@ pub(super) struct Course {
     pub(super) tellings: u64,
     /// The round after which each peer knew.
     pub(super) knew: Vec<Option<u64>>,
+    pub(super) told: Tellings,
     pub(super) dots: Vec<Dot>,
     pub(super) frames: Vec<Frame>,
 }
@@ -41,6 +43,7 @@ impl Course {
             moments: frames.iter().map(|frame| frame.moment).collect(),
             tellings: run.crowd.tellings(),
             knew: run.knew,
+            told: run.told,
             dots,
             frames: thinned(frames),
         })
@@ -57,6 +60,7 @@ struct Run<'a> {
     curious: &'a Curious,
     heard: Option<usize>,
     knew: Vec<Option<u64>>,
+    told: Tellings,
 }
 
 impl<'a> Run<'a> {
@@ -65,7 +69,7 @@ impl<'a> Run<'a> {
         let mut knew = vec![None; curious.peers()];
         knew[source] = Some(0);
         let crowd = Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?;
-        Ok(Self { crowd, curious, heard: None, knew })
+        Ok(Self { crowd, curious, heard: None, knew, told: Tellings::default() })
     }
 
     fn is_over(&self) -> bool {
@@ -73,15 +77,17 @@ impl<'a> Run<'a> {
     }
 
     fn round(&mut self) {
-        let (curious, heard, knew) = (self.curious, &mut self.heard, &mut self.knew);
+        let (curious, heard, knew, mut all) = (self.curious, &mut self.heard, &mut self.knew, Vec::new());
         let round = self.crowd.rounds() + 1;
         self.crowd.round(|told| {
+            all.push((told.from, told.to));
             let (from, to) = (told.from as usize, told.to as usize);
             knew[to].get_or_insert(round);
             if heard.is_none() && curious.has(to) && !curious.has(from) {
                 *heard = Some(from);
             }
         });
+        self.told.push(all, curious);
     }
 
     fn first_heard(mut self) -> Option<usize> {

@@ -3,10 +3,10 @@
 use sottovoce_privacy::limits;
 use sottovoce_report::rumor::Suspicion;
 use sottovoce_report::{GuaranteeLine, text};
-use sottovoce_views::rumor::Account;
+use sottovoce_views::rumor::{Account, Rumor};
 
 use super::course::Course;
-use super::{ATTACKS, CONFIDENCE, Example, Found};
+use super::{ATTACKS, CONFIDENCE, Found, posterior};
 
 pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
     let account = &found.account;
@@ -37,8 +37,8 @@ pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
 }
 
 /// What is promised: as lines for the report, and as sentences.
-pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<GuaranteeLine>, Vec<String>) {
-    let (delta, posterior) = (example.rumor.rounds_delta(), example.posterior());
+pub(super) fn guarantees(account: &Account, rumor: &Rumor) -> (Vec<GuaranteeLine>, Vec<String>) {
+    let (delta, posterior) = (rumor.rounds_delta(), posterior(rumor));
     let lines = vec![
         line(
             account,
@@ -58,7 +58,7 @@ pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<Guarantee
             format!(
                 "epsilon = 0, delta <= {}; probability <= {}",
                 text::up(account.delta, 3),
-                text::up(1.0 / (1.0 + example.rumor.prediction_uncertainty(1)), 3)
+                text::up(1.0 / (1.0 + rumor.prediction_uncertainty(1)), 3)
             ),
         ),
     ];
@@ -120,7 +120,7 @@ fn here(course: &Course) -> String {
     }
 }
 
-fn finding(suspicion: &Suspicion) -> String {
+pub(super) fn finding(suspicion: &Suspicion) -> String {
     let Suspicion { suspects, found, low, high, .. } = *suspicion;
     format!(
         "among {suspects} suspects in {} ({} to {}; no attack exceeds {})",

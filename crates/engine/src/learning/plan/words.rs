@@ -75,6 +75,17 @@ impl fmt::Display for LearningPlan {
         for (i, assumption) in assumptions.iter().enumerate() {
             writeln!(f, "[{}] {assumption}", i + 1)?;
         }
+        writeln!(f, "\nWhat is promised of {}", self.rows[self.chosen].method)?;
+        for stated in &self.guarantees {
+            writeln!(
+                f,
+                "  epsilon {} at delta {:e} towards {}; {}",
+                stated.shown(),
+                stated.delta,
+                stated.adversary,
+                right(&stated.standing, &assumptions)
+            )?;
+        }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
     }
