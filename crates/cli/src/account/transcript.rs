@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use sottovoce::averaging::reveal;
+use sottovoce::experiment::graph::peer;
 use sottovoce::{rumor, transcript};
 
 use crate::Global;
-use crate::graph::source::peer;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine
@@ -35,7 +35,7 @@ pub(crate) struct Transcript {
 
 /// Peers of a rumour, who have numbers only.
 pub(crate) fn listeners(names: &[String], peers: usize) -> anyhow::Result<Vec<usize>> {
-    names.iter().map(|name| peer("observers", name, None, peers)).collect()
+    names.iter().map(|name| Ok(peer("observers", name, None, peers)?)).collect()
 }
 
 impl Transcript {

@@ -58,11 +58,6 @@ impl Default for Tellings {
 }
 
 impl Tellings {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.rounds.iter().map(Vec::len).sum()
-    }
-
     /// One more round.
     pub(crate) fn push(&mut self, round: Vec<(u32, u32)>, curious: &Curious) {
         self.kept += round.len();
