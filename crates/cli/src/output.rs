@@ -1,8 +1,8 @@
 //! How a result reaches standard output: as text for people, or as one JSON document.
 //!
 //! ```text
-//! text   headline             a sentence that says what came of it; with --quiet this and nothing else
-//!        the rest             tables, what is promised, what is not covered
+//! text   headline             a sentence that says what came of it; with --quiet this and nothing else, on one line
+//!        the rest             tables, what is promised, what is not covered; prose is broken between words (`prose.rs`)
 //!        lists of all peers   with --verbose
 //! JSON   schema_version, version, command, seed, graph_sha256, data_sha256, then the result's own keys
 //! ```
@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
-use super::{Global, input};
+use super::{Global, input, prose};
 
 /// Counts changes to JSON documents that break readers. New keys do not.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -33,18 +33,23 @@ impl Global {
     pub(crate) fn print(&self, report: &impl Report) -> anyhow::Result<()> {
         let text = match self.json {
             true => self.document(report)?,
-            false if self.verbose => format!("{report:#}"),
-            false => report.to_string(),
+            false if self.verbose => prose::wrapped(&format!("{report:#}")),
+            // A headline alone is for programs as well, and stays on its line.
+            false if self.quiet => report.to_string().lines().next().unwrap_or_default().to_owned(),
+            false => prose::wrapped(&report.to_string()),
         };
-        let shown = if self.quiet { text.lines().next().unwrap_or_default() } else { text.trim_end() };
-        write(format!("{shown}\n").as_bytes())
+        write(format!("{}\n", text.trim_end()).as_bytes())
     }
 
     /// The JSON document of a result: what it rests on first, then its own keys. A key that it has itself, such as its own
     /// `seed`, is not written twice.
     pub(crate) fn document(&self, result: &impl Serialize) -> anyhow::Result<String> {
-        let body = serde_json::to_string(result)?;
-        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(&body)?;
+        self.headed(&serde_json::to_string(result)?)
+    }
+
+    /// A JSON object with what it rests on before its own keys.
+    pub(crate) fn headed(&self, body: &str) -> anyhow::Result<String> {
+        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(body)?;
         let head = self.origin().into_iter().filter(|(key, _)| !own.contains_key(*key));
         let head: Vec<String> = head.map(|(key, value)| format!("\"{key}\":{value}")).collect();
         let rest = body.trim_start_matches('{');
@@ -90,7 +95,7 @@ pub(crate) fn note(text: &str) {
 
 /// Says something on standard error; whether anybody listens does not matter.
 pub(crate) fn say(text: &str) {
-    _ = writeln!(io::stderr().lock(), "sottovoce: {text}");
+    _ = writeln!(io::stderr().lock(), "{}", prose::wrapped(&format!("sottovoce: {text}")));
 }
 
 /// Standard output that takes no offence at a reader who has gone away.

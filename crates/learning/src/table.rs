@@ -174,6 +174,22 @@ impl Table {
         Ok(self.relabel(|label| if label >= threshold { 1.0 } else { -1.0 }))
     }
 
+    /// Labels scaled from public bounds to -1..1; what lies outside is moved to the nearer end.
+    pub fn between(self, low: f64, high: f64) -> Result<Self> {
+        let refuse = |remedy| Err(Error::parameter("label-bounds", format!("{low}:{high}"), remedy));
+        if !(low < high && (high - low).is_finite()) {
+            return refuse("give two finite numbers, the lower one first");
+        }
+        if !self.classes.is_empty() {
+            return refuse("labels are names, which have no bounds; leave them out");
+        }
+        Ok(self.relabel(|label| match label {
+            below if below <= low => -1.0,
+            above if above >= high => 1.0,
+            inside => 2.0 * ((inside - low) / (high - low)) - 1.0,
+        }))
+    }
+
     /// Labels 0, 1, ... by their place in a public list of names, or of numbers where labels have no names.
     pub fn classified(self, list: &[String]) -> Result<Self> {
         let place = |label: f64| match self.classes.get(label as usize) {

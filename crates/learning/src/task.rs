@@ -47,6 +47,7 @@ pub struct Task {
     origin: Origin,
     assumptions: Vec<String>,
     sources: Vec<Source>,
+    label_bounds: Option<(f64, f64)>,
 }
 
 impl Task {
@@ -71,6 +72,7 @@ impl Task {
             origin: Origin::Private,
             assumptions: Vec::new(),
             sources: Vec::new(),
+            label_bounds: None,
         })
     }
 
@@ -128,6 +130,21 @@ impl Task {
     /// The same, said to come from these files.
     pub fn from_files(self, sources: Vec<Source>) -> Self {
         Self { sources, ..self }
+    }
+
+    /// The same, whose labels were scaled from these bounds to -1..1: errors are told in units of the labels as they were.
+    pub fn scaled_from(self, label_bounds: Option<(f64, f64)>) -> Self {
+        Self { label_bounds, ..self }
+    }
+
+    /// The bounds from which labels were scaled: a prediction `p` stands for `low + (p + 1) (high - low) / 2`.
+    pub fn label_bounds(&self) -> Option<(f64, f64)> {
+        self.label_bounds
+    }
+
+    /// What a difference of 1 between labels stands for.
+    fn label_unit(&self) -> f64 {
+        self.label_bounds.map_or(1.0, |(low, high)| (high - low) / 2.0)
     }
 
     /// The files that the rows came from, with their hashes; none where they were drawn.
@@ -195,7 +212,8 @@ impl Task {
 
     /// What a model is worth that looks at no feature.
     pub fn trivial(&self) -> Trivial {
-        Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels())
+        let found = Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels());
+        Trivial { measures: found.measures.in_units(self.label_unit()), ..found }
     }
 
     /// The same with another clipping.
@@ -260,7 +278,7 @@ impl Task {
 
     /// What a model is worth on the test rows.
     pub fn measures(&self, theta: &[f64]) -> Measures {
-        self.model.measures(theta, self.test.view())
+        self.model.measures(theta, self.test.view()).in_units(self.label_unit())
     }
 
     /// Subtracts `step` times a peer's clipped gradient from the model. `turn` numbers the peer's gradients: each has a batch of its own.

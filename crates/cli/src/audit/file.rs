@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::{Args, Parser};
 use sottovoce::experiment::{Experiment, folder_of};
 use sottovoce::learning::canary::attack as attack_release;
+use sottovoce::names::Names;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 
 use super::Failed;
@@ -60,7 +61,7 @@ impl File {
                     target: 0.5,
                     delta: averaging.target.delta,
                 };
-                attack(&question, &Claim::Exact, &weighing, ready.names(), global)
+                attack(&question, &Claim::Exact, &weighing, Names::of_graph(&ready.place.graph), global)
             }
             Experiment::Learning(learning) => {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;

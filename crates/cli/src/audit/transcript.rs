@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use sottovoce::names::Names;
 use sottovoce::{rumor, transcript};
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 use sottovoce_topology::mixing::Weights;
@@ -77,7 +78,7 @@ impl Transcript {
             runs: self.runs,
             seed: global.seed,
         };
-        let names = public.graph.labels().map(<[String]>::to_vec);
+        let names = Names::of_graph(&public.graph);
         let weighing =
             Weighing { weights: Weights::MetropolisPlusOne, lazy: 0.0, target: 0.5, delta: public.delta };
         attack(&question, &Claim::Exact, &weighing, names, global)

@@ -22,6 +22,8 @@ pub(super) const TRANSCRIPT: &str = "transcript.json";
 /// What lies beside the page of an averaging: how to run it again, what happened, and what is printed with --json.
 const BESIDE: [(&str, &str); 3] =
     [(EXPERIMENT, AGAIN), (TRANSCRIPT, HAPPENED), ("result.json", "what is printed with --json")];
+/// What a page shows, as data.
+const PAGE_DATA: &str = "report.json";
 /// What an experiment's file is for.
 pub(super) const AGAIN: &str = "the experiment, to be run again";
 /// What a transcript is for.
@@ -91,8 +93,12 @@ fn average(
         AveragingReport::free(out, place.overwrite)?;
         store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
     }
-    let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
-    let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
+    let _waiting = global.waiting("averaging, accounting");
+    let bar = global.progress(averaging::parts(experiment), "reading, finding the noise");
+    let mut found = averaging::run(experiment, folder, seed, |next| {
+        bar.inc(1);
+        bar.set_message(next);
+    })?;
     bar.finish_and_clear();
     let mut files = Vec::new();
     if let Some(out) = &out {
@@ -103,7 +109,7 @@ fn average(
             global.sign(&mut report.provenance);
             report.provenance.seed = Some(seed);
             report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
-            all = report.files()?;
+            all = global.headed_files(report.files()?, seed)?;
         }
         let contents = [
             whole.from_anywhere(folder).to_toml()?.into_bytes(),
@@ -114,6 +120,22 @@ fn average(
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
+}
+
+impl Global {
+    /// The files of a page, with what they rest on in `report.json` as in every other document.
+    fn headed_files(
+        &self,
+        files: Vec<(String, Vec<u8>)>,
+        seed: u64,
+    ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let own = Self { seed, ..self.clone() };
+        let one = |(name, content): (String, Vec<u8>)| match name == PAGE_DATA {
+            true => Ok((name, own.headed(&String::from_utf8(content)?)?.into_bytes())),
+            false => Ok((name, content)),
+        };
+        files.into_iter().map(one).collect()
+    }
 }
 
 fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyhow::Result<()> {
@@ -135,7 +157,7 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
             let transcript = transcript::Rumor::new(&whole, &settings, told)?;
             let told = "who told whom, and so who began";
             found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), told.into())];
-            let mut files = found.report.files()?;
+            let mut files = global.headed_files(found.report.files()?, seed)?;
             files.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
             files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
             store::write(out, &files, place.overwrite)?

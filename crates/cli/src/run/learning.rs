@@ -24,7 +24,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
-  sottovoce run learning --data visits.csv --label ill --category ward=a,b,c --peer-column hospital
+  sottovoce run learning --data visits.csv --label ill --category ward=a,b --peer-column hospital
   sottovoce run learning --data houses.csv --label price --objective squared --bounds bounds.csv
   sottovoce run learning --data train-images-idx3-ubyte.gz --classes 10
 

@@ -8,6 +8,7 @@ use sottovoce_views::descent::DescentLoss;
 use sottovoce_views::door;
 
 use super::losses::{Past, Question};
+use crate::names::Names;
 use crate::terms::Stated;
 use crate::{Result, require};
 
@@ -16,6 +17,9 @@ use crate::{Result, require};
 pub struct Accounted {
     /// What losses are counted in.
     pub unit: &'static str,
+    /// What the peers are called.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
     /// The method's name.
     pub method: &'static str,
     /// Rounds of averaging after each gradient step.
@@ -50,6 +54,18 @@ pub struct Accounted {
 /// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> Result<Accounted> {
+    let names = run.mixing.map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
+    account_named(run, observers, sigma, delta, names)
+}
+
+/// The same, of peers with names of their own.
+pub fn account_named(
+    run: &Question,
+    observers: &[usize],
+    sigma: f64,
+    delta: f64,
+    names: Names,
+) -> Result<Accounted> {
     require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
     let way = run.method.way();
     let overheard = way.overheard(run, &Past::PLANNED)?;
@@ -64,13 +80,15 @@ pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> R
     let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
     for account in [&ours, &wire_tapper] {
         let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
-        statements.push(format!("peer {worst}: {}", guarantee.state(delta)?));
+        let who = format!("peer {}", names.of(worst));
+        statements.push(format!("{who}: {}", names.state(&guarantee, delta)?));
         guarantee.not_covered.extend(further.clone());
-        guarantees.push(Stated::new(format!("peer {worst}, the worst off"), &guarantee, delta)?);
+        guarantees.push(Stated::new(format!("{who}, the worst off"), &guarantee, delta)?.named(&names));
         not_covered = guarantee.not_covered;
     }
     Ok(Accounted {
         unit: "one local release",
+        names,
         method: way.name(),
         rounds: way.rounds(run.peers),
         sigma,
@@ -91,7 +109,7 @@ impl Accounted {
         format!(
             "No peer loses more than epsilon {} at delta {delta:e} to {}; to someone who sees every message it is {}",
             shown(0),
-            self.ours.adversary,
+            self.names.adversary(&self.ours.adversary),
             shown(1)
         )
     }
@@ -99,13 +117,13 @@ impl Accounted {
     /// Losses of all peers.
     fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let printed = if self.published.is_some() { "printed" } else { "" };
-        writeln!(f, "  peer    ours            {printed}")?;
+        writeln!(f, "  {:<24} {:<16}{printed}", "peer", "ours")?;
         for (peer, loss) in self.ours.losses.iter().enumerate() {
             let printed = self
                 .published
                 .as_ref()
                 .map_or_else(String::new, |published| round_up(published.losses[peer]));
-            writeln!(f, "  {peer:<8}{:<16}{printed}", round_up(*loss))?;
+            writeln!(f, "  {} {:<16}{printed}", self.names.cell(peer, 24), round_up(*loss))?;
         }
         writeln!(f)
     }
@@ -127,7 +145,7 @@ impl fmt::Display for Accounted {
             self.unit,
             self.ours.iterations,
             self.averaged(),
-            self.ours.adversary
+            self.names.adversary(&self.ours.adversary)
         )?;
         if f.alternate() {
             self.list(f)?;

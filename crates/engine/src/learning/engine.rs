@@ -41,6 +41,11 @@ pub trait Engine {
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most so far.
     fn spent(&self) -> f64;
 
+    /// The same of one peer: where all contribute alike, that of any.
+    fn spent_by(&self, _peer: Peer) -> f64 {
+        self.spent()
+    }
+
     /// Why somebody no longer contributes, if so.
     fn stopped(&self) -> Option<Overspent>;
 }

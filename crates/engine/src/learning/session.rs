@@ -151,6 +151,11 @@ impl<'a> Session<'a> {
         self.engine.spent()
     }
 
+    /// The same of one peer.
+    pub fn spent_by(&self, peer: Peer) -> f64 {
+        self.engine.spent_by(peer)
+    }
+
     /// Why somebody no longer contributes, if so.
     pub fn stopped(&self) -> Option<Overspent> {
         self.engine.stopped()

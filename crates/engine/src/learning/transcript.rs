@@ -17,8 +17,8 @@ use sottovoce_simulator::Allowance;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door;
 
-use super::Settings;
 use super::losses::{Past, Question};
+use super::{Settings, Task};
 use crate::Result;
 
 /// Peers and iterations of a run, at most: a file that says more is damaged.
@@ -65,6 +65,25 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// What a run will have been when it is over: every peer contributes as often as it may.
+    pub fn planned(task: &Task, settings: &Settings) -> Self {
+        let way = settings.method.way();
+        let release = way.release(settings, task.sensitivity());
+        let count = settings.iterations;
+        Self {
+            peers: task.peers(),
+            settings: settings.clone(),
+            sensitivity: task.sensitivity(),
+            nonexpansive: task.is_nonexpansive(settings.step),
+            assumptions: task.assumptions().to_vec(),
+            not_covered: task.not_covered(),
+            steps: way.steps(task.peers(), settings.iterations),
+            shown: Vec::new(),
+            releases: (0..task.peers()).map(|peer| Released { peer, release, count }).collect(),
+            paths: Vec::new(),
+        }
+    }
+
     /// What each peer might release.
     pub fn allowance(&self) -> Result<Allowance> {
         Ok(Allowance::gaussian(self.settings.budget())?)

@@ -131,6 +131,15 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
         self.allowances.iter().map(Allowance::spent).fold(0.0, f64::max)
     }
 
+    /// The same of one peer.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub fn spent_by(&self, peer: Peer) -> f64 {
+        self.allowances[peer].spent()
+    }
+
     /// One step of every token; shows `(token, holder, what it did)`. `false` when the walk is over.
     #[inline]
     pub fn step(&mut self, seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {

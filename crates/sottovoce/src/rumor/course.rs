@@ -19,6 +19,8 @@ pub(super) struct Course {
     pub(super) heard: Option<usize>,
     pub(super) moments: Vec<Moment>,
     pub(super) tellings: u64,
+    /// The round after which each peer knew.
+    pub(super) knew: Vec<Option<u64>>,
     pub(super) told: Tellings,
     pub(super) dots: Vec<Dot>,
     pub(super) frames: Vec<Frame>,
@@ -40,6 +42,7 @@ impl Course {
             heard,
             moments: frames.iter().map(|frame| frame.moment).collect(),
             tellings: run.crowd.tellings(),
+            knew: run.knew,
             told: run.told,
             dots,
             frames: thinned(frames),
@@ -56,14 +59,17 @@ struct Run<'a> {
     crowd: Crowd<'static>,
     curious: &'a Curious,
     heard: Option<usize>,
+    knew: Vec<Option<u64>>,
     told: Tellings,
 }
 
 impl<'a> Run<'a> {
     fn new(curious: &'a Curious, rules: Rules, source: usize, seed: u64) -> Result<Self> {
         let everyone = Among::Everyone(curious.peers());
+        let mut knew = vec![None; curious.peers()];
+        knew[source] = Some(0);
         let crowd = Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?;
-        Ok(Self { crowd, curious, heard: None, told: Tellings::default() })
+        Ok(Self { crowd, curious, heard: None, knew, told: Tellings::default() })
     }
 
     fn is_over(&self) -> bool {
@@ -71,10 +77,12 @@ impl<'a> Run<'a> {
     }
 
     fn round(&mut self) {
-        let (curious, heard, mut all) = (self.curious, &mut self.heard, Vec::new());
+        let (curious, heard, knew, mut all) = (self.curious, &mut self.heard, &mut self.knew, Vec::new());
+        let round = self.crowd.rounds() + 1;
         self.crowd.round(|told| {
             all.push((told.from, told.to));
             let (from, to) = (told.from as usize, told.to as usize);
+            knew[to].get_or_insert(round);
             if heard.is_none() && curious.has(to) && !curious.has(from) {
                 *heard = Some(from);
             }

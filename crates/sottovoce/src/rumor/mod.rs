@@ -102,6 +102,9 @@ pub struct Found {
     pub not_covered: Vec<String>,
     /// Verdict of the attack.
     pub attack: String,
+    /// Each peer's round after which it knew, and whether it is curious.
+    #[serde(skip)]
+    pub everybody: Vec<(Option<u64>, bool)>,
     /// Everything the report shows.
     #[serde(skip)]
     pub report: RumorReport,
@@ -261,6 +264,9 @@ impl Example {
             source: course.source,
             heard: course.heard,
             attack: words::attack(&suspicions, within_bounds, &course, true),
+            everybody: (course.knew.iter().enumerate())
+                .map(|(peer, round)| (*round, self.curious.has(peer)))
+                .collect(),
             suspicions,
             within_bounds,
             statements,

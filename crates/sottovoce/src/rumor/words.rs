@@ -160,7 +160,7 @@ impl super::Found {
         let Account { nodes, curious, .. } = self.account;
         let tested = if self.within_bounds { "no attack did better" } else { "AN ATTACK DID BETTER" };
         format!(
-            "Everyone of {nodes} peers knew after {} rounds; {curious} curious peers tell two sources apart with delta {} at most, and \
+            "All {nodes} peers knew after {} rounds; {curious} curious peers tell two sources apart with delta {} at most, and \
              {tested}",
             self.rounds,
             text::up(self.delta, 3)
@@ -174,6 +174,18 @@ impl std::fmt::Display for super::Found {
         writeln!(f, "{} whose source is hidden\n", self.report.title)?;
         for (label, value) in &self.report.summary {
             writeln!(f, "  {label:<28} {value}")?;
+        }
+        if f.alternate() {
+            writeln!(f, "\n  {:<10} {:>16}", "peer", "knew after round")?;
+            for (peer, (round, curious)) in self.everybody.iter().enumerate() {
+                let round = round.map_or_else(|| "never".to_owned(), |round| round.to_string());
+                let role = match (peer == self.source, curious) {
+                    (true, _) => "   the source",
+                    (false, true) => "   curious",
+                    (false, false) => "",
+                };
+                writeln!(f, "  {peer:<10} {round:>16}{role}")?;
+            }
         }
         writeln!(f, "\nWhat is promised")?;
         crate::terms::promised(f, &self.statements, &self.not_covered)?;

@@ -311,6 +311,10 @@ impl Engine for Tokens<'_> {
         self.0.spent()
     }
 
+    fn spent_by(&self, peer: Peer) -> f64 {
+        self.0.spent_by(peer)
+    }
+
     fn stopped(&self) -> Option<Overspent> {
         self.0.stopped()
     }
