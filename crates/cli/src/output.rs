@@ -15,7 +15,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context;
 use serde::Serialize;
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
 
 use super::{Global, input};
 
@@ -27,6 +26,35 @@ pub(crate) const SCHEMA_VERSION: u32 = 1;
 pub(crate) trait Report: Serialize + Display {}
 
 impl<T: Serialize + Display> Report for T {}
+
+/// A result, and what it rests on: the program, what it was asked, the seed, and the files that were read.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Document<R> {
+    /// Counts changes that break readers; new keys do not.
+    schema_version: u32,
+    /// Of the program.
+    version: &'static str,
+    /// Its arguments as they were given.
+    command: Vec<String>,
+    /// From which everything random follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", required)]
+    seed: Option<u64>,
+    /// Of the graph's or the schedule's file, where one was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph_sha256: Option<String>,
+    /// Of the file of data or values; of a folder, over its files' names and hashes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_sha256: Option<String>,
+    /// Of the file of a token's holders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trajectory_sha256: Option<String>,
+    /// Of the file of releases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events_sha256: Option<String>,
+    #[serde(flatten)]
+    result: R,
+}
 
 impl Global {
     /// Prints a result.
@@ -43,27 +71,22 @@ impl Global {
     /// The JSON document of a result: what it rests on first, then its own keys. A key that it has itself, such as its own
     /// `seed`, is not written twice.
     pub(crate) fn document(&self, result: &impl Serialize) -> anyhow::Result<String> {
-        let body = serde_json::to_string(result)?;
-        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(&body)?;
-        let head = self.origin().into_iter().filter(|(key, _)| !own.contains_key(*key));
-        let head: Vec<String> = head.map(|(key, value)| format!("\"{key}\":{value}")).collect();
-        let rest = body.trim_start_matches('{');
-        let comma = if own.is_empty() { "" } else { "," };
-        Ok(format!("{{{}{comma}{rest}", head.join(",")))
-    }
-
-    /// What a result rests on: the program, what it was asked, the seed, and the files that were read.
-    pub(crate) fn origin(&self) -> Vec<(&'static str, Value)> {
-        let command: Vec<String> =
-            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        let mut origin = vec![
-            ("schema_version", json!(SCHEMA_VERSION)),
-            ("version", json!(env!("CARGO_PKG_VERSION"))),
-            ("command", json!(command)),
-            ("seed", json!(self.seed)),
-        ];
-        origin.extend(input::hashes().into_iter().map(|(key, hash)| (key, json!(hash))));
-        origin
+        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(&serde_json::to_string(result)?)?;
+        let mut hashes = input::hashes();
+        let mut hash = |key: &str| hashes.remove(key).filter(|_| !own.contains_key(key));
+        let words = std::env::args_os().skip(1);
+        let document = Document {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION"),
+            command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+            seed: Some(self.seed).filter(|_| !own.contains_key("seed")),
+            graph_sha256: hash(input::GRAPH),
+            data_sha256: hash(input::DATA),
+            trajectory_sha256: hash(input::TRAJECTORY),
+            events_sha256: hash(input::EVENTS),
+            result,
+        };
+        Ok(serde_json::to_string(&document)?)
     }
 }
 

@@ -10,6 +10,7 @@ use sottovoce_views::rumor::NOT_COVERED;
 
 /// What holds for every loss of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Terms {
     /// Who attacks.
     pub adversary: String,
@@ -52,6 +53,7 @@ pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: 
 
 /// A guarantee at one `delta`, as numbers and words that programs can read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stated {
     /// Of what, in words.
     pub about: String,
@@ -60,6 +62,7 @@ pub struct Stated {
     /// The probability with which it may fail.
     pub delta: f64,
     /// Who attacks: `wire-tapper`, `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
     pub adversary: &'static str,
     /// Which peers, where they are named.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -10,6 +10,7 @@ use crate::Result;
 
 /// What became of a claim.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// Whether the paper's formula, or its experiment, gives here what the paper says it gives.
     pub reproduced: bool,
@@ -75,6 +76,7 @@ impl Verdict {
 
 /// A figure or table of a paper.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item {
     /// Its number in the paper.
     pub id: &'static str,

@@ -1,9 +1,9 @@
 //! `sottovoce graph`: communication graphs, made from a family or read from a file.
 
 mod family;
-mod generate;
+pub(crate) mod generate;
 mod inspect;
-mod report;
+pub(crate) mod report;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};

@@ -4,7 +4,7 @@ mod averaging;
 mod file;
 mod learning;
 mod rumor;
-mod written;
+pub(crate) mod written;
 
 use clap::{Args, Subcommand};
 

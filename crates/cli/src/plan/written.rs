@@ -24,11 +24,14 @@ pub(super) struct Out {
 }
 
 /// A plan, with its experiment.
-#[derive(Serialize)]
-struct Written<P> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Written<P> {
     #[serde(flatten)]
     plan: P,
+    /// The experiment that executes the choice.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     experiment: Experiment,
+    /// The file it was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<PathBuf>,
     #[serde(skip)]

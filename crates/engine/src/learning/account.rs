@@ -16,6 +16,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// Everything found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accounted {
     /// What losses are counted in.
     pub unit: &'static str,

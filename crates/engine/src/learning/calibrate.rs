@@ -9,6 +9,7 @@ use crate::{Error, Result, require};
 
 /// Whose loss is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// Of every peer, towards someone who sees every message.
@@ -21,6 +22,7 @@ pub enum Against {
 
 /// How much may be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// A Rényi loss at an order.
@@ -62,6 +64,7 @@ impl Currency {
 
 /// How much may be lost, and to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Promise {
     /// How much.
     pub target: Target,

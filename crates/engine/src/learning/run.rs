@@ -14,6 +14,7 @@ const POINTS: usize = 100;
 
 /// A point of the learning curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Steps done.
     pub step: usize,
@@ -23,6 +24,7 @@ pub struct Point {
     #[serde(flatten)]
     pub measures: Measures,
     /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub spent: f64,
 }
 

@@ -1,0 +1,126 @@
+//! `sottovoce schema`: the form of every JSON document, as JSON Schema.
+//!
+//! It is derived from the types that are printed, and the meanings are their comments; a test holds what the commands print against
+//! it. Objects admit no keys but those that are named.
+
+use anyhow::bail;
+use clap::Args;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use sottovoce::averaging::{Averaged, Revealed};
+use sottovoce::learning::{Learned, account::Accounted, plan::LearningPlan};
+use sottovoce::plan::{Plan, RumorPlan};
+use sottovoce::rumor::Found;
+
+use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
+use super::account::mechanism::{account::Account, calibration::Calibration};
+use super::account::rumor::RumorAccount;
+use super::account::walk::Walk;
+use super::audit::{source_table::Finding, table::Reconstruction};
+use super::compare::Comparison;
+use super::graph::{generate, report::Inspection};
+use super::output::Document;
+use super::plan::written::Written;
+use super::run::Printed;
+use super::{Global, output, reproduce};
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sottovoce schema\n  sottovoce schema account averaging")]
+pub(crate) struct Schema {
+    /// The command, such as `account averaging`; without it, the schemas of all.
+    command: Vec<String>,
+}
+
+impl Schema {
+    pub(crate) fn run(&self, _: &Global) -> anyhow::Result<()> {
+        let (name, mut all) = (self.command.join(" "), all());
+        let schema = if name.is_empty() { Some(json!(all)) } else { all.remove(&name) };
+        let Some(schema) = schema else {
+            let names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
+            bail!("`command` is {name}: it prints no JSON document; give one of {}", names.join(", "))
+        };
+        output::write(format!("{}\n", serde_json::to_string_pretty(&schema)?).as_bytes())
+    }
+}
+
+/// All schemas, by command.
+fn all() -> Map<String, Value> {
+    let commands: [(&str, &[Form]); 24] = [
+        ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
+        ("graph inspect", &[of::<Inspection>]),
+        ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
+        ("account transcript", &[of::<Revealed>]),
+        ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>]),
+        ("account learning", &[of::<Accounted>]),
+        ("account walk", &[of::<Walk>]),
+        ("account rumor", &[of::<RumorAccount>]),
+        ("account mechanism", &[of::<Account>, of::<Calibration>]),
+        ("plan averaging", &[of::<Written<Plan>>]),
+        ("plan rumor", &[of::<Written<RumorPlan>>]),
+        ("plan learning", &[of::<Written<LearningPlan>>]),
+        ("plan file", &[of::<Written<Plan>>, of::<Written<RumorPlan>>]),
+        ("audit reconstruct", &[of::<Reconstruction>]),
+        ("audit transcript", &[of::<Reconstruction>]),
+        ("audit file", &[of::<Reconstruction>]),
+        ("audit source", &[of::<Finding>]),
+        ("run averaging", &[of::<Printed<Averaged>>]),
+        ("run quickstart", &[of::<Printed<Averaged>>]),
+        ("run rumor", &[of::<Printed<Found>>]),
+        ("run learning", &[of::<Printed<Learned>>]),
+        ("run file", &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Learned>>]),
+        ("compare", &[of::<Comparison>]),
+        ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
+    ];
+    commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
+}
+
+/// Writes down the form of a document.
+type Form = fn(&mut SchemaGenerator) -> schemars::Schema;
+
+fn of<R: JsonSchema>(generator: &mut SchemaGenerator) -> schemars::Schema {
+    Document::<R>::json_schema(generator)
+}
+
+/// The schema of a command that prints one of these.
+fn schema(command: &str, forms: &[Form]) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut forms: Vec<Value> = forms.iter().map(|form| form(&mut generator).to_value()).collect();
+    let mut schema = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!(format!("sottovoce {command} --json"));
+    schema["$defs"] = generator.take_definitions(true).into();
+    close(&mut schema, true);
+    schema
+}
+
+/// Forbids keys that are not named. Where an object is put together from several schemas, only all of them know its keys: then its
+/// `parts` stay open.
+fn close(schema: &mut Value, whole: bool) {
+    let Value::Object(fields) = schema else { return };
+    let has = |key: &str| fields.contains_key(key);
+    let choice = has("anyOf") || has("oneOf");
+    let mixed = has("allOf") || (choice && has("properties"));
+    if whole && (mixed || has("properties")) {
+        let others = if mixed { "unevaluatedProperties" } else { "additionalProperties" };
+        fields.entry(others).or_insert(json!(false));
+    }
+    if let Some(Value::Array(required)) = fields.get_mut("required") {
+        required.sort_by_key(Value::to_string);
+        required.dedup();
+    }
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            ("anyOf" | "oneOf" | "allOf", Value::Array(parts)) => {
+                parts.iter_mut().for_each(|part| close(part, whole && !mixed));
+            }
+            ("prefixItems", Value::Array(items)) => items.iter_mut().for_each(|item| close(item, true)),
+            ("properties" | "$defs", Value::Object(named)) => {
+                named.values_mut().for_each(|schema| close(schema, true));
+            }
+            ("items" | "additionalProperties", schema) => close(schema, true),
+            _ => {}
+        }
+    }
+}
