@@ -190,3 +190,29 @@ fn a_coalition_of_everybody_is_refused() {
     refused(&[&base[..], &everyone[..]].concat(), &["all 4 peers"]);
     refused(&[&base[..], &["--worst-coalition", "4"][..]].concat(), &["from 1 to 3"]);
 }
+
+/// What `run averaging` takes, `account averaging` takes: protocols, drawn graphs, a target instead of a noise.
+#[test]
+fn every_averaging_that_is_run_is_accounted_for() {
+    let files = Files::new();
+    let ring = files.ring(8);
+    let ring = ring.to_str().unwrap();
+    let butterfly = json(&["--protocol", "butterfly", "--peers", "8", "--observers", "0"]);
+    assert!(butterfly["published"].is_null() && butterfly["distance"].is_null(), "{butterfly}");
+    assert_eq!(losses(&butterfly, "exact").len(), 8);
+    let base = ["--graph", ring, "--lazy", "0.4", "--steps", "3", "--observers", "0"];
+    let accelerated = json(&[&base[..], &["--protocol", "accelerated"]].concat());
+    assert_eq!(losses(&accelerated, "exact"), losses(&json(&base), "exact"));
+    let calibrated = json(&[&base[..], &["--epsilon", "2", "--against", "wire-tapper"]].concat());
+    let sigma = 1.0 / calibrated["local_mu"].as_f64().unwrap();
+    assert!(calibrated["guarantees"][0]["epsilon"].as_f64().unwrap() <= 2.0 && sigma > 1.0, "{calibrated}");
+    refused(&[&base[..], &["--against", "wire-tapper"]].concat(), &["`against` is given", "give epsilon"]);
+    refused(
+        &["--protocol", "butterfly", "--graph", ring, "--lazy", "0.1", "--observers", "0"],
+        &["`lazy` is given", "leave it out"],
+    );
+    refused(
+        &["--protocol", "butterfly", "--peers", "8", "--observers", "0", "--method", "published"],
+        &["printed for gossip"],
+    );
+}

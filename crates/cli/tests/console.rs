@@ -251,7 +251,7 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
         ("audit source --peers 20 --curious 3 --muting 0.5 --epsilon -1", ["`epsilon` is -1", "from 0"]),
         (
             "audit reconstruct --protocol butterfly --peers 4000000000 --observers 0",
-            ["`peers` is 4000000000", "at most"],
+            ["`peers` is 4000000000", "from 1 to"],
         ),
         ("completions bash --json", ["`json` is given", "leave"]),
         ("schema nonsense", ["`command` is nonsense", "account walk"]),

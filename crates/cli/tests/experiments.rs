@@ -218,7 +218,9 @@ fn what_makes_no_sense_is_refused_before_the_work() {
     for (line, said) in [
         ("--graph mine.txt --values mine.csv --range 5:1", "lower one first"),
         ("--graph mine.txt --values mine.csv --range 0:50 --sensitivity 1", "`sensitivity` is 1"),
-        ("--graph mine.txt --sigma 1 --epsilon 1", "cannot be used with"),
+        ("--graph mine.txt --sigma 1 --epsilon 1", "`epsilon` is 1: sigma is given too"),
+        ("--graph mine.txt --sigma 1 --against wire-tapper", "`against` is given: sigma is given"),
+        ("--peers 8 --sigma 1 --largest-component", "`largest-component` is given"),
         ("--graph mine.txt --sigma -1", "`sigma` is -1"),
         ("--graph mine.txt --sigma 1 --steps 0", "`steps` is 0"),
         ("--graph mine.txt --protocol butterfly --steps 3 --sigma 1", "own number of rounds"),
@@ -227,7 +229,7 @@ fn what_makes_no_sense_is_refused_before_the_work() {
         ("--graph mine.txt --sigma 1 --crashes zoe@5", "zoe"),
         ("--graph mine.txt --sigma 1 --relay-noise -0.1", "`relay-noise` is -0.1"),
         ("--graph mine.txt --epsilon 1 --delta 2", "`delta`"),
-        ("--graph mine.txt --sigma 1 --observers ada,bo,cy,di,ed,flo", "leave somebody out"),
+        ("--graph mine.txt --sigma 1 --observers ada,bo,cy,di,ed,flo", "leave one out"),
         ("--graph mine.txt --peers 5 --sigma 1", "cannot be used with"),
         ("--graph mine.txt --sigma 1 --seeds 0", "`seeds` is 0"),
     ] {

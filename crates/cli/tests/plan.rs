@@ -111,7 +111,7 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
         &format!("{base} --target-far 1 --families ring,moebius"),
         &["`families` is moebius", "hypercube"],
     );
-    refused(&format!("{base} --target-far 1 --graph x.txt"), &["`peers` is 16", "--graph"]);
+    refused(&format!("{base} --target-far 1 --graph x.txt"), &["--peers", "cannot be used with", "--graph"]);
     refused("plan averaging --target-far 1", &["`graph` is missing", "--peers"]);
     for nodes in ["0", "1", "3"] {
         refused(&format!("plan averaging --nodes {nodes} --target-far 1"), &["`peers` is", "at least 4"]);
@@ -147,4 +147,31 @@ fn help_has_examples() {
         let output = sottovoce(&format!("{command} --help")).assert().success().get_output().clone();
         assert!(String::from_utf8(output.stdout).unwrap().contains("Example"), "{command}");
     }
+}
+
+/// The coalition's column says what the experiments of the rows would reveal to it.
+#[test]
+fn a_coalition_has_a_column_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ring.txt");
+    std::fs::write(&file, "a b\nb c\nc d\nd e\ne a\na c\n").unwrap();
+    let (file, out) = (file.to_str().unwrap(), folder.path().join("best.toml"));
+    let plan = format!("plan averaging --graph {file} --epsilon 1 --coalition b,d --out {}", out.display());
+    let found = json(&plan);
+    assert_eq!(found["coalition"]["names"], serde_json::json!(["b", "d"]));
+    let column = found["coalition"]["epsilon"].as_array().unwrap();
+    let (rows, chosen) = (found["rows"].as_array().unwrap(), found["chosen"].as_u64().unwrap() as usize);
+    assert_eq!(column.len(), rows.len());
+    for (row, together) in rows.iter().zip(column) {
+        let tapped = row["epsilon"]["wire_tapper"].as_f64().unwrap_or(f64::INFINITY);
+        assert!(together.as_f64().unwrap() <= tapped * (1.0 + 1e-6), "{row}");
+    }
+    let account = json(&format!("account {}", out.display()));
+    let stated = account["guarantees"].as_array().unwrap();
+    let stated = stated.iter().find(|stated| stated["adversary"] == "coalition").unwrap();
+    assert_eq!(stated["epsilon"], column[chosen], "{stated}");
+    let text = sottovoce(&format!("{plan} --overwrite")).assert().success().get_output().stdout.clone();
+    assert!(String::from_utf8(text).unwrap().contains("pooled: whoever loses most to b, d together."));
+    refused(&format!("plan averaging --graph {file} --epsilon 1 --coalition b,z"), &["`observers` is z"]);
+    json("plan averaging --peers 8 --epsilon 1 --coalition 0,3");
 }

@@ -26,6 +26,17 @@ pub struct Verdict {
     pub exact: String,
 }
 
+/// The same claim in the setting of the authors' code, where that is another one than the text's.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ByCode {
+    /// What is different there.
+    pub setting: String,
+    /// Whether it gives there what the paper says it gives.
+    pub reproduced: bool,
+    /// What it gives.
+    pub ours: String,
+}
+
 /// What a paper shows, for the words around a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -74,6 +85,15 @@ impl Verdict {
     }
 }
 
+impl ByCode {
+    fn sentence(&self) -> &'static str {
+        match self.reproduced {
+            true => " In the setting of the authors' code: reproduced.",
+            false => " In the setting of the authors' code: not reproduced.",
+        }
+    }
+}
+
 /// A figure or table of a paper.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -84,6 +104,8 @@ pub struct Item {
     pub title: &'static str,
     /// What became of its claim; none where it was skipped.
     pub verdict: Option<Verdict>,
+    /// What became of it in the setting of the authors' code; none where text and code agree.
+    pub by_code: Option<ByCode>,
     /// Why it was skipped.
     pub skipped: Option<String>,
     /// The numbers behind the verdict.
@@ -106,6 +128,7 @@ impl Item {
             id,
             title,
             verdict: None,
+            by_code: None,
             skipped: None,
             numbers: BTreeMap::new(),
             files: Vec::new(),
@@ -131,7 +154,12 @@ impl Item {
 
     pub(super) fn table(&mut self, columns: &[&str], rows: Vec<Vec<String>>) {
         let columns = columns.iter().map(|&name| name.into()).collect();
-        self.section.table = Some(Table { columns, rows });
+        self.section.tables.push(Table { columns, rows });
+    }
+
+    /// Says what becomes of the claim in the setting of the authors' code.
+    pub(super) fn by_code(&mut self, setting: impl Into<String>, reproduced: bool, ours: impl Into<String>) {
+        self.by_code = Some(ByCode { setting: setting.into(), reproduced, ours: ours.into() });
     }
 
     /// Shows a picture on the page and keeps it as files.
@@ -155,19 +183,51 @@ impl Item {
         self.say(format!("{here}: {ours}."));
         self.say(format!("{theory}: {exact}."));
         self.say(format!("The test: {criterion}."));
-        self.section.verdict = Some((verdict.holds, self.kind.sentence(verdict.reproduced).into()));
+        let mut sentence = String::from(self.kind.sentence(verdict.reproduced));
+        if let Some(by_code) = self.by_code.clone() {
+            sentence += by_code.sentence();
+            self.columns(&verdict, &by_code);
+        }
+        self.section.verdict = Some((verdict.holds, sentence));
         self.verdict = Some(verdict);
         self
     }
 
+    /// The paper's text and its authors' code, side by side.
+    fn columns(&mut self, verdict: &Verdict, by_code: &ByCode) {
+        let said = |reproduced: bool| if reproduced { "yes" } else { "no" }.to_string();
+        let row = |name: &str, text: &str, code: &str| vec![name.into(), text.into(), code.into()];
+        self.table(
+            &["", "by the text", "by the authors' code"],
+            vec![
+                row("setting", "as above", &by_code.setting),
+                row("reproduced", &said(verdict.reproduced), &said(by_code.reproduced)),
+                row("found", &verdict.ours, &by_code.ours),
+            ],
+        );
+    }
+
+    /// What became of the claim, in words; nothing where it was not judged.
+    fn outcome(&self) -> String {
+        let by_code = self.by_code.as_ref().filter(|code| {
+            self.verdict.as_ref().is_some_and(|verdict| verdict.reproduced != code.reproduced)
+        });
+        let more = match by_code {
+            Some(ByCode { reproduced: true, .. }) => " (reproduced by the authors' code)",
+            Some(_) => " (not reproduced by the authors' code)",
+            None => "",
+        };
+        self.verdict.as_ref().map_or(String::new(), |verdict| format!("{}{more}", verdict.outcome()))
+    }
+
     pub(super) fn section(&self) -> Section {
         let (outcome, line) = match (&self.verdict, &self.skipped) {
-            (Some(verdict), _) => (verdict.outcome(), verdict.claim.clone()),
-            (None, Some(why)) => ("skipped", why.clone()),
-            (None, None) => ("", String::new()),
+            (Some(verdict), _) => (self.outcome(), verdict.claim.clone()),
+            (None, Some(why)) => ("skipped".into(), why.clone()),
+            (None, None) => Default::default(),
         };
         let (anchor, files) = (self.stem(), self.files.clone());
-        Section { anchor, outcome: outcome.into(), line, files, ..self.section.clone() }
+        Section { anchor, outcome, line, files, ..self.section.clone() }
     }
 
     fn stem(&self) -> String {
@@ -189,9 +249,13 @@ impl fmt::Display for Item {
                     f,
                     "{:<6} {}: paper: {claim}; ours: {ours}; {}: {exact}",
                     self.id,
-                    verdict.outcome(),
+                    self.outcome(),
                     self.kind.theory()
-                )
+                )?;
+                match &self.by_code {
+                    Some(ByCode { setting, ours, .. }) => write!(f, "; authors' code ({setting}): {ours}"),
+                    None => Ok(()),
+                }
             }
             (None, Some(why)) => write!(f, "{:<6} skipped: {why}", self.id),
             (None, None) => write!(f, "{:<6} {}", self.id, self.title),

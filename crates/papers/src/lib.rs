@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sottovoce_report::{Label, Page, Provenance, store};
 
-pub use item::{Item, Verdict};
+pub use item::{ByCode, Item, Verdict};
 pub use registry::{Figure, Job, PAPERS, Paper, listing};
 use sottovoce::require;
 pub use sottovoce::{Error, Result};

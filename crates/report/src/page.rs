@@ -47,8 +47,8 @@ pub struct Section {
     pub list: Vec<String>,
     /// Figures, side by side where there is room.
     pub figures: Vec<Figure>,
-    /// A table below the figures.
-    pub table: Option<Table>,
+    /// Tables below the figures.
+    pub tables: Vec<Table>,
     /// Whether what the section set out to show is so, and in what words.
     pub verdict: Option<(bool, String)>,
     /// Files that lie beside the page.
@@ -128,10 +128,11 @@ impl Section {
             1 => format!("<div class=\"single\">{figures}</div>\n"),
             _ => format!("<div class=\"pair\">{figures}</div>\n"),
         };
-        let table = self.table.as_ref().map_or(String::new(), |t| {
-            let columns: Vec<&str> = t.columns.iter().map(String::as_str).collect();
-            shell::table("", &columns, &t.rows)
-        });
+        let table = |table: &Table| {
+            let columns: Vec<&str> = table.columns.iter().map(String::as_str).collect();
+            shell::table("", &columns, &table.rows)
+        };
+        let tables: String = self.tables.iter().map(table).collect();
         let verdict = self.verdict.as_ref().map_or(String::new(), |(held, text)| {
             let mark = if *held { "✓ holds" } else { "✗ does not hold" };
             format!("<p class=\"verdict {}\"><strong>{mark}</strong> {}</p>\n", mood(*held), escape(text))
@@ -140,7 +141,7 @@ impl Section {
         let (list, files) = (shell::list(&self.list), self.links());
         let id =
             if self.anchor.is_empty() { String::new() } else { format!(" id=\"{}\"", escape(&self.anchor)) };
-        format!("<section{id}>\n<h2>{title}</h2>\n{verdict}{text}{list}{figures}{table}{files}</section>\n")
+        format!("<section{id}>\n<h2>{title}</h2>\n{verdict}{text}{list}{figures}{tables}{files}</section>\n")
     }
 
     /// Links to its files.
@@ -170,7 +171,7 @@ mod tests {
             text: vec!["a & b".into()],
             list: vec!["<item>".into()],
             figures: vec![Figure { svg: chart.picture().embedded("f1"), caption: "<caption>".into() }],
-            table: Some(Table { columns: vec!["<c>".into()], rows: vec![vec!["<v>".into()]] }),
+            tables: vec![Table { columns: vec!["<c>".into()], rows: vec![vec!["<v>".into()]] }],
             verdict: Some((true, "<held>".into())),
             anchor: "one".into(),
             outcome: "<outcome>".into(),

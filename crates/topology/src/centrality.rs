@@ -6,6 +6,7 @@
 //! the largest; an eigendecomposition would drown them (the random-walk paper plots them on a logarithmic scale). Katz centrality is `(I
 //! - alpha A)^-1 1`: walks of length `k` count `alpha^k`.
 
+use crate::mixing::Mixing;
 use crate::{Error, Graph, Result};
 use faer::Mat;
 
@@ -38,14 +39,50 @@ pub fn communicability(graph: &Graph) -> Result<Vec<Vec<f64>>> {
     if largest_eigenvalue(graph).0 - (n as f64).ln() > f64::MAX.ln() {
         return Err(overflow(graph));
     }
-    let squarings = norm_bound(graph).max(1.0).log2().ceil() as i32;
+    let neighbours = |u: usize, value: &dyn Fn(usize) -> f64| {
+        graph.neighbors(u).iter().map(|&v| value(v as usize)).sum::<f64>()
+    };
+    exponential(n, norm_bound(graph), neighbours).ok_or_else(|| overflow(graph))
+}
+
+/// Communicability as the random-walk paper defines it: `exp(W)` for the transitions `W` of a walk (its Definition 8), for at most
+/// [`FULL_LIMIT`] nodes. Unlike [`communicability`], a hop from a peer with many neighbours counts little.
+///
+/// ```
+/// use sottovoce_topology::mixing::{Mixing, Weights};
+/// use sottovoce_topology::{Graph, centrality::walk_communicability};
+/// let pair = Mixing::new(&Graph::from_edges(2, [(0, 1)])?, Weights::MetropolisPlusOne);
+/// // Both eigenvectors: exp(1) for (1, 1), exp(0) for (1, -1).
+/// assert!((walk_communicability(&pair)?[0][1] - (1f64.exp() - 1.0) / 2.0).abs() < 1e-15);
+/// # Ok::<(), sottovoce_topology::Error>(())
+/// ```
+pub fn walk_communicability(mixing: &Mixing) -> Result<Vec<Vec<f64>>> {
+    let n = mixing.nodes();
+    if n > FULL_LIMIT {
+        let remedy = format!("the full matrix is kept to {FULL_LIMIT} nodes");
+        return Err(Error::parameter("nodes", n, remedy));
+    }
+    let row =
+        |u: usize, value: &dyn Fn(usize) -> f64| mixing.row(u).map(|(v, weight)| weight * value(v)).sum();
+    // Rows sum to 1: no entry is above e.
+    Ok(exponential(n, 1.0, row).unwrap_or_default())
+}
+
+/// `exp(M)` for a matrix of norm at most `norm` without negative entries, of which `row(u, x)` is the product of row `u` and `x`; none
+/// where it overflows. By scaling and squaring.
+fn exponential(
+    n: usize,
+    norm: f64,
+    row: impl Fn(usize, &dyn Fn(usize) -> f64) -> f64,
+) -> Option<Vec<Vec<f64>>> {
+    let squarings = norm.max(1.0).log2().ceil() as i32;
     let scale = 2f64.powi(-squarings);
     let (mut sum, mut term) = (Mat::<f64>::identity(n, n), Mat::<f64>::identity(n, n));
     for k in 1..=TERMS {
         let mut next = Mat::<f64>::zeros(n, n);
         for column in 0..n {
             for u in 0..n {
-                let walks: f64 = graph.neighbors(u).iter().map(|&v| term[(v as usize, column)]).sum();
+                let walks = row(u, &|v| term[(v, column)]);
                 next[(u, column)] = scale * walks / k as f64;
             }
         }
@@ -56,7 +93,7 @@ pub fn communicability(graph: &Graph) -> Result<Vec<Vec<f64>>> {
         sum = &sum * &sum;
     }
     let rows: Vec<Vec<f64>> = (0..n).map(|u| (0..n).map(|v| sum[(u, v)]).collect()).collect();
-    if rows.iter().flatten().all(|value| value.is_finite()) { Ok(rows) } else { Err(overflow(graph)) }
+    rows.iter().flatten().all(|value| value.is_finite()).then_some(rows)
 }
 
 /// Values for every node, each within `error_bound` of the truth.
@@ -181,6 +218,25 @@ fn conjugate_gradients(n: usize, operator: impl Fn(&[f64], &mut [f64])) -> Vec<f
 /// the largest ratio `(A x)_u / x_u` for a positive `x`. Both hold for every graph, connected or not, whether or not
 /// the iteration has converged.
 pub fn largest_eigenvalue(graph: &Graph) -> (f64, f64) {
+    let (interval, _) = power_iteration(graph);
+    interval
+}
+
+/// Eigenvector centrality: the eigenvector of the adjacency matrix's largest eigenvalue, scaled to a largest entry of 1; of a connected
+/// graph. An estimate: it carries no bound.
+///
+/// ```
+/// use sottovoce_topology::{Graph, centrality::eigenvector};
+/// let path = Graph::from_edges(3, [(0, 1), (1, 2)])?;
+/// assert!((eigenvector(&path)[0] - 0.5f64.sqrt()).abs() < 1e-6);
+/// # Ok::<(), sottovoce_topology::Error>(())
+/// ```
+pub fn eigenvector(graph: &Graph) -> Vec<f64> {
+    power_iteration(graph).1
+}
+
+/// Bounds on the largest eigenvalue, and the vector they are from.
+fn power_iteration(graph: &Graph) -> ((f64, f64), Vec<f64>) {
     let n = graph.nodes();
     let (mut x, mut image) = (vec![1.0; n], vec![0.0; n]);
     let (mut low, mut high) = (0.0f64, max_degree(graph));
@@ -198,7 +254,7 @@ pub fn largest_eigenvalue(graph: &Graph) -> (f64, f64) {
     }
     // Both are ratios of sums of at most n positive terms.
     let slack = (n as f64 + max_degree(graph)) * f64::EPSILON;
-    (low * (1.0 - slack), high * (1.0 + (max_degree(graph) + 2.0) * f64::EPSILON))
+    ((low * (1.0 - slack), high * (1.0 + (max_degree(graph) + 2.0) * f64::EPSILON)), x)
 }
 
 /// `out = A x`.

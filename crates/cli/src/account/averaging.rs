@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -11,13 +10,13 @@ use sottovoce_privacy::{Adversary, Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
-use sottovoce_views::door::{Account, Overheard, Setting, account};
-use sottovoce_views::exact::{Leakage, WorstCoalition};
+use sottovoce_views::door::{Overheard, account};
+use sottovoce_views::exact::{Leakage, Results, WorstCoalition};
 
 use crate::Global;
-use crate::graph::source::{GraphSource, observer, read_schedule};
-use crate::graph::{ResultsChoice, count, real};
-use sottovoce::averaging::{Accounted, Method, Promised, Question, answer, check, promise};
+use crate::graph::count;
+use crate::graph::source::{Plan, Planned};
+use sottovoce::averaging::{Accounted, Method, Promised, answer, promise};
 use sottovoce::terms::{Stated, Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
@@ -34,44 +33,20 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 /// Arguments of `account averaging`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-#[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule"]))]
-#[command(group = clap::ArgGroup::new("who").required(true))]
+#[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
+#[command(group = clap::ArgGroup::new("who").required(true).args(["observers", "all_pairs", "worst_coalition"]))]
 pub(crate) struct AveragingArgs {
     #[command(flatten)]
-    source: GraphSource,
-    /// Who mixes with whom at each step, instead of a fixed graph.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"])]
-    schedule: Option<PathBuf>,
-    /// Number of gossip steps (default: all steps of the schedule).
-    #[arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true)]
-    steps: Option<usize>,
-    /// Peers who pool what they hear, separated by commas.
-    #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', group = "who")]
-    observers: Vec<String>,
+    plan: Plan,
     /// Every peer on its own: the whole matrix of exact losses.
-    #[arg(long, group = "who")]
+    #[arg(long)]
     all_pairs: bool,
     /// The K peers who together learn most (without relay noise).
-    #[arg(long, value_name = "K", value_parser = count, group = "who", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     worst_coalition: Option<usize>,
-    /// Fresh noise on every message, as a share of the local noise (plain gossip; without it, accelerated or plain).
-    #[arg(long, alias = "relay", value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true)]
-    relay_noise: f64,
-    /// What becomes of the results: published ones are known to the observers.
-    #[arg(long, value_enum, default_value = "kept")]
-    results: ResultsChoice,
     /// Which accounting to print.
-    #[arg(long, value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
-    method: Choice,
-    /// Standard deviation of the local noise.
-    #[arg(long, value_name = "SIGMA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
-    sigma: f64,
-    /// How far one person can move a peer's value.
-    #[arg(long, value_name = "DELTA", default_value = "1", value_parser = real, allow_negative_numbers = true)]
-    sensitivity: f64,
-    /// Probability with which the stated epsilons may fail.
-    #[arg(long, default_value_t = 1e-5, allow_negative_numbers = true)]
-    delta: f64,
+    #[arg(id = "accounting", long = "method", value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
+    choice: Choice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -100,114 +75,78 @@ impl Choice {
 impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.check()?;
-        let graph = self.source.read()?;
-        let run = self.setting(graph.as_ref())?;
+        let found = self.plan.read(global)?;
         if self.all_pairs {
-            return self.matrix(global, &run, graph.as_ref());
+            return matrix(global, &found);
         }
         if let Some(size) = self.worst_coalition {
-            return self.coalition(global, &run, size, graph.as_ref());
+            return coalition(global, &found, size);
         }
-        let observers = self.observers.iter().map(|name| observer(name, graph.as_ref(), run.peers()));
-        let question = self.question(observers.collect::<anyhow::Result<_>>()?, graph.as_ref());
-        let accounted = answer(&run, &question, &self.method.methods())?;
-        let hops = graph.as_ref().map(|graph| hops(graph, &accounted.observers)).transpose()?;
-        global.print(&AveragingAccount {
-            accounted,
-            hops,
-            names: graph.and_then(|g| g.labels().map(<[_]>::to_vec)),
-        })
+        let accounted = answer(&found.setting, &found.question, &self.choice.methods())?;
+        let hops = fixed(&found).map(|graph| hops(graph, &accounted.observers)).transpose()?;
+        global.print(&AveragingAccount { accounted, hops, names: found.question.names })
     }
 
     /// What can be refused before anything is read.
     fn check(&self) -> anyhow::Result<()> {
-        check(&self.question(Vec::new(), None))?;
-        let printed = matches!(self.method, Choice::Published | Choice::PublishedCorrected);
-        if printed && self.relay_noise != 0.0 {
+        let experiment = self.plan.experiment();
+        let printed = matches!(self.choice, Choice::Published | Choice::PublishedCorrected);
+        if printed && experiment.noise.relay_noise != 0.0 {
             bail!(
                 "`relay-noise` is {}: the printed formulas know none; leave it out, or use --method exact",
-                self.relay_noise
+                experiment.noise.relay_noise
             );
         }
-        if printed && self.results == ResultsChoice::Published {
+        if printed && experiment.adversary.results == Results::Published {
             bail!("`results` is published: the printed formulas do not know it; use --method exact");
         }
         Ok(())
     }
+}
 
-    fn question(&self, observers: Vec<usize>, graph: Option<&Graph>) -> Question {
-        let names = graph.and_then(Graph::labels).map(<[String]>::to_vec);
-        Question { observers, sigma: self.sigma, sensitivity: self.sensitivity, delta: self.delta, names }
-    }
+/// The graph, where messages go along its edges in every round.
+fn fixed(found: &Planned) -> Option<&Graph> {
+    matches!(found.setting.scheme, Scheme::Gossip { .. }).then_some(&found.graph)
+}
 
-    fn matrix(&self, global: &Global, run: &Setting, graph: Option<&Graph>) -> anyhow::Result<()> {
-        let bar = global.progress(run.peers(), "observers");
-        let leakages = run.leakages(|_| bar.inc(1))?;
-        bar.finish_and_clear();
-        let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
-        for leakage in &leakages {
-            let hops = graph.map(|graph| hops(graph, &leakage.observers)).transpose()?;
-            for (u, loss) in leakage.losses.iter().enumerate().filter(|(u, _)| leakage.observers != [*u]) {
-                by_distance.entry(hops.as_ref().map_or(1, |hops| hops[u])).or_default().add(*loss);
-            }
+fn matrix(global: &Global, found: &Planned) -> anyhow::Result<()> {
+    let run = &found.setting;
+    let bar = global.progress(run.peers(), "observers");
+    let leakages = run.leakages(|_| bar.inc(1))?;
+    bar.finish_and_clear();
+    let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
+    for leakage in &leakages {
+        let hops = fixed(found).map(|graph| hops(graph, &leakage.observers)).transpose()?;
+        for (u, loss) in leakage.losses.iter().enumerate().filter(|(u, _)| leakage.observers != [*u]) {
+            by_distance.entry(hops.as_ref().map_or(1, |hops| hops[u])).or_default().add(*loss);
         }
-        let mean = leakages.iter().map(Leakage::mean).sum::<f64>() / leakages.len() as f64;
-        let certified = leakages.iter().all(|leakage| leakage.certified);
-        let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
-        let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
-        let worst = account(run, &Adversary::Peer(worst.observers[0]))?;
-        let promised = self.promise(&worst, graph)?;
-        let terms = Terms { adversary: "any one peer".into(), ..promised.terms };
-        let guarantees = vec![promised.stated.of_any_peer()];
-        let exact = leakages.iter().map(|leakage| leakage.losses.clone()).collect();
-        let statements = vec![promised.statement];
-        let relay_noise = self.relay_noise;
-        global.print(&AllPairs {
-            relay_noise,
-            mean,
-            certified,
-            by_distance,
-            statements,
-            guarantees,
-            terms,
-            exact,
-        })
     }
+    let mean = leakages.iter().map(Leakage::mean).sum::<f64>() / leakages.len() as f64;
+    let certified = leakages.iter().all(|leakage| leakage.certified);
+    let worst = leakages.iter().max_by(|a, b| a.worst().1.total_cmp(&b.worst().1));
+    let Some(worst) = worst else { bail!("`graph` has no peers: give one with at least two") };
+    let worst = account(run, &Adversary::Peer(worst.observers[0]))?;
+    let promised = promise(&worst, &found.question)?;
+    global.print(&AllPairs {
+        relay_noise: run.relay_noise,
+        mean,
+        certified,
+        by_distance,
+        statements: vec![promised.statement],
+        guarantees: vec![promised.stated.of_any_peer()],
+        terms: Terms { adversary: "any one peer".into(), ..promised.terms },
+        exact: leakages.into_iter().map(|leakage| leakage.losses).collect(),
+    })
+}
 
-    /// The guarantee of whoever loses most to some observers, in words, and its terms.
-    fn promise(&self, found: &Account, graph: Option<&Graph>) -> anyhow::Result<Promised> {
-        Ok(promise(found, &self.question(found.leakage.observers.clone(), graph))?)
-    }
-
-    fn coalition(
-        &self,
-        global: &Global,
-        run: &Setting,
-        size: usize,
-        graph: Option<&Graph>,
-    ) -> anyhow::Result<()> {
-        let bar = global.progress(0, "coalitions");
-        let found = run.worst_coalition(size, |_| bar.inc(1))?;
-        bar.finish_and_clear();
-        let coalition = Adversary::Coalition(found.leakage.observers.clone());
-        let Promised { statement, stated, terms } = self.promise(&account(run, &coalition)?, graph)?;
-        global.print(&Coalition { found, statements: vec![statement], guarantees: vec![stated], terms })
-    }
-
-    fn setting(&self, graph: Option<&Graph>) -> anyhow::Result<Setting> {
-        let scheme = match (graph, &self.schedule) {
-            (Some(graph), _) => {
-                let Some(rounds) = self.steps else { bail!("`steps` is missing: give --steps T") };
-                Scheme::Gossip { mixing: self.source.mixing(graph)?, rounds, accelerated: false }
-            }
-            (None, Some(path)) => {
-                let schedule = read_schedule(path, self.source.weights())?;
-                Scheme::Scheduled { rounds: self.steps.unwrap_or(schedule.period()), schedule }
-            }
-            (None, None) => bail!("`graph` is missing: give --graph FILE or --schedule FILE"),
-        };
-        Ok(Setting { scheme, relay_noise: self.relay_noise, results: self.results.into() })
-    }
+fn coalition(global: &Global, found: &Planned, size: usize) -> anyhow::Result<()> {
+    let bar = global.progress(0, "coalitions");
+    let worst = found.setting.worst_coalition(size, |_| bar.inc(1))?;
+    bar.finish_and_clear();
+    let coalition = Adversary::Coalition(worst.leakage.observers.clone());
+    let promised = promise(&account(&found.setting, &coalition)?, &found.question)?;
+    let Promised { statement, stated, terms } = promised;
+    global.print(&Coalition { found: worst, statements: vec![statement], guarantees: vec![stated], terms })
 }
 
 /// Hops from each peer to the nearest observer.

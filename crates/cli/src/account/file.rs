@@ -52,7 +52,7 @@ impl File {
                     paper.figure
                 )
             }
-            Experiment::Rumor(rumor) => rumor::print(&rumor.settings(seed)?.rumor()?, 0.0, 1, global),
+            Experiment::Rumor(rumor) => rumor::print(&rumor.rumor()?, 0.0, 1, global),
         }
     }
 }

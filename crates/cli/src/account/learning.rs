@@ -4,13 +4,13 @@ use std::path::Path;
 
 use anyhow::bail;
 use clap::Args;
-use sottovoce::experiment::{GraphFile, LearningTarget, MethodSpec};
+use sottovoce::experiment::graph::peer;
+use sottovoce::experiment::{GradientNoise, GraphFile, LearningTarget, MethodSpec};
 use sottovoce_privacy::Gdp;
 
 use crate::Global;
-use crate::graph::source::peer;
-use crate::graph::{count, real};
-use crate::input;
+use crate::graph::count;
+use crate::graph::source::said;
 use sottovoce::learning::account::account;
 use sottovoce::learning::losses::Question;
 
@@ -28,6 +28,7 @@ const MOST_PEERS: usize = 1_000_000;
 /// Arguments of `account learning`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_arg("sigma", |arg| arg.conflicts_with("epsilon").help(SIGMA)))]
 pub(crate) struct LearningArgs {
     #[command(flatten)]
     method: MethodSpec,
@@ -35,16 +36,19 @@ pub(crate) struct LearningArgs {
     graph: GraphFile,
     #[command(flatten)]
     target: LearningTarget,
+    #[command(flatten)]
+    noise: GradientNoise,
     /// Number of peers, where no graph is given.
     #[arg(long = "peers", alias = "nodes", value_name = "N", value_parser = count, conflicts_with = "graph")]
     nodes: Option<usize>,
     /// Peers who pool what they hear.
     #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',', required = true)]
     observers: Vec<String>,
-    /// Noise on a gradient, in units of its sensitivity (default: what --epsilon asks for, or else 1).
-    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, conflicts_with = "epsilon")]
-    sigma: Option<f64>,
 }
+
+/// The noise, where nothing is run.
+const SIGMA: &str =
+    "Noise on a gradient, in units of its sensitivity (default: what --epsilon asks for, or else 1)";
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
@@ -54,11 +58,12 @@ impl LearningArgs {
         // Refuses a delta outside (0, 1) before the work.
         Gdp::of_noise(1.0)?.epsilon(self.target.delta)?;
         let choice = self.method.choice("gossip", &self.graph)?;
-        let (peers, mixing, hash) =
+        let (peers, found) =
             self.graph.peers_and_mixing(choice.method, self.nodes, Path::new(""), global.seed)?;
-        if let Some(hash) = hash {
-            input::keep(input::GRAPH, hash);
+        if let Some((_, place)) = &found {
+            said(place.sha256.as_ref(), &place.notes);
         }
+        let mixing = found.map(|(mixing, _)| mixing);
         if peers > MOST_PEERS {
             bail!("`peers` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
         }
@@ -74,7 +79,7 @@ impl LearningArgs {
             sample: 1,
             seed: global.seed,
         };
-        let sigma = match (self.sigma, self.target.given()?) {
+        let sigma = match (self.noise.sigma, self.target.given()?) {
             (Some(sigma), _) => sigma,
             (None, Some(promise)) => promise.sigma(&question)?,
             (None, None) => 1.0,

@@ -8,7 +8,8 @@ use sottovoce_privacy::round_up;
 use sottovoce_views::rumor::{Account, Better, Method, Rumor, Spread};
 
 use crate::Global;
-use crate::graph::{count, real};
+use crate::graph::real;
+use sottovoce::experiment;
 use sottovoce::terms::Stated;
 
 const EXAMPLES: &str = "Examples:
@@ -23,15 +24,8 @@ who tells them and whom they tell. The proofs, and what they do not cover, are i
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RumorArgs {
-    /// Number of peers, who can all reach each other.
-    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
-    nodes: usize,
-    /// How many of them are curious.
-    #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
-    curious: usize,
-    /// Probability to stay active after a telling, from 0 to 1.
-    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true)]
-    muting: f64,
+    #[command(flatten)]
+    rumor: experiment::Rumor,
     /// Epsilon at which delta is reported.
     #[arg(long, value_name = "E", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     epsilon: f64,
@@ -46,7 +40,7 @@ fn rumors(text: &str) -> Result<u32, String> {
 
 impl RumorArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        print(&Rumor::new(self.nodes, self.curious, self.muting)?, self.epsilon, self.rumors, global)
+        print(&self.rumor.rumor()?, self.epsilon, self.rumors, global)
     }
 }
 

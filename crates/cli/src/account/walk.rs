@@ -8,13 +8,16 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Standing, Unit, limits, round_up};
 use sottovoce_topology::Graph;
-use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::walk::{
     ExpectedSetup, Odometer, PublishedWalk, Sampling, Trajectory, Visit, check_order, negative_log,
     power_sums,
 };
 
-use crate::graph::source::{GraphSource, peer};
+use sottovoce::experiment::GraphFile;
+use sottovoce::experiment::graph::peer;
+
+use crate::graph::source::said;
 use crate::graph::{count, real};
 use crate::{Global, input};
 
@@ -35,7 +38,7 @@ general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for compar
 #[command(after_help = EXAMPLES)]
 pub(crate) struct WalkArgs {
     #[command(flatten)]
-    source: GraphSource,
+    graph: GraphFile,
     /// Number of steps of the token.
     #[arg(long, value_name = "T", value_parser = count, allow_negative_numbers = true)]
     steps: usize,
@@ -150,8 +153,12 @@ const CONVEX: &str =
 
 impl WalkArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let Some(graph) = self.source.read()? else { bail!("`graph` is missing: give --graph FILE") };
-        let mixing = self.source.mixing(&graph)?;
+        let Some(place) = self.graph.read(Path::new(""), global.seed)? else {
+            bail!("`graph` is missing: give --graph FILE")
+        };
+        said(place.sha256.as_ref(), &place.notes);
+        let graph = place.graph;
+        let mixing = self.graph.weighted(Weights::Metropolis).mixing(&graph)?;
         let n = graph.nodes();
         let observers: Vec<usize> = self
             .observers

@@ -52,8 +52,9 @@ impl File {
                 };
                 let weighing = Weighing {
                     weights: averaging.graph.weights(),
-                    lazy: averaging.graph.lazy.unwrap_or(0.0),
+                    lazy: averaging.graph.base.lazy.unwrap_or(0.0),
                     target: 0.5,
+                    delta: averaging.target.delta,
                 };
                 attack(&question, &Claim::Exact, &weighing, ready.names(), global)
             }

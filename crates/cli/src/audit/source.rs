@@ -11,10 +11,12 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
 use sottovoce_views::rumor::{Course, Rumor};
 
+use sottovoce::experiment::graph::peer;
+
 use super::Failed;
 use super::source_table::{Bounds, Finding, Guess};
 use crate::Global;
-use crate::graph::source::{formats, peer, read_graph};
+use crate::graph::source::{formats, read_graph};
 use crate::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
@@ -158,7 +160,7 @@ impl Source {
             }
             (None, _) => {
                 let named = self.curious_peers.iter().map(|name| peer("curious-peers", name, graph, peers));
-                Ok(Curious::new(&named.collect::<anyhow::Result<Vec<_>>>()?, peers)?)
+                Ok(Curious::new(&named.collect::<Result<Vec<_>, _>>()?, peers)?)
             }
         }
     }
@@ -215,7 +217,7 @@ impl Source {
         if !self.suspect_peers.is_empty() {
             let peers = setting.among.peers();
             let named = self.suspect_peers.iter().map(|name| peer("suspect-peers", name, graph, peers));
-            let mut suspects = named.collect::<anyhow::Result<Vec<_>>>()?;
+            let mut suspects = named.collect::<Result<Vec<_>, _>>()?;
             suspects.sort_unstable();
             suspects.dedup();
             return Ok(suspects);

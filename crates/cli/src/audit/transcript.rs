@@ -60,7 +60,8 @@ impl Transcript {
             seed: global.seed,
         };
         let names = public.graph.labels().map(<[String]>::to_vec);
-        let weighing = Weighing { weights: Weights::MetropolisPlusOne, lazy: 0.0, target: 0.5 };
+        let weighing =
+            Weighing { weights: Weights::MetropolisPlusOne, lazy: 0.0, target: 0.5, delta: public.delta };
         attack(&question, &Claim::Exact, &weighing, names, global)
     }
 }

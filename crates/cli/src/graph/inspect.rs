@@ -8,7 +8,7 @@ use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::Weights;
 
 use super::report::{Hops, Inspection};
-use super::source::{formats, read_graph, weights};
+use super::source::{formats, read_graph};
 use super::{Global, real};
 use crate::output::note;
 
@@ -30,7 +30,7 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// What neighbours give to each other in one step; uniform needs equal degrees.
-    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis", value_parser = weights())]
+    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis")]
     weights: Weights,
     /// Share of its own value that every node keeps in a step, from 0 to below 1.
     #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]

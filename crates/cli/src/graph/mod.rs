@@ -8,7 +8,6 @@ pub(crate) mod source;
 
 use clap::{Args, Subcommand};
 pub(crate) use sottovoce::experiment::flags::{count, real};
-use sottovoce_views::exact::Results;
 
 use super::Global;
 
@@ -37,24 +36,6 @@ impl Graph {
         match &self.command {
             Command::Generate(command) => command.run(global),
             Command::Inspect(command) => command.run(global),
-        }
-    }
-}
-
-/// What becomes of the results of an averaging.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ResultsChoice {
-    /// Peers keep them to themselves.
-    Kept,
-    /// Peers publish them or hand them on: whoever observes knows them all.
-    Published,
-}
-
-impl From<ResultsChoice> for Results {
-    fn from(choice: ResultsChoice) -> Self {
-        match choice {
-            ResultsChoice::Kept => Self::Kept,
-            ResultsChoice::Published => Self::Published,
         }
     }
 }

@@ -1,21 +1,22 @@
 //! `sottovoce plan averaging`: from a graph and a target to a protocol, its noise and its number of steps.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use sottovoce_topology::family::Family;
-use sottovoce_topology::io::Format;
-use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::mixing::Weights;
 
 use super::written::Out;
 use crate::Global;
-use crate::graph::source::{formats, read_graph, weights};
-use crate::graph::{ResultsChoice, count, real};
-use sottovoce::experiment::{Experiment, GraphSpec};
+use crate::graph::source::said;
+use crate::graph::{count, real};
+use sottovoce::experiment::{
+    AdversarySpec, Averaging, Chosen, Coalition, Experiment, GraphSpec, Place, TargetSpec,
+};
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
@@ -24,6 +25,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --graph er.txt --target-far --epsilon 1 --target-worst 4
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --results published
   sottovoce plan averaging --peers 100 --families torus,random-regular --target-mean 0.1 --json
+  sottovoce plan averaging --graph er.txt --epsilon 1 --coalition 3,7
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
 guarantee for nobody: some pairs lose more), of the worst pair, or of the worst pair at --beyond hops or more. The bound
@@ -36,24 +38,18 @@ On a given graph the butterfly is shown for comparison and not chosen, since its
 /// Arguments of `plan averaging`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_arg("peers", |arg| arg.short('n').help("Number of peers, instead of a graph: the graph is chosen too")))]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "weights" | "lazy" => arg.conflicts_with("peers"),
+    "schedule" => arg.hide(true),
+    "observers" => arg.help(COALITION),
+    _ => arg,
+}))]
 pub(super) struct AveragingArgs {
-    /// Graph file; `-` is standard input.
-    #[arg(long, value_name = "FILE")]
-    graph: Option<PathBuf>,
-    /// Format of the graph file; without it the extension tells.
-    #[arg(long, value_name = "FORMAT", value_parser = formats(), requires = "graph")]
-    format: Option<Format>,
-    /// What neighbours give to each other in one step on the given graph.
-    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis-plus-one", value_parser = weights(), conflicts_with = "nodes")]
-    weights: Weights,
-    /// Share of its own value that every peer of the given graph keeps in a step, from 0 to below 1.
-    #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true, conflicts_with = "nodes")]
-    lazy: f64,
-    /// Number of peers, instead of a graph: the graph is chosen too.
-    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
-    nodes: Option<usize>,
+    #[command(flatten)]
+    graph: GraphSpec,
     /// Families of graphs to choose from, separated by commas (default: those that suit the number of peers).
-    #[arg(long, value_name = "F,..", value_delimiter = ',')]
+    #[arg(long, value_name = "F,..", value_delimiter = ',', conflicts_with = "graph")]
     families: Vec<String>,
     /// Neighbours of each peer in a random-regular graph (default: about log2 of the number of peers).
     #[arg(long, value_name = "D", value_parser = count, allow_negative_numbers = true, conflicts_with = "graph")]
@@ -63,15 +59,18 @@ pub(super) struct AveragingArgs {
     sensitivity: f64,
     #[command(flatten)]
     bounds: Bounds,
-    /// What becomes of the results: published ones are known to everyone.
-    #[arg(long, value_enum, default_value = "kept")]
-    results: ResultsChoice,
+    #[command(flatten)]
+    adversary: AdversarySpec,
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
     #[command(flatten)]
     out: Out,
 }
+
+/// What the observers of an experiment are to a plan.
+const COALITION: &str = "Peers who pool what they hear, by name, separated by commas (--coalition is the same): the table says what each row would \
+                         reveal to them; nothing is chosen by it";
 
 /// What must hold.
 #[derive(Debug, Args)]
@@ -107,57 +106,41 @@ impl AveragingArgs {
         if !(self.bounds.delta > 0.0 && self.bounds.delta < 1.0) {
             bail!("`delta` is {}: give a number between 0 and 1", self.bounds.delta);
         }
-        let problem = Problem {
-            target: self.bounds.target()?,
-            sites: self.sites(global)?,
-            graph_is_given: self.graph.is_some(),
+        let target = self.bounds.target()?;
+        let asked = Asked {
+            experiment: self.experiment(),
+            families: self.families()?,
+            place: None,
             sensitivity: self.sensitivity,
-            results: self.results.into(),
             sample: self.sample,
-            delta: self.bounds.delta,
             seed: global.seed,
         };
-        let found = search(&problem, global)?;
-        let experiment =
-            Experiment::of_plan(&found, self.graph_spec(), &self.chosen_families()?, global.seed)?;
-        self.out.print(Planned(found), &experiment, global)
+        let (found, experiment) = asked.plan(target, global)?;
+        self.out.print(found, &experiment, global)
     }
 
-    fn sites(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
-        match (&self.graph, self.nodes) {
-            (Some(_), Some(nodes)) => {
-                bail!("`peers` is {nodes}: the graph has its own number of peers; remove --peers or --graph")
-            }
-            (Some(_), None) if !self.families.is_empty() => {
-                bail!(
-                    "`families` is {}: the graph is given; remove --families or --graph",
-                    self.families.join(",")
-                )
-            }
-            (Some(path), None) => {
-                let graph = read_graph(path, self.format)?;
-                let mixing = Mixing::new(&graph, self.weights).lazy(self.lazy)?;
-                Ok(vec![Site::new(path.display().to_string(), mixing)?])
-            }
-            (None, Some(_)) => self.of_families(global),
-            (None, None) => {
-                bail!("`graph` is missing: give --graph FILE, or --peers N to choose from families")
-            }
+    fn experiment(&self) -> Averaging {
+        Averaging {
+            graph: GraphSpec {
+                // Every site has the same weights, and what is written says which.
+                base: self.graph.base.weighted(Weights::MetropolisPlusOne),
+                ..self.graph.clone()
+            },
+            adversary: self.adversary.clone(),
+            target: TargetSpec { delta: self.bounds.delta, ..TargetSpec::default() },
+            ..Averaging::default()
         }
     }
 
-    /// The graph as it was given.
-    fn graph_spec(&self) -> GraphSpec {
-        let file = self.graph.clone();
-        let format = self.format.map(|format| format.name().to_owned());
-        let weights = if file.is_some() { self.weights } else { Weights::MetropolisPlusOne };
-        let lazy = Some(self.lazy).filter(|lazy| *lazy != 0.0 && file.is_some());
-        GraphSpec { file, format, weights: Some(weights), lazy, ..GraphSpec::default() }
-    }
-
-    /// The families that were chosen from, if no graph was given.
-    fn chosen_families(&self) -> anyhow::Result<Vec<Family>> {
-        let Some(nodes) = self.nodes else { return Ok(Vec::new()) };
+    /// The families to choose from, if no graph is given.
+    fn families(&self) -> anyhow::Result<Vec<Family>> {
+        let nodes = match (self.graph.peers, self.graph.base.is_given()) {
+            (Some(nodes), _) => nodes,
+            (None, true) => return Ok(Vec::new()),
+            (None, false) => {
+                bail!("`graph` is missing: give --graph FILE, or --peers N to choose from families")
+            }
+        };
         let names = match &self.families[..] {
             [] => site::default_families(nodes),
             named => named.iter().map(|name| name.trim()).collect(),
@@ -167,10 +150,61 @@ impl AveragingArgs {
         }
         Ok(names.iter().map(|name| site::family(name, nodes, self.degree)).collect::<Result<_, _>>()?)
     }
+}
 
-    fn of_families(&self, global: &Global) -> anyhow::Result<Vec<Site>> {
-        let make = |family: &Family| Site::of_family(family, global.seed);
-        Ok(self.chosen_families()?.iter().map(make).collect::<Result<_, _>>()?)
+/// An averaging whose protocol, noise and steps are to be chosen, and its graph, where there are families to choose from.
+pub(super) struct Asked {
+    pub(super) experiment: Averaging,
+    pub(super) families: Vec<Family>,
+    /// The graph, where it was read already.
+    pub(super) place: Option<Place>,
+    pub(super) sensitivity: f64,
+    pub(super) sample: Option<usize>,
+    pub(super) seed: u64,
+}
+
+impl Asked {
+    /// The plan, and the experiment that executes its choice.
+    pub(super) fn plan(mut self, target: Target, global: &Global) -> anyhow::Result<(Planned, Experiment)> {
+        let GraphSpec { base, schedule, .. } = &self.experiment.graph;
+        if schedule.is_some() {
+            bail!("`schedule` is given: a plan is made for a graph; give a file or a family");
+        }
+        let given = self.families.is_empty();
+        let place = match self.place.take() {
+            None if given => Some(self.experiment.graph.place(Path::new(""), self.seed)?),
+            known => known,
+        };
+        let sites = match &place {
+            Some(place) => {
+                said(place.sha256.as_ref(), &place.notes);
+                vec![Site::new(place.name.clone(), base.mixing(&place.graph)?)?]
+            }
+            None => {
+                let make = |family: &Family| Site::of_family(family, self.seed);
+                self.families.iter().map(make).collect::<Result<_, _>>()?
+            }
+        };
+        let problem = Problem {
+            target,
+            sites,
+            graph_is_given: given,
+            sensitivity: self.sensitivity,
+            results: self.experiment.adversary.results,
+            sample: self.sample,
+            delta: self.experiment.target.delta,
+            seed: self.seed,
+        };
+        // Names are checked before the work.
+        let chosen = Chosen { asked: &self.experiment, families: &self.families, place, seed: self.seed };
+        let observers = chosen.observers(problem.sites[0].mixing.nodes())?;
+        let plan = search(&problem, global)?;
+        let experiment = Experiment::Averaging(Box::new(chosen.experiment(&plan, plan.chosen)?));
+        let coalition = match observers.is_empty() {
+            true => None,
+            false => Some(chosen.coalition(&plan, observers)?),
+        };
+        Ok((Planned { plan, coalition }, experiment))
     }
 }
 
@@ -226,7 +260,7 @@ impl Bounds {
 }
 
 /// Searches, showing how far it is.
-pub(super) fn search(problem: &Problem, global: &Global) -> anyhow::Result<plan::Plan> {
+fn search(problem: &Problem, global: &Global) -> anyhow::Result<plan::Plan> {
     let bar = global.progress(0, "planning");
     let found = plan::averaging(problem, &|stage, done, total| show(&bar, stage, done, total));
     bar.finish_and_clear();
@@ -243,12 +277,16 @@ fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
 
 /// What `plan averaging` found.
 #[derive(Serialize)]
-#[serde(transparent)]
-pub(super) struct Planned(pub(super) plan::Plan);
+pub(super) struct Planned {
+    #[serde(flatten)]
+    plan: plan::Plan,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coalition: Option<Coalition>,
+}
 
 impl Planned {
     fn headline(&self) -> String {
-        let plan = &self.0;
+        let plan = &self.plan;
         let row = &plan.rows[plan.chosen];
         let graph = row.graph.as_ref().map_or_else(String::new, |graph| format!(" on {graph}"));
         let relay = if row.tau > 0.0 { format!(", tau {}", row.tau) } else { String::new() };
@@ -265,14 +303,15 @@ impl Planned {
 
     /// The trade-off table, in 100 columns.
     fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = &self.0;
+        let plan = &self.plan;
         let width =
             plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
         let heading = format!("epsilon at delta = {:e}", plan.delta);
-        writeln!(f, "{heading:>0$}", width + 77)?;
+        let together = self.coalition.as_ref().map_or_else(String::new, |_| format!(" {:>6}", "pooled"));
+        writeln!(f, "{heading:>0$}", width + 77 + together.len())?;
         writeln!(
             f,
-            "  {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6} {:>6} {:>6} {:>7} {:>6}",
+            "  {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6} {:>6} {:>6} {:>7} {:>6}{together}",
             "protocol",
             "graph",
             "sigma",
@@ -286,9 +325,11 @@ impl Planned {
         )?;
         for (i, row) in plan.rows.iter().enumerate() {
             let mark = if i == plan.chosen { '>' } else { ' ' };
+            let together = self.coalition.as_ref().map(|all| format!(" {:>6}", shown(all.epsilon[i])));
+            let together = together.unwrap_or_default();
             writeln!(
                 f,
-                "{mark} {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6.1e} {:>6} {:>6} {:>7} {:>6}",
+                "{mark} {:<18} {:<width$} {:>6} {:>7} {:>4} {:>6.1e} {:>6} {:>6} {:>7} {:>6}{together}",
                 row.protocol.name(),
                 end(graph(row), width),
                 short_up(row.sigma),
@@ -305,12 +346,18 @@ impl Planned {
             f,
             "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever\n\
              sees every message. --verbose shows means, losses and messages."
-        )
+        )?;
+        match &self.coalition {
+            Some(coalition) => {
+                writeln!(f, "pooled: whoever loses most to {} together.", coalition.names.join(", "))
+            }
+            None => Ok(()),
+        }
     }
 
     /// What the table leaves out.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = &self.0;
+        let plan = &self.plan;
         writeln!(
             f,
             "\nLosses in units of local DP (mu² = loss Delta²/sigma²); a mean is a guarantee for nobody\n"
@@ -338,7 +385,7 @@ impl Planned {
 
 impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plan = &self.0;
+        let plan = &self.plan;
         writeln!(f, "{}\n", self.headline())?;
         writeln!(f, "{} peers, sensitivity {}; {}\n", plan.peers, plan.sensitivity, plan.target)?;
         self.table(f)?;

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use super::written::Out;
-use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::{Experiment, GraphFile, LearningTarget, TaskSpec};
 
 use crate::Global;
 use crate::graph::count;
+use crate::graph::source::said;
 use crate::input;
 use crate::output::note;
 use sottovoce::learning::plan::Problem;
@@ -47,11 +47,8 @@ impl LearningArgs {
         let (task, notes) = self.task.read(Path::new(""))?;
         notes.iter().for_each(|text| note(text));
         input::of_task(&self.task, &task)?;
-        let (task, found) = self.graph.mixing(Path::new(""), task, global.seed)?;
-        let Some((mixing, place)) = found else { bail!("`graph` is missing: give --graph FILE") };
-        if let Some(hash) = place.sha256 {
-            input::keep(input::GRAPH, hash);
-        }
+        let (task, mixing, place) = self.graph.of_task(Path::new(""), task, global.seed)?;
+        said(place.sha256.as_ref(), &place.notes);
         let problem = Problem {
             task: &task,
             mixing: &mixing,

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
+use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::round_up;
 
 use super::written::Out;
 use crate::Global;
-use crate::graph::{count, real};
-use sottovoce::experiment::Experiment;
+use sottovoce::experiment::{Experiment, Rumor};
 use sottovoce::plan::rumor::shown;
 use sottovoce::plan::{self, RumorPlan, RumorRow};
 
@@ -24,26 +24,29 @@ with probability at most (1 + delta) / 2. No protocol in which the source acts l
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct RumorArgs {
-    /// Number of peers, who can all reach each other.
-    #[arg(long = "peers", alias = "nodes", short, value_name = "N", value_parser = count, allow_negative_numbers = true)]
-    nodes: usize,
-    /// How many of them are curious.
-    #[arg(long, value_name = "F", value_parser = count, allow_negative_numbers = true)]
-    curious: usize,
-    /// Largest acceptable delta at epsilon = 0.
-    #[arg(long, value_name = "D", value_parser = real, allow_negative_numbers = true)]
-    delta: f64,
+    #[command(flatten)]
+    rumor: Rumor,
     #[command(flatten)]
     out: Out,
 }
 
 impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        self.out.check()?;
-        let found = plan::rumor(self.nodes, self.curious, self.delta)?;
-        let experiment = Experiment::of_rumor_plan(&found, global.seed);
-        self.out.print(Planned(found), &experiment, global)
+        plan(&self.rumor, global.seed, &self.out, global)
     }
+}
+
+/// The muting parameter for a rumour.
+pub(super) fn plan(asked: &Rumor, seed: u64, out: &Out, global: &Global) -> anyhow::Result<()> {
+    out.check()?;
+    if let Some(muting) = asked.muting {
+        bail!("`muting` is {muting}: it is what a plan chooses; leave it out, or account for it");
+    }
+    let (peers, curious) = (asked.peers, asked.curious());
+    let delta = asked.delta.unwrap_or(2.0 * curious as f64 / peers as f64);
+    let found = plan::rumor(peers, curious, delta)?;
+    let experiment = Experiment::of_rumor_plan(&found, seed);
+    out.print(Planned(found), &experiment, global)
 }
 
 /// What `plan rumor` found.

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use sottovoce_report::text;
+use sottovoce_topology::Graph;
 
-use super::study::{HEADER, Study, Symmetry};
+use super::study::{HEADER, NOISE, Study, Symmetry};
 use super::words::{exactly, loss, percent, repair, test, worst};
 use crate::colours::Colours;
 use crate::communities::communities;
@@ -16,6 +17,9 @@ use crate::{Item, Options, Result, Verdict, Watch};
 
 /// The graph of figure 1b.
 const FIRST: u64 = 1912;
+
+/// The variance of the noise in the authors' code.
+const CODE_NOISE: f64 = 3.75;
 
 /// The loss is limited to the community if outside it is, on average and clipped as drawn, below this share of inside.
 const LIMITED: f64 = 0.5;
@@ -52,6 +56,7 @@ pub(super) fn one(mut item: Item, desk: &Desk) -> Result<Item> {
     numbers(&mut item, &study);
     item.csv(HEADER, study.lines().into_iter());
     let (near, far) = near_and_far(&study, &study.published);
+    one_by_code(&mut item, &study);
     Ok(item.judge(Verdict {
         reproduced: limited(&study),
         holds: study.sound(),
@@ -98,6 +103,7 @@ pub(super) fn others(mut item: Item, desk: &Desk) -> Result<Item> {
         ],
         studies.iter().map(row).collect(),
     );
+    others_by_code(&mut item, &studies);
     let all: Vec<&Study> = studies.iter().collect();
     let confined = studies.iter().filter(|study| limited(study)).count();
     let sound = studies.iter().filter(|study| study.sound()).count();
@@ -132,26 +138,86 @@ fn near_and_far(study: &Study, losses: &[f64]) -> (f64, f64) {
     (mean(&|hops| hops == 1), mean(&|hops| hops >= 3))
 }
 
-/// Mean printed losses, clipped as drawn, inside the peer's own community and outside it; none where there is no outside.
-fn inside_and_outside(study: &Study) -> Option<(f64, f64)> {
-    let labels = communities(&study.graph);
-    let own = |u: &usize| labels[*u] == labels[study.peer];
-    let mean = |inside: bool| {
-        let some = study.others().filter(|u| own(u) == inside);
-        Some(Summary::of(some.map(|u| study.published[u].min(1.0)))?.mean)
-    };
-    Some((mean(true)?, mean(false)?))
+/// Mean losses of a peer, clipped as drawn, inside its own community and outside it.
+#[derive(Clone, Copy)]
+struct Means {
+    inside: f64,
+    outside: f64,
+}
+
+impl Means {
+    /// Of printed losses of `peer`, by noise of this variance; none where there is no outside.
+    fn new(graph: &Graph, (peer, losses): (usize, &[f64]), noise: f64) -> Option<Self> {
+        let labels = communities(graph);
+        let others = (0..graph.nodes()).filter(|&u| u != peer);
+        let mean = |inside: bool| {
+            let some = others.clone().filter(|&u| (labels[u] == labels[peer]) == inside);
+            Some(Summary::of(some.map(|u| (losses[u] / noise).min(1.0)))?.mean)
+        };
+        Some(Self { inside: mean(true)?, outside: mean(false)? })
+    }
+
+    /// As the text has it.
+    fn by_text(study: &Study) -> Option<Self> {
+        Self::new(&study.graph, (study.peer, &study.published), NOISE)
+    }
+
+    fn limited(means: Option<Self>) -> bool {
+        means.is_some_and(|means| means.outside < LIMITED * means.inside)
+    }
+
+    fn text(means: Option<Self>) -> String {
+        means.map_or("one community only".into(), |Self { inside, outside }| {
+            format!("{} inside and {} outside", text::digits(inside, 3), text::digits(outside, 3))
+        })
+    }
 }
 
 fn limited(study: &Study) -> bool {
-    inside_and_outside(study).is_some_and(|(inside, outside)| outside < LIMITED * inside)
+    Means::limited(Means::by_text(study))
 }
 
 /// The same in words.
 fn by_community(study: &Study) -> String {
-    inside_and_outside(study).map_or("one community only".into(), |(inside, outside)| {
-        format!("{} inside and {} outside", text::digits(inside, 3), text::digits(outside, 3))
-    })
+    Means::text(Means::by_text(study))
+}
+
+/// Figure 1b with the noise of the authors' code.
+fn one_by_code(item: &mut Item, study: &Study) {
+    let means = Means::new(&study.graph, (study.peer, &study.published), CODE_NOISE);
+    item.by_code(
+        format!("noise of variance {CODE_NOISE}, and losses of more than 1 clipped"),
+        Means::limited(means),
+        format!("{} the community", Means::text(means)),
+    );
+}
+
+/// Figure 5 with a peer as the authors' code chooses it.
+fn others_by_code(item: &mut Item, studies: &[Study]) {
+    let mut confined = [0, 0];
+    let mut rows = Vec::new();
+    for study in studies {
+        let Some((peer, losses)) = &study.fewest else { continue };
+        let both = [NOISE, CODE_NOISE].map(|noise| Means::new(&study.graph, (*peer, losses), noise));
+        confined.iter_mut().zip(both).for_each(|(count, means)| *count += usize::from(Means::limited(means)));
+        let degree = study.graph.degree(*peer).to_string();
+        let label = study.graph.label(*peer).to_string();
+        rows.push(vec![study.name.clone(), label, degree, Means::text(both[0]), Means::text(both[1])]);
+    }
+    let noise = format!("clipped, noise {CODE_NOISE}");
+    item.table(&["graph", "peer by the code", "neighbours", "clipped, by community", &noise], rows);
+    item.number("confined by the authors' choice of a peer", confined[0] as f64);
+    item.number("confined by the authors' choice of a peer and noise", confined[1] as f64);
+    item.by_code(
+        "a peer with one neighbour, or else with the fewest, instead of a random one",
+        2 * confined[0] > studies.len(),
+        format!(
+            "so it is on {} of {} graphs (with the noise of figure 1b, of variance {CODE_NOISE}, on {})",
+            confined[0],
+            studies.len(),
+            confined[1]
+        ),
+    );
 }
 
 fn said(study: &Study) -> String {
@@ -185,7 +251,7 @@ fn numbers(item: &mut Item, study: &Study) {
     note("neighbours", study.graph.degree(study.peer) as f64);
     note("exact mean", study.exact.mean());
     note("certified", f64::from(u8::from(study.exact.certified)));
-    if let Some((inside, outside)) = inside_and_outside(study) {
+    if let Some(Means { inside, outside }) = Means::by_text(study) {
         note("printed mean inside the community, clipped", inside);
         note("printed mean outside the community, clipped", outside);
     }

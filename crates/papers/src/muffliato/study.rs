@@ -52,6 +52,9 @@ pub(super) struct Study {
     pub(super) published: Vec<f64>,
     /// The same as the authors' code has it: its sum runs from 1 to `T` instead of from 0 to `T - 1`.
     pub(super) authors: Vec<f64>,
+    /// What the first of the peers with the fewest neighbours loses to each other one, as printed: the authors' code draws such a peer. None on
+    /// graphs where all are alike.
+    pub(super) fewest: Option<(usize, Vec<f64>)>,
     /// The printed formula the other way round: what each other peer loses to this one.
     pub(super) towards: Vec<f64>,
     /// The truth of that.
@@ -90,9 +93,9 @@ impl Study {
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let (gap, steps) = stopping_time(&mixing)?;
         let hops = paths::distances(&graph, peer)?;
-        let (published, towards) = printed(&mixing, peer, steps, symmetry)?;
+        let Printed { published, towards, fewest } = printed(&mixing, peer, steps, symmetry)?;
         // One step more, without the first, in which each neighbour sends its own value: a whole unit.
-        let mut authors = printed(&mixing, peer, steps + 1, symmetry)?.0;
+        let mut authors = printed(&mixing, peer, steps + 1, symmetry)?.published;
         authors.iter_mut().zip(&hops).filter(|(_, hops)| **hops == 1).for_each(|(loss, _)| *loss -= 1.0);
         let mut by_steps = exact::by_steps(&mixing, &[peer], steps, &[0.0])?.swap_remove(0);
         let sure = by_steps.partition_point(|leakage| leakage.certified);
@@ -100,7 +103,21 @@ impl Study {
         let exact = by_steps.swap_remove(steps - 1);
         let relay = (graph.degree(peer) * steps <= MESSAGES).then(|| Relay::new(&mixing, peer, steps));
         let (name, relay) = (name.into(), relay.transpose()?);
-        Ok(Self { name, graph, peer, steps, gap, hops, published, authors, towards, exact, certain, relay })
+        Ok(Self {
+            name,
+            graph,
+            peer,
+            steps,
+            gap,
+            hops,
+            published,
+            authors,
+            fewest,
+            towards,
+            exact,
+            certain,
+            relay,
+        })
     }
 
     /// The printed and the exact losses on a map; `who` is the peer in the two captions.
@@ -188,18 +205,26 @@ impl Relay {
     }
 }
 
-/// The printed losses from a peer to all, and from all to it.
-fn printed(mixing: &Mixing, peer: usize, steps: usize, symmetry: Symmetry) -> Result<(Vec<f64>, Vec<f64>)> {
+/// The printed losses from a peer to all, from all to it, and from one with the fewest neighbours to all.
+struct Printed {
+    published: Vec<f64>,
+    towards: Vec<f64>,
+    fewest: Option<(usize, Vec<f64>)>,
+}
+
+fn printed(mixing: &Mixing, peer: usize, steps: usize, symmetry: Symmetry) -> Result<Printed> {
     let n = mixing.nodes();
-    let (mut from, mut towards) = if symmetry == Symmetry::PairTransitive {
-        let towards = published::gossip(Formula::Theorem1, mixing, &[peer], steps)?;
-        (towards.clone(), towards)
-    } else {
-        let all = published::gossip_all_pairs(Formula::Theorem1, mixing, steps)?;
-        ((0..n).map(|v| all[v * n + peer]).collect(), all[peer * n..(peer + 1) * n].to_vec())
-    };
-    (from[peer], towards[peer]) = (0.0, 0.0);
-    Ok((from, towards))
+    if symmetry == Symmetry::PairTransitive {
+        let mut towards = published::gossip(Formula::Theorem1, mixing, &[peer], steps)?;
+        towards[peer] = 0.0;
+        return Ok(Printed { published: towards.clone(), towards, fewest: None });
+    }
+    let all = published::gossip_all_pairs(Formula::Theorem1, mixing, steps)?;
+    let from = |u: usize| (0..n).map(|v| if v == u { 0.0 } else { all[v * n + u] }).collect::<Vec<f64>>();
+    let mut towards = all[peer * n..(peer + 1) * n].to_vec();
+    towards[peer] = 0.0;
+    let fewest = (0..n).min_by_key(|&u| mixing.graph().degree(u)).map(|u| (u, from(u)));
+    Ok(Printed { published: from(peer), towards, fewest })
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use sottovoce_report::text;
 
 use super::pairs::{HEADER, Pairs};
+use super::walk::{LARGE_SIGMA, Walk};
 use super::words::{condition, number};
 use crate::colours::Colours;
 use crate::communities::communities;
@@ -33,7 +34,8 @@ pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
         (watch.doing)(&format!("6: ego {ego}"));
         let graph = graphs::ego(data, *ego)?;
         let (peer, labels) = (choose(options.seed, *ego, graph.nodes()), communities(&graph));
-        let pairs = Pairs::to(&format!("ego {ego}"), graph, &[peer], options.seed, options.quick)?;
+        let walk = Walk::new(&graph, LARGE_SIGMA)?;
+        let pairs = Pairs::to(&format!("ego {ego}"), walk, graph, &[peer], (options.seed, options.quick))?;
         Ok(Study { pairs, peer, labels })
     };
     let studies = egos.iter().filter(|ego| **ego != SHOWN).map(study).collect::<Result<Vec<_>>>()?;
@@ -156,6 +158,6 @@ fn judge(item: Item, studies: &[Study]) -> Item {
                     the test that gossip was put to; holds if no pair surely (by 5 standard errors) loses more than printed"
             .into(),
         ours: format!("so it is on {matched} of {} graphs; below that inside it is on {lower} (see the table)", studies.len()),
-        exact: format!("peers who surely lose more than printed: {}{}", above.join(", "), condition()),
+        exact: format!("peers who surely lose more than printed: {}{}", above.join(", "), condition(LARGE_SIGMA)),
     })
 }

@@ -4,10 +4,11 @@ use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::{Graph, paths as hops};
 use sottovoce_views::published::{Formula, gossip_all_pairs};
+use sottovoce_views::walk::PublishedWalk;
 
 use super::paths::watch;
 use super::tally::Tally;
-use super::walk::{Printed, Walk};
+use super::walk::{SIGMA, Walk};
 use crate::graphs;
 use crate::muffliato::study::stopping_time;
 use crate::statistics::{Summary, choose};
@@ -42,6 +43,9 @@ pub(super) struct Study {
     /// As printed: the walk, the walk whose senders are known, and gossip clipped to local DP and not.
     pub(super) walk: Tally,
     pub(super) sender: Tally,
+    /// The walks as the authors draw them: weights `1/(max(d_u, d_v) + 1)`, clipped to local DP.
+    pub(super) walk_by_code: Tally,
+    pub(super) sender_by_code: Tally,
     pub(super) gossip: Tally,
     pub(super) gossip_sum: Tally,
     /// The pairs that random paths were watched by: as printed, mean over paths, and at order 2 if told the path.
@@ -101,28 +105,18 @@ impl Study {
     }
 
     fn run(&mut self, graph: &Graph, run: u64, options: &Options) -> Result<()> {
-        let (walk, share) = (Walk::new(graph)?, 1.0 / self.runs as f64);
+        let (walk, share) = (Walk::new(graph, SIGMA)?, 1.0 / self.runs as f64);
         self.peers = graph.nodes();
         self.replaced |= walk.replaced;
         self.steps += share * walk.steps as f64;
         self.contributions += share * walk.contributions();
-        self.steps_by_code += share * Walk::by_code(graph)?.steps as f64;
+        let by_code = Walk::by_code(graph, SIGMA)?;
+        self.steps_by_code += share * by_code.steps as f64;
         let printed = walk.printed()?;
-        self.add_walk(graph, &printed)?;
+        add_walk(graph, &printed, f64::INFINITY, (&mut self.walk, &mut self.sender))?;
+        add_walk(graph, &by_code.printed()?, 1.0, (&mut self.walk_by_code, &mut self.sender_by_code))?;
         self.add_gossip(graph)?;
         self.add_paths(graph, &walk, &printed, run, options)
-    }
-
-    fn add_walk(&mut self, graph: &Graph, printed: &Printed) -> Result<()> {
-        for v in 0..graph.nodes() {
-            let far = hops::distances(graph, v)?;
-            let (anonymous, known) = (printed.to(v), printed.sender_known(graph, v));
-            for u in (0..graph.nodes()).filter(|&u| u != v) {
-                self.walk.add(far[u], anonymous[u]);
-                self.sender.add(far[u], known[u]);
-            }
-        }
-        Ok(())
     }
 
     fn add_gossip(&mut self, graph: &Graph) -> Result<()> {
@@ -144,7 +138,7 @@ impl Study {
         &mut self,
         graph: &Graph,
         walk: &Walk,
-        printed: &Printed,
+        printed: &PublishedWalk,
         run: u64,
         options: &Options,
     ) -> Result<()> {
@@ -155,10 +149,10 @@ impl Study {
         let observers: Vec<usize> = (0..observers).map(|i| (first + i * n / observers) % n).collect();
         let paths = (steps / self.runs / walk.steps).clamp(PATHS.0, PATHS.1);
         self.paths += paths;
-        for seen in watch(&walk.mixing, walk.steps, &observers, paths, options.seed.wrapping_add(run))? {
+        for seen in watch(walk, &observers, paths, options.seed.wrapping_add(run))? {
             let far = hops::distances(graph, seen.observer)?;
-            let anonymous = printed.to(seen.observer);
-            let known = printed.sender_known(graph, seen.observer);
+            let anonymous = printed.contribution(seen.observer)?;
+            let known = printed.sender_known(seen.observer)?;
             for u in (0..n).filter(|&u| u != seen.observer) {
                 self.sampled.add(far[u], anonymous[u]);
                 self.sampled_sender.add(far[u], known[u]);
@@ -207,6 +201,24 @@ impl Study {
         };
         self.walk.rows().iter().map(line).collect()
     }
+}
+
+/// Adds the printed losses of all pairs, clipped: without and with senders known.
+fn add_walk(
+    graph: &Graph,
+    printed: &PublishedWalk,
+    most: f64,
+    (walk, sender): (&mut Tally, &mut Tally),
+) -> Result<()> {
+    for v in 0..graph.nodes() {
+        let far = hops::distances(graph, v)?;
+        let (anonymous, known) = (printed.contribution(v)?, printed.sender_known(v)?);
+        for u in (0..graph.nodes()).filter(|&u| u != v) {
+            walk.add(far[u], anonymous[u].min(most));
+            sender.add(far[u], known[u].min(most));
+        }
+    }
+    Ok(())
 }
 
 /// The header of [`Study::lines`].

@@ -37,19 +37,24 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Everyone watches.
-    pub(super) fn all(name: &str, graph: Graph, seed: u64, quick: bool) -> Result<Self> {
+    pub(super) fn all(name: &str, graph: Graph, sigma: f64, seed: u64, quick: bool) -> Result<Self> {
         let everyone = (0..graph.nodes()).collect::<Vec<_>>();
-        Self::to(name, graph, &everyone, seed, quick)
+        Self::to(name, Walk::new(&graph, sigma)?, graph, &everyone, (seed, quick))
     }
 
     /// Some watch.
-    pub(super) fn to(name: &str, graph: Graph, observers: &[usize], seed: u64, quick: bool) -> Result<Self> {
-        let walk = Walk::new(&graph)?;
+    pub(super) fn to(
+        name: &str,
+        walk: Walk,
+        graph: Graph,
+        observers: &[usize],
+        (seed, quick): (u64, bool),
+    ) -> Result<Self> {
         let work = if quick { WORK / 20 } else { WORK };
         let paths = (work / (walk.steps * observers.len().max(FEW))).clamp(PATHS.0, PATHS.1);
         let printed = walk.printed()?;
-        let printed = observers.iter().map(|&v| without(printed.to(v), v)).collect();
-        let seen = watch(&walk.mixing, walk.steps, observers, paths, seed)?;
+        let printed = observers.iter().map(|&v| printed.contribution(v)).collect::<Result<_, _>>()?;
+        let seen = watch(&walk, observers, paths, seed)?;
         Ok(Self { name: name.into(), graph, walk, paths, printed, seen })
     }
 
@@ -123,19 +128,13 @@ impl Pairs {
     }
 }
 
-/// The same losses with none of the observer's own.
-fn without(losses: &[f64], observer: usize) -> Vec<f64> {
-    let mut losses = losses.to_vec();
-    losses[observer] = 0.0;
-    losses
-}
-
 /// The header of [`Pairs::lines`] without further columns.
 pub(super) const HEADER: &str = "graph,peer,observer,published,mean_over_paths";
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::walk::SIGMA;
     use super::*;
     use sottovoce_topology::family::{Family, generate};
 
@@ -144,7 +143,7 @@ mod tests {
     #[test]
     fn leaves_of_a_star_lose_more_than_printed_to_its_centre() {
         let star = generate(&Family::Star { n: 40 }, 0, true).unwrap();
-        let pairs = Pairs::all("star", star, 1, true).unwrap();
+        let pairs = Pairs::all("star", star, SIGMA, 1, true).unwrap();
         let (share, worst) = pairs.above();
         let worst = worst.unwrap();
         assert!(share > 0.0 && worst.observer == 0 && worst.path > 1.5 * worst.printed, "{worst:?}");
@@ -154,7 +153,8 @@ mod tests {
     #[test]
     fn on_a_ring_the_printed_losses_are_larger() {
         let ring = generate(&Family::Ring { n: 9 }, 0, true).unwrap();
-        let pairs = Pairs::to("ring", ring, &[4], 1, true).unwrap();
+        let walk = Walk::new(&ring, SIGMA).unwrap();
+        let pairs = Pairs::to("ring", walk, ring, &[4], (1, true)).unwrap();
         assert!(pairs.above() == (0.0, None) && pairs.part() < 1.0);
         assert_eq!((pairs.pairs().count(), pairs.lines(|_, _| String::new()).len()), (8, 8));
     }

@@ -9,11 +9,10 @@ use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::Chance;
 use sottovoce_protocol::walk::Transition;
 use sottovoce_simulator::rows;
-use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 use sottovoce_views::walk::{Odometer, Visit};
 
-use super::walk::{ALPHA, UNIT};
+use super::walk::{ALPHA, Walk};
 use crate::Result;
 
 /// Paths are summed in so many pieces, whatever the number of threads.
@@ -25,6 +24,8 @@ const SURE: f64 = 5.0;
 pub(super) struct Seen {
     pub(super) observer: usize,
     paths: f64,
+    /// The loss of one contribution by local DP.
+    unit: f64,
     sums: Vec<Sums>,
 }
 
@@ -57,7 +58,7 @@ impl Seen {
 
     /// The loss at order 2 towards an observer who is told the path; estimated, and rather too small where paths are few.
     pub(super) fn told(&self, peer: usize) -> f64 {
-        (self.sums[peer].excess / self.paths).ln_1p() / ((ALPHA - 1.0) * UNIT)
+        (self.sums[peer].excess / self.paths).ln_1p() / ((ALPHA - 1.0) * self.unit)
     }
 
     /// The means of all peers.
@@ -67,10 +68,11 @@ impl Seen {
 
     fn add(&mut self, losses: &[f64]) {
         self.paths += 1.0;
+        let unit = self.unit;
         for (sums, loss) in self.sums.iter_mut().zip(losses).filter(|(_, loss)| **loss > 0.0) {
             sums.losses += loss;
             sums.squares += loss * loss;
-            sums.excess += ((ALPHA - 1.0) * UNIT * loss).exp_m1();
+            sums.excess += ((ALPHA - 1.0) * unit * loss).exp_m1();
         }
     }
 
@@ -84,18 +86,13 @@ impl Seen {
     }
 }
 
-/// What `paths` random paths of `steps` holders, each from a random peer, reveal to each of `observers`.
-pub(super) fn watch(
-    mixing: &Mixing,
-    steps: usize,
-    observers: &[usize],
-    paths: usize,
-    seed: u64,
-) -> Result<Vec<Seen>> {
+/// What so many random paths of a walk, each from a random peer, reveal to each of `observers`.
+pub(super) fn watch(walk: &Walk, observers: &[usize], paths: usize, seed: u64) -> Result<Vec<Seen>> {
+    let (mixing, steps) = (&walk.mixing, walk.steps);
     let transitions: Vec<Transition> = (0..mixing.nodes()).map(|u| rows::transition(mixing, u)).collect();
     let fresh = Odometer::new(mixing.nodes(), &observers.iter().map(|&v| vec![v]).collect::<Vec<_>>())?;
     let piece = |piece: usize| -> Result<Vec<Seen>> {
-        let mut seen = nothing(observers, mixing.nodes());
+        let mut seen = nothing(observers, walk);
         for number in (piece..paths).step_by(PIECES) {
             let mut odometer = fresh.clone();
             let holders = path(&transitions, steps, seed, number as u64);
@@ -104,15 +101,16 @@ pub(super) fn watch(
         }
         Ok(seen)
     };
-    let mut all = nothing(observers, mixing.nodes());
+    let mut all = nothing(observers, walk);
     for piece in parallel::map(PIECES.min(paths), piece, |_| {}) {
         all.iter_mut().zip(&piece?).for_each(|(sum, part)| sum.merge(part));
     }
     Ok(all)
 }
 
-fn nothing(observers: &[usize], nodes: usize) -> Vec<Seen> {
-    let fresh = |&observer: &usize| Seen { observer, paths: 0.0, sums: vec![Sums::default(); nodes] };
+fn nothing(observers: &[usize], walk: &Walk) -> Vec<Seen> {
+    let sums = vec![Sums::default(); walk.mixing.nodes()];
+    let fresh = |&observer: &usize| Seen { observer, paths: 0.0, unit: walk.unit(), sums: sums.clone() };
     observers.iter().map(fresh).collect()
 }
 
@@ -137,16 +135,16 @@ impl Chance for Random {
 mod tests {
     use super::*;
     use sottovoce_topology::family::{Family, generate};
-    use sottovoce_topology::mixing::Weights;
+    use sottovoce_topology::mixing::{Mixing, Weights};
 
     /// Two peers, who pass the token or keep it with equal chance. A run of `k` holders by the other one before it is seen
     /// has a loss of `k`, by its length: `k² / k`.
     #[test]
     fn two_peers_by_hand() {
         let graph = generate(&Family::Complete { n: 2 }, 0, true).unwrap();
-        let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
+        let walk = Walk { steps: 2, ..Walk::by_code(&graph, 1.0).unwrap() };
         // Of two holders the first loses 1 if the other one comes next: a quarter of all paths.
-        let seen = watch(&mixing, 2, &[1], 40_000, 3).unwrap();
+        let seen = watch(&walk, &[1], 40_000, 3).unwrap();
         assert!((seen[0].mean(0) - 0.25).abs() < 0.01, "{}", seen[0].mean(0));
         assert!((seen[0].told(0) - (0.75 + 0.25 * 1f64.exp()).ln()).abs() < 0.01);
         assert!((seen[0].error(0) - (0.25f64 * 0.75 / 40_000.0).sqrt()).abs() < 1e-4);

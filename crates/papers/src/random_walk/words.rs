@@ -3,7 +3,7 @@
 use sottovoce_report::text;
 
 use super::four::{Above, Study};
-use super::walk::{ALPHA, SIGMA};
+use super::walk::ALPHA;
 use crate::muffliato::words::percent;
 
 /// A printed loss, a ratio or a correlation.
@@ -11,12 +11,17 @@ pub(super) fn number(value: f64) -> String {
     text::digits(value, 3)
 }
 
-/// That the theorem says nothing at these parameters.
-pub(super) fn condition() -> String {
+/// Whether the theorem says anything at these parameters.
+pub(super) fn condition(sigma: f64) -> String {
+    let least = 2.0 * ALPHA * (ALPHA - 1.0);
+    if sigma * sigma >= least {
+        return format!(
+            "; sigma = {sigma} is inside the theorem's condition sigma² >= 2 alpha (alpha - 1) = {least}"
+        );
+    }
     format!(
-        "; sigma = {SIGMA} is outside the theorem's own condition sigma² >= 2 alpha (alpha - 1) = {}, so that it claims nothing of these \
-         very numbers",
-        2.0 * ALPHA * (ALPHA - 1.0)
+        "; sigma = {sigma} is outside the theorem's own condition sigma² >= 2 alpha (alpha - 1) = {least}, so that it claims nothing of these \
+         very numbers"
     )
 }
 

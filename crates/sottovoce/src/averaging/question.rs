@@ -109,16 +109,20 @@ pub struct Accounted {
 }
 
 /// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left
-/// out, where not asked for alone, for schedules.
+/// out, where not asked for alone, for schedules, and both for a butterfly.
 pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Result<Accounted> {
     check(question)?;
     let mut observers = question.observers.clone();
     observers.sort_unstable();
     observers.dedup();
     let wants = |method: Method| methods.contains(&method);
-    let fixed = methods.len() == 1 || matches!(setting.scheme, Scheme::Gossip { .. });
+    let has = |formula| match setting.scheme {
+        Scheme::Gossip { .. } => true,
+        Scheme::Scheduled { .. } => formula == Formula::Theorem1,
+        Scheme::Butterfly { .. } => false,
+    };
     let printed = |method, formula| {
-        let asked = wants(method) && (formula == Formula::Theorem1 || fixed);
+        let asked = wants(method) && (methods.len() == 1 || has(formula));
         asked.then(|| setting.published(formula, &question.observers)).transpose()
     };
     let published = printed(Method::Published, Formula::Theorem1)?;

@@ -12,6 +12,8 @@ use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Results;
 use sottovoce_views::utility::contraction;
 
+#[cfg(feature = "flags")]
+use super::flags::{count, real};
 use super::graph::{GraphSpec, Place, peer};
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
@@ -21,6 +23,8 @@ use crate::{Error, Result, require};
 
 /// Epsilon where neither noise nor epsilon is given.
 const DEFAULT_EPSILON: f64 = 4.0;
+/// Most relay noise: what is added to a message must leave digits of the message.
+const MOST_RELAY_NOISE: f64 = 1e6;
 /// Most rounds of a run.
 const MOST_STEPS: usize = 1_000_000;
 /// Rounds looked for, where none are given.
@@ -92,7 +96,7 @@ pub struct MixingSpec {
     pub method: Method,
     /// Rounds of gossip (default: until values differ no more than their noise; a schedule and a butterfly have their own number).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "rounds", value_name = "T"))]
+    #[cfg_attr(feature = "flags", arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true))]
     pub steps: Option<usize>,
 }
 
@@ -103,23 +107,14 @@ pub struct MixingSpec {
 pub struct NoiseSpec {
     /// Standard deviation of the noise on a private value (default: what the target asks for).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "SIGMA", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "SIGMA", value_parser = real, allow_negative_numbers = true))]
     pub sigma: Option<f64>,
     /// Fresh noise on every message, as a share of sigma.
-    #[cfg_attr(
-        feature = "flags",
-        arg(
-            long,
-            alias = "relay",
-            value_name = "SHARE",
-            default_value_t = 0.0,
-            allow_negative_numbers = true
-        )
-    )]
+    #[cfg_attr(feature = "flags", arg(long, alias = "relay", value_name = "SHARE", default_value = "0", value_parser = real, allow_negative_numbers = true))]
     pub relay_noise: f64,
     /// How far one person can move a peer's value (default: the whole range, in every column).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", value_parser = real, allow_negative_numbers = true))]
     pub sensitivity: Option<f64>,
 }
 
@@ -130,14 +125,24 @@ pub struct NoiseSpec {
 pub struct AdversarySpec {
     /// Peers who pool what they hear, by name, separated by commas (default: each peer by itself; the first is attacked).
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(
-        feature = "flags",
-        arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')
-    )]
+    #[cfg_attr(feature = "flags", arg(long, aliases = ["observer", "coalition"], value_name = "V,...", value_delimiter = ','))]
     pub observers: Vec<String>,
     /// What becomes of the results: kept, or published and so known to the observers.
     #[cfg_attr(feature = "flags", arg(long, value_name = "kept|published", default_value = "kept"))]
     pub results: Results,
+}
+
+impl AdversarySpec {
+    /// The peers who pool what they hear, among so many.
+    pub fn peers(&self, graph: Option<&Graph>, peers: usize) -> Result<Vec<usize>> {
+        let numbers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
+        let mut all = numbers.collect::<Result<Vec<usize>>>()?;
+        all.sort_unstable();
+        all.dedup();
+        let remedy = "nobody is left to lose anything; leave one out";
+        require(all.len() < peers, "observers", format!("all {peers} peers"), remedy)?;
+        Ok(all)
+    }
 }
 
 /// Towards whom a target holds.
@@ -160,25 +165,27 @@ pub enum Against {
 pub struct TargetSpec {
     /// Epsilon that a peer's value may lose, where sigma is not given (default: 4).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "flags",
-        arg(long, value_name = "EPS", conflicts_with = "sigma", allow_negative_numbers = true)
-    )]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "EPS", value_parser = real, allow_negative_numbers = true))]
     pub epsilon: Option<f64>,
     /// Probability with which epsilons may fail.
-    #[cfg_attr(
-        feature = "flags",
-        arg(long, value_name = "DELTA", default_value_t = 1e-5, allow_negative_numbers = true)
-    )]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
     pub delta: f64,
-    /// To whom.
-    #[cfg_attr(feature = "flags", arg(long, value_enum, default_value = "worst-peer"))]
-    pub against: Against,
+    /// To whom, where the noise is to be found (default: worst-peer).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_enum))]
+    pub against: Option<Against>,
+}
+
+impl TargetSpec {
+    /// The epsilon that is aimed at.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon.unwrap_or(DEFAULT_EPSILON)
+    }
 }
 
 impl Default for TargetSpec {
     fn default() -> Self {
-        Self { epsilon: None, delta: 1e-5, against: Against::WorstPeer }
+        Self { epsilon: None, delta: 1e-5, against: None }
     }
 }
 
@@ -208,11 +215,10 @@ pub struct Ready {
 impl Averaging {
     /// Reads what the experiment names. `folder` is where relative names begin; `progress` hears of observers whose losses were found.
     pub fn ready(&self, folder: &Path, seed: u64, progress: impl Fn(usize) + Sync) -> Result<Ready> {
-        let delta = self.target.delta;
-        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+        self.check()?;
         let place = self.graph.place(folder, seed)?;
         let setting = self.setting(&place, seed)?;
-        let observers = self.observers(&place.graph)?;
+        let observers = self.adversary.peers(Some(&place.graph), place.graph.nodes())?;
         let values = self.values.read(folder, &place.graph, seed)?;
         let bound = self.values.sensitivity(values.columns.len());
         let sensitivity = self.noise.sensitivity.unwrap_or(bound);
@@ -223,14 +229,38 @@ impl Averaging {
         Ok(Ready { experiment, place, setting, values, sensitivity, sigma, observers, network, faults })
     }
 
+    /// Refuses what can be seen to be wrong before anything is read: numbers that are none, and fields that go with no other.
+    pub fn check(&self) -> Result<()> {
+        let delta = self.target.delta;
+        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        if let Some(sensitivity) = self.noise.sensitivity {
+            require(positive(sensitivity), "sensitivity", sensitivity, "give a positive number")?;
+        }
+        let share = self.noise.relay_noise;
+        let remedy = format!("give 0 or a positive number (a share of sigma), at most {MOST_RELAY_NOISE:e}");
+        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", share, remedy)?;
+        let Some(sigma) = self.noise.sigma else { return Ok(()) };
+        let remedy = "give a positive number; without noise nothing is private";
+        require(positive(sigma), "sigma", sigma, remedy)?;
+        if let Some(epsilon) = self.target.epsilon {
+            let remedy = format!("sigma is given too ({sigma}); give one of them");
+            return Err(Error::parameter("epsilon", epsilon, remedy));
+        }
+        if self.target.against.is_some() {
+            let remedy = format!(
+                "sigma is given ({sigma}), and no noise is to be found; leave it out, or give epsilon instead of sigma"
+            );
+            return Err(Error::parameter("against", "given", remedy));
+        }
+        Ok(())
+    }
+
     /// Who mixes with whom.
     pub fn setting(&self, place: &Place, seed: u64) -> Result<Setting> {
-        let relay_noise = self.noise.relay_noise;
-        let remedy = "give 0 or a positive number (a share of sigma)";
-        require(relay_noise.is_finite() && relay_noise >= 0.0, "relay-noise", relay_noise, remedy)?;
         let scheme = self.scheme(place, seed)?;
         scheme.check()?;
-        Ok(Setting { scheme, relay_noise, results: self.adversary.results })
+        Ok(Setting { scheme, relay_noise: self.noise.relay_noise, results: self.adversary.results })
     }
 
     fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
@@ -240,8 +270,10 @@ impl Averaging {
             return Err(Error::parameter("steps", many, format!("give at most {MOST_STEPS}")));
         }
         match (self.protocol.method, &place.schedule) {
-            (Method::Butterfly, None) if self.graph.weights.is_some() || self.graph.lazy.is_some() => {
-                let field = if self.graph.weights.is_some() { "weights" } else { "lazy" };
+            (Method::Butterfly, None)
+                if self.graph.base.weights.is_some() || self.graph.base.lazy.is_some() =>
+            {
+                let field = if self.graph.base.weights.is_some() { "weights" } else { "lazy" };
                 let remedy =
                     "a butterfly has weights of its own, and of a graph takes the peers alone; leave it out";
                 Err(Error::parameter(field, "given", remedy))
@@ -262,13 +294,13 @@ impl Averaging {
                 Ok(Scheme::Scheduled { schedule: schedule.clone(), rounds })
             }
             (Method::Randomised, None) => {
-                let mixing = self.graph.mixing(&place.graph)?;
+                let mixing = self.graph.base.mixing(&place.graph)?;
                 let missing = || Error::missing("steps", "give the number of exchanges of pairs");
                 let rounds = steps.ok_or_else(missing)?;
                 Ok(Scheme::Scheduled { schedule: Schedule::randomised(&mixing, rounds, seed)?, rounds })
             }
             (method, None) => {
-                let mixing = self.graph.mixing(&place.graph)?;
+                let mixing = self.graph.base.mixing(&place.graph)?;
                 let accelerated = method == Method::Accelerated;
                 let rounds = match steps {
                     Some(steps) => steps,
@@ -279,36 +311,13 @@ impl Averaging {
         }
     }
 
-    /// The peers who pool what they hear.
-    pub fn observers(&self, graph: &Graph) -> Result<Vec<usize>> {
-        let mut all = Vec::new();
-        for name in &self.adversary.observers {
-            all.push(peer("observers", name, Some(graph), graph.nodes())?);
-        }
-        all.sort_unstable();
-        all.dedup();
-        require(
-            all.len() < graph.nodes(),
-            "observers",
-            "everybody",
-            "nobody is left to lose anything; leave somebody out",
-        )?;
-        Ok(all)
-    }
-
     /// The noise: as given, or the least that the target allows.
-    fn sigma(&self, setting: &Setting, sensitivity: f64, progress: impl Fn(usize) + Sync) -> Result<f64> {
-        if let (Some(sigma), Some(epsilon)) = (self.noise.sigma, self.target.epsilon) {
-            let remedy = format!("sigma is given too ({sigma}); give one of them");
-            return Err(Error::parameter("epsilon", epsilon, remedy));
-        }
+    pub fn sigma(&self, setting: &Setting, sensitivity: f64, progress: impl Fn(usize) + Sync) -> Result<f64> {
         if let Some(sigma) = self.noise.sigma {
-            let remedy = "give a positive number; without noise nothing is private";
-            require(sigma.is_finite() && sigma > 0.0, "sigma", sigma, remedy)?;
             return Ok(sigma);
         }
-        let mu_squared = mu_squared_at(self.target.epsilon.unwrap_or(DEFAULT_EPSILON), self.target.delta)?;
-        let loss = match self.target.against {
+        let mu_squared = mu_squared_at(self.target.epsilon(), self.target.delta)?;
+        let loss = match self.target.against.unwrap_or_default() {
             Against::WireTapper => 1.0,
             Against::WorstPeer => {
                 // A hair more: rounding is added to a loss that becomes a guarantee.

@@ -1,5 +1,6 @@
 //! Who can speak to whom: a file, a family of graphs, or a schedule; and how much neighbours give each other.
 
+use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -9,45 +10,68 @@ use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
 
-use crate::{Error, Result};
+#[cfg(feature = "flags")]
+use super::flags::{count, real};
+use crate::{Error, Result, require};
 
-/// The graph of an experiment.
+/// Most peers of a graph that is drawn where only their number is given.
+const MOST_PEERS: usize = 10_000_000;
+
+/// A graph that is given, and how much neighbours give each other.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(feature = "flags", derive(clap::Args))]
-pub struct GraphSpec {
+pub struct GraphFile {
     /// Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(id = "graph", long = "graph", value_name = "FILE"))]
     pub file: Option<PathBuf>,
     /// Format of the graph file, where its ending does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "FORMAT", requires = "graph"))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "FORMAT", requires = "graph", value_parser = formats()))]
     pub format: Option<String>,
-    /// File that says who mixes with whom at each step, instead of a fixed graph.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"]))]
-    pub schedule: Option<PathBuf>,
     /// A family, such as `{ ring = { n = 12 } }`, instead of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(skip))]
     pub family: Option<Family>,
-    /// Number of peers of a random geometric graph, where no graph is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, alias = "nodes", value_name = "N", conflicts_with_all = ["graph", "schedule"]))]
-    pub peers: Option<usize>,
-    /// Take the largest connected part of the graph.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[cfg_attr(feature = "flags", arg(long))]
-    pub largest_component: bool,
-    /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform (default: metropolis-plus-one).
+    /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees (default:
+    /// metropolis-plus-one where an averaging is run or planned, else metropolis).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "WEIGHTS"))]
     pub weights: Option<Weights>,
-    /// Share of its own value that every peer keeps in a step, from 0 to below 1.
+    /// Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0).
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "L", allow_negative_numbers = true))]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "L", value_parser = real, allow_negative_numbers = true))]
     pub lazy: Option<f64>,
+}
+
+/// The names of all formats.
+#[cfg(feature = "flags")]
+pub fn formats() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(Format::ALL.map(Format::name))
+}
+
+/// The graph of an averaging: given, drawn, or changing by a schedule.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct GraphSpec {
+    /// The graph that is given.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub base: GraphFile,
+    /// File that says who mixes with whom at each step, instead of a fixed graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"]))]
+    pub schedule: Option<PathBuf>,
+    /// Number of peers of a random geometric graph, where no graph is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, alias = "nodes", value_name = "N", value_parser = count, conflicts_with_all = ["graph", "schedule"], allow_negative_numbers = true))]
+    pub peers: Option<usize>,
+    /// Take the largest connected part of the graph file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "flags", arg(long))]
+    pub largest_component: bool,
 }
 
 /// A graph, and which bytes it came from.
@@ -65,42 +89,94 @@ pub struct Place {
     pub name: String,
 }
 
+impl GraphFile {
+    /// Whether a graph is given.
+    pub fn is_given(&self) -> bool {
+        self.file.is_some() || self.family.is_some()
+    }
+
+    /// The same, with these weights where none are given.
+    pub fn weighted(&self, default: Weights) -> Self {
+        Self { weights: Some(self.weights.unwrap_or(default)), ..self.clone() }
+    }
+
+    /// Reads or draws the graph, if one is given. `folder` is where relative names of files begin.
+    pub fn read(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
+        one_of(&[("file", self.file.is_some()), ("family", self.family.is_some())])?;
+        let Some(file) = &self.file else {
+            return self.family.as_ref().map(|family| Place::drawn(family, seed)).transpose();
+        };
+        let format = self.format.as_deref().map(str::parse).transpose()?;
+        let path = if file == Path::new("-") { file.clone() } else { folder.join(file) };
+        let io::Found { graph, notes, sha256 } = read_graph(&path, format)?;
+        let name = file.display().to_string();
+        Ok(Some(Place { graph, schedule: None, sha256: Some(sha256), notes, name }))
+    }
+
+    /// The weights on a graph, which must be connected; those of an averaging where none are given.
+    pub fn mixing(&self, graph: &Graph) -> Result<Mixing> {
+        graph.require_connected(
+            "averaging needs a connected graph: add edges, or take its largest component",
+        )?;
+        let mixing = Mixing::new(graph, self.weights.unwrap_or(Weights::MetropolisPlusOne))
+            .lazy(self.lazy.unwrap_or(0.0))?;
+        mixing.check()?;
+        Ok(mixing)
+    }
+}
+
+impl Place {
+    /// A graph of a family.
+    pub fn drawn(family: &Family, seed: u64) -> Result<Self> {
+        let (graph, name) = (generate(family, seed, true)?, family.to_string());
+        Ok(Self { graph, schedule: None, sha256: None, notes: Vec::new(), name })
+    }
+}
+
+/// Refuses a graph that is given in two ways.
+fn one_of(given: &[(&str, bool)]) -> Result<()> {
+    let mut names = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
+    match (names.next(), names.next()) {
+        (Some(first), Some(second)) => {
+            let both = format!("given as {first} and as {second}");
+            Err(Error::parameter("graph", both, "give one of them"))
+        }
+        _ => Ok(()),
+    }
+}
+
 impl GraphSpec {
     /// The weights.
     pub fn weights(&self) -> Weights {
-        self.weights.unwrap_or(Weights::MetropolisPlusOne)
+        self.base.weights.unwrap_or(Weights::MetropolisPlusOne)
     }
 
     /// Reads or draws the graph. `folder` is where relative names of files begin.
     pub fn place(&self, folder: &Path, seed: u64) -> Result<Place> {
-        let given = [
-            ("file", self.file.is_some()),
+        one_of(&[
+            ("file", self.base.file.is_some()),
             ("schedule", self.schedule.is_some()),
-            ("family", self.family.is_some()),
+            ("family", self.base.family.is_some()),
             ("peers", self.peers.is_some()),
-        ];
-        let mut names = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
-        if let (Some(first), Some(second)) = (names.next(), names.next()) {
-            return Err(Error::parameter(
-                "graph",
-                format!("given as {first} and as {second}"),
-                "give one of them",
-            ));
+        ])?;
+        if self.largest_component && self.base.file.is_none() {
+            let remedy = "only the graph of a file may be in pieces; leave it out";
+            return Err(Error::parameter("largest-component", "given", remedy));
         }
         if let Some(schedule) = &self.schedule {
             return self.scheduled(&folder.join(schedule));
         }
-        if let Some(file) = &self.file {
-            let format = self.format.as_deref().map(str::parse).transpose()?;
-            let path = if file == Path::new("-") { file.clone() } else { folder.join(file) };
-            let found = read_graph(&path, format)?;
-            let name = file.display().to_string();
-            let graph = if self.largest_component { found.graph.largest_component()? } else { found.graph };
-            return Ok(Place { graph, schedule: None, sha256: Some(found.sha256), notes: found.notes, name });
-        }
-        let family = self.family.clone().unwrap_or_else(|| near(self.peers.unwrap_or(64)));
-        let graph = generate(&family, seed, true)?;
-        Ok(Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: family.to_string() })
+        let place = match self.base.read(folder, seed)? {
+            Some(place) => place,
+            None => {
+                let peers = self.peers.unwrap_or(64);
+                let remedy = format!("give a number from 1 to {MOST_PEERS}, or a graph");
+                require((1..=MOST_PEERS).contains(&peers), "peers", peers, remedy)?;
+                Place::drawn(&near(peers), seed)?
+            }
+        };
+        let graph = if self.largest_component { place.graph.largest_component()? } else { place.graph };
+        Ok(Place { graph, ..place })
     }
 
     fn scheduled(&self, path: &Path) -> Result<Place> {
@@ -109,19 +185,6 @@ impl GraphSpec {
         let name = path.display().to_string();
         Ok(Place { graph, schedule: Some(schedule), sha256: Some(sha256), notes: Vec::new(), name })
     }
-
-    /// The weights on a graph, which must be connected.
-    pub fn mixing(&self, graph: &Graph) -> Result<Mixing> {
-        mixing(graph, self.weights(), self.lazy.unwrap_or(0.0))
-    }
-}
-
-/// Weights on a graph, which must be connected.
-pub fn mixing(graph: &Graph, weights: Weights, lazy: f64) -> Result<Mixing> {
-    graph.require_connected("averaging needs a connected graph: add edges, or take its largest component")?;
-    let mixing = Mixing::new(graph, weights).lazy(lazy)?;
-    mixing.check()?;
-    Ok(mixing)
 }
 
 /// Peers in a square who speak to those nearby: three times as near as it takes to be connected, so that few draws are needed.
@@ -133,33 +196,53 @@ pub fn near(peers: usize) -> Family {
 
 /// Reads a graph from a file, or from standard input where the name is `-`.
 pub fn read_graph(path: &Path, format: Option<Format>) -> Result<io::Found> {
-    let refused = |remedy: String| Error::parameter("file", path.display(), remedy);
     if path == Path::new("-") {
-        let found = io::read(std::io::stdin().lock(), format.unwrap_or(Format::EdgeList));
+        let found =
+            io::read(&all("file", path, std::io::stdin().lock())?[..], format.unwrap_or(Format::EdgeList));
         return found.map_err(|problem| Error::refused(format!("standard input: {problem}")));
     }
-    if path.is_dir() {
-        return Err(refused("it is a folder; give a file in it".into()));
-    }
-    let file = std::fs::File::open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => refused("there is no such file; check the name".into()),
-        _ => refused(format!("it cannot be opened ({error}); check the name and the permissions")),
-    })?;
+    let bytes = bytes("file", path)?;
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     let place = |problem| Error::refused(format!("{} (read as {format}): {problem}", path.display()));
-    io::read(file, format).map_err(place)
+    io::read(&bytes[..], format).map_err(place)
 }
 
 /// Reads a schedule file; peers are numbered from 0 to the largest it names. Also its SHA-256.
 pub fn read_schedule(path: &Path, weights: Weights) -> Result<(Schedule, String)> {
-    let unread = |error| {
-        Error::parameter("schedule", path.display(), format!("it cannot be read ({error}); check the name"))
-    };
-    let text = std::fs::read_to_string(path).map_err(unread)?;
+    let bytes = bytes("schedule", path)?;
+    let text = std::str::from_utf8(&bytes)
+        .map_err(|_| Error::parameter("schedule", path.display(), "it is no text; give JSON in UTF-8"))?;
     let place = |problem| Error::refused(format!("{}: {problem}", path.display()));
-    let nodes = Schedule::nodes_in_json(&text).map_err(place)?;
-    let schedule = Schedule::from_json(&text, nodes, weights, Ending::Stop).map_err(place)?;
-    Ok((schedule, super::sha256(text.as_bytes())))
+    let nodes = Schedule::nodes_in_json(text).map_err(place)?;
+    let schedule = Schedule::from_json(text, nodes, weights, Ending::Stop).map_err(place)?;
+    Ok((schedule, super::sha256(&bytes)))
+}
+
+/// All bytes of the file that an option names.
+pub fn bytes(field: &'static str, path: &Path) -> Result<Vec<u8>> {
+    let refused = |remedy: &str| Error::parameter(field, path.display(), remedy);
+    if path.is_dir() {
+        return Err(refused("it is a folder; give a file in it"));
+    }
+    let file = std::fs::File::open(path).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => refused("there is no such file; check the name"),
+        _ => {
+            let remedy = "it cannot be opened; check the name and the permissions";
+            Error::File { problem: refused(remedy).to_string(), source }
+        }
+    })?;
+    all(field, path, file)
+}
+
+/// All that can be read. A failing device is told from a wrong file.
+fn all(field: &'static str, path: &Path, mut reader: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let failed = |source| {
+        let remedy = "it cannot be read to its end; check the device";
+        Error::File { problem: Error::parameter(field, path.display(), remedy).to_string(), source }
+    };
+    reader.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 /// Everyone who ever exchanges anything.

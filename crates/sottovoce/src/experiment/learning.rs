@@ -1,16 +1,15 @@
 //! Peers learn a model together: the task, the method, the graph, the noise, and what may be lost.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::Task;
 use sottovoce_topology::Graph;
-use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
-use super::graph::{GraphSpec, Place, near};
+use super::graph::{GraphFile, Place, near};
 use super::task::TaskSpec;
 use crate::learning::method::{Entry, Options};
 use crate::learning::{Against, Choice, Job, Noise, Promise, Target};
@@ -50,33 +49,6 @@ pub struct Learning {
     /// What may be lost.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub target: LearningTarget,
-}
-
-/// The graph of a method that needs one.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-#[cfg_attr(feature = "flags", derive(clap::Args))]
-pub struct GraphFile {
-    /// Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input (default: a random geometric graph).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(id = "graph", long = "graph", value_name = "FILE"))]
-    pub file: Option<PathBuf>,
-    /// Format of the graph file, where its ending does not tell.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "FORMAT", requires = "graph"))]
-    pub format: Option<String>,
-    /// A family, such as `{ ring = { n = 12 } }`, instead of a file.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(skip))]
-    pub family: Option<Family>,
-    /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform (default: metropolis).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "WEIGHTS"))]
-    pub weights: Option<Weights>,
-    /// Share of its own value that every peer keeps in a step, from 0 to below 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "L", value_parser = real, allow_negative_numbers = true))]
-    pub lazy: Option<f64>,
 }
 
 /// How to learn.
@@ -218,12 +190,15 @@ impl Learning {
         let noise = self.target.noise(self.noise.sigma)?;
         let (task, mut notes) = self.task.read(folder)?;
         let needed = choice.method.needs_graph;
-        let (task, found) = if needed { self.graph.mixing(folder, task, seed)? } else { (task, None) };
         let (mut mixing, mut graph_sha256) = (None, None);
-        if let Some((found, place)) = found {
+        let task = if needed {
+            let (task, found, place) = self.graph.of_task(folder, task, seed)?;
             (mixing, graph_sha256) = (Some(found), place.sha256);
             notes.extend(place.notes);
-        }
+            task
+        } else {
+            task
+        };
         Ok(ReadyLearning { task, mixing, choice, noise, graph_sha256, notes })
     }
 
@@ -248,11 +223,6 @@ impl Learning {
 }
 
 impl GraphFile {
-    /// Whether a graph is given.
-    pub fn is_given(&self) -> bool {
-        self.file.is_some() || self.family.is_some()
-    }
-
     /// What was given of it, by name.
     fn given(&self) -> Option<&'static str> {
         let (weights, lazy) = (self.weights.is_some(), self.lazy.is_some());
@@ -260,19 +230,13 @@ impl GraphFile {
         all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
     }
 
-    fn spec(&self) -> GraphSpec {
-        let Self { file, format, family, lazy, .. } = self.clone();
-        let weights = Some(self.weights.unwrap_or(Weights::Metropolis));
-        GraphSpec { file, format, family, weights, lazy, ..GraphSpec::default() }
-    }
-
-    /// The graph that is given.
-    pub fn read(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
-        self.is_given().then(|| self.spec().place(folder, seed)).transpose()
+    /// The weights on a graph, as learning has them where none are given.
+    fn learning_on(&self, graph: &Graph) -> Result<Mixing> {
+        self.weighted(Weights::Metropolis).mixing(graph)
     }
 
     /// The weights on the graph that is given, or on a random geometric one, and the task with its peers in the graph's order, if they have names.
-    pub fn mixing(&self, folder: &Path, task: Task, seed: u64) -> Result<(Task, Option<(Mixing, Place)>)> {
+    pub fn of_task(&self, folder: &Path, task: Task, seed: u64) -> Result<(Task, Mixing, Place)> {
         let given = self.read(folder, seed)?;
         let task = match &given {
             Some(place) => {
@@ -282,29 +246,22 @@ impl GraphFile {
             }
             None => task,
         };
-        let place = self.on(given, task.peers(), seed)?;
-        let mixing = self.spec().mixing(&place.graph)?;
-        Ok((task, Some((mixing, place))))
+        let place = on(given, task.peers(), seed)?;
+        let mixing = self.learning_on(&place.graph)?;
+        Ok((task, mixing, place))
     }
+}
 
-    /// The graph that is given, or a random geometric one of this size.
-    fn on(&self, given: Option<Place>, peers: usize, seed: u64) -> Result<Place> {
-        let place = match given {
-            Some(place) => place,
-            None => {
-                let family = near(peers);
-                let graph = generate(&family, seed, true)?;
-                Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: family.to_string() }
-            }
-        };
-        if place.graph.nodes() != peers {
-            let n = place.graph.nodes();
-            return Err(Error::refused(format!(
-                "`graph` has {n} peers: give --peers {n}, so that the data is dealt out to them"
-            )));
-        }
-        Ok(place)
+/// The graph that is given, or a random geometric one of this size.
+fn on(given: Option<Place>, peers: usize, seed: u64) -> Result<Place> {
+    let place = given.map_or_else(|| Place::drawn(&near(peers), seed), Ok)?;
+    if place.graph.nodes() != peers {
+        let n = place.graph.nodes();
+        return Err(Error::refused(format!(
+            "`graph` has {n} peers: give --peers {n}, so that the data is dealt out to them"
+        )));
     }
+    Ok(place)
 }
 
 impl MethodSpec {
@@ -326,16 +283,16 @@ impl MethodSpec {
 }
 
 impl GraphFile {
-    /// The number of peers, the weights and the hash of the graph's file, where the graph may say how many peers there are and no task does.
+    /// The number of peers, and the graph with its weights, where the graph may say how many peers there are and no task does.
     pub fn peers_and_mixing(
         &self,
         method: &Entry,
         peers: Option<usize>,
         folder: &Path,
         seed: u64,
-    ) -> Result<(usize, Option<Mixing>, Option<String>)> {
+    ) -> Result<(usize, Option<(Mixing, Place)>)> {
         let given = self.read(folder, seed)?;
-        let Some(peers) = peers.or(given.as_ref().map(|place| Graph::nodes(&place.graph))) else {
+        let Some(peers) = peers.or(given.as_ref().map(|place| place.graph.nodes())) else {
             return Err(match method.needs_graph {
                 true => Error::missing(
                     "graph",
@@ -345,10 +302,10 @@ impl GraphFile {
             });
         };
         if !method.needs_graph {
-            return Ok((peers, None, None));
+            return Ok((peers, None));
         }
-        let place = self.on(given, peers, seed)?;
-        Ok((peers, Some(self.spec().mixing(&place.graph)?), place.sha256))
+        let place = on(given, peers, seed)?;
+        Ok((peers, Some((self.learning_on(&place.graph)?, place))))
     }
 }
 

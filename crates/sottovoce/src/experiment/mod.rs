@@ -28,12 +28,11 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
-pub use graph::{GraphSpec, Place};
-pub use learning::{
-    GradientNoise, GraphFile, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
-};
+pub use graph::{GraphFile, GraphSpec, Place};
+pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom};
 pub use network::NetworkSpec;
 pub use paper::Paper;
+pub use planned::{Chosen, Coalition};
 pub use rumor::Rumor;
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
@@ -122,7 +121,7 @@ impl Experiment {
         let mut same = self.clone();
         match &mut same {
             Self::Averaging(averaging) => {
-                whole(&mut averaging.graph.file);
+                whole(&mut averaging.graph.base.file);
                 whole(&mut averaging.graph.schedule);
                 whole(&mut averaging.values.file);
             }

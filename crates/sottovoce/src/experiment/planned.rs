@@ -1,55 +1,125 @@
 //! The experiment that executes a plan's choice.
 
+use std::path::Path;
+
+use serde::Serialize;
+use sottovoce_privacy::Adversary;
 use sottovoce_topology::family::Family;
+use sottovoce_views::door::account;
 
 use super::{
-    AdversarySpec, Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningTarget,
-    Method, MethodSpec, MixingSpec, NoiseSpec, Range, Rumor, StepSpec, TargetSpec, TaskSpec, ValuesSpec,
+    Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningTarget, Method, MethodSpec,
+    MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TaskSpec, ValuesSpec,
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;
 use crate::plan::{Plan, Protocol, RumorPlan};
 use crate::{Error, Result};
 
-impl Experiment {
-    /// The experiment of the chosen row of a plan. `graph` is the one that was given; where graphs were chosen from `families`, it is the chosen one that counts.
-    pub fn of_plan(plan: &Plan, graph: GraphSpec, families: &[Family], seed: u64) -> Result<Self> {
-        let row = &plan.rows[plan.chosen];
-        let method = match row.protocol {
-            Protocol::Gossip | Protocol::RelayGossip => Method::Gossip,
-            Protocol::AcceleratedGossip => Method::Accelerated,
-            Protocol::RandomisedGossip => Method::Randomised,
-            Protocol::Butterfly => Method::Butterfly,
-            Protocol::LocalDp | Protocol::CentralDp => {
-                return Err(Error::parameter(
-                    "protocol",
-                    row.protocol.name(),
-                    "a baseline is not run; it is there to compare",
-                ));
-            }
-        };
-        let family = families.iter().find(|family| Some(family.to_string()) == row.graph).cloned();
+/// An averaging that was planned: how rows of its plan become experiments.
+pub struct Chosen<'a> {
+    /// What was asked for. Its protocol and its noise are chosen by the plan.
+    pub asked: &'a Averaging,
+    /// The families that graphs were chosen from, if none was given.
+    pub families: &'a [Family],
+    /// The graph that was given.
+    pub place: Option<Place>,
+    /// Seed of schedules and graphs.
+    pub seed: u64,
+}
+
+/// What peers who pool what they hear would learn.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Coalition {
+    /// Who they are.
+    pub observers: Vec<usize>,
+    /// Their names.
+    pub names: Vec<String>,
+    /// Of whoever loses most to them, in each row of the plan; none where nothing is protected.
+    pub epsilon: Vec<Option<f64>>,
+}
+
+impl Chosen<'_> {
+    /// The experiment of a row of the plan. Where graphs were chosen from families, it is the row's that counts.
+    pub fn experiment(&self, plan: &Plan, row: usize) -> Result<Averaging> {
+        let row = &plan.rows[row];
+        let method = method(row.protocol)?;
+        let graph = self.asked.graph.clone();
+        let family = self.families.iter().find(|family| Some(family.to_string()) == row.graph).cloned();
         let graph = match (family, method) {
-            (Some(family), _) => GraphSpec { family: Some(family), ..graph },
+            (Some(family), _) => {
+                let base = GraphFile { family: Some(family), ..graph.base };
+                GraphSpec { base, peers: None, ..graph }
+            }
             // Partners of its own: any graph that holds the peers.
             (None, Method::Butterfly) => {
-                let family = graph.file.is_none().then_some(Family::Complete { n: plan.peers });
-                GraphSpec { family, weights: None, lazy: None, ..graph }
+                let drawn = self.place.is_none().then_some(Family::Complete { n: plan.peers });
+                let family = drawn.or(graph.base.family);
+                let base = GraphFile { family, weights: None, lazy: None, ..graph.base };
+                GraphSpec { base, peers: graph.peers.filter(|_| self.place.is_some()), ..graph }
             }
             (None, _) => graph,
         };
-        let steps = (method != Method::Butterfly).then_some(row.steps);
-        Ok(Self::Averaging(Box::new(Averaging {
-            title: Some(format!("Private averaging among {} peers, as planned", plan.peers)),
-            seed: Some(seed),
+        let (sigma, relay_noise) = (Some(row.sigma), row.tau / row.sigma);
+        let range = Range { low: 0.0, high: plan.sensitivity };
+        let asked = self.asked.clone();
+        let drawn = asked.values == ValuesSpec::default() && asked.noise.sensitivity.is_none();
+        let title = format!("Private averaging among {} peers, as planned", plan.peers);
+        Ok(Averaging {
+            title: asked.title.or(Some(title)),
+            seed: Some(self.seed),
             graph,
-            protocol: MixingSpec { method, steps },
-            noise: NoiseSpec { sigma: Some(row.sigma), relay_noise: row.tau / row.sigma, sensitivity: None },
-            values: ValuesSpec { file: None, range: Range { low: 0.0, high: plan.sensitivity } },
-            adversary: AdversarySpec { observers: Vec::new(), results: plan.results },
+            protocol: MixingSpec { method, steps: (method != Method::Butterfly).then_some(row.steps) },
+            noise: NoiseSpec { sigma, relay_noise, sensitivity: asked.noise.sensitivity },
+            values: if drawn { ValuesSpec { file: None, range } } else { asked.values },
             target: TargetSpec { delta: plan.delta, ..TargetSpec::default() },
-            ..Averaging::default()
-        })))
+            ..asked
+        })
+    }
+
+    /// The peers who pool what they hear, among so many.
+    pub fn observers(&self, peers: usize) -> Result<Vec<usize>> {
+        let graph = self.place.as_ref().map(|place| &place.graph);
+        self.asked.adversary.peers(graph, peers)
+    }
+
+    /// What they would learn from each row. A baseline has no messages of its own to hear: local privacy shows them everything, a trusted party the result.
+    pub fn coalition(&self, plan: &Plan, observers: Vec<usize>) -> Result<Coalition> {
+        let adversary = Adversary::Coalition(observers.clone());
+        let epsilon = |row: usize| {
+            let kind = &plan.rows[row];
+            match kind.protocol {
+                Protocol::LocalDp => return Ok(kind.epsilon.wire_tapper),
+                Protocol::CentralDp => return Ok(kind.epsilon.peer),
+                _ => {}
+            }
+            let experiment = self.experiment(plan, row)?;
+            let drawn = match &self.place {
+                Some(place) => place.clone(),
+                None => experiment.graph.place(Path::new(""), self.seed)?,
+            };
+            let setting = experiment.setting(&drawn, self.seed)?;
+            let (_, guarantee) = account(&setting, &adversary)?.worst(plan.sensitivity, kind.sigma)?;
+            Ok(Some(guarantee.epsilon(plan.delta)?.upper).filter(|epsilon| epsilon.is_finite()))
+        };
+        let graph = self.place.as_ref().map(|place| &place.graph);
+        let name = |peer: &usize| graph.map_or_else(|| peer.to_string(), |graph| graph.label(*peer));
+        Ok(Coalition {
+            names: observers.iter().map(name).collect(),
+            epsilon: (0..plan.rows.len()).map(epsilon).collect::<Result<_>>()?,
+            observers,
+        })
+    }
+}
+
+fn method(protocol: Protocol) -> Result<Method> {
+    let remedy = "a baseline is not run; it is there to compare";
+    match protocol {
+        Protocol::Gossip | Protocol::RelayGossip => Ok(Method::Gossip),
+        Protocol::AcceleratedGossip => Ok(Method::Accelerated),
+        Protocol::RandomisedGossip => Ok(Method::Randomised),
+        Protocol::Butterfly => Ok(Method::Butterfly),
+        Protocol::LocalDp | Protocol::CentralDp => Err(Error::parameter("protocol", protocol.name(), remedy)),
     }
 }
 

@@ -49,14 +49,25 @@ impl<'a> PublishedWalk<'a> {
         Ok(Self { mixing, table })
     }
 
+    /// [`PublishedWalk::new`] of a walk that has long mixed: `|lambda|^T` of every eigenvalue but that of the constant vector is so small that its
+    /// part of the sum is the logarithm. The caller sees to that.
+    pub fn mixed(mixing: &'a Mixing, steps: usize) -> Result<Self> {
+        let constant = (1..=steps).rev().map(|i| 1.0 / i as f64).sum::<f64>() / mixing.nodes() as f64;
+        Self::by_logarithm(mixing, steps, constant)
+    }
+
     /// One contribution, by the closed form of Theorem 3: `2 (ln(T)/n - [ln(I - W + 11ᵀ/n)]_uv)`.
     ///
     /// It leaves out what vanishes with `T` and has `ln T` for `1 + 1/2 + ... + 1/T`: once the walk has mixed it lies below the sum it stands
     /// for, by about `1.15/n`. Of short walks it is above for neighbours and can be negative for distant peers. It needs an ergodic walk.
     pub fn theorem3(mixing: &'a Mixing, steps: usize) -> Result<Self> {
+        Self::by_logarithm(mixing, steps, (steps as f64).ln() / mixing.nodes() as f64)
+    }
+
+    /// Twice a constant, for the constant vector, and the logarithm for all others.
+    fn by_logarithm(mixing: &'a Mixing, steps: usize, constant: f64) -> Result<Self> {
         check_steps(steps)?;
         require_ergodic(mixing)?;
-        let constant = (steps as f64).ln() / mixing.nodes() as f64;
         let table = negative_log(mixing)?.into_iter().map(|log| 2.0 * (constant + log)).collect();
         Ok(Self { mixing, table })
     }

@@ -51,9 +51,18 @@ impl Graphs {
         let one = |mixing: &Mixing| published::gossip(Formula::Theorem1, mixing, &[0], self.rounds);
         Ok(mean(&self.mixings.iter().map(one).collect::<Result<Vec<_>, _>>()?))
     }
-}
 
-impl Graphs {
+    /// What the authors' code draws as the mean loss: Theorem 4's bound for those who are no neighbours, `2 T d/(n - d)`, and the share `d/n` of
+    /// those who are; meaned over iterations.
+    fn random_graph(&self) -> Result<f64> {
+        let one = |mixing: &Mixing| -> Result<f64> {
+            let (n, degree) = (mixing.nodes(), mixing.graph().degree(0));
+            Ok(published::random_graph(n, degree, self.rounds)?.0 + degree as f64 / n as f64)
+        };
+        let all = self.mixings.iter().map(one).collect::<Result<Vec<_>>>()?;
+        Ok(all.iter().sum::<f64>() / all.len() as f64)
+    }
+
     /// Exact losses towards peer 0 of every averaging on its own (the premise of Theorem 11), meaned over iterations.
     pub(super) fn exact(&self) -> Result<Vec<f64>> {
         let one = |i: usize| exact::gossip(&self.mixings[i], &[0], self.rounds);
@@ -89,20 +98,23 @@ pub(super) struct Trial {
     pub(super) averaged: Vec<f64>,
     /// Of a server that adds noise itself, once.
     pub(super) server: Vec<f64>,
-    /// Losses towards peer 0, by peer.
+    /// Losses towards peer 0, by peer: Theorem 11.
     pub(super) printed: Vec<f64>,
+    /// The mean loss as the authors draw it: Theorem 4.
+    pub(super) random_graph: f64,
 }
 
 impl Trial {
     pub(super) fn run(task: &Task, seed: u64) -> Result<Self> {
         let graphs = Graphs::draw(task.peers(), seed)?;
-        let (rounds, printed) = (graphs.rounds, graphs.printed()?);
+        let (rounds, printed, random_graph) = (graphs.rounds, graphs.printed()?, graphs.random_graph()?);
         Ok(Self {
             rounds,
             gossip: gossip(task, graphs, seed)?,
             averaged: by_server(task, Method::Local, seed)?,
             server: by_server(task, Method::Central, seed)?,
             printed,
+            random_graph,
         })
     }
 }
