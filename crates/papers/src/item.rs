@@ -28,6 +28,7 @@ pub struct Verdict {
 
 /// The same claim in the setting of the authors' code, where that is another one than the text's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ByCode {
     /// What is different there.
     pub setting: String,
