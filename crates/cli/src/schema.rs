@@ -95,8 +95,8 @@ fn schema(command: &str, forms: &[Form]) -> Value {
     schema
 }
 
-/// Forbids keys that are not named. Where an object is put together from several schemas, only all of them know its keys: then its
-/// `parts` stay open.
+/// Forbids keys that are not named. Where an object is put together from several schemas, only all of them know its keys: its parts
+/// (not the `whole`) stay open.
 fn close(schema: &mut Value, whole: bool) {
     let Value::Object(fields) = schema else { return };
     let has = |key: &str| fields.contains_key(key);
@@ -120,7 +120,44 @@ fn close(schema: &mut Value, whole: bool) {
                 named.values_mut().for_each(|schema| close(schema, true));
             }
             ("items" | "additionalProperties", schema) => close(schema, true),
+            ("description", Value::String(text)) => *text = plain(text),
             _ => {}
         }
+    }
+}
+
+/// The first paragraph of a comment, without the targets of its links.
+fn plain(comment: &str) -> String {
+    let first = comment.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let mut parts = first.split("](");
+    let text = parts.next().unwrap_or_default().to_owned();
+    let text = parts.fold(text, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest));
+    text.replace("[`", "`").replace("`]", "`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_read_without_the_program() {
+        let comment = "Where [`A::b`](crate::A::b) or [`c`]\nsays so (really).\n\n```\nassert!(true);\n```";
+        assert_eq!(plain(comment), "Where `A::b` or `c` says so (really).");
+    }
+
+    #[test]
+    fn parts_of_an_object_know_its_keys_together() {
+        let part = || json!({ "properties": { "b": { "properties": {} } } });
+        let mut schema = json!({ "properties": { "a": {} }, "anyOf": [part()] });
+        close(&mut schema, true);
+        assert_eq!(schema["unevaluatedProperties"], false);
+        let open = &schema["anyOf"][0];
+        assert_eq!(
+            (open.get("additionalProperties"), &open["properties"]["b"]["additionalProperties"]),
+            (None, &json!(false))
+        );
+        let mut choice = json!({ "anyOf": [part()] });
+        close(&mut choice, true);
+        assert_eq!(choice["anyOf"][0]["additionalProperties"], false);
     }
 }
