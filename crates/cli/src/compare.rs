@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::Global;
+use sottovoce::names::end;
 
 /// Names under which runs keep what they print with --json.
 const RESULTS: [&str; 3] = ["result.json", "learning.json", "report.json"];
@@ -41,6 +42,9 @@ pub(crate) struct Comparison {
     results: Vec<Difference>,
     /// How many fields are the same.
     same: usize,
+    /// Those; a list for people.
+    #[serde(skip)]
+    alike: Vec<Difference>,
 }
 
 /// One field of both.
@@ -56,14 +60,16 @@ impl Compare {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let [first, second] = [&self.first, &self.second].map(|folder| Run::read(folder));
         let (first, second) = (first?, second?);
-        let (experiment, same_fields) = differences(&first.experiment, &second.experiment);
-        let (results, same_numbers) = differences(&first.results, &second.results);
+        let (experiment, mut alike) = differences(&first.experiment, &second.experiment);
+        let (results, more) = differences(&first.results, &second.results);
+        alike.extend(more);
         global.print(&Comparison {
             first: self.first.clone(),
             second: self.second.clone(),
             experiment,
             results,
-            same: same_fields + same_numbers,
+            same: alike.len(),
+            alike,
         })
     }
 }
@@ -122,27 +128,20 @@ fn flatten(path: &str, value: &Value, all: &mut BTreeMap<String, Value>) {
     }
 }
 
-/// Fields that differ, and how many do not.
+/// Fields that differ, and those that do not.
 fn differences(
     first: &BTreeMap<String, Value>,
     second: &BTreeMap<String, Value>,
-) -> (Vec<Difference>, usize) {
+) -> (Vec<Difference>, Vec<Difference>) {
     let mut names: Vec<&String> = first.keys().chain(second.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let all = names.len();
-    let differs = |name: &&String| first.get(*name) != second.get(*name);
-    let found: Vec<Difference> = names
-        .into_iter()
-        .filter(differs)
-        .map(|name| Difference {
-            field: name.clone(),
-            first: first.get(name).cloned(),
-            second: second.get(name).cloned(),
-        })
-        .collect();
-    let same = all - found.len();
-    (found, same)
+    let both = names.into_iter().map(|name| Difference {
+        field: name.clone(),
+        first: first.get(name).cloned(),
+        second: second.get(name).cloned(),
+    });
+    both.partition(|one| one.first != one.second)
 }
 
 impl fmt::Display for Comparison {
@@ -155,26 +154,20 @@ impl fmt::Display for Comparison {
             count(self.results.len(), "number"),
             self.same
         )?;
-        writeln!(
-            f,
-            "  {:<40} {:>22} {:>22} {:>10}",
-            "",
-            self.first.display(),
-            self.second.display(),
-            "ratio"
-        )?;
-        for one in self.experiment.iter().chain(&self.results) {
-            writeln!(
-                f,
-                "  {:<40} {:>22} {:>22} {:>10}",
-                one.field,
-                shown(one.first.as_ref()),
-                shown(one.second.as_ref()),
-                one.ratio()
-            )?;
-        }
-        Ok(())
+        let folders = [&self.first, &self.second].map(|folder| folder.display().to_string());
+        row(f, "", folders, "ratio")?;
+        let alike = self.alike.iter().filter(|_| f.alternate());
+        let rows: Vec<&Difference> = self.experiment.iter().chain(&self.results).chain(alike).collect();
+        rows.into_iter().try_for_each(|one| {
+            row(f, &one.field, [&one.first, &one.second].map(|value| shown(value.as_ref())), &one.ratio())
+        })
     }
+}
+
+/// A line of the table, in 100 columns.
+fn row(f: &mut fmt::Formatter<'_>, field: &str, both: [String; 2], ratio: &str) -> fmt::Result {
+    let [first, second] = both.map(|value| end(&value, 22));
+    writeln!(f, "  {:<40} {first:>22} {second:>22} {ratio:>10}", end(field, 40))
 }
 
 impl Difference {

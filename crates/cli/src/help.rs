@@ -1,9 +1,10 @@
 //! Help texts as people see them: prose flows to the width of the terminal, examples stay on their lines.
 
+use std::io::Write;
+
 use clap::Command;
 
-/// Widest that help gets; examples are shorter.
-const WIDTH: usize = 100;
+use crate::prose::{self, WIDTH};
 
 /// The same command with prose that flows, and so for all commands below it.
 pub(crate) fn flowing(command: Command) -> Command {
@@ -12,6 +13,26 @@ pub(crate) fn flowing(command: Command) -> Command {
     let command = command.max_term_width(WIDTH);
     let command = text.into_iter().fold(command, Command::after_help);
     below.into_iter().fold(command, |command, name| command.mut_subcommand(name, flowing))
+}
+
+/// Shows help, or what is wrong with the arguments, and ends the program. A list of alternatives may be wider than everything else;
+/// then lines are broken, and the text goes without colours.
+pub(crate) fn show(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if text.lines().all(|line| line.chars().count() <= WIDTH) {
+        error.exit();
+    }
+    let spaced = |line: &str| match line.chars().count() > WIDTH {
+        true => line.replace('|', " | "),
+        false => line.to_owned(),
+    };
+    let text = prose::wrapped(&text.lines().map(spaced).collect::<Vec<_>>().join("\n"));
+    // Whether anybody reads it does not matter.
+    _ = match error.use_stderr() {
+        true => writeln!(std::io::stderr().lock(), "{text}"),
+        false => writeln!(std::io::stdout().lock(), "{text}"),
+    };
+    std::process::exit(error.exit_code());
 }
 
 /// Joins the lines of a paragraph. What is indented, or follows a colon, keeps its line.
@@ -58,7 +79,7 @@ mod tests {
                 help.lines().map(str::trim).filter(|line| line.starts_with("sottovoce ")).collect();
             assert!(!examples.is_empty(), "{words:?} has no example");
             for example in examples {
-                assert!(example.len() + 2 <= WIDTH, "{words:?}: {example} is too long");
+                assert!(example.len() + 4 <= WIDTH, "{words:?}: {example} is too long");
                 let line = example.split(" > ").next().unwrap().split(" | ").next().unwrap();
                 let arguments = crate::files::named(line.split_whitespace().map(Into::into));
                 let parsed = crate::Cli::command().try_get_matches_from(arguments);

@@ -15,11 +15,13 @@ mod origin;
 mod output;
 mod plan;
 mod progress;
+mod prose;
 mod reproduce;
 mod run;
 mod schema;
 mod seed;
 mod shell;
+mod theorem;
 
 use std::process::ExitCode;
 
@@ -57,7 +59,7 @@ pub(crate) struct Global {
     /// Whether the seed was given, and so goes before that of an experiment.
     #[arg(skip)]
     pub(crate) seed_given: bool,
-    /// Print the headline of the result and nothing else: no tables, no progress, no notes.
+    /// Print the headline of the result, on one line, and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
     /// Print lists of all peers as well.
@@ -81,6 +83,8 @@ enum Command {
     Compare(compare::Compare),
     /// Compute a paper's figures and tables again, and hold them against exact accounting.
     Reproduce(reproduce::Reproduce),
+    /// Ask what a theorem of a paper says of a case, beside what is true.
+    Theorem(theorem::Theorem),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
     /// Print the form of a command's JSON document, as JSON Schema.
@@ -98,8 +102,9 @@ fn command() -> clap::Command {
 
 /// Parses the arguments, runs the command, prints its result or its error.
 fn main() -> ExitCode {
-    let matches = command().get_matches_from(files::named(std::env::args_os()));
-    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let parsed = command().try_get_matches_from(files::named(std::env::args_os()));
+    let matches = parsed.unwrap_or_else(|error| help::show(&error));
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| help::show(&error));
     cli.global.seed_given = seed::was_given(&matches);
     if cli.global.quiet {
         output::hush();
@@ -108,12 +113,13 @@ fn main() -> ExitCode {
     }
     let result = match &cli.command {
         Command::Run(command) => command.run(&cli.global),
-        Command::New(command) => command.run(),
+        Command::New(command) => command.run(&cli.global),
         Command::Account(command) => command.run(&cli.global),
         Command::Plan(command) => command.run(&cli.global),
         Command::Audit(command) => command.run(&cli.global),
         Command::Compare(command) => command.run(&cli.global),
         Command::Reproduce(command) => command.run(&cli.global),
+        Command::Theorem(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
         Command::Schema(command) => command.run(&cli.global),
         Command::Completions(completions) => completions.run(&cli.global, command()),

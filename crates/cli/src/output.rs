@@ -1,8 +1,8 @@
 //! How a result reaches standard output: as text for people, or as one JSON document.
 //!
 //! ```text
-//! text   headline             a sentence that says what came of it; with --quiet this and nothing else
-//!        the rest             tables, what is promised, what is not covered
+//! text   headline             a sentence that says what came of it; with --quiet this and nothing else, on one line
+//!        the rest             tables, what is promised, what is not covered; prose is broken between words (`prose.rs`)
 //!        lists of all peers   with --verbose
 //! JSON   schema_version, version, command, seed, graph_sha256, data_sha256, then the result's own keys
 //! ```
@@ -16,7 +16,7 @@ use anyhow::Context;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
-use super::{Global, input};
+use super::{Global, input, prose};
 
 /// Counts changes to JSON documents that break readers. New keys do not.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -27,9 +27,9 @@ pub(crate) trait Report: Serialize + Display {}
 
 impl<T: Serialize + Display> Report for T {}
 
-/// A result, and what it rests on: the program, what it was asked, the seed, and the files that were read.
+/// What a result rests on: the program, what it was asked, the seed, and the files that were read.
 #[derive(Serialize, schemars::JsonSchema)]
-pub(crate) struct Document<R> {
+pub(crate) struct Origin {
     /// Counts changes that break readers; new keys do not.
     schema_version: u32,
     /// Of the program.
@@ -52,8 +52,6 @@ pub(crate) struct Document<R> {
     /// Of the file of releases.
     #[serde(skip_serializing_if = "Option::is_none")]
     events_sha256: Option<String>,
-    #[serde(flatten)]
-    result: R,
 }
 
 impl Global {
@@ -61,21 +59,27 @@ impl Global {
     pub(crate) fn print(&self, report: &impl Report) -> anyhow::Result<()> {
         let text = match self.json {
             true => self.document(report)?,
-            false if self.verbose => format!("{report:#}"),
-            false => report.to_string(),
+            false if self.verbose => prose::wrapped(&format!("{report:#}")),
+            // A headline alone is for programs as well, and stays on its line.
+            false if self.quiet => report.to_string().lines().next().unwrap_or_default().to_owned(),
+            false => prose::wrapped(&report.to_string()),
         };
-        let shown = if self.quiet { text.lines().next().unwrap_or_default() } else { text.trim_end() };
-        write(format!("{shown}\n").as_bytes())
+        write(format!("{}\n", text.trim_end()).as_bytes())
     }
 
     /// The JSON document of a result: what it rests on first, then its own keys. A key that it has itself, such as its own
     /// `seed`, is not written twice.
     pub(crate) fn document(&self, result: &impl Serialize) -> anyhow::Result<String> {
-        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(&serde_json::to_string(result)?)?;
+        self.headed(&serde_json::to_string(result)?)
+    }
+
+    /// A JSON object with what it rests on before its own keys.
+    pub(crate) fn headed(&self, body: &str) -> anyhow::Result<String> {
+        let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(body)?;
         let mut hashes = input::hashes();
         let mut hash = |key: &str| hashes.remove(key).filter(|_| !own.contains_key(key));
         let words = std::env::args_os().skip(1);
-        let document = Document {
+        let origin = serde_json::to_string(&Origin {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION"),
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -84,9 +88,9 @@ impl Global {
             data_sha256: hash(input::DATA),
             trajectory_sha256: hash(input::TRAJECTORY),
             events_sha256: hash(input::EVENTS),
-            result,
-        };
-        Ok(serde_json::to_string(&document)?)
+        })?;
+        let comma = if own.is_empty() { "" } else { "," };
+        Ok(format!("{}{comma}{}", origin.trim_end_matches('}'), body.trim_start_matches('{')))
     }
 }
 
@@ -113,7 +117,7 @@ pub(crate) fn note(text: &str) {
 
 /// Says something on standard error; whether anybody listens does not matter.
 pub(crate) fn say(text: &str) {
-    _ = writeln!(io::stderr().lock(), "sottovoce: {text}");
+    _ = writeln!(io::stderr().lock(), "{}", prose::wrapped(&format!("sottovoce: {text}")));
 }
 
 /// Standard output that takes no offence at a reader who has gone away.

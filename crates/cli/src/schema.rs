@@ -9,9 +9,11 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use sottovoce::averaging::{Averaged, Revealed};
-use sottovoce::learning::{Learned, account::Accounted, plan::LearningPlan};
+use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
 use sottovoce::plan::{Plan, RumorPlan};
-use sottovoce::rumor::Found;
+use sottovoce::rumor::{self, Found};
+use sottovoce::transcript::{LearningRevealed, Spent};
+use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
 use super::account::mechanism::{account::Account, calibration::Calibration};
@@ -20,10 +22,10 @@ use super::account::walk::Walk;
 use super::audit::{source_table::Finding, table::Reconstruction};
 use super::compare::Comparison;
 use super::graph::{generate, report::Inspection};
-use super::output::Document;
+use super::output::Origin;
 use super::plan::written::Written;
 use super::run::Printed;
-use super::{Global, output, reproduce};
+use super::{Global, output, reproduce, theorem};
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
@@ -47,11 +49,13 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 24] = [
+    let commands: [(&str, &[Form]); 31] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),
+        ("account transcript learning", &[of::<LearningRevealed>]),
+        ("account transcript rumor", &[of::<rumor::Revealed>]),
         ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>]),
         ("account learning", &[of::<Accounted>]),
         ("account walk", &[of::<Walk>]),
@@ -60,24 +64,39 @@ fn all() -> Map<String, Value> {
         ("plan averaging", &[of::<Written<Plan>>]),
         ("plan rumor", &[of::<Written<RumorPlan>>]),
         ("plan learning", &[of::<Written<LearningPlan>>]),
-        ("plan file", &[of::<Written<Plan>>, of::<Written<RumorPlan>>]),
+        ("plan file", &[of::<Written<Plan>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
         ("audit transcript", &[of::<Reconstruction>]),
+        ("audit transcript learning", &[of::<Spent>]),
+        ("audit transcript rumor", &[of::<rumor::Suspected>]),
         ("audit file", &[of::<Reconstruction>]),
+        ("audit file learning", &[of::<Caught>]),
         ("audit source", &[of::<Finding>]),
         ("run averaging", &[of::<Printed<Averaged>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),
         ("run rumor", &[of::<Printed<Found>>]),
         ("run learning", &[of::<Printed<Learned>>]),
         ("run file", &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Learned>>]),
+        ("new", &[of::<Map<String, Value>>]),
         ("compare", &[of::<Comparison>]),
         ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
+        ("theorem", &[of::<theorem::Listing>, of::<Answer>]),
     ];
     commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
 }
 
 /// Writes down the form of a document.
 type Form = fn(&mut SchemaGenerator) -> schemars::Schema;
+
+/// A result after what it rests on.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its form is of use")]
+struct Document<R> {
+    #[schemars(flatten)]
+    origin: Origin,
+    #[schemars(flatten)]
+    result: R,
+}
 
 fn of<R: JsonSchema>(generator: &mut SchemaGenerator) -> schemars::Schema {
     Document::<R>::json_schema(generator)

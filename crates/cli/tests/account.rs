@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{json, number, refused, sottovoce};
+use common::{flat, json, number, refused, sottovoce};
 
 const SAMPLED: &str = "account mechanism --gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000";
 
@@ -27,7 +27,7 @@ fn the_documented_command_prints_the_documented_document() {
 #[test]
 fn people_get_a_statement_that_is_never_rounded_down() {
     let output = sottovoce(SAMPLED).assert().success().get_output().clone();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = flat(&output.stdout);
     assert!(text.contains("epsilon <= 1.51537 at delta = 1e-5 against a wire-tapper"), "{text}");
     assert!(text.contains("one record (add-remove); proven"), "{text}");
 }
@@ -127,7 +127,7 @@ fn wide_intervals_say_why_and_lower_ends_what_they_bound() {
     assert_eq!(result["lower_end"], "dominating-pair", "{result}");
     assert_eq!(json(batches)["lower_end"], "truth");
     let output = sottovoce(&format!("{batches} --steps 2")).assert().success().get_output().clone();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let text = flat(&output.stdout);
     assert!(
         text.contains("the true loss may be smaller than a lower end") && text.contains("not covered:"),
         "{text}"

@@ -1,6 +1,9 @@
 //! `sottovoce audit reconstruct`, through the real binary.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::flat;
 use std::fs;
 use std::path::Path;
 
@@ -141,7 +144,7 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
     let refused = |arguments: &str, words: &[&str]| {
         let output = sottovoce(folder.path(), &format!("audit reconstruct {arguments}")).assert().code(2);
         let output = output.get_output();
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let message = flat(&output.stderr);
         assert!(output.stdout.is_empty(), "{arguments}");
         for word in words {
             assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");

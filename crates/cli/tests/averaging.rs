@@ -1,6 +1,9 @@
 //! `sottovoce account averaging` through the real binary.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::flat;
 use std::path::PathBuf;
 
 use assert_cmd::Command;
@@ -45,7 +48,7 @@ fn losses(value: &Value, key: &str) -> Vec<f64> {
 
 fn refused(arguments: &[&str], words: &[&str]) {
     let output = account(arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = flat(&output.stderr);
     assert!(output.stdout.is_empty(), "{arguments:?}");
     for word in words {
         assert!(message.contains(word), "{arguments:?}: `{word}` is not in: {message}");

@@ -1,6 +1,9 @@
 //! Experiments as a user has them: files and flags, plans that are run, transcripts that are judged, runs that are compared.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::flat;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
@@ -22,7 +25,7 @@ fn json(folder: &Path, line: &str) -> Value {
 }
 
 fn refused(folder: &Path, line: &str, code: i32) -> String {
-    String::from_utf8(run(folder, line).assert().code(code).get_output().stderr.clone()).unwrap()
+    flat(&run(folder, line).assert().code(code).get_output().stderr)
 }
 
 fn experiments() -> PathBuf {

@@ -3,6 +3,9 @@
 // Helpers outside the test functions unwrap as well.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::flat;
 use std::f64::consts::{PI, SQRT_2};
 use std::fs;
 use std::path::Path;
@@ -79,7 +82,7 @@ impl Session {
 fn ended(command: &mut Command) -> Ended {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    Ended { code: output.status.code(), stdout: text(output.stdout), stderr: flat(&output.stderr) }
 }
 
 /// The one JSON document that the text is.

@@ -6,7 +6,7 @@ mod common;
 use std::io::Write;
 use std::path::Path;
 
-use common::{json, number, refused, sottovoce};
+use common::{flat, json, number, refused, sottovoce};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
@@ -48,7 +48,7 @@ fn packed(text: &str) -> Vec<u8> {
 }
 
 fn notes(arguments: &str) -> String {
-    String::from_utf8(sottovoce(arguments).assert().success().get_output().stderr.clone()).unwrap()
+    flat(&sottovoce(arguments).assert().success().get_output().stderr)
 }
 
 #[test]

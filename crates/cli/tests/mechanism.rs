@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{json, number, refused, sottovoce};
+use common::{flat, json, number, refused, sottovoce};
 use serde_json::Value;
 
 fn account(arguments: &str) -> Value {
@@ -185,7 +185,7 @@ fn fixed_batches_know_both_adjacencies() {
     let replaced = account(&format!("{base} --adjacency replace"));
     assert_eq!(replaced["lower_end"], "dominating-pair");
     assert!(
-        text(&format!("{base} --adjacency replace"))
+        flat(text(&format!("{base} --adjacency replace")).as_bytes())
             .contains("the true loss may be smaller than a lower end")
     );
 }

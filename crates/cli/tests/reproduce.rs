@@ -1,6 +1,9 @@
 //! `sottovoce reproduce`, through the real binary, on small graphs.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::flat;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +29,7 @@ fn json(arguments: &[&str]) -> Value {
 /// Fails with exit code 2, a message with each of the words, and nothing on standard output.
 fn refused(arguments: &[&str], words: &[&str]) {
     let output = sottovoce(arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = flat(&output.stderr);
     assert!(output.stdout.is_empty(), "{arguments:?}");
     for word in words {
         assert!(message.contains(word), "{arguments:?}: `{word}` is not in: {message}");

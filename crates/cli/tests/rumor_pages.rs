@@ -1,6 +1,9 @@
 //! `sottovoce run rumor` and `sottovoce reproduce rumor`, as a newcomer types them: through the real binary, small.
 #![allow(clippy::unwrap_used)]
 
+mod common;
+
+use common::flat;
 use std::fs;
 use std::path::Path;
 
@@ -27,7 +30,7 @@ fn json(folder: &Path, arguments: &str) -> Value {
 fn refused(arguments: &str, words: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let output = sottovoce(folder.path(), arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = flat(&output.stderr);
     assert!(output.stdout.is_empty(), "{arguments}");
     for word in words {
         assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");

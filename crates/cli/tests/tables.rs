@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{json, number, refused, sottovoce};
+use common::{flat, json, number, refused, sottovoce};
 use serde_json::Value;
 
 const ROWS: usize = 60;
@@ -181,9 +181,7 @@ fn headers_and_indices_are_noticed() {
     let pandas =
         table(folder.path(), "pandas.csv", ",u,v,y", |i| format!("{i},{},{},{}", x(i), x(i + 7), i % 2));
     assert_eq!(model(&run(&pandas)), model(&run(&plain)));
-    let said = |file: &str| {
-        String::from_utf8(sottovoce(&run(file)).assert().success().get_output().stderr.clone()).unwrap()
-    };
+    let said = |file: &str| flat(&sottovoce(&run(file)).assert().success().get_output().stderr);
     assert!(
         said(&pandas).contains("note: the first column has no name: it is taken for an index and left out")
     );

@@ -9,6 +9,7 @@
 
 mod error;
 pub mod learning;
+pub mod names;
 pub mod origin;
 pub mod plan;
 pub mod terms;

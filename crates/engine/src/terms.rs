@@ -8,6 +8,8 @@ use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit};
 use sottovoce_views::rumor::NOT_COVERED;
 
+use crate::names::Names;
+
 /// What holds for every loss of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -36,7 +38,7 @@ impl fmt::Display for Terms {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "  against {}, for {} ({}); {}",
+            "  all losses above: against {}, for {} ({}); {}",
             self.adversary, self.unit, self.adjacency, self.standing
         )?;
         writeln!(f, "\n  not covered:")?;
@@ -67,6 +69,9 @@ pub struct Stated {
     /// Which peers, where they are named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub observers: Vec<usize>,
+    /// What those are called, where peers have names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub observer_names: Vec<String>,
     /// What is protected.
     pub unit: Unit,
     /// Under which adjacency.
@@ -102,6 +107,7 @@ impl Stated {
             delta,
             adversary,
             observers,
+            observer_names: Vec::new(),
             unit: guarantee.unit,
             adjacency: guarantee.adjacency,
             standing: guarantee.standing.clone(),
@@ -117,6 +123,7 @@ impl Stated {
             delta,
             adversary: "curious-peers",
             observers: Vec::new(),
+            observer_names: Vec::new(),
             unit: Unit::Source,
             adjacency: Adjacency::Replace,
             standing: Standing::Proven,
@@ -124,9 +131,14 @@ impl Stated {
         }
     }
 
+    /// The same with the names of the peers who attack.
+    pub fn named(self, names: &Names) -> Self {
+        Self { observer_names: names.beside(&self.observers), ..self }
+    }
+
     /// Towards any one peer, whichever it is.
     pub fn of_any_peer(self) -> Self {
-        Self { adversary: "any-peer", observers: Vec::new(), ..self }
+        Self { adversary: "any-peer", observers: Vec::new(), observer_names: Vec::new(), ..self }
     }
 
     /// The epsilon for people: never rounded down.

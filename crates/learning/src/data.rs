@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | scaling | bounds are given ([`Bounds`]); the bytes of images bound themselves |
 //! | labels | the positive class, a threshold or all classes are given, or the file declares them; of 0 and 1, or -1 and 1, 1 is positive |
+//! | labels that are numbers | as they are, or scaled by bounds that are given |
 //! | categories | all values there can be are given, or the file declares them: each becomes a column of 0 and 1 |
 //! | what is missing | refused, or a number given beforehand |
 //! | number of features | a header has it; of svmlight files, which have none, it must be given |
@@ -34,6 +35,8 @@ pub enum Labels {
     Classes(Vec<String>),
     /// So many classes: 0, 1, ...
     Count(usize),
+    /// Numbers between these two, scaled to -1..1. What lies outside is moved to the nearer end.
+    Within(f64, f64),
 }
 
 /// What is learned of labels.
@@ -71,6 +74,8 @@ pub struct Prepared {
     pub test: Table,
     /// The loss.
     pub loss: Loss,
+    /// The bounds from which labels were scaled to -1..1.
+    pub label_bounds: Option<(f64, f64)>,
     /// The peers that a column names, each with its rows to train on.
     pub peers: Option<Named>,
     /// What whoever gave the file should know.
@@ -122,7 +127,11 @@ impl Data {
             return Err(Error::parameter("peer-column", "a name for few rows each", remedy));
         }
         let (train, test) = (table.select(&train)?, table.select(&test)?);
-        Ok(Prepared { train, test, loss, peers, notes, sources })
+        let label_bounds = match self.labels {
+            Labels::Within(low, high) => Some((low, high)),
+            _ => None,
+        };
+        Ok(Prepared { train, test, loss, label_bounds, peers, notes, sources })
     }
 
     /// The bounds given; images need none, since their pixels are bytes.
@@ -139,18 +148,25 @@ impl Data {
             Labels::Classes(list) => list.len(),
             Labels::Count(count) => *count,
             Labels::AsDeclared => table.declared_classes().map_or(2, <[String]>::len),
+            Labels::Within(..) => return self.kind.unwrap_or(Kind::Squared),
             Labels::Positive(_) | Labels::Threshold(_) => 2,
         };
         self.kind.unwrap_or(if classes > 2 { Kind::Softmax } else { Kind::Logistic })
     }
 
     fn labelled(&self, table: Table) -> Result<(Table, Loss)> {
-        match self.kind(&table) {
-            Kind::Logistic => Ok((self.two_classes(table)?, Loss::Logistic)),
-            Kind::Softmax => self.several_classes(table),
-            Kind::Squared => {
+        match (self.kind(&table), &self.labels) {
+            (Kind::Squared, Labels::Within(low, high)) => Ok((table.between(*low, *high)?, Loss::Squared)),
+            (_, Labels::Within(low, high)) => {
+                let remedy =
+                    "bounds are for labels that are numbers; give --objective squared, or leave them out";
+                Err(Error::parameter("label-bounds", format!("{low}:{high}"), remedy))
+            }
+            (Kind::Logistic, _) => Ok((self.two_classes(table)?, Loss::Logistic)),
+            (Kind::Softmax, _) => self.several_classes(table),
+            (Kind::Squared, _) => {
                 if !table.classes().is_empty() || self.labels != Labels::AsDeclared {
-                    let remedy = "it takes labels that are numbers, as they are; give --objective logistic or softmax for classes";
+                    let remedy = "it takes labels that are numbers, as they are or scaled (--label-bounds); give --objective logistic or softmax for classes";
                     return Err(Error::parameter("objective", "squared", remedy));
                 }
                 Ok((table, Loss::Squared))
@@ -178,7 +194,7 @@ impl Data {
             }
             (Labels::AsDeclared, Some([_, positive])) => table.binary(positive)?,
             (Labels::AsDeclared, None) if table.classes().is_empty() => numbered(table)?,
-            (Labels::AsDeclared, _) => {
+            (Labels::AsDeclared | Labels::Within(..), _) => {
                 let remedy = "labels are names, and those that occur are somebody's; give --positive NAME, or the two that there can be \
                               (--classes NO,YES)";
                 return Err(Error::parameter("positive", "missing", remedy));

@@ -71,6 +71,14 @@ impl Measures {
         }
     }
 
+    /// The same where a number of 1 stands for `unit`.
+    pub(crate) fn in_units(self, unit: f64) -> Self {
+        match self {
+            Self::Numbers { rmse, r_squared } => Self::Numbers { rmse: rmse * unit, r_squared },
+            classes => classes,
+        }
+    }
+
     /// Of predictions of numbers.
     pub(crate) fn of_numbers(predictions: impl Iterator<Item = f64>, labels: &[f64]) -> Self {
         let rows = labels.len() as f64;

@@ -60,6 +60,22 @@ impl Shards {
         Ok(Self { names: Some(names), ..self })
     }
 
+    /// The same with all rows of one peer alike: as its longest, with this label.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub(crate) fn alike(mut self, peer: usize, label: f64) -> Self {
+        let (from, to) = (self.starts[peer], self.starts[peer + 1]);
+        let length = |row: usize| self.table.row(row).iter().map(|x| x * x).sum::<f64>();
+        let longest = (from..to).max_by(|one, other| length(*one).total_cmp(&length(*other)));
+        if let Some(longest) = longest {
+            let row = self.table.row(longest).to_vec();
+            self.table.fill(from, to, &row, label);
+        }
+        self
+    }
+
     /// What the peers are called, where they have names.
     pub fn names(&self) -> Option<&[String]> {
         self.names.as_deref()

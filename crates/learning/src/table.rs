@@ -120,6 +120,13 @@ impl Table {
         Shard { features, labels: &self.labels[from..to], width: self.width }
     }
 
+    /// Makes rows `from..to` alike.
+    pub(crate) fn fill(&mut self, from: usize, to: usize, row: &[f64], label: f64) {
+        let rows = self.features[from * self.width..to * self.width].chunks_exact_mut(self.width);
+        rows.for_each(|place| place.copy_from_slice(row));
+        self.labels[from..to].fill(label);
+    }
+
     /// The named rows, in the order in which they are named.
     pub fn select(&self, rows: &[usize]) -> Result<Self> {
         if let Some(&row) = rows.iter().find(|&&row| row >= self.rows()) {
@@ -165,6 +172,22 @@ impl Table {
             return Err(Error::parameter("label-threshold", threshold, remedy));
         }
         Ok(self.relabel(|label| if label >= threshold { 1.0 } else { -1.0 }))
+    }
+
+    /// Labels scaled from public bounds to -1..1; what lies outside is moved to the nearer end.
+    pub fn between(self, low: f64, high: f64) -> Result<Self> {
+        let refuse = |remedy| Err(Error::parameter("label-bounds", format!("{low}:{high}"), remedy));
+        if !(low < high && (high - low).is_finite()) {
+            return refuse("give two finite numbers, the lower one first");
+        }
+        if !self.classes.is_empty() {
+            return refuse("labels are names, which have no bounds; leave them out");
+        }
+        Ok(self.relabel(|label| match label {
+            below if below <= low => -1.0,
+            above if above >= high => 1.0,
+            inside => 2.0 * ((inside - low) / (high - low)) - 1.0,
+        }))
     }
 
     /// Labels 0, 1, ... by their place in a public list of names, or of numbers where labels have no names.

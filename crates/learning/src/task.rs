@@ -47,6 +47,7 @@ pub struct Task {
     origin: Origin,
     assumptions: Vec<String>,
     sources: Vec<Source>,
+    label_bounds: Option<(f64, f64)>,
 }
 
 impl Task {
@@ -71,6 +72,7 @@ impl Task {
             origin: Origin::Private,
             assumptions: Vec::new(),
             sources: Vec::new(),
+            label_bounds: None,
         })
     }
 
@@ -130,6 +132,21 @@ impl Task {
         Self { sources, ..self }
     }
 
+    /// The same, whose labels were scaled from these bounds to -1..1: errors are told in units of the labels as they were.
+    pub fn scaled_from(self, label_bounds: Option<(f64, f64)>) -> Self {
+        Self { label_bounds, ..self }
+    }
+
+    /// The bounds from which labels were scaled: a prediction `p` stands for `low + (p + 1) (high - low) / 2`.
+    pub fn label_bounds(&self) -> Option<(f64, f64)> {
+        self.label_bounds
+    }
+
+    /// What a difference of 1 between labels stands for.
+    fn label_unit(&self) -> f64 {
+        self.label_bounds.map_or(1.0, |(low, high)| (high - low) / 2.0)
+    }
+
     /// The files that the rows came from, with their hashes; none where they were drawn.
     pub fn sources(&self) -> &[Source] {
         &self.sources
@@ -174,9 +191,29 @@ impl Task {
         self.shards.shard(peer)
     }
 
+    /// Two tasks that differ in the data of one peer, and far: all its rows are its longest, with opposite labels. For attacks.
+    pub fn neighbours(&self, peer: usize) -> Result<[Self; 2]> {
+        if peer >= self.peers() {
+            let remedy = format!("there are {} peers, from 0", self.peers());
+            return Err(Error::parameter("peer", peer, remedy));
+        }
+        let labels = self.shards.table().labels();
+        let opposite = match self.model.loss {
+            Loss::Logistic => [1.0, -1.0],
+            Loss::Softmax { .. } => [0.0, 1.0],
+            Loss::Squared => [
+                labels.iter().copied().fold(f64::INFINITY, f64::min),
+                labels.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            ],
+        };
+        let with = |label| Self { shards: self.shards.clone().alike(peer, label), ..self.clone() };
+        Ok(opposite.map(with))
+    }
+
     /// What a model is worth that looks at no feature.
     pub fn trivial(&self) -> Trivial {
-        Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels())
+        let found = Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels());
+        Trivial { measures: found.measures.in_units(self.label_unit()), ..found }
     }
 
     /// The same with another clipping.
@@ -241,7 +278,7 @@ impl Task {
 
     /// What a model is worth on the test rows.
     pub fn measures(&self, theta: &[f64]) -> Measures {
-        self.model.measures(theta, self.test.view())
+        self.model.measures(theta, self.test.view()).in_units(self.label_unit())
     }
 
     /// Subtracts `step` times a peer's clipped gradient from the model. `turn` numbers the peer's gradients: each has a batch of its own.
@@ -296,6 +333,23 @@ mod tests {
         let error = free.clone().within(0.9).unwrap_err().to_string();
         assert!(error.contains("`norm` is 1 in row 0") && error.contains("normalise"), "{error}");
         assert!(free.clipped(Clip::None).unwrap_err().to_string().contains("say how long"));
+    }
+
+    #[test]
+    fn neighbours_differ_in_one_peer_as_far_as_gradients_are_clipped() {
+        let rows = vec![1.0, 0.0, 0.0, 2.0, 0.6, 0.8, -1.0, 0.0];
+        let task = task(rows, vec![1.0, -1.0, 1.0, -1.0], Clip::Example(0.5)).unwrap();
+        let [one, other] = task.neighbours(0).unwrap();
+        let moved = |task: &Task, peer| {
+            let mut model = vec![0.0, 0.0];
+            task.descend(0, peer, 0, 1.0, &mut model);
+            model
+        };
+        assert_eq!(moved(&one, 1), moved(&other, 1));
+        let (one, other) = (moved(&one, 0), moved(&other, 0));
+        let apart = one.iter().zip(&other).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt();
+        assert!((apart - task.sensitivity()).abs() < 1e-12, "{apart}");
+        assert!(task.neighbours(2).is_err());
     }
 
     #[test]

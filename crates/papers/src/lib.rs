@@ -21,6 +21,7 @@ mod random_walk;
 mod registry;
 mod rumor;
 mod statistics;
+mod theorem;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,6 +33,7 @@ pub use item::{ByCode, Item, Verdict};
 pub use registry::{Figure, Job, PAPERS, Paper, listing};
 use sottovoce::require;
 pub use sottovoce::{Error, Result};
+pub use theorem::{Answer, Inputs, Number, Statement, statements};
 
 /// The page.
 const PAGE: &str = "index.html";

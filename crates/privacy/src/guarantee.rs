@@ -116,11 +116,15 @@ impl Guarantee {
 
     /// The statement in words, of an epsilon at `delta` that is known already.
     pub fn state_at(&self, delta: f64, epsilon: Interval) -> String {
+        self.state_against(&self.adversary.to_string(), delta, epsilon)
+    }
+
+    /// The same with the adversary in other words, such as by the names of its peers.
+    pub fn state_against(&self, adversary: &str, delta: f64, epsilon: Interval) -> String {
         let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
         format!(
-            "epsilon <= {} at delta = {delta} against {}, for {} ({}); {}",
+            "epsilon <= {} at delta = {delta} against {adversary}, for {} ({}); {}",
             round_up(epsilon.upper),
-            self.adversary,
             self.unit,
             self.adjacency,
             self.standing

@@ -45,6 +45,18 @@ impl Allowance {
         })
     }
 
+    /// How many of `most` such releases in a row it admits. They are counted.
+    ///
+    /// ```
+    /// use sottovoce_protocol::Release;
+    /// use sottovoce_simulator::Allowance;
+    /// assert_eq!(Allowance::gaussian(1.1)?.times(&Release::gaussian(1.0, 2.0), 9), 4);
+    /// # Ok::<(), sottovoce_simulator::Error>(())
+    /// ```
+    pub fn times(&mut self, release: &Release, most: usize) -> usize {
+        (0..most).take_while(|_| self.admit(release).is_ok()).count()
+    }
+
     /// What was spent, in the budget's currency, rounded up.
     pub fn spent(&self) -> f64 {
         self.filter.spent()

@@ -113,6 +113,7 @@ pub struct Descending {
     threads: usize,
     allowance: Allowance,
     stopped: Option<Overspent>,
+    released: usize,
     iteration: usize,
     values: Vec<f64>,
 }
@@ -124,7 +125,7 @@ impl Descending {
         let gammas = setup.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
         let values = setup.start.repeat(setup.peers());
         let allowance = Allowance::gaussian(setup.budget)?;
-        Ok(Self { setup, gammas, seed, threads, allowance, stopped: None, iteration: 0, values })
+        Ok(Self { setup, gammas, seed, threads, allowance, stopped: None, released: 0, iteration: 0, values })
     }
 
     /// Goes on from the values after so many iterations.
@@ -138,7 +139,7 @@ impl Descending {
             );
             return Err(Error::parameter("checkpoint", value, remedy));
         }
-        (self.allowance, self.stopped) = (Allowance::gaussian(self.setup.budget)?, None);
+        (self.allowance, self.stopped, self.released) = (Allowance::gaussian(self.setup.budget)?, None, 0);
         (0..iteration).for_each(|_| self.admit());
         (self.iteration, self.values) = (iteration, values);
         Ok(())
@@ -165,6 +166,11 @@ impl Descending {
         mean
     }
 
+    /// How often every peer has released something.
+    pub fn released(&self) -> usize {
+        self.released
+    }
+
     /// Squared Gaussian loss of every peer towards a wire-tapper so far, rounded up.
     pub fn spent(&self) -> f64 {
         self.allowance.spent()
@@ -179,11 +185,22 @@ impl Descending {
         if self.stopped.is_none() {
             let Noising { sensitivity, local, .. } = self.setup.noising;
             self.stopped = self.allowance.admit(&Release::gaussian(sensitivity, local)).err();
+            self.released += usize::from(self.stopped.is_none());
         }
     }
 
     /// One gradient step of everyone and the averaging after it. `false` when all are done, or the budget forbids even the first.
     pub fn iterate(&mut self, descend: &Descend<'_>) -> Result<bool> {
+        self.iterate_heard(descend, None)
+    }
+
+    /// The same; `hear` hears what peers say in the first round, before any relay noise: what they release. (Guests of a butterfly speak first, and their
+    /// hosts not.)
+    pub fn iterate_heard(
+        &mut self,
+        descend: &Descend<'_>,
+        hear: Option<&mut dyn FnMut(Peer, &[f64])>,
+    ) -> Result<bool> {
         if self.iteration == self.setup.iterations {
             return Ok(false);
         }
@@ -198,14 +215,18 @@ impl Descending {
         let (scheme, gamma) = (&self.setup.schemes[at], self.gammas[at]);
         let first = self.iteration * (scheme.rounds() + 1);
         let values = std::mem::take(&mut self.values);
+        let (hear, width) = (hear.filter(|_| self.stopped.is_none()), self.setup.start.len());
         self.values = match scheme {
             Scheme::Gossip { mixing, rounds, .. } => {
                 let mut bulk =
                     Bulk::from_draw(first as u64, mixing, values, noising, gamma, self.seed, self.threads)?;
+                if let Some(hear) = hear {
+                    bulk.values().chunks_exact(width).enumerate().for_each(|(peer, value)| hear(peer, value));
+                }
                 bulk.run(*rounds);
                 bulk.into_values()
             }
-            _ => average(scheme, &values, noising, self.seed, first)?,
+            _ => average(scheme, &values, noising, self.seed, first, hear)?,
         };
         self.iteration += 1;
         Ok(true)
@@ -224,12 +245,28 @@ impl Descending {
 }
 
 /// One averaging by the peers' machines.
-fn average(scheme: &Scheme, values: &[f64], noising: Noising, seed: u64, first: usize) -> Result<Vec<f64>> {
+fn average(
+    scheme: &Scheme,
+    values: &[f64],
+    noising: Noising,
+    seed: u64,
+    first: usize,
+    mut hear: Option<&mut dyn FnMut(Peer, &[f64])>,
+) -> Result<Vec<f64>> {
     let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
     let width = values.len() / peers;
     let machine = |(part, value): (Part, &[f64])| Averager::new(value.to_vec(), part, noising, gamma);
     let mut machines: Vec<_> =
         scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
     let mut noises: Vec<_> = (0..peers).map(|peer| Later(PeerNoise::new(seed, peer), first)).collect();
-    Ok(listen(&mut machines, &mut noises, |_, _, _| {})?.concat())
+    let mut heard = vec![false; peers];
+    let results = listen(&mut machines, &mut noises, |from, _, message| {
+        if let Some(hear) = &mut hear
+            && message.round == 0
+            && !std::mem::replace(&mut heard[from], true)
+        {
+            hear(from, &message.value);
+        }
+    })?;
+    Ok(results.concat())
 }

@@ -9,7 +9,7 @@ pub mod rumor;
 pub mod transcript;
 
 pub use sottovoce_audit as audit;
-pub use sottovoce_engine::{Error, Result, SIMULATED, learning, origin, plan, require, terms};
+pub use sottovoce_engine::{Error, Result, SIMULATED, learning, names, origin, plan, require, terms};
 pub use sottovoce_learning as tasks;
 pub use sottovoce_privacy as privacy;
 pub use sottovoce_protocol as protocol;

@@ -16,12 +16,13 @@ use sottovoce_views::exact::{Leakage, Results, WorstCoalition};
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::{Plan, Planned};
-use sottovoce::averaging::{Accounted, Method, Promised, answer, promise};
+use sottovoce::averaging::{Accounted, Method, Promised, answer, promise, told};
+use sottovoce::names::Names;
 use sottovoce::terms::{Stated, Terms, short_up};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
+  sottovoce account averaging --graph ring.txt --steps 10 --observers 0,5 --relay-noise 0.1 --json
   sottovoce account averaging --schedule pairs.json --observers 2 --method exact
   sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
   sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
@@ -75,6 +76,7 @@ impl Choice {
 impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.check()?;
+        let _waiting = global.waiting("accounting");
         let found = self.plan.read(global)?;
         if self.all_pairs {
             return matrix(global, &found);
@@ -82,7 +84,9 @@ impl AveragingArgs {
         if let Some(size) = self.worst_coalition {
             return coalition(global, &found, size);
         }
+        let bar = global.progress(0, "accounting");
         let accounted = answer(&found.setting, &found.question, &self.choice.methods())?;
+        bar.finish_and_clear();
         let hops = fixed(&found).map(|graph| hops(graph, &accounted.observers)).transpose()?;
         global.print(&AveragingAccount { accounted, hops, names: found.question.names })
     }
@@ -128,6 +132,7 @@ fn matrix(global: &Global, found: &Planned) -> anyhow::Result<()> {
     let worst = account(run, &Adversary::Peer(worst.observers[0]))?;
     let promised = promise(&worst, &found.question)?;
     global.print(&AllPairs {
+        names: found.question.names.clone(),
         relay_noise: run.relay_noise,
         mean,
         certified,
@@ -135,18 +140,21 @@ fn matrix(global: &Global, found: &Planned) -> anyhow::Result<()> {
         statements: vec![promised.statement],
         guarantees: vec![promised.stated.of_any_peer()],
         terms: Terms { adversary: "any one peer".into(), ..promised.terms },
-        exact: leakages.into_iter().map(|leakage| leakage.losses).collect(),
+        exact: leakages.into_iter().map(|leakage| told(leakage.losses)).collect(),
     })
 }
 
 fn coalition(global: &Global, found: &Planned, size: usize) -> anyhow::Result<()> {
     let bar = global.progress(0, "coalitions");
-    let worst = found.setting.worst_coalition(size, |_| bar.inc(1))?;
+    let mut worst = found.setting.worst_coalition(size, |_| bar.inc(1))?;
+    worst.leakage.losses = told(worst.leakage.losses);
     bar.finish_and_clear();
     let coalition = Adversary::Coalition(worst.leakage.observers.clone());
     let promised = promise(&account(&found.setting, &coalition)?, &found.question)?;
     let Promised { statement, stated, terms } = promised;
-    global.print(&Coalition { found: worst, statements: vec![statement], guarantees: vec![stated], terms })
+    let (statements, guarantees) = (vec![statement], vec![stated]);
+    let names = found.question.names.clone();
+    global.print(&Coalition { found: worst, statements, guarantees, terms, names })
 }
 
 /// Hops from each peer to the nearest observer.
@@ -162,6 +170,8 @@ fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
 /// What `--all-pairs` found: `exact[v][u]` is the loss of `u` towards `v`.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct AllPairs {
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    names: Names,
     /// As a share of sigma.
     relay_noise: f64,
     /// Mean of the exact losses. A guarantee for nobody.
@@ -213,15 +223,37 @@ impl fmt::Display for AllPairs {
             let mean = group.sum / group.pairs as f64;
             writeln!(f, "  {hops:>8} {:>8} {:>10} {:>10}", group.pairs, up(mean), up(group.largest))?;
         }
+        if f.alternate() {
+            self.everybody(f)?;
+        }
         writeln!(f)?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         write!(f, "{}", self.terms)
     }
 }
 
+impl AllPairs {
+    /// Everybody's largest loss, and to whom.
+    fn everybody(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n  {:<24} {:>10}   to", "peer", "largest")?;
+        (0..self.exact.len()).try_for_each(|peer| {
+            let others = (0..self.exact.len()).filter(|&observer| observer != peer);
+            let loss = |observer: usize| self.exact[observer][peer];
+            // Among equals the first.
+            let Some(worst) = others.rev().max_by(|&a, &b| loss(a).total_cmp(&loss(b))) else {
+                return Ok(());
+            };
+            let (name, to) = (self.names.cell(peer, 24), self.names.cell(worst, 24));
+            writeln!(f, "  {name} {:>10}   {to}", up(loss(worst)))
+        })
+    }
+}
+
 /// What `--worst-coalition` found.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Coalition {
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    names: Names,
     #[serde(flatten)]
     found: WorstCoalition,
     /// What is promised, in words.
@@ -238,8 +270,8 @@ impl fmt::Display for Coalition {
         writeln!(
             f,
             "Peers {} learn most together; peer {} loses {} to them\n",
-            list(&leakage.observers, |peer| peer.to_string()),
-            leakage.worst().0,
+            self.names.list(&leakage.observers),
+            self.names.of(leakage.worst().0),
             epsilon(&self.guarantees)
         )?;
         writeln!(f, "  mean loss      {} of local DP's", up(leakage.mean()))?;
@@ -249,11 +281,14 @@ impl fmt::Display for Coalition {
             format!("found greedily; no coalition of this size exceeds {}", up(self.found.mean_at_most))
         };
         writeln!(f, "                 ({how})")?;
-        writeln!(
-            f,
-            "  fully exposed  {}\n",
-            list(&sottovoce::averaging::exposed(leakage), |peer| peer.to_string())
-        )?;
+        writeln!(f, "  fully exposed  {}\n", self.names.list(&sottovoce::averaging::exposed(leakage)))?;
+        if f.alternate() {
+            writeln!(f, "  {:<24} {:>10}", "peer", "loss")?;
+            for (peer, loss) in leakage.losses.iter().enumerate() {
+                writeln!(f, "  {} {:>10}", self.names.cell(peer, 24), up(*loss))?;
+            }
+            writeln!(f)?;
+        }
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         write!(f, "{}", self.terms)
     }
@@ -267,9 +302,8 @@ pub(crate) struct AveragingAccount {
     /// Hops from each peer to the nearest observer.
     #[serde(rename = "distance", skip_serializing_if = "Option::is_none")]
     hops: Option<Vec<u32>>,
-    /// Names of the peers.
-    #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    names: Names,
 }
 
 impl AveragingAccount {
@@ -293,7 +327,7 @@ type Column<'a> = (&'static str, &'a Option<Vec<f64>>);
 impl AveragingAccount {
     fn headline(&self) -> String {
         let found = &self.accounted;
-        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
+        let who = self.names.peers(&found.observers);
         let losses = [&found.exact, &found.published, &found.published_corrected];
         let names =
             ["", " by the printed formula, which is refuted", " by the corrected formula, which is refuted"];
@@ -302,7 +336,7 @@ impl AveragingAccount {
         let others = (0..losses.len()).filter(|peer| found.observers.binary_search(peer).is_err());
         let worst = others.rev().max_by(|&a, &b| losses[a].total_cmp(&losses[b]));
         let Some(worst) = worst else { return "Everybody observes: nothing is left to learn".to_owned() };
-        let most = format!("Peer {} loses most to {who}", self.name(worst));
+        let most = format!("Peer {} loses most to {who}", self.names.of(worst));
         match found.guarantees.first().and_then(|stated| self.local(stated.delta)) {
             Some(local) => {
                 let lost = epsilon(&found.guarantees);
@@ -318,20 +352,16 @@ impl AveragingAccount {
         local.ok().map(|epsilon| epsilon.upper)
     }
 
-    fn name(&self, peer: usize) -> String {
-        self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
-    }
-
     /// Everybody's losses.
     fn everybody(&self, f: &mut fmt::Formatter<'_>, columns: &[Column<'_>]) -> fmt::Result {
         let asked: Vec<(&str, &Vec<f64>)> =
             columns.iter().filter_map(|(name, losses)| Some((*name, losses.as_ref()?))).collect();
         let names: String = asked.iter().map(|(name, _)| format!(" {name:>10}")).collect();
-        writeln!(f, "\n  {:<16}{names}", "peer")?;
+        writeln!(f, "\n  {:<24}{names}", "peer")?;
         for peer in 0..self.accounted.peers {
             let cells: String =
                 asked.iter().map(|(_, losses)| format!(" {:>10}", up(losses[peer]))).collect();
-            writeln!(f, "  {:<16}{cells}", self.name(peer))?;
+            writeln!(f, "  {}{cells}", self.names.cell(peer, 24))?;
         }
         Ok(())
     }
@@ -341,7 +371,7 @@ impl fmt::Display for AveragingAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.accounted;
         writeln!(f, "{}\n", self.headline())?;
-        let who = found.observers.iter().map(|&peer| self.name(peer)).collect::<Vec<_>>().join(", ");
+        let who = self.names.peers(&found.observers);
         writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
         writeln!(
             f,
@@ -364,7 +394,7 @@ impl fmt::Display for AveragingAccount {
             self.everybody(f, &columns)?;
         }
         if let Some(exposed) = &found.exposed {
-            writeln!(f, "\n  fully exposed: {}", list(exposed, |peer| self.name(peer)))?;
+            writeln!(f, "\n  fully exposed: {}", self.names.list(exposed))?;
         }
         for statement in &found.statements {
             writeln!(f, "  {statement}")?;
@@ -376,7 +406,7 @@ impl fmt::Display for AveragingAccount {
             write!(
                 f,
                 "\n  the published formula understates the loss of peer {}: {} instead of {}",
-                published.peer,
+                self.names.of(published.peer),
                 round_up(published.published),
                 round_up(published.exact)
             )?;
@@ -394,15 +424,7 @@ fn epsilon(guarantees: &[Stated]) -> String {
 
 /// A loss as people read it: to six places, and never smaller than it is.
 fn up(loss: f64) -> String {
-    format!("{:.6}", (loss * 1e6 - 1e-6).ceil() / 1e6)
-}
-
-fn list(peers: &[usize], name: impl Fn(usize) -> String) -> String {
-    const SHOWN: usize = 20;
-    let names: Vec<String> = peers.iter().take(SHOWN).map(|&peer| name(peer)).collect();
-    match peers.len() {
-        0 => "nobody".into(),
-        n if n > SHOWN => format!("{} and {} more", names.join(", "), n - SHOWN),
-        _ => names.join(", "),
-    }
+    // What is not above zero is zero, without a sign.
+    let millionths = (loss * 1e6 - 1e-6).ceil();
+    format!("{:.6}", if millionths > 0.0 { millionths / 1e6 } else { 0.0 })
 }

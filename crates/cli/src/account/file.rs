@@ -8,8 +8,9 @@ use sottovoce::averaging::{Public, reveal};
 use sottovoce::experiment::{Experiment, folder_of};
 
 use sottovoce::learning::Noise;
-use sottovoce::learning::account::account;
+use sottovoce::learning::account::account_named;
 use sottovoce::learning::losses::Question;
+use sottovoce::names::Names;
 
 use super::rumor;
 use crate::Global;
@@ -44,7 +45,9 @@ impl File {
                 };
                 // Towards the peer that learns most.
                 let observer = question.revealed()?.pairs.observer;
-                global.print(&account(&question, &[observer], sigma, learning.target.delta)?)
+                let of_graph = || ready.mixing.as_ref().map(|mixing| Names::of_graph(mixing.graph()));
+                let names = Names::new(ready.task.names()).or(|| of_graph().unwrap_or_default());
+                global.print(&account_named(&question, &[observer], sigma, learning.target.delta, names)?)
             }
             Experiment::Paper(paper) => {
                 bail!(

@@ -16,7 +16,7 @@ use sottovoce::learning::losses::Question;
 
 const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 10 --observers 0
-  sottovoce account learning --graph friends.txt --iterations 10 --steps 1 --observers 0,3 --sigma 4
+  sottovoce account learning --graph friends.txt --iterations 9 --steps 1 --observers 0 --sigma 4
   sottovoce account learning --method butterfly --peers 64 --iterations 10 --observers 0 --json
 
 Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh

@@ -10,6 +10,8 @@ pub(crate) mod walk;
 
 use clap::{Args, Subcommand};
 
+pub(crate) use transcript::listeners;
+
 use super::Global;
 
 /// Arguments of `account`.

@@ -126,7 +126,7 @@ fn printed(found: &Account) -> &'static str {
 /// The guarantee as probabilities of success.
 fn meaning(found: &Account) -> String {
     format!(
-        "  told one at a time, no attack names the source with probability above {} on average,\n  and after no observation is anybody the source with \
+        "  told one at a time, no attack names the source with probability above {} on average, and after no observation is anybody the source with \
          probability above {} (published: {})",
         round_up(found.improved.attack_success_at_most),
         round_up(found.improved_posterior_at_most),

@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use sottovoce::averaging::reveal;
-use sottovoce::transcript;
+use sottovoce::{rumor, transcript};
 
 use crate::Global;
+use sottovoce::experiment::graph::peer;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine
@@ -14,7 +16,8 @@ const EXAMPLES: &str = "Examples:
   sottovoce account transcript mine/transcript.json --observers 3,7 --verbose
 
 A transcript says who released what under which noise, who heard whom in which round, and who went on without whom; it holds no value. The losses are
-those of the run as it happened: of the plan if nobody went on without somebody, else of every message that arrived.";
+those of the run as it happened. Averaging: of the plan if nobody went on without somebody, else of every message that arrived. Learning: of all releases,
+and towards single peers of the paths that tokens took or the positions of every averaging. Rumours: of the source, towards those who listened.";
 
 /// Arguments of `account transcript`.
 #[derive(Debug, Args)]
@@ -30,10 +33,25 @@ pub(crate) struct Transcript {
     delta: Option<f64>,
 }
 
+/// Peers of a rumour, who have numbers only.
+pub(crate) fn listeners(names: &[String], peers: usize) -> anyhow::Result<Vec<usize>> {
+    names.iter().map(|name| Ok(peer("observers", name, None, peers)?)).collect()
+}
+
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let file = transcript::File::read(&self.file)?;
-        let public = file.public()?.asked(&self.observers, self.delta)?;
-        global.print(&reveal(public, file.past()?)?)
+        match transcript::File::read(&self.file)? {
+            transcript::File::Averaging(file) => {
+                let public = file.public()?.asked(&self.observers, self.delta)?;
+                global.print(&reveal(public, file.past()?)?)
+            }
+            transcript::File::Learning(file) => global.print(&file.reveal(&self.observers, self.delta)?),
+            transcript::File::Rumor(file) => {
+                if let Some(delta) = self.delta {
+                    bail!("`delta` is {delta}: of a rumour it is the answer; leave it out");
+                }
+                global.print(&rumor::reveal(&file, &listeners(&self.observers, file.peers)?)?)
+            }
+        }
     }
 }

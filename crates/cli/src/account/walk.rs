@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
-use sottovoce_privacy::{Adjacency, Standing, Unit, limits, round_up};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, limits, round_up};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::walk::{
@@ -16,6 +16,9 @@ use sottovoce_views::walk::{
 
 use sottovoce::experiment::GraphFile;
 use sottovoce::experiment::graph::peer;
+use sottovoce::learning::calibrate::Currency;
+use sottovoce::names::Names;
+use sottovoce::terms::Stated;
 
 use crate::graph::source::said;
 use crate::graph::{count, real};
@@ -24,7 +27,7 @@ use crate::{Global, input};
 const EXAMPLES: &str = "Examples:
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6
   sottovoce account walk --graph ring.txt --steps 72 --observers 6 --trajectory holders.json
-  sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 999
+  sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 9
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
@@ -63,14 +66,17 @@ pub(crate) struct WalkArgs {
     /// Contributions that the printed loss is for.
     #[arg(long, value_name = "N", default_value = "1", value_parser = count, requires = "observers")]
     contributions: usize,
-    /// Noise, in units of the sensitivity.
-    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, requires = "order")]
+    /// Noise, in units of the sensitivity (default: 1, for guarantees).
+    #[arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, requires = "observers")]
     sigma: Option<f64>,
     /// Order alpha of the Rényi losses.
     #[arg(long, value_name = "ALPHA", value_parser = real, allow_negative_numbers = true, requires = "sigma")]
     order: Option<f64>,
+    /// Probability with which the stated epsilons may fail.
+    #[arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true, requires = "observers")]
+    delta: f64,
     /// Simulated paths from which the loss of a walk to come is estimated and bounded; its result is shown to everyone.
-    #[arg(long, value_name = "SAMPLES", value_parser = count, requires_all = ["sigma", "observers"])]
+    #[arg(long, value_name = "SAMPLES", value_parser = count, requires_all = ["order", "observers"])]
     expected: Option<usize>,
     /// Most contributions of each peer in a walk to come; after them it adds noise only.
     #[arg(long, value_name = "N", value_parser = count, requires = "expected")]
@@ -105,6 +111,9 @@ pub(crate) struct Walk {
     /// Who watches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     observers: Vec<usize>,
+    /// What the peers are called.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    names: Names,
     /// So many contributions of each peer, as printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Vec<f64>>,
@@ -137,6 +146,8 @@ pub(crate) struct Walk {
     /// The seed of the simulated paths.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_seed: Option<u64>,
+    /// What whoever loses most is promised, at the noise that is given.
+    guarantees: Vec<Stated>,
     /// What none of these losses speaks of.
     not_covered: Vec<String>,
     /// The sums over all paths, for all pairs.
@@ -153,6 +164,7 @@ const CONVEX: &str =
 
 impl WalkArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        self.check()?;
         let Some(place) = self.graph.read(Path::new(""), global.seed)? else {
             bail!("`graph` is missing: give --graph FILE")
         };
@@ -172,6 +184,7 @@ impl WalkArgs {
             unit: Unit::User,
             adjacency: Adjacency::Replace,
             observers,
+            names: Names::of_graph(&graph),
             published: None,
             published_standing: Standing::Refuted,
             published_refused: None,
@@ -183,6 +196,7 @@ impl WalkArgs {
             expected_standing: None,
             expected_loss_unit: None,
             expected_seed: None,
+            guarantees: Vec::new(),
             not_covered: limits::of_a_protocol(),
             sum_powers_over_i: None,
             neg_log_matrix: None,
@@ -202,7 +216,65 @@ impl WalkArgs {
             walk.sum_powers_over_i = Some(rows(&power_sums(&mixing, self.steps)?));
             walk.neg_log_matrix = Some(rows(&negative_log(&mixing)?));
         }
+        walk.guarantees = self.guarantees(&walk)?;
         global.print(&walk)
+    }
+
+    /// Refuses what can be seen to be wrong before anything is read.
+    fn check(&self) -> anyhow::Result<()> {
+        if !(self.delta > 0.0 && self.delta < 1.0) {
+            bail!("`delta` is {}: give a number between 0 and 1", self.delta);
+        }
+        match self.sigma {
+            Some(sigma) if !(sigma > 0.0 && sigma.is_finite()) => {
+                bail!("`sigma` is {sigma}: give a positive number; without noise nothing is private")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What whoever loses most is promised by each account that was asked for.
+    fn guarantees(&self, walk: &Walk) -> anyhow::Result<Vec<Stated>> {
+        let sigma = self.sigma.unwrap_or(1.0);
+        let path = |currency: Currency| move |units: f64| Ok(currency.loss(units * (1.0 + 1e-12), sigma)?);
+        let order = self.order.unwrap_or(2.0);
+        let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
+        let refuted = Some(Standing::Refuted).filter(|_| walk.published.is_some());
+        type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
+        let (exact, convex) = (path(Currency::Gaussian), path(Currency::Concentrated));
+        let all: [(&str, &Option<Vec<f64>>, Paid, &Option<Standing>); 5] = [
+            (
+                "on this path, if losses are linear",
+                &walk.trajectory_loss_linear,
+                &exact,
+                &walk.trajectory_standing,
+            ),
+            ("on this path", &walk.trajectory_loss_convex, &convex, &walk.trajectory_standing),
+            (
+                "on a walk to come, if losses are linear",
+                &walk.expected_loss_linear,
+                &to_come,
+                &walk.expected_standing,
+            ),
+            ("on a walk to come", &walk.expected_loss_convex, &to_come, &walk.expected_standing),
+            ("as printed", &walk.published, &convex, &refuted),
+        ];
+        let mut stated = Vec::new();
+        for (about, column, paid, standing) in all {
+            let worst = column.as_ref().and_then(|column| walk.worst(column));
+            let (Some((peer, loss)), Some(standing)) = (worst, standing) else { continue };
+            let guarantee = Guarantee {
+                adversary: Adversary::Coalition(walk.observers.clone()),
+                unit: walk.unit,
+                adjacency: walk.adjacency,
+                loss: paid(loss)?,
+                standing: standing.clone(),
+                not_covered: walk.not_covered.clone(),
+            };
+            let about = format!("peer {peer}, the worst off {about}, under noise {sigma}");
+            stated.push(Stated::new(about, &guarantee, self.delta)?);
+        }
+        Ok(stated)
     }
 
     /// The printed loss, where it is claimed. Where it is not, and nothing else is asked, that is an error.
@@ -307,21 +379,23 @@ impl Walk {
     /// The loss one may rely on, if there is one; else that there is none.
     fn headline(&self) -> String {
         let found = [
-            (&self.trajectory_loss_convex, "on this path", self.loss_unit),
+            (&self.trajectory_loss_convex, "on this path", "in units of", self.loss_unit),
             (
                 &self.expected_loss_convex,
                 "on a walk to come",
+                "as a",
                 self.expected_loss_unit.as_deref().unwrap_or(""),
             ),
         ];
-        let known = found.into_iter().find_map(|(column, when, unit)| {
+        let known = found.into_iter().find_map(|(column, when, how, unit)| {
             let (peer, loss) = self.worst(column.as_ref()?)?;
-            Some(format!("Peer {peer} loses most {when}: {} in units of {unit}", round_up(loss)))
+            Some(format!("Peer {} loses most {when}: {} {how} {unit}", self.names.of(peer), round_up(loss)))
         });
         let printed = self.published.as_ref().and_then(|column| self.worst(column));
         known.or_else(|| printed.map(|(peer, loss)| {
             format!(
-                "Printed sums only, which are refuted: peer {peer} loses most, {}; give --trajectory or --expected for a bound",
+                "Printed sums only, which are refuted: peer {} loses most, {}; give --trajectory or --expected for a bound",
+                self.names.of(peer),
                 round_up(loss)
             )
         }))
@@ -333,11 +407,11 @@ impl Walk {
         let Some((_, first)) = columns.first() else { return Ok(()) };
         if f.alternate() {
             let names: String = columns.iter().map(|(name, _)| format!("{name:<26}")).collect();
-            writeln!(f, "  peer    {}", names.trim_end())?;
+            writeln!(f, "  {:<16}  {}", "peer", names.trim_end())?;
             for (peer, _) in self.others(first) {
                 let cells: String =
                     columns.iter().map(|(_, column)| format!("{:<26}", round_up(column[peer]))).collect();
-                writeln!(f, "  {peer:<8}{}", cells.trim_end())?;
+                writeln!(f, "  {}  {}", self.names.cell(peer, 16), cells.trim_end())?;
             }
             return writeln!(f);
         }
@@ -346,6 +420,7 @@ impl Walk {
             let others = self.others(column);
             let mean = others.iter().map(|(_, loss)| loss).sum::<f64>() / others.len().max(1) as f64; // whole numbers
             let Some((peer, most)) = self.worst(column) else { continue };
+            let peer = self.names.cell(peer, 24);
             writeln!(f, "  {name:<26}{:>14}{:>14}   {peer}", round_up(mean), round_up(most))?;
         }
         writeln!(f)
@@ -371,6 +446,16 @@ impl fmt::Display for Walk {
         }
         if self.sum_powers_over_i.is_some() {
             writeln!(f, "  The matrices are printed with --json.")?;
+        }
+        for stated in &self.guarantees {
+            writeln!(
+                f,
+                "  epsilon {} at delta {:e}: {} ({})",
+                stated.shown(),
+                stated.delta,
+                stated.about,
+                stated.standing
+            )?;
         }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))

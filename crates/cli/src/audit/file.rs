@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, Parser};
 use sottovoce::experiment::{Experiment, folder_of};
+use sottovoce::learning::canary::attack as attack_release;
+use sottovoce::names::Names;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 
+use super::Failed;
 use super::reconstruct::{Weighing, attack};
 use super::source::Source;
 use crate::Global;
@@ -15,7 +18,9 @@ use crate::graph::count;
 /// Arguments of `audit FILE.toml`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce audit my.toml\n  sottovoce audit my.toml --runs 10000"
+    after_help = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce audit my.toml\n  sottovoce audit my.toml --runs 10000\n\n\
+                  Averaging: the observers' best reconstruction of every value. Rumours: attacks that name the source. Learning: someone who sees every message tells\n\
+                  two versions of one peer's rows apart, in real runs; what that proves must not exceed what is claimed."
 )]
 pub(crate) struct File {
     /// The experiment.
@@ -56,13 +61,18 @@ impl File {
                     target: 0.5,
                     delta: averaging.target.delta,
                 };
-                attack(&question, &Claim::Exact, &weighing, ready.names(), global)
+                attack(&question, &Claim::Exact, &weighing, Names::of_graph(&ready.place.graph), global)
             }
-            Experiment::Learning(_) => {
-                bail!(
-                    "`experiment` is learning: there is no attack on a model yet; account for it with `sottovoce account {}`",
-                    self.file.display()
-                )
+            Experiment::Learning(learning) => {
+                let ready = learning.ready(&folder_of(&self.file), seed)?;
+                let bar = global.progress(2 * self.runs, "runs with two versions of a peer's rows");
+                let found = attack_release(&learning.job(&ready, seed), 0, self.runs, || bar.inc(1))?;
+                bar.finish_and_clear();
+                global.print(&found)?;
+                match found.stands {
+                    true => Ok(()),
+                    false => Err(Failed(found.headline).into()),
+                }
             }
             Experiment::Paper(paper) => {
                 bail!(

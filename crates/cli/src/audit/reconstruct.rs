@@ -1,6 +1,7 @@
 //! `sottovoce audit reconstruct`: arguments, and whom they attack.
 
 use clap::{Args, ValueEnum};
+use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 use sottovoce_audit::reconstruct::{Claim, Findings, Prior, Question, remedy};
 use sottovoce_privacy::Adversary;
@@ -8,14 +9,14 @@ use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::account;
 
 use super::Failed;
-use super::table::{Reconstruction, Remedies, list};
+use super::table::{Reconstruction, Remedies};
 use crate::Global;
 use crate::graph::source::Plan;
 use crate::graph::{count, real};
 
 const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0
-  sottovoce audit reconstruct --graph ring.txt --lazy 0.3 --steps 6 --observers 0 --claim published
+  sottovoce audit reconstruct --graph ring.txt --lazy .3 --steps 6 --observers 0 --claim published
   sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
   sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0 --results published
@@ -99,7 +100,7 @@ pub(super) fn attack(
     question: &Question,
     claim: &Claim,
     weighing: &Weighing,
-    names: Option<Vec<String>>,
+    names: Names,
     global: &Global,
 ) -> anyhow::Result<()> {
     remedy::check_target(weighing.target)?;
@@ -114,16 +115,16 @@ pub(super) fn attack(
     };
     let account = account(setting, &Adversary::Coalition(observers.clone()))?;
     let (peer, guarantee) = account.worst(question.sensitivity, *sigma)?;
-    let name = names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone());
-    let guarantees = vec![Stated::new(format!("peer {name}, the worst off"), &guarantee, weighing.delta)?];
-    let failure = failure(&findings);
+    let about = format!("peer {}, the worst off", names.of(peer));
+    let guarantees = vec![Stated::new(about, &guarantee, weighing.delta)?.named(&names)];
+    let failure = failure(&findings, &names);
     global.print(&Reconstruction { findings, remedies, guarantees, names })?;
     failure.map_or(Ok(()), |reason| Err(Failed(reason).into()))
 }
 
 /// Why a claim does not stand, if it does not.
-fn failure(findings: &Findings) -> Option<String> {
+fn failure(findings: &Findings, names: &Names) -> Option<String> {
     (!findings.passed()).then(|| {
-        format!("the {} loss does not stand for peers {}", findings.claim, list(&findings.failed(), None))
+        format!("the {} loss does not stand for peers {}", findings.claim, names.list(&findings.failed()))
     })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use sottovoce::names::Names;
 use sottovoce_audit::source::{Pace, Setting, Sight, distinguish, precision, silence, vote, worst_pair};
 use sottovoce_protocol::rumor::{Chance, Start};
 use sottovoce_simulator::rumor::{Among, Curious, Dice, Rules};
@@ -191,6 +192,9 @@ impl Source {
         })?;
         [first_bar, vote_bar, pair_bar].iter().for_each(indicatif::ProgressBar::finish_and_clear);
         let guess = |share| Guess::new(share, self.confidence);
+        let names = graph.map(Names::of_graph).unwrap_or_default();
+        let listeners: Vec<usize> =
+            (0..setting.among.peers()).filter(|&peer| setting.curious.has(peer)).collect();
         let bounds = self.bounds(setting, suspects.len())?;
         Ok(Finding {
             suspects: suspects.len(),
@@ -200,6 +204,8 @@ impl Source {
             vote: guess(votes),
             silence: silent.map(guess),
             distinguished: told,
+            pair_names: names.beside(&[pair.0, pair.1]),
+            lists: [&suspects, &listeners].map(|peers| names.whole(peers)),
             guarantees: bounds.iter().map(|bounds| bounds.stated(self.epsilon)).collect(),
             bounds,
             dies: self.drop > 0.0 && !self.repeated && self.muting == 0.0,

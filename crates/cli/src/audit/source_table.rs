@@ -78,6 +78,12 @@ pub(crate) struct Finding {
     pub(super) silence: Option<Guess>,
     /// Two sources told apart: delta at least.
     pub(super) distinguished: Distinguished,
+    /// What those two are called, where peers have names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) pair_names: Vec<String>,
+    /// Who they are that are suspected, and who listen; a list for people.
+    #[serde(skip)]
+    pub(super) lists: [String; 2],
     /// Nothing is proven on graphs that are not complete, or of a source that behaves specially.
     pub(super) bounds: Option<Bounds>,
     /// The same as a guarantee.
@@ -122,12 +128,17 @@ impl Finding {
             (true, None) => "and no theorem bounds it here".to_owned(),
         };
         format!(
-            "Attacks show delta {:.6} at least at epsilon {}, {verdict}; the source is named in {} of all runs",
-            found.delta_lower,
+            "Attacks show delta {} at least at epsilon {}, {verdict}; the source is named in {} of all runs",
+            least(found.delta_lower),
             found.epsilon,
             self.first.estimate.map_or_else(|| "none".to_owned(), |share| format!("{:.1} %", 100.0 * share))
         )
     }
+}
+
+/// A lower bound for people: never rounded up.
+fn least(value: f64) -> String {
+    if value > 0.0 { format!("{:.6}", (value * 1e6).floor() / 1e6) } else { "0".to_owned() }
 }
 
 impl fmt::Display for Finding {
@@ -135,32 +146,40 @@ impl fmt::Display for Finding {
         writeln!(f, "{}\n", self.headline())?;
         let percent = 100.0 * self.confidence;
         writeln!(f, "How often attackers named the source (limits at {percent} % confidence)\n")?;
-        writeln!(f, "  first of {} suspects heard:      {}", self.suspects, self.first)?;
+        writeln!(f, "  {:<34} {}", format!("first of {} suspects heard:", self.suspects), self.first)?;
         match &self.bounds {
             Some(bounds) => writeln!(
                 f,
-                "    no attack can exceed:          {} ({})",
+                "  {:<34} {} ({})",
+                "  no attack can exceed:",
                 round_up(bounds.success),
                 bounds.proven.by
             )?,
-            None => writeln!(f, "    by chance:                     {:.4}", 1.0 / self.suspects as f64)?,
+            None => writeln!(f, "  {:<34} {:.4}", "  by chance:", 1.0 / self.suspects as f64)?,
         }
-        writeln!(f, "  vote over {} rumours:             {}", self.rumors, self.vote)?;
+        writeln!(f, "  {:<34} {}", format!("vote over {} rumours:", self.rumors), self.vote)?;
         if let Some(silence) = &self.silence {
-            writeln!(f, "  heard first and never again:     {silence} of {} such runs", silence.runs)?;
+            writeln!(f, "  {:<34} {silence} of {} such runs", "heard first and never again:", silence.runs)?;
         }
         let found = &self.distinguished;
-        writeln!(f, "\nTelling sources {} and {} apart, by {}", found.pair.0, found.pair.1, found.by)?;
+        let [one, other] = match &self.pair_names[..] {
+            [one, other] => [one.clone(), other.clone()],
+            _ => [found.pair.0, found.pair.1].map(|peer| peer.to_string()),
+        };
+        writeln!(f, "\nTelling sources {one} and {other} apart, by {}", found.by)?;
         writeln!(
             f,
-            "  delta at epsilon = {} is at least: {:.6} (the counts suggest {:.6})",
-            found.epsilon, found.delta_lower, found.delta_estimate
+            "  {:<34} {} (the counts suggest {:.4})",
+            format!("delta at epsilon = {} is at least:", found.epsilon),
+            least(found.delta_lower),
+            found.delta_estimate
         )?;
         match &self.bounds {
             Some(bounds) => {
                 writeln!(
                     f,
-                    "  proven to be at most:            {} ({})",
+                    "  {:<34} {} ({})",
+                    "proven to be at most:",
                     round_up(bounds.proven.delta),
                     bounds.proven.by
                 )?;
@@ -173,6 +192,10 @@ impl fmt::Display for Finding {
                 }
             }
             None => writeln!(f, "  no theorem bounds it here: the attack's bound is all there is to know")?,
+        }
+        if f.alternate() {
+            let [suspects, curious] = &self.lists;
+            writeln!(f, "\n  suspects  {suspects}\n  curious   {curious}")?;
         }
         if self.dies {
             writeln!(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 use sottovoce_audit::reconstruct::remedy::{EdgeSearch, RelayNoise};
 use sottovoce_audit::reconstruct::{Findings, Judgement, Target};
@@ -20,9 +21,8 @@ pub(crate) struct Reconstruction {
     pub(super) remedies: Remedies,
     /// What the accountant promises the peer that loses most: what was put to the test, if that is the exact loss.
     pub(super) guarantees: Vec<Stated>,
-    /// Names of the peers.
-    #[serde(rename = "labels", skip_serializing_if = "Option::is_none")]
-    pub(super) names: Option<Vec<String>>,
+    #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
+    pub(super) names: Names,
 }
 
 /// What would help.
@@ -36,46 +36,38 @@ pub(super) struct Remedies {
 }
 
 impl Reconstruction {
-    fn list(&self, peers: &[usize]) -> String {
-        list(peers, self.names.as_deref())
-    }
-
-    fn name(&self, peer: usize) -> String {
-        self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
-    }
-
     fn headline(&self) -> String {
         let found = &self.findings;
         let (peers, open) = (found.targets.len(), found.not_tested().len());
         let verdict = match (found.passed(), open) {
             (true, 0) => format!("stands for all {peers} peers"),
             (true, _) => format!("stands for {} of {peers} peers, the others were NOT TESTED", peers - open),
-            (false, _) => format!("does NOT stand for {}", self.list(&found.failed())),
+            (false, _) => format!("does NOT stand for {}", self.names.list(&found.failed())),
         };
         let most = found.targets.iter().rev().max_by(|a, b| a.loss.total_cmp(&b.loss));
         let most = most.map_or_else(String::new, |target| {
-            format!("; {} loses most, {} of local DP's", self.peer(target.peer), short_up(target.loss))
+            format!(
+                "; {} loses most, {} of local DP's",
+                self.names.peers(&[target.peer]),
+                short_up(target.loss)
+            )
         });
         let exposed = found.exposed().len();
         let exposed = if exposed > 0 { format!("; {exposed} fully exposed") } else { String::new() };
         format!("The {} loss {verdict}{most}{exposed}", found.claim)
     }
 
-    fn peer(&self, peer: usize) -> String {
-        format!("peer {}", self.name(peer))
-    }
-
     /// Everybody's loss and errors.
     fn everybody(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "\n  {:<16} {:>4} {:>9} {:>10} {:>10}", "peer", "hops", "loss", "predicted", "measured")?;
+        writeln!(f, "\n  {:<24} {:>4} {:>9} {:>10} {:>10}", "peer", "hops", "loss", "predicted", "measured")?;
         for target in &self.findings.targets {
             let hops = target.distance.map_or_else(|| "-".to_owned(), |hops| hops.to_string());
             let (predicted, measured) = target.informed.map_or_else(
                 || ("infinite".to_owned(), "-".to_owned()),
                 |errors| (number(errors.predicted), number(errors.measured)),
             );
-            let (name, loss) = (self.name(target.peer), number(target.loss));
-            writeln!(f, "  {name:<16} {hops:>4} {loss:>9} {predicted:>10} {measured:>10}")?;
+            let (name, loss) = (self.names.cell(target.peer, 24), number(target.loss));
+            writeln!(f, "  {name} {hops:>4} {loss:>9} {predicted:>10} {measured:>10}")?;
         }
         Ok(())
     }
@@ -88,7 +80,7 @@ impl Reconstruction {
             "{} peers, {} rounds; observed by {}; {} runs",
             found.peers,
             found.rounds,
-            self.list(&found.observers),
+            self.names.peers(&found.observers),
             found.runs
         )?;
         writeln!(
@@ -116,19 +108,19 @@ impl Reconstruction {
     fn exposure(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.findings;
         let exposed = found.exposed();
-        writeln!(f, "\n  fully exposed (value plus noise is known exactly): {}", self.list(&exposed))?;
+        writeln!(f, "\n  fully exposed (value plus noise is known exactly): {}", self.names.list(&exposed))?;
         let solved = |target: &&Target| target.solved;
         let solved: Vec<usize> = found.targets.iter().filter(solved).map(|target| target.peer).collect();
         if solved != exposed {
-            writeln!(f, "  solved for in these runs, in double precision: {}", self.list(&solved))?;
+            writeln!(f, "  solved for in these runs, in double precision: {}", self.names.list(&solved))?;
         }
         let beyond = found.beyond_doubles();
         if !beyond.is_empty() {
             writeln!(
                 f,
-                "  the exact loss of {} counts directions that double precision cannot tell from rounding\n  \
+                "  the exact loss of {} counts directions that double precision cannot tell from rounding \
                  (singular values below {:e} of the largest): an adversary with more digits sees them, and they count",
-                self.list(&beyond),
+                self.names.list(&beyond),
                 found.tolerance
             )?;
         }
@@ -152,9 +144,9 @@ impl Reconstruction {
         let Some(best) = &search.best else {
             return writeln!(f, "  edges: dropping a single one does not help ({scope})");
         };
-        write!(f, "  edge: drop {} - {}: ", self.name(best.observer), self.name(best.neighbour))?;
+        write!(f, "  edge: drop {} - {}: ", self.names.of(best.observer), self.names.of(best.neighbour))?;
         if !best.protected.is_empty() {
-            write!(f, "{} no longer exposed, {} still; ", self.list(&best.protected), best.exposed)?;
+            write!(f, "{} no longer exposed, {} still; ", self.names.list(&best.protected), best.exposed)?;
         }
         writeln!(
             f,
@@ -204,10 +196,10 @@ impl Reconstruction {
                 f,
                 "\nverdict: PASSED as far as it was tested. {some} at {confidence} % confidence.\n  NOT TESTED for {}: \
                  their loss only shows beyond double precision, and runs in doubles say nothing about it.",
-                self.list(&open)
+                self.names.list(&open)
             );
         }
-        let failed = self.list(&found.failed());
+        let failed = self.names.list(&found.failed());
         let why = match found.verdict {
             Judgement::Understated => "the attack proves more than claimed",
             Judgement::Inconsistent => "the messages' own algebra has more than claimed",
@@ -218,7 +210,11 @@ impl Reconstruction {
         write!(f, "\nverdict: FAILED at {confidence} % confidence: {why}, for {failed}.")?;
         if let Some(worst) = found.worst().filter(|_| found.verdict == Judgement::Understated) {
             let (proven, claimed) = (number(worst.proven_loss), round_up(worst.claimed));
-            write!(f, "\n  peer {}: claimed {claimed}, at least {proven} at 95 %", self.name(worst.peer))?;
+            write!(
+                f,
+                "\n  peer {}: claimed {claimed}, at least {proven} at 95 %",
+                self.names.of(worst.peer)
+            )?;
         }
         Ok(())
     }
@@ -269,17 +265,5 @@ fn number(x: f64) -> String {
             format!("{x:.decimals$}")
         }
         _ => format!("{x:.3e}"),
-    }
-}
-
-/// Names of peers, the first few of them.
-pub(super) fn list(peers: &[usize], names: Option<&[String]>) -> String {
-    const SHOWN: usize = 20;
-    let name = |&peer: &usize| names.map_or_else(|| peer.to_string(), |names| names[peer].clone());
-    let shown: Vec<String> = peers.iter().take(SHOWN).map(name).collect();
-    match peers.len() {
-        0 => "nobody".into(),
-        n if n > SHOWN => format!("{} and {} more", shown.join(", "), n - SHOWN),
-        _ => shown.join(", "),
     }
 }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use sottovoce::transcript;
+use sottovoce::names::Names;
+use sottovoce::{rumor, transcript};
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::Source;
@@ -11,14 +12,17 @@ use sottovoce_views::door::Source;
 use super::Failed;
 use super::reconstruct::{Weighing, attack};
 use crate::Global;
+use crate::account::listeners;
 use crate::graph::count;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine
   sottovoce audit transcript mine/transcript.json
 
-Every message must follow a release with the noise that was agreed on, and go where the plan lets it go; else the account of the run is void. Then what the
-observers heard is attacked: values are drawn anew, since a transcript holds none. Exit code 0: the account stands. 1: it does not.";
+Every message must follow a release with the noise that was agreed on, and go where the plan lets it go; else the account of the run is void. Then, of an
+averaging, what the observers heard is attacked: values are drawn anew, since a transcript holds none. Of learning, the releases are put through the filter
+again: they must cost what the run says it spent. Of a rumour, those who listened name whom they suspect, and the same attack is made on other rumours.
+Exit code 0: the account stands. 1: it does not.";
 
 /// Arguments of `audit transcript`.
 #[derive(Debug, Args)]
@@ -36,11 +40,26 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let file = transcript::File::read(&self.file)?;
-        let problems = file.check()?;
-        if !problems.is_empty() {
-            return Err(Failed(format!("peers did not do what was agreed: {}", problems.join("; "))).into());
+        match transcript::File::read(&self.file)? {
+            transcript::File::Averaging(file) => self.averaging(&file, global),
+            transcript::File::Learning(file) => {
+                kept(file.check()?)?;
+                let found = file.audit()?;
+                global.print(&found)?;
+                stands(found.agrees, "the releases do not cost what the run says it spent")
+            }
+            transcript::File::Rumor(file) => {
+                kept(file.check()?)?;
+                let observers = listeners(&self.observers, file.peers)?;
+                let found = rumor::audit(&file, &observers, self.runs as u64, global.seed)?;
+                global.print(&found)?;
+                stands(found.within_bounds, "the source was found more often than is proven possible")
+            }
         }
+    }
+
+    fn averaging(&self, file: &transcript::Averaging, global: &Global) -> anyhow::Result<()> {
+        kept(file.check()?)?;
         let public = file.public()?.asked(&self.observers, None)?;
         let observers = if public.observers.is_empty() { vec![0] } else { public.observers.clone() };
         if file.past()?.source(&observers) != Source::Planned {
@@ -59,9 +78,19 @@ impl Transcript {
             runs: self.runs,
             seed: global.seed,
         };
-        let names = public.graph.labels().map(<[String]>::to_vec);
+        let names = Names::of_graph(&public.graph);
         let weighing =
             Weighing { weights: Weights::MetropolisPlusOne, lazy: 0.0, target: 0.5, delta: public.delta };
         attack(&question, &Claim::Exact, &weighing, names, global)
     }
+}
+
+/// Refuses a run in which peers did not do what was agreed.
+fn kept(problems: Vec<String>) -> anyhow::Result<()> {
+    let reason = format!("peers did not do what was agreed: {}", problems.join("; "));
+    stands(problems.is_empty(), &reason)
+}
+
+fn stands(holds: bool, reason: &str) -> anyhow::Result<()> {
+    if holds { Ok(()) } else { Err(Failed(reason.to_owned()).into()) }
 }

@@ -11,6 +11,8 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
 use sottovoce_topology::spectrum::{self, Eigenvalue, Method, Spectrum};
 
+use sottovoce::names::Names;
+
 use super::counted;
 
 /// The total-variation distance at which a walk counts as mixed: the usual one.
@@ -31,6 +33,11 @@ pub(crate) struct Inspection {
     pub(super) speed: Speed,
     #[serde(flatten)]
     pub(super) hops: Option<Hops>,
+    /// Every node's neighbours, in number; a list for people.
+    #[serde(skip)]
+    degrees: Vec<usize>,
+    #[serde(skip)]
+    names: Names,
 }
 
 impl Inspection {
@@ -46,7 +53,9 @@ impl Inspection {
             );
         }
         let speed = if graph.nodes() > 1 { Speed::new(graph, &mixing)? } else { Speed::default() };
-        Ok(Self { file, structure, weights, lazy, speed, hops: None })
+        let degrees = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
+        let names = Names::of_graph(graph);
+        Ok(Self { file, structure, weights, lazy, speed, hops: None, degrees, names })
     }
 }
 
@@ -395,6 +404,12 @@ impl fmt::Display for Inspection {
             writeln!(f, "{}{title}", if index > 0 { "\n" } else { "" })?;
             for Row { name, value, meaning } in rows {
                 writeln!(f, "  {name:names$}  {value:values$}  {meaning}")?;
+            }
+        }
+        if f.alternate() {
+            writeln!(f, "\nNodes\n  {:<24}  neighbours", "name")?;
+            for (node, degree) in self.degrees.iter().enumerate() {
+                writeln!(f, "  {}  {degree:>10}", self.names.cell(node, 24))?;
             }
         }
         Ok(())

@@ -7,6 +7,7 @@ use clap::builder::TypedValueParser;
 use sottovoce::averaging::Question;
 use sottovoce::experiment::graph::{self, Place};
 use sottovoce::experiment::{AdversarySpec, Averaging, GraphSpec, Method, MixingSpec, NoiseSpec, TargetSpec};
+use sottovoce::names::Names;
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::Weights;
@@ -92,7 +93,7 @@ impl Plan {
         let sigma = experiment.sigma(&setting, sensitivity, |_| bar.inc(1))?;
         bar.finish_and_clear();
         let Place { graph, .. } = place;
-        let names = graph.labels().map(<[String]>::to_vec);
+        let names = Names::of_graph(&graph);
         let question = Question { observers, sigma, sensitivity, delta: experiment.target.delta, names };
         Ok(Planned { experiment, graph, setting, question })
     }

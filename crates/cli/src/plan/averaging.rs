@@ -17,6 +17,7 @@ use crate::graph::{count, real};
 use sottovoce::experiment::{
     AdversarySpec, Averaging, Chosen, Coalition, Experiment, GraphSpec, Place, TargetSpec,
 };
+use sottovoce::names::end;
 use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
@@ -304,8 +305,10 @@ impl Planned {
     /// The trade-off table, in 100 columns.
     fn table(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
+        // One column more leaves less room for names.
+        let widest = if self.coalition.is_some() { WIDEST - 7 } else { WIDEST };
         let width =
-            plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, WIDEST); // whole numbers
+            plan.rows.iter().map(|row| graph(row).chars().count()).max().unwrap_or(0).clamp(5, widest); // whole numbers
         let heading = format!("epsilon at delta = {:e}", plan.delta);
         let together = self.coalition.as_ref().map_or_else(String::new, |_| format!(" {:>6}", "pooled"));
         writeln!(f, "{heading:>0$}", width + 77 + together.len())?;
@@ -344,8 +347,8 @@ impl Planned {
         }
         writeln!(
             f,
-            "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever\n\
-             sees every message. --verbose shows means, losses and messages."
+            "\nerror: predicted mean squared error, and relative to local DP's; peer: the worst pair of peers; tapper: whoever sees \
+             every message. --verbose shows means, losses and messages."
         )?;
         match &self.coalition {
             Some(coalition) => {
@@ -406,14 +409,6 @@ const WIDEST: usize = 22;
 
 fn graph(row: &Row) -> &str {
     row.graph.as_deref().unwrap_or("-")
-}
-
-/// The end of a long name, which tells more than its beginning.
-fn end(name: &str, width: usize) -> String {
-    match name.chars().count().checked_sub(width) {
-        None | Some(0) => name.to_owned(),
-        Some(more) => format!("…{}", name.chars().skip(more + 1).collect::<String>()),
-    }
 }
 
 /// An epsilon, never rounded down.

@@ -8,15 +8,16 @@ use sottovoce::experiment::{Against, Averaging, Experiment, Rumor, folder_of};
 use sottovoce::plan::{Bound, Target, target};
 
 use super::averaging::Asked;
-use super::rumor;
 use super::written::Out;
+use super::{learning, rumor};
 use crate::Global;
 
 /// Arguments of `plan FILE.toml`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce plan my.toml --out best.toml\n  sottovoce run best.toml\n\n\
-                  The graph, the values, the network, the adversary and the target are the experiment's; the protocol, its noise and its steps are chosen."
+                  The graph, the values, the network, the adversary and the target are the experiment's; the protocol, its noise and its steps are chosen.\n\
+                  Of a learning the task, the graph and the target are given, and the method, the contributions (5, 10, 20 or the experiment's) and the step size are chosen."
 )]
 pub(super) struct File {
     /// The experiment.
@@ -33,8 +34,13 @@ impl File {
         match &experiment {
             Experiment::Averaging(averaging) => self.averaging(averaging, seed, global),
             Experiment::Rumor(rumor) => self.rumor(rumor, seed, global),
-            Experiment::Learning(_) => {
-                bail!("`experiment` is learning: plan it with `sottovoce plan learning` and the same options")
+            Experiment::Learning(asked) => {
+                // The experiment's own number of contributions is one to choose from.
+                let mut iterations = learning::ITERATIONS.to_vec();
+                iterations.push(asked.protocol.iterations);
+                iterations.sort_unstable();
+                iterations.dedup();
+                learning::plan(asked, &iterations, learning::RUNS, seed, &self.out, global)
             }
             Experiment::Paper(paper) => {
                 bail!("`experiment` is paper: {} leaves nothing to choose; run it", paper.figure)

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::written::Out;
 use clap::Args;
-use sottovoce::experiment::{Experiment, GraphFile, LearningTarget, TaskSpec};
+use sottovoce::experiment::{Experiment, GraphFile, Learning, LearningTarget, TaskSpec};
 
 use crate::Global;
 use crate::graph::count;
@@ -21,6 +21,11 @@ const EXAMPLES: &str = "Examples:
 Every method gets the noise that the target asks of it and is tried on the task (without --data: a synthetic look-alike of Houses); step size and
 contributions are those with the least training loss. That choice is made without noise: on private data it is not covered by what is promised.";
 
+/// Contributions of each peer to choose from, where none are given.
+pub(super) const ITERATIONS: [usize; 3] = [5, 10, 20];
+/// Runs over which accuracies, or errors, are measured.
+pub(super) const RUNS: usize = 4;
+
 /// Arguments of `plan learning`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,10 +37,10 @@ pub(crate) struct LearningArgs {
     #[command(flatten)]
     target: LearningTarget,
     /// Contributions of each peer to choose from.
-    #[arg(long, value_name = "T,...", value_delimiter = ',', default_value = "5,10,20", value_parser = count)]
+    #[arg(long, value_name = "T,...", value_delimiter = ',', default_values_t = ITERATIONS, value_parser = count)]
     iterations: Vec<usize>,
     /// Runs over which accuracies, or errors, are measured.
-    #[arg(long, value_name = "N", default_value = "4", value_parser = count)]
+    #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = count)]
     runs: usize,
     #[command(flatten)]
     out: Out,
@@ -43,26 +48,46 @@ pub(crate) struct LearningArgs {
 
 impl LearningArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        self.out.check()?;
-        let (task, notes) = self.task.read(Path::new(""))?;
-        notes.iter().for_each(|text| note(text));
-        input::of_task(&self.task, &task)?;
-        let (task, mixing, place) = self.graph.of_task(Path::new(""), task, global.seed)?;
-        said(place.sha256.as_ref(), &place.notes);
-        let problem = Problem {
-            task: &task,
-            mixing: &mixing,
-            promise: self.target.promise()?,
-            iterations: &self.iterations,
-            runs: self.runs,
-            seed: global.seed,
-            threads: sottovoce_views::parallel::threads(),
+        let asked = Learning {
+            task: self.task.clone(),
+            graph: self.graph.clone(),
+            target: self.target.clone(),
+            ..Learning::default()
         };
-        let bar = global.progress(problem.trials(), "trying methods");
-        let plan = problem.plan(|| bar.inc(1))?;
-        bar.finish_and_clear();
-        let experiment =
-            Experiment::of_learning_plan(&plan, &self.task, &self.graph, &self.target, global.seed)?;
-        self.out.print(plan, &experiment, global)
+        plan(&asked, &self.iterations, self.runs, global.seed, &self.out, global)
     }
+}
+
+/// The best way to learn what is asked for: the task, the graph and the target are given; method, steps and contributions are chosen.
+pub(super) fn plan(
+    asked: &Learning,
+    iterations: &[usize],
+    runs: usize,
+    seed: u64,
+    out: &Out,
+    global: &Global,
+) -> anyhow::Result<()> {
+    out.check()?;
+    let promise = asked.target.promise()?;
+    let (task, notes) = asked.task.read(Path::new(""))?;
+    notes.iter().for_each(|text| note(text));
+    input::of_task(&asked.task, &task)?;
+    let (task, mixing, place) = asked.graph.of_task(Path::new(""), task, seed)?;
+    said(place.sha256.as_ref(), &place.notes);
+    let problem = Problem {
+        task: &task,
+        mixing: &mixing,
+        promise,
+        iterations,
+        runs,
+        seed,
+        delta: asked.target.delta,
+        threads: sottovoce_views::parallel::threads(),
+    };
+    let bar = global.progress(problem.trials(), "trying methods");
+    let _waiting = global.waiting("trying methods");
+    let plan = problem.plan(|| bar.inc(1))?;
+    bar.finish_and_clear();
+    let experiment = Experiment::of_learning_plan(&plan, asked, seed)?;
+    out.print(plan, &experiment, global)
 }

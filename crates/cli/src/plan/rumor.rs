@@ -86,8 +86,9 @@ impl fmt::Display for Planned {
         }
         writeln!(
             f,
-            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours\nwhere all active peers \
-             tell at once; rounds and messages: predicted by mean dynamics; simulations take\nup to a tenth longer, a fifth where peers are few"
+            "\ndelta and uncertainty: Theorems 5, 7 and 8; ours and sharp: one telling at a time; in rounds: ours where all active peers \
+             tell at once; rounds and messages: predicted by mean dynamics (simulations take up to a tenth longer, a fifth where peers \
+             are few)"
         )?;
         writeln!(f, "\n{}", plan.reason)?;
         writeln!(f, "  against {}, for {}; {}", plan.adversary, plan.unit, plan.standing)?;

@@ -10,7 +10,7 @@ use serde::Serialize;
 use sottovoce::experiment::Experiment;
 use sottovoce_report::store;
 
-use crate::Global;
+use crate::{Global, output};
 
 /// Where the experiment goes.
 #[derive(Debug, Args)]
@@ -34,8 +34,6 @@ pub(crate) struct Written<P> {
     /// The file it was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<PathBuf>,
-    #[serde(skip)]
-    text: String,
 }
 
 impl Out {
@@ -64,7 +62,12 @@ impl Out {
                 Ok::<_, anyhow::Error>(file.write_all(text.as_bytes())?)
             })?;
         }
-        global.print(&Written { plan, experiment, out: self.out.clone(), text })
+        global.print(&Written { plan, experiment, out: self.out.clone() })?;
+        // A file's text stays as it is, however wide.
+        match self.out.is_none() && !global.json && !global.quiet {
+            true => output::write(format!("\n{text}").as_bytes()),
+            false => Ok(()),
+        }
     }
 }
 
@@ -77,11 +80,7 @@ impl<P: fmt::Display> fmt::Display for Written<P> {
         }
         match &self.out {
             Some(out) => write!(f, "\nexperiment: {0}   (run it: sottovoce run {0})", out.display()),
-            None => write!(
-                f,
-                "\nThe experiment that executes the choice (--out FILE.toml writes it):\n\n{}",
-                self.text
-            ),
+            None => write!(f, "\nThe experiment that executes the choice (--out FILE.toml writes it):"),
         }
     }
 }

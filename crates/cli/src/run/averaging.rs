@@ -10,7 +10,7 @@ use crate::Global;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --graph friends.graphml --values mine.csv --epsilon 2
-  sottovoce run averaging --graph a.txt --values mine.csv --range 0:200 --sigma 50 --relay-noise 0.1
+  sottovoce run averaging --graph a.txt --values mine.csv --range 0:200 --sigma 50 --steps 9
   sottovoce run averaging --peers 32 --drop 0.01 --crashes 3@500 --timeout 2000 --seeds 10
   sottovoce run averaging --peers 16 --protocol butterfly --epsilon 1 --no-report --json
 

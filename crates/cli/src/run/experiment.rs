@@ -17,14 +17,17 @@ use crate::Global;
 
 /// The experiment beside its report.
 pub(super) const EXPERIMENT: &str = "experiment.toml";
+/// What happened, beside the report.
+pub(super) const TRANSCRIPT: &str = "transcript.json";
 /// What lies beside the page of an averaging: how to run it again, what happened, and what is printed with --json.
-const BESIDE: [(&str, &str); 3] = [
-    (EXPERIMENT, AGAIN),
-    ("transcript.json", "who released what, and who sent what to whom"),
-    ("result.json", "what is printed with --json"),
-];
+const BESIDE: [(&str, &str); 3] =
+    [(EXPERIMENT, AGAIN), (TRANSCRIPT, HAPPENED), ("result.json", "what is printed with --json")];
+/// What a page shows, as data.
+const PAGE_DATA: &str = "report.json";
 /// What an experiment's file is for.
 pub(super) const AGAIN: &str = "the experiment, to be run again";
+/// What a transcript is for.
+pub(super) const HAPPENED: &str = "who released what, and who sent what to whom";
 
 /// Arguments of `run FILE.toml`.
 #[derive(Debug, Args)]
@@ -90,20 +93,23 @@ fn average(
         AveragingReport::free(out, place.overwrite)?;
         store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
     }
-    let bar = global.progress(averaging::parts(experiment), "averaging, accounting");
-    let mut found = averaging::run(experiment, folder, seed, || bar.inc(1))?;
+    let _waiting = global.waiting("averaging, accounting");
+    let bar = global.progress(averaging::parts(experiment), "reading, finding the noise");
+    let mut found = averaging::run(experiment, folder, seed, |next| {
+        bar.inc(1);
+        bar.set_message(next);
+    })?;
     bar.finish_and_clear();
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
-        let transcript =
-            found.transcript.as_ref().map(transcript::File::to_json).transpose()?.unwrap_or_default();
+        let transcript = found.transcript.as_ref().map(transcript::to_json).transpose()?.unwrap_or_default();
         let mut all = Vec::new();
         if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
             report.provenance.seed = Some(seed);
             report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
-            all = report.files()?;
+            all = global.headed_files(report.files()?, seed)?;
         }
         let contents = [
             whole.from_anywhere(folder).to_toml()?.into_bytes(),
@@ -116,23 +122,44 @@ fn average(
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
 
+impl Global {
+    /// The files of a page, with what they rest on in `report.json` as in every other document.
+    fn headed_files(
+        &self,
+        files: Vec<(String, Vec<u8>)>,
+        seed: u64,
+    ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+        let own = Self { seed, ..self.clone() };
+        let one = |(name, content): (String, Vec<u8>)| match name == PAGE_DATA {
+            true => Ok((name, own.headed(&String::from_utf8(content)?)?.into_bytes())),
+            false => Ok((name, content)),
+        };
+        files.into_iter().map(one).collect()
+    }
+}
+
 fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyhow::Result<()> {
     let out = place.folder()?;
     if let Some(out) = &out {
         RumorReport::free(out, place.overwrite)?;
-        store::check(out, &[EXPERIMENT], place.overwrite)?;
+        store::check(out, &[EXPERIMENT, TRANSCRIPT], place.overwrite)?;
     }
     let bar = global.progress(rumor::PARTS, "spreading, attacking");
-    let mut found = rumor::run(&experiment.settings(seed)?, || bar.inc(1))?;
+    let settings = experiment.settings(seed)?;
+    let mut found = rumor::run(&settings, || bar.inc(1))?;
     bar.finish_and_clear();
     let files = match &out {
         Some(out) => {
             global.sign(&mut found.report.provenance);
             found.report.provenance.seed = Some(seed);
             let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
-            found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
-            let mut files = found.report.files()?;
+            let told = std::mem::take(&mut found.told);
+            let transcript = transcript::Rumor::new(&whole, &settings, told)?;
+            let told = "who told whom, and so who began";
+            found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), told.into())];
+            let mut files = global.headed_files(found.report.files()?, seed)?;
             files.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
+            files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
             store::write(out, &files, place.overwrite)?
         }
         None => Vec::new(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
-use super::experiment::{AGAIN, EXPERIMENT};
+use super::experiment::{AGAIN, EXPERIMENT, HAPPENED, TRANSCRIPT};
 use super::{Place, Printed};
 use crate::Global;
 use crate::graph::count;
@@ -14,6 +14,7 @@ use crate::input;
 use crate::output::note;
 use sottovoce::experiment::{self, Experiment};
 use sottovoce::learning::{Checkpoint, Noise, Run};
+use sottovoce::transcript;
 use sottovoce_report::{LearningReport, store};
 
 const EXAMPLES: &str = "Examples:
@@ -23,7 +24,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
-  sottovoce run learning --data visits.csv --label ill --category ward=a,b,c --peer-column hospital
+  sottovoce run learning --data visits.csv --label ill --category ward=a,b --peer-column hospital
   sottovoce run learning --data houses.csv --label price --objective squared --bounds bounds.csv
   sottovoce run learning --data train-images-idx3-ubyte.gz --classes 10
 
@@ -80,7 +81,7 @@ pub(super) fn learn(
     let out = place.folder()?;
     if let Some(out) = &out {
         LearningReport::free(out, place.overwrite)?;
-        store::check(out, &[EXPERIMENT], place.overwrite)?;
+        store::check(out, &[EXPERIMENT, TRANSCRIPT], place.overwrite)?;
     }
     let ready = experiment.ready(folder, seed)?;
     ready.notes.iter().for_each(|text| note(text));
@@ -98,11 +99,14 @@ pub(super) fn learn(
     let written = match &out {
         Some(out) => {
             let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
-            let text = Experiment::Learning(Box::new(whole)).from_anywhere(folder).to_toml()?.into_bytes();
+            let whole = Experiment::Learning(Box::new(whole));
+            let text = whole.from_anywhere(folder).to_toml()?.into_bytes();
+            let transcript = transcript::Learning::new(&whole, &run, experiment.target.delta)?;
             let mut report = found.report(global.provenance())?;
-            report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
+            report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), HAPPENED.into())];
             let mut files = report.files(global.document(&found)?.into_bytes())?;
             files.push((EXPERIMENT.into(), text));
+            files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
             store::write(out, &files, place.overwrite)?
         }
         None => Vec::new(),

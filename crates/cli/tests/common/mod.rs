@@ -3,6 +3,8 @@
 // Not every file of tests uses all of it.
 #![allow(dead_code)]
 
+pub(crate) mod commands;
+
 use assert_cmd::Command;
 use serde_json::Value;
 
@@ -25,10 +27,15 @@ pub(crate) fn number(value: &Value, path: &str) -> f64 {
     value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {value}"))
 }
 
+/// What was printed as one line, wherever lines were broken.
+pub(crate) fn flat(printed: &[u8]) -> String {
+    String::from_utf8_lossy(printed).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// Fails with exit code 2, a message with each of the words, and nothing on standard output.
 pub(crate) fn refused(arguments: &str, words: &[&str]) {
     let output = sottovoce(arguments).assert().code(2).get_output().clone();
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    let message = flat(&output.stderr);
     assert!(output.stdout.is_empty(), "{arguments}");
     for word in words {
         assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");

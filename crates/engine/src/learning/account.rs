@@ -3,16 +3,14 @@
 use std::fmt;
 
 use serde::Serialize;
-use sottovoce_privacy::{limits, round_up};
-use sottovoce_views::descent::{self, DescentLoss};
+use sottovoce_privacy::{Adversary, limits, round_up};
+use sottovoce_views::descent::DescentLoss;
+use sottovoce_views::door;
 
-use super::calibrate::Currency;
-use super::losses::Question;
+use super::losses::{Past, Question};
+use crate::names::Names;
 use crate::terms::Stated;
 use crate::{Result, require};
-
-/// Room for rounding, for each iteration, when a loss becomes a guarantee.
-const ROUNDING: f64 = 1e-9;
 
 /// Everything found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,6 +18,9 @@ const ROUNDING: f64 = 1e-9;
 pub struct Accounted {
     /// What losses are counted in.
     pub unit: &'static str,
+    /// What the peers are called.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
     /// The method's name.
     pub method: &'static str,
     /// Rounds of averaging after each gradient step.
@@ -54,32 +55,47 @@ pub struct Accounted {
 /// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> Result<Accounted> {
+    let names = run.mixing.map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
+    account_named(run, observers, sigma, delta, names)
+}
+
+/// The same, of peers with names of their own.
+pub fn account_named(
+    run: &Question,
+    observers: &[usize],
+    sigma: f64,
+    delta: f64,
+    names: Names,
+) -> Result<Accounted> {
     require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
     let way = run.method.way();
-    let ours = way.to_observers(run, observers)?;
-    let wire_tapper = descent::wire_tapper(run.peers, run.iterations)?;
-    let worst = ours.worst().0;
+    let overheard = way.overheard(run, &Past::PLANNED)?;
+    let towards = match observers {
+        [one] => Adversary::Peer(*one),
+        _ => Adversary::Coalition(observers.to_vec()),
+    };
+    let ours = door::account(&overheard, &towards)?;
+    let wire_tapper = door::account(&overheard, &Adversary::WireTapper)?;
+    let worst = ours.leakage.worst().0;
     let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());
     let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
-    for (loss, currency) in [(&ours, way.currency()), (&wire_tapper, Currency::Gaussian)] {
-        let mut guarantee = loss.guarantee(worst, 1.0, sigma)?;
-        if currency == Currency::Concentrated {
-            let units = loss.losses[worst] + ROUNDING * run.iterations as f64;
-            guarantee.loss = currency.loss(units, sigma)?;
-        }
-        statements.push(format!("peer {worst}: {}", guarantee.state(delta)?));
+    for account in [&ours, &wire_tapper] {
+        let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
+        let who = format!("peer {}", names.of(worst));
+        statements.push(format!("{who}: {}", names.state(&guarantee, delta)?));
         guarantee.not_covered.extend(further.clone());
-        guarantees.push(Stated::new(format!("peer {worst}, the worst off"), &guarantee, delta)?);
+        guarantees.push(Stated::new(format!("{who}, the worst off"), &guarantee, delta)?.named(&names));
         not_covered = guarantee.not_covered;
     }
     Ok(Accounted {
         unit: "one local release",
+        names,
         method: way.name(),
         rounds: way.rounds(run.peers),
         sigma,
         published: way.published_to_observers(run, observers)?,
-        ours,
-        wire_tapper,
+        ours: ours.leakage,
+        wire_tapper: wire_tapper.leakage,
         statements,
         guarantees,
         not_covered,
@@ -94,7 +110,7 @@ impl Accounted {
         format!(
             "No peer loses more than epsilon {} at delta {delta:e} to {}; to someone who sees every message it is {}",
             shown(0),
-            self.ours.adversary,
+            self.names.adversary(&self.ours.adversary),
             shown(1)
         )
     }
@@ -102,13 +118,13 @@ impl Accounted {
     /// Losses of all peers.
     fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let printed = if self.published.is_some() { "printed" } else { "" };
-        writeln!(f, "  peer    ours            {printed}")?;
+        writeln!(f, "  {:<24} {:<16}{printed}", "peer", "ours")?;
         for (peer, loss) in self.ours.losses.iter().enumerate() {
             let printed = self
                 .published
                 .as_ref()
                 .map_or_else(String::new, |published| round_up(published.losses[peer]));
-            writeln!(f, "  {peer:<8}{:<16}{printed}", round_up(*loss))?;
+            writeln!(f, "  {} {:<16}{printed}", self.names.cell(peer, 24), round_up(*loss))?;
         }
         writeln!(f)
     }
@@ -130,7 +146,7 @@ impl fmt::Display for Accounted {
             self.unit,
             self.ours.iterations,
             self.averaged(),
-            self.ours.adversary
+            self.names.adversary(&self.ours.adversary)
         )?;
         if f.alternate() {
             self.list(f)?;

@@ -1,7 +1,8 @@
 //! From a target to the noise: the same accountants that judge a run.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Gdp, Loss};
+
+pub use sottovoce_views::descent::Currency;
 
 use super::Settings;
 use super::losses::Question;
@@ -39,27 +40,6 @@ pub enum Target {
         /// Delta.
         delta: f64,
     },
-}
-
-/// In which currency a unit loss `m` is paid once the noise is `sigma`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Currency {
-    /// Exactly Gaussian: `mu² = m / sigma²`.
-    Gaussian,
-    /// A Rényi loss of `order m / (2 sigma²)` at every order.
-    Concentrated,
-}
-
-impl Currency {
-    /// The loss that `m` units are at noise `sigma` (in sensitivities).
-    pub fn loss(self, units: f64, sigma: f64) -> Result<Loss> {
-        let mu_squared = units / (sigma * sigma);
-        Ok(match self {
-            Self::Gaussian => Loss::Gdp(Gdp::of_square(mu_squared)?),
-            Self::Concentrated => Loss::zcdp(0.5 * mu_squared)?,
-        })
-    }
 }
 
 /// How much may be lost, and to whom.

@@ -15,6 +15,9 @@ pub trait Engine {
     /// spent.
     fn advance(&mut self, seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool>;
 
+    /// One step; shows what peers release, to someone who sees every message: `(peer, its model before, which is known by then, and after)`.
+    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool>;
+
     /// Where it stands.
     fn state(&self) -> State;
 
@@ -32,8 +35,16 @@ pub trait Engine {
     /// Steps done.
     fn done(&self) -> usize;
 
+    /// How often each peer has released something.
+    fn released(&self) -> Vec<usize>;
+
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most so far.
     fn spent(&self) -> f64;
+
+    /// The same of one peer: where all contribute alike, that of any.
+    fn spent_by(&self, _peer: Peer) -> f64 {
+        self.spent()
+    }
 
     /// Why somebody no longer contributes, if so.
     fn stopped(&self) -> Option<Overspent>;
@@ -76,12 +87,25 @@ impl<'a> Descent<'a> {
     }
 }
 
-impl Engine for Descent<'_> {
-    fn advance(&mut self, _seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool> {
+impl Descent<'_> {
+    fn iterate(&mut self, hear: Option<&mut dyn FnMut(Peer, &[f64])>) -> Result<bool> {
         let Self { task, seed, step, run, .. } = self;
         let descend = |peer, iteration, value: &mut [f64]| task.descend(*seed, peer, iteration, *step, value);
         // Everyone has the same budget: once it is spent, nothing new is learned.
-        Ok(run.stopped().is_none() && run.iterate(&descend)? && run.stopped().is_none())
+        Ok(run.stopped().is_none() && run.iterate_heard(&descend, hear)? && run.stopped().is_none())
+    }
+}
+
+impl Engine for Descent<'_> {
+    fn advance(&mut self, _seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool> {
+        self.iterate(None)
+    }
+
+    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        let (before, width) = (self.run.values().to_vec(), self.task.parameters());
+        self.iterate(Some(&mut |peer: Peer, after: &[f64]| {
+            hear(peer, &before[peer * width..][..width], after)
+        }))
     }
 
     fn state(&self) -> State {
@@ -103,6 +127,10 @@ impl Engine for Descent<'_> {
 
     fn done(&self) -> usize {
         self.run.iteration()
+    }
+
+    fn released(&self) -> Vec<usize> {
+        vec![self.run.released(); self.task.peers()]
     }
 
     fn spent(&self) -> f64 {

@@ -4,7 +4,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::losses::Question;
 use super::method::{Entry, Options};
-use super::{Learned, Measures, Promise, Run, Session, Settings, Task};
+use super::{Learned, Measures, Method, Promise, Run, Session, Settings, Task};
 use crate::{Result, require};
 
 /// A method as it was chosen.
@@ -23,10 +23,22 @@ pub struct Choice {
 impl Choice {
     /// The settings but for the noise.
     pub fn settings(&self, task: &Task, mixing: Option<&Mixing>, seed: u64) -> Result<Settings> {
+        let markov =
+            |method: &Method, distance| method.way().markov_step(task, mixing, self.iterations, distance);
+        self.settings_with(mixing, seed, markov)
+    }
+
+    /// The same where the step size for an optimum at some distance is known otherwise.
+    pub fn settings_with(
+        &self,
+        mixing: Option<&Mixing>,
+        seed: u64,
+        markov: impl FnOnce(&Method, f64) -> Result<f64>,
+    ) -> Result<Settings> {
         require(self.iterations > 0, "iterations", 0, "give at least 1")?;
         let method = self.method.method(&self.options, mixing)?;
         let step = match (self.options.markov_step, self.step) {
-            (Some(distance), _) => method.way().markov_step(task, mixing, self.iterations, distance)?,
+            (Some(distance), _) => markov(&method, distance)?,
             (None, given) => given.unwrap_or(method.way().step_sizes().0),
         };
         Ok(Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed })
@@ -51,17 +63,16 @@ impl Noise {
         }
     }
 
-    /// Sets the noise; returns the last step, where the promise ends the run at one.
-    fn settle(&self, task: &Task, mixing: Option<&Mixing>, settings: &mut Settings) -> Result<Option<usize>> {
-        let question = Question::of(task, mixing, settings);
+    /// Sets the noise of a run that decides this much; returns the last step, where the promise ends the run at one.
+    pub fn settle(&self, question: &Question, settings: &mut Settings) -> Result<Option<usize>> {
         let last_step = match *self {
             Self::Calibrated(promise) => {
-                settings.sigma = promise.sigma(&question)?;
+                settings.sigma = promise.sigma(question)?;
                 None
             }
             Self::Given(sigma, promise) => {
                 settings.sigma = sigma;
-                promise.map_or(Ok(None), |promise| promise.limit(&question, settings))?
+                promise.map_or(Ok(None), |promise| promise.limit(question, settings))?
             }
         };
         let remedy = "the budget is spent by the first step; raise the noise or the budget";
@@ -100,9 +111,10 @@ impl<'a> Job<'a> {
     }
 
     /// The settings, calibrated where a target is given, and the last step that the target allows.
-    fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
+    pub fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
         let mut settings = self.choice.settings(self.task, self.mixing, seed)?;
-        let last_step = self.noise.settle(self.task, self.mixing, &mut settings)?;
+        let question = Question::of(self.task, self.mixing, &settings);
+        let last_step = self.noise.settle(&question, &mut settings)?;
         Ok((settings, last_step))
     }
 

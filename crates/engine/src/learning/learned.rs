@@ -11,6 +11,7 @@ use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
 use super::{Measures, Spread, Task, Trivial};
 use crate::Result;
+use crate::names::Names;
 use crate::origin::graph_hash;
 use crate::terms::{Stated, promised};
 
@@ -54,11 +55,14 @@ pub struct Learned {
     /// The files that the rows came from, with their hashes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<Source>,
+    /// The public bounds from which labels were scaled to -1..1: a prediction `p` of the model stands for `low + (p + 1) (high - low) / 2`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_bounds: Option<(f64, f64)>,
     /// Number of peers.
     pub peers: usize,
     /// What they are called, in their order, where they have names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
     /// Parameters of the model.
     pub parameters: usize,
     /// Contributions of each peer.
@@ -117,6 +121,9 @@ pub struct Learned {
     /// How many rows each peer holds.
     #[serde(skip)]
     pub(super) rows: Vec<usize>,
+    /// Squared Gaussian loss of each peer towards a wire-tapper.
+    #[serde(skip)]
+    pub(super) spent_by: Vec<f64>,
     /// Guarantees as a page shows them.
     #[serde(skip)]
     pub(super) lines: Vec<GuaranteeLine>,
@@ -140,8 +147,10 @@ impl Learned {
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
-        let statements = promised.iter().map(|one| one.state(delta)).collect::<Result<_, _>>()?;
-        let stated = promised.iter().map(|one| Stated::new("any peer's data", one, delta));
+        let of_graph = || run.mixing().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
+        let names = Names::new(task.names()).or(of_graph);
+        let statements = promised.iter().map(|one| names.state(one, delta)).collect::<Result<_, _>>()?;
+        let stated = promised.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names)));
         let guarantees = &promised;
         let without_noise = silent.session().measures();
         Ok(Self {
@@ -149,8 +158,8 @@ impl Learned {
             task: task.name.clone(),
             method: settings.method.name(),
             data: task.sources().to_vec(),
+            label_bounds: task.label_bounds(),
             peers: task.peers(),
-            names: task.names().map(<[String]>::to_vec),
             parameters: task.parameters(),
             iterations: settings.iterations,
             step: settings.step,
@@ -170,14 +179,16 @@ impl Learned {
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
-            guarantees: stated.collect::<Result<_, _>>()?,
+            guarantees: stated.collect::<Result<_>>()?,
             not_covered: task.not_covered(),
             model,
             curve: run.curve().to_vec(),
             curve_without_noise: silent.curve().to_vec(),
             delta,
             rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
-            lines: guarantees.iter().map(|one| line(one, delta)).collect::<Result<_>>()?,
+            spent_by: (0..task.peers()).map(|peer| session.spent_by(peer)).collect(),
+            lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
+            names,
             data_hash: data_hash(task),
             graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
         })
@@ -228,7 +239,7 @@ impl Learned {
             ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
         ]);
-        if let Some(names) = &self.names {
+        if let Some(names) = self.names.all() {
             facts.push(("peers".to_owned(), shortened(names)));
         }
         for source in &self.data {
@@ -247,6 +258,20 @@ impl Learned {
             facts.push(("paused".to_owned(), "go on with --resume".to_owned()));
         }
         facts
+    }
+}
+
+impl Learned {
+    /// Every peer's rows, and what is left of its privacy.
+    fn everybody(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "\n  {:<24} {:>8} {:>12}", "peer", "rows", "epsilon")?;
+        for (peer, (rows, spent)) in self.rows.iter().zip(&self.spent_by).enumerate() {
+            let epsilon = self.epsilon(*spent).ok().filter(|_| self.sigma > 0.0);
+            let epsilon = epsilon.map_or_else(|| "no bound".to_owned(), round_up);
+            writeln!(f, "  {} {rows:>8} {epsilon:>12}", self.names.cell(peer, 24))?;
+        }
+        let to = self.lines.first().map_or("whoever sees every message", |line| line.adversary.as_str());
+        writeln!(f, "  epsilon: of all that a peer contributed, at delta = {:e}, against {to}", self.delta)
     }
 }
 
@@ -272,6 +297,9 @@ impl fmt::Display for Learned {
         writeln!(f, "{}\n\n{}\n", self.headline(), self.title())?;
         for (label, value) in self.facts() {
             writeln!(f, "  {label:<30} {value}")?;
+        }
+        if f.alternate() {
+            self.everybody(f)?;
         }
         writeln!(f, "\n{STARRED}\n\nWhat is promised")?;
         if self.statements.is_empty() {

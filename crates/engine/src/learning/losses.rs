@@ -12,6 +12,7 @@
 
 use serde::Serialize;
 use sottovoce_privacy::Standing;
+use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
@@ -70,6 +71,22 @@ impl Revealed {
         let pairs = Pairs::of(peers, |_, _| iterations as f64);
         Self { pairs, currency: Currency::Gaussian, standing: Standing::Proven }
     }
+}
+
+/// How far a run went, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct Past<'a> {
+    /// Steps that were made.
+    pub steps: usize,
+    /// After how many of them the state was shown.
+    pub shown: &'a [usize],
+    /// Where tokens went; empty where nothing walked, or has not yet: then paths are those of the seed.
+    pub paths: &'a [TokenPath],
+}
+
+impl Past<'_> {
+    /// All of a run to come.
+    pub const PLANNED: Self = Self { steps: usize::MAX, shown: &[], paths: &[] };
 }
 
 /// All of a run that decides what it reveals: no data, no noise.
@@ -133,6 +150,6 @@ impl<'a> Question<'a> {
 
     /// What pairs lose by the whole run of this seed.
     pub fn revealed(&self) -> Result<Revealed> {
-        self.method.way().revealed(self, usize::MAX, &[])
+        self.method.way().revealed(self, &Past::PLANNED)
     }
 }

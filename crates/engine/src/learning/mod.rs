@@ -8,13 +8,16 @@
 //! ```
 //!
 //! * [`method`]: the ways to learn, one file each; [`engine`]: what a run of any of them is; [`losses`]: what is asked of them all;
-//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints;
-//! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, without running anything; [`plan`]: which way is best.
+//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints; [`transcript`]: what
+//!   happened, without values, and what it revealed;
+//! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, without running anything; [`plan`]: which way is best;
+//! * [`canary`]: an attack on runs.
 //!
 //! Guarantees speak of replacing one user's data (`docs/theorems/preparing-data.md`): how many rows there are and who holds them is public.
 
 pub mod account;
 pub mod calibrate;
+pub mod canary;
 pub mod engine;
 pub mod job;
 mod learned;
@@ -25,6 +28,7 @@ pub mod plan;
 pub mod report;
 pub mod run;
 pub mod session;
+pub mod transcript;
 
 pub use calibrate::{Against, Promise, Target};
 pub use job::{Choice, Job, Noise};
@@ -34,3 +38,4 @@ pub use method::{Gossip, Method, Walk};
 pub use run::{Checkpoint, Run};
 pub use session::{Session, Settings, State};
 pub use sottovoce_learning::{Batch, Bounds, Data, Measures, Origin, Spread, Task, Trivial};
+pub use transcript::Transcript;

@@ -2,14 +2,12 @@
 //!
 //! Where tokens go depends on no data: the path can be drawn beforehand, by the very code that learns, with gradients left out.
 
-use std::collections::BTreeMap;
-
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::walk::{Course, Steps, Visit};
-use sottovoce_simulator::walk::{FastWalk, Passage, WalkSetup, WalkTranscript, passages};
+use sottovoce_protocol::walk::{Course, Steps, TokenPath};
+use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
-use sottovoce_views::walk::{Odometer, Trajectory};
+use sottovoce_views::walk::{Trajectory, along};
 
 use super::method::{Walk, Way, launches};
 use crate::{Result, require};
@@ -21,19 +19,23 @@ const MOST_VISITS: usize = 1 << 30;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     peers: usize,
-    tokens: usize,
-    visits: Vec<(Peer, Visit)>,
+    tokens: Vec<TokenPath>,
 }
 
 impl Path {
+    /// A path that was taken, or is drawn.
+    pub fn of(peers: usize, tokens: Vec<TokenPath>) -> Self {
+        Self { peers, tokens }
+    }
+
     /// The path that a run of this seed takes, in which everyone contributes `cap` times at most, and as often on average.
     pub fn draw(mixing: &Mixing, walk: Walk, cap: usize, seed: u64) -> Result<Self> {
-        let (peers, tokens) = (mixing.nodes(), walk.tokens);
+        let (peers, count) = (mixing.nodes(), walk.tokens);
         let steps = walk.steps(peers, cap);
         let remedy = format!(
-            "{tokens} tokens would make {steps} steps each, {MOST_VISITS} in all are feasible; give less"
+            "{count} tokens would make {steps} steps each, {MOST_VISITS} in all are feasible; give less"
         );
-        require(steps.saturating_mul(tokens) <= MOST_VISITS, "iterations", cap, remedy)?;
+        require(steps.saturating_mul(count) <= MOST_VISITS, "iterations", cap, remedy)?;
         let setup = WalkSetup {
             mixing,
             course: Course {
@@ -44,28 +46,32 @@ impl Path {
                 noise: 0.0,
                 cap,
             },
-            launch: launches(seed, tokens, peers),
+            launch: launches(seed, count, peers),
             budget: f64::INFINITY,
             start: vec![0.0],
         };
-        let mut visits = Vec::with_capacity(steps * tokens);
+        let mut tokens = vec![TokenPath::default(); count];
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
-        FastWalk::new(setup, seed, nothing)?.run(|_, holder, visit| visits.push((holder, visit)))?;
-        Ok(Self { peers, tokens, visits })
+        FastWalk::new(setup, seed, nothing)?.run(|token, holder, visit| tokens[token].push(holder, visit))?;
+        Ok(Self { peers, tokens })
+    }
+
+    /// One after the other.
+    pub fn into_tokens(self) -> Vec<TokenPath> {
+        self.tokens
     }
 
     /// How often a token leaves its holder.
     pub fn moves(&self) -> u64 {
-        self.visits
-            .iter()
-            .zip(self.visits.iter().skip(self.tokens))
-            .filter(|(one, next)| one.0 != next.0)
-            .count() as u64
+        let moves = |token: &TokenPath| {
+            token.iter().zip(token.iter().skip(1)).filter(|(one, next)| one.0 != next.0).count()
+        };
+        self.tokens.iter().map(moves).sum::<usize>() as u64
     }
 
     /// Steps of each token.
     pub fn steps(&self) -> usize {
-        self.visits.len() / self.tokens.max(1)
+        self.tokens.first().map_or(0, TokenPath::len)
     }
 
     /// What every peer has learnt of every other if all tokens are shown after so many steps.
@@ -75,27 +81,8 @@ impl Path {
 
     /// The same if all tokens were shown on the way, too: after each of the numbers of steps in `shown`.
     pub fn losses_shown(&self, steps: usize, shown: &[usize]) -> Result<Vec<Trajectory>> {
-        let mut all: Option<Vec<Trajectory>> = None;
-        for token in 0..self.tokens {
-            let mut odometer = Odometer::everyone(self.peers)?;
-            let visits = self.visits.iter().skip(token).step_by(self.tokens).take(steps);
-            for (step, &(holder, visit)) in visits.enumerate() {
-                if shown.contains(&step) {
-                    odometer.show();
-                }
-                odometer.visit(holder, visit)?;
-            }
-            let losses = odometer.conclude(true);
-            all = Some(match all {
-                None => losses,
-                Some(sums) => sums
-                    .into_iter()
-                    .zip(&losses)
-                    .map(|(sum, token)| sum.and(token))
-                    .collect::<Result<_, _>>()?,
-            });
-        }
-        Ok(all.unwrap_or_default())
+        let everyone: Vec<Vec<usize>> = (0..self.peers).map(|peer| vec![peer]).collect();
+        Ok(along(self.peers, &self.tokens, &everyone, steps, shown)?)
     }
 
     /// Steps after which no pair has lost more than `most` units: all of them, or else about as many as can be.
@@ -112,67 +99,6 @@ impl Path {
         }
         Ok(low)
     }
-}
-
-/// What every peer has learnt of every other from a run on a network with faults, if all tokens are shown at its end.
-///
-/// Where a token took a detour there may be two copies. What both can show is covered by showing the token to everyone at the fork
-/// (`docs/theorems/random-walks.md`); each copy is then accounted for on its own.
-pub fn with_detours(transcript: &WalkTranscript, tokens: usize, peers: usize) -> Result<Vec<Trajectory>> {
-    let mut copies: BTreeMap<(usize, Epoch), Copy> = BTreeMap::new();
-    for passage in passages(transcript) {
-        match passage {
-            Passage::Held { token, epoch, peer, step, visit } => {
-                copies.entry((token, epoch)).or_default().visits.push((step, peer, visit));
-            }
-            Passage::Rerouted { token, epoch, detour, step } => {
-                copies.entry((token, epoch)).or_default().forks.push((step, detour));
-            }
-        }
-    }
-    let mut all = vec![Odometer::everyone(peers)?.conclude(false)];
-    for token in 0..tokens {
-        follow(&copies, (token, (0, 0)), Odometer::everyone(peers)?, &mut all)?;
-    }
-    let sum = |sum: Vec<Trajectory>, more: Vec<Trajectory>| -> Result<Vec<Trajectory>> {
-        sum.into_iter().zip(&more).map(|(sum, more)| Ok(sum.and(more)?)).collect()
-    };
-    let mut all = all.into_iter();
-    let first = all.next().unwrap_or_default();
-    all.try_fold(first, sum)
-}
-
-type Epoch = (usize, Peer);
-
-/// Who held a copy of a token, and where others forked off.
-#[derive(Default)]
-struct Copy {
-    visits: Vec<(usize, Peer, Visit)>,
-    forks: Vec<(usize, Epoch)>,
-}
-
-fn follow(
-    copies: &BTreeMap<(usize, Epoch), Copy>,
-    which: (usize, Epoch),
-    mut odometer: Odometer,
-    all: &mut Vec<Vec<Trajectory>>,
-) -> Result<()> {
-    let nobody = Copy::default();
-    let copy = copies.get(&which).unwrap_or(&nobody);
-    let mut forks = copy.forks.clone();
-    forks.sort_unstable();
-    let mut forks = forks.into_iter().peekable();
-    for &(step, holder, visit) in &copy.visits {
-        while let Some((_, detour)) = forks.next_if(|(fork, _)| *fork <= step) {
-            follow(copies, (which.0, detour), odometer.fork(), all)?;
-        }
-        odometer.visit(holder, visit)?;
-    }
-    for (_, detour) in forks {
-        follow(copies, (which.0, detour), odometer.fork(), all)?;
-    }
-    all.push(odometer.conclude(true));
-    Ok(())
 }
 
 /// Losses of all pairs, in short.
@@ -223,7 +149,7 @@ pub fn pairs(losses: &[Trajectory]) -> Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sottovoce_protocol::walk::Patience;
+    use sottovoce_protocol::walk::{Patience, Visit};
     use sottovoce_simulator::network::{Faults, Network};
     use sottovoce_simulator::walk::{WalkOutcome, WalkRun};
     use sottovoce_topology::family::{Family, generate};
@@ -243,6 +169,10 @@ mod tests {
 
     fn draw(mixing: &Mixing, seed: u64) -> Path {
         Path::draw(mixing, WALK, CAP, seed).unwrap()
+    }
+
+    fn visits(path: &Path) -> Vec<(Peer, Visit)> {
+        path.tokens[0].iter().collect()
     }
 
     fn run(mixing: &Mixing, network: Network) -> WalkOutcome {
@@ -270,31 +200,9 @@ mod tests {
         let mixing = mixing();
         let drawn = draw(&mixing, 7);
         let outcome = run(&mixing, Network::perfect());
-        assert_eq!(outcome.path(0), drawn.visits);
+        assert_eq!(outcome.path(0), visits(&drawn));
         // Every move is one message and one answer.
         assert_eq!(outcome.sent, 2 * drawn.moves());
-        let (before, after) =
-            (drawn.losses(usize::MAX).unwrap(), with_detours(&outcome.transcript, 1, PEERS).unwrap());
-        assert_eq!(before, after);
-    }
-
-    #[test]
-    fn detours_are_counted_in_every_copy() {
-        let mixing = mixing();
-        let network = Network { drop: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
-        let outcome = run(&mixing, network);
-        assert!(outcome.reroutings() > 0);
-        let losses = with_detours(&outcome.transcript, 1, PEERS).unwrap();
-        // Whoever contributed loses something when the result is shown, and never more than its contributions.
-        for u in 0..PEERS {
-            let count =
-                outcome.path(0).iter().filter(|visit| **visit == (u, Visit::Contributed)).count() as f64;
-            assert!(count <= 4.0);
-            for (v, to) in losses.iter().enumerate().filter(|(v, _)| *v != u) {
-                let loss = to.convex[u];
-                assert!((loss > 0.0) == (count > 0.0) && loss <= count + 1e-12, "{u} {v}: {loss} {count}");
-            }
-        }
     }
 
     /// A token that is shown after every step hides nothing: each contribution is seen in its own noise alone.
@@ -308,7 +216,8 @@ mod tests {
             path.losses_shown(usize::MAX, &all).unwrap(),
         );
         for u in 0..PEERS {
-            let count = path.visits.iter().filter(|visit| **visit == (u, Visit::Contributed)).count() as f64;
+            let count =
+                visits(&path).iter().filter(|visit| **visit == (u, Visit::Contributed)).count() as f64;
             for v in (0..PEERS).filter(|&v| v != u) {
                 let [none, some, all] = [&unseen, &some, &seen].map(|losses| losses[v].convex[u]);
                 assert!(

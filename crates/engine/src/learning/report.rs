@@ -5,6 +5,7 @@ use sottovoce_report::{GuaranteeLine, LearningChart, LearningReport, Provenance,
 
 use super::run::Point;
 use super::{Learned, Measures, Task};
+use crate::names::Names;
 use crate::{Result, SIMULATED};
 
 /// What the star behind a fact means.
@@ -41,11 +42,11 @@ impl Learned {
     }
 
     fn name(&self, peer: usize) -> String {
-        self.names.as_ref().map_or_else(|| format!("peer {peer}"), |names| names[peer].clone())
+        if self.names.are_numbers() { format!("peer {peer}") } else { self.names.of(peer) }
     }
 
     /// What a squared Gaussian loss is as an epsilon.
-    fn epsilon(&self, spent: f64) -> Result<f64> {
+    pub(super) fn epsilon(&self, spent: f64) -> Result<f64> {
         Ok(Gdp::of_square(spent)?.epsilon(self.delta)?.upper)
     }
 
@@ -113,11 +114,11 @@ fn named(name: &str, points: Vec<(f64, f64)>) -> Series {
 }
 
 /// A guarantee for a page.
-pub(super) fn line(guarantee: &Guarantee, delta: f64) -> Result<GuaranteeLine> {
+pub(super) fn line(guarantee: &Guarantee, delta: f64, names: &Names) -> Result<GuaranteeLine> {
     let epsilon = round_up(guarantee.epsilon(delta)?.upper);
     Ok(GuaranteeLine {
         statement: "What can be learned of all rows of one user, from the whole run".into(),
-        adversary: guarantee.adversary.to_string(),
+        adversary: names.adversary(&guarantee.adversary),
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {epsilon} at delta = {delta:e}"),

@@ -1,11 +1,13 @@
 //! A whole run: learning with checkpoints, and what was revealed in the end.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::Guarantee;
+use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
-use super::losses::Question;
+use super::losses::{Past, Question};
+use super::transcript::{Released, Transcript};
 use super::{Against, Measures, Promise, Session, Settings, State, Task};
 use crate::{Error, Result, require};
 
@@ -43,6 +45,9 @@ pub struct Checkpoint {
     pub curve: Vec<Point>,
     /// After how many steps the state was written down, this time included: whoever reads the file sees it.
     pub shown: Vec<usize>,
+    /// Where tokens went, if any walk.
+    #[serde(default)]
+    pub paths: Vec<TokenPath>,
     /// Where it stands.
     pub state: State,
 }
@@ -55,6 +60,7 @@ pub struct Run<'a> {
     last_step: Option<usize>,
     curve: Vec<Point>,
     shown: Vec<usize>,
+    paths: Vec<TokenPath>,
 }
 
 impl<'a> Run<'a> {
@@ -67,7 +73,15 @@ impl<'a> Run<'a> {
         threads: usize,
     ) -> Result<Self> {
         let session = Session::new(task, mixing, settings, threads)?;
-        let mut run = Self { task, mixing, session, last_step, curve: Vec::new(), shown: Vec::new() };
+        let mut run = Self {
+            task,
+            mixing,
+            session,
+            last_step,
+            curve: Vec::new(),
+            shown: Vec::new(),
+            paths: Vec::new(),
+        };
         run.note();
         Ok(run)
     }
@@ -87,7 +101,12 @@ impl<'a> Run<'a> {
             ));
         };
         self.session.resume(checkpoint.state)?;
-        (self.curve, self.shown) = (checkpoint.curve, checkpoint.shown);
+        let told = checkpoint.paths.iter().all(|path| path.len() == self.progress().0);
+        let walks = self.session.settings().method.way().tokens();
+        if !told || self.progress().0 > 0 && checkpoint.paths.len() != walks {
+            return Err(Error::refused("`checkpoint` does not say where its tokens went; begin anew"));
+        }
+        (self.curve, self.shown, self.paths) = (checkpoint.curve, checkpoint.shown, checkpoint.paths);
         // Whoever wrote the file had this state before their eyes.
         self.show();
         Ok(())
@@ -116,6 +135,7 @@ impl<'a> Run<'a> {
             last_step: self.last_step,
             curve: self.curve.clone(),
             shown: self.shown.clone(),
+            paths: self.paths.clone(),
             state: self.session.state(),
         }
     }
@@ -126,8 +146,13 @@ impl<'a> Run<'a> {
     }
 
     /// The graph, where there is one.
-    pub(super) fn mixing(&self) -> Option<&'a Mixing> {
+    pub fn mixing(&self) -> Option<&'a Mixing> {
         self.mixing
+    }
+
+    /// What the peers are called, where they have names.
+    pub fn names(&self) -> Option<&'a [String]> {
+        self.task.names()
     }
 
     /// The session.
@@ -146,7 +171,7 @@ impl<'a> Run<'a> {
         let (start, all) = self.progress();
         let every = all.div_ceil(POINTS).max(1);
         while self.progress().0 < (start.saturating_add(steps)).min(all) {
-            if !self.session.advance(|_, _, _| {})? {
+            if !self.advance()? {
                 self.note();
                 return Ok(false);
             }
@@ -157,6 +182,17 @@ impl<'a> Run<'a> {
             }
         }
         Ok(self.progress().0 < all)
+    }
+
+    /// One step, written down.
+    fn advance(&mut self) -> Result<bool> {
+        let paths = &mut self.paths;
+        self.session.advance(|token, holder, visit| {
+            if token >= paths.len() {
+                paths.resize_with(token + 1, TokenPath::default);
+            }
+            paths[token].push(holder, visit);
+        })
     }
 
     fn note(&mut self) {
@@ -189,7 +225,7 @@ impl<'a> Run<'a> {
         let mut shown = self.shown.clone();
         shown.push(done);
         let end = self.last_step.unwrap_or(usize::MAX);
-        let units = way.revealed(&self.question(), end, &shown)?;
+        let units = way.revealed(&self.question(), &Past { steps: end, shown: &shown, paths: &[] })?;
         let lost = if promise.against == Against::MeanPeer { units.pairs.mean } else { units.pairs.worst };
         let seen_by_all = promise.target.sigma(settings.iterations as f64, Currency::Gaussian)?;
         let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
@@ -202,31 +238,27 @@ impl<'a> Run<'a> {
         )))
     }
 
-    /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
-    /// peer that learns most.
-    pub fn guarantees(&self, delta: f64) -> Result<Vec<Guarantee>> {
-        let settings = self.session.settings();
-        if settings.sigma == 0.0 {
-            return Ok(Vec::new());
-        }
-        let guarantee = |adversary, loss, standing| Guarantee {
-            adversary,
-            unit: Unit::User,
-            adjacency: Adjacency::Replace,
-            loss,
-            standing: Standing::given(standing, self.task.assumptions()),
+    /// What happened so far, without values.
+    pub fn transcript(&self) -> Transcript {
+        let settings = self.session.settings().clone();
+        let release = settings.method.way().release(&settings, self.task.sensitivity());
+        let released = self.session.released().into_iter().enumerate().filter(|(_, count)| *count > 0);
+        Transcript {
+            peers: self.task.peers(),
+            sensitivity: self.task.sensitivity(),
+            nonexpansive: self.task.is_nonexpansive(settings.step),
+            settings,
+            assumptions: self.task.assumptions().to_vec(),
             not_covered: self.task.not_covered(),
-        };
-        let way = settings.method.way();
-        let spent = Loss::Gdp(Gdp::of_square(self.session.spent())?);
-        let mut guarantees = vec![guarantee(way.sees_all(), spent, Standing::Proven)];
-        if let Some(revealed) = way.to_peers(&self.question(), self.progress().0, &self.shown)? {
-            let loss = revealed.currency.loss(revealed.pairs.worst, settings.sigma)?;
-            let peer = guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
-            if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {
-                guarantees.push(peer);
-            }
+            steps: self.progress().0,
+            shown: self.shown.clone(),
+            releases: released.map(|(peer, count)| Released { peer, release, count }).collect(),
+            paths: self.paths.clone(),
         }
-        Ok(guarantees)
+    }
+
+    /// What was promised, to whom, and by what right: from the transcript.
+    pub fn guarantees(&self, delta: f64) -> Result<Vec<Guarantee>> {
+        self.transcript().guarantees(self.mixing, delta)
     }
 }

@@ -141,9 +141,19 @@ impl<'a> Session<'a> {
         (self.engine.done(), all)
     }
 
+    /// How often each peer has released something.
+    pub fn released(&self) -> Vec<usize> {
+        self.engine.released()
+    }
+
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most so far.
     pub fn spent(&self) -> f64 {
         self.engine.spent()
+    }
+
+    /// The same of one peer.
+    pub fn spent_by(&self, peer: Peer) -> f64 {
+        self.engine.spent_by(peer)
     }
 
     /// Why somebody no longer contributes, if so.
@@ -155,6 +165,11 @@ impl<'a> Session<'a> {
     /// spent.
     pub fn advance(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
         self.engine.advance(&mut seen)
+    }
+
+    /// One step; shows what peers release, to someone who sees every message: `(peer, its model before, and after)`.
+    pub fn listen(&mut self, mut hear: impl FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        self.engine.listen(&mut hear)
     }
 
     /// All steps, or those up to `last`.

@@ -138,7 +138,7 @@ fn reason(row: &RumorRow, target: f64, improved: f64, sharp: f64) -> String {
         0.0 => format!("s = 0: the rumour must walk, as delta <= {target} leaves no room above f/n"),
         s => format!(
             "s = {}: the largest s with delta <= {target} by Theorem 7 that keeps it in rounds as well, hence the quickest. For one telling at \
-             a time our bounds would allow s = {} in closed form, and s = {}",
+             a time our bounds would allow s = {} in closed form, and s = {} by the sharp one.",
             shown(s),
             shown(improved),
             shown(sharp)

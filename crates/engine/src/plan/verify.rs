@@ -153,6 +153,7 @@ pub(super) fn guarantees(
         delta: problem.delta,
         adversary,
         observers: Vec::new(),
+        observer_names: Vec::new(),
         unit: Unit::User,
         adjacency: Adjacency::Replace,
         standing,

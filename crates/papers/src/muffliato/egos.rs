@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use sottovoce_report::text;
-use sottovoce_topology::Graph;
 
 use super::study::{HEADER, NOISE, Study, Symmetry};
 use super::words::{exactly, loss, percent, repair, test, worst};
@@ -58,17 +57,17 @@ pub(super) fn one(mut item: Item, desk: &Desk) -> Result<Item> {
     let (near, far) = near_and_far(&study, &study.published);
     one_by_code(&mut item, &study);
     Ok(item.judge(Verdict {
-        reproduced: limited(&study),
+        reproduced: Confined::by_text(&study).so(),
         holds: study.sound(),
         claim: "leakage is limited outside the peer's own community".into(),
         criterion: test(TEST),
         ours: format!(
-            "{} peers, T = {}: mean loss {} to neighbours and {} at 3 hops or more; clipped to 1, as drawn, {} the community",
+            "{} peers, T = {}: mean loss {} to neighbours and {} at 3 hops or more; clipped to 1, as drawn, {}",
             study.graph.nodes(),
             study.steps,
             text::digits(near, 3),
             text::digits(far, 3),
-            by_community(&study)
+            Confined::by_text(&study).text()
         ),
         exact: said(&study),
     }))
@@ -105,7 +104,7 @@ pub(super) fn others(mut item: Item, desk: &Desk) -> Result<Item> {
     );
     others_by_code(&mut item, &studies);
     let all: Vec<&Study> = studies.iter().collect();
-    let confined = studies.iter().filter(|study| limited(study)).count();
+    let confined = studies.iter().filter(|study| Confined::by_text(study).so()).count();
     let sound = studies.iter().filter(|study| study.sound()).count();
     let shares: Vec<String> =
         studies.iter().map(|s| format!("{} {}", s.name, percent(s.understated().share))).collect();
@@ -147,19 +146,14 @@ struct Means {
 
 impl Means {
     /// Of printed losses of `peer`, by noise of this variance; none where there is no outside.
-    fn new(graph: &Graph, (peer, losses): (usize, &[f64]), noise: f64) -> Option<Self> {
-        let labels = communities(graph);
-        let others = (0..graph.nodes()).filter(|&u| u != peer);
+    fn new(study: &Study, labels: &[usize], peer: usize, noise: f64) -> Option<Self> {
+        let n = study.graph.nodes();
+        let losses = &study.everyone[peer * n..(peer + 1) * n];
         let mean = |inside: bool| {
-            let some = others.clone().filter(|&u| (labels[u] == labels[peer]) == inside);
+            let some = (0..n).filter(|&u| u != peer && (labels[u] == labels[peer]) == inside);
             Some(Summary::of(some.map(|u| (losses[u] / noise).min(1.0)))?.mean)
         };
         Some(Self { inside: mean(true)?, outside: mean(false)? })
-    }
-
-    /// As the text has it.
-    fn by_text(study: &Study) -> Option<Self> {
-        Self::new(&study.graph, (study.peer, &study.published), NOISE)
     }
 
     fn limited(means: Option<Self>) -> bool {
@@ -173,41 +167,74 @@ impl Means {
     }
 }
 
-fn limited(study: &Study) -> bool {
-    Means::limited(Means::by_text(study))
+/// What a graph shows at one level of noise: the means of one peer, and of how many of all peers the claim is true.
+struct Confined {
+    peer: usize,
+    means: Option<Means>,
+    share: f64,
 }
 
-/// The same in words.
-fn by_community(study: &Study) -> String {
-    Means::text(Means::by_text(study))
+impl Confined {
+    fn new(study: &Study, peer: usize, noise: f64) -> Self {
+        let labels = communities(&study.graph);
+        let n = study.graph.nodes();
+        let so = (0..n).filter(|&u| Means::limited(Means::new(study, &labels, u, noise))).count();
+        Self { peer, means: Means::new(study, &labels, peer, noise), share: so as f64 / n as f64 }
+    }
+
+    /// As the text has it.
+    fn by_text(study: &Study) -> Self {
+        Self::new(study, study.peer, NOISE)
+    }
+
+    /// With the noise of the authors' code, and the first of the peers with the fewest neighbours, of whom it chooses one.
+    fn by_code(study: &Study, noise: f64) -> Self {
+        let fewest = (0..study.graph.nodes()).min_by_key(|&u| study.graph.degree(u));
+        Self::new(study, fewest.unwrap_or(study.peer), noise)
+    }
+
+    fn so(&self) -> bool {
+        Means::limited(self.means)
+    }
+
+    fn text(&self) -> String {
+        format!(
+            "{} the community (so it is for {} of all peers)",
+            Means::text(self.means),
+            percent(self.share)
+        )
+    }
 }
 
 /// Figure 1b with the noise of the authors' code.
 fn one_by_code(item: &mut Item, study: &Study) {
-    let means = Means::new(&study.graph, (study.peer, &study.published), CODE_NOISE);
+    let found = Confined::new(study, study.peer, CODE_NOISE);
+    item.number("share of all peers for whom it is so, authors' noise", found.share);
     item.by_code(
-        format!("noise of variance {CODE_NOISE}, and losses of more than 1 clipped"),
-        Means::limited(means),
-        format!("{} the community", Means::text(means)),
+        format!("noise of variance {CODE_NOISE}; losses of more than 1 clipped, as in the text's picture"),
+        found.so(),
+        found.text(),
     );
 }
 
 /// Figure 5 with a peer as the authors' code chooses it.
 fn others_by_code(item: &mut Item, studies: &[Study]) {
-    let mut confined = [0, 0];
-    let mut rows = Vec::new();
-    for study in studies {
-        let Some((peer, losses)) = &study.fewest else { continue };
-        let both = [NOISE, CODE_NOISE].map(|noise| Means::new(&study.graph, (*peer, losses), noise));
-        confined.iter_mut().zip(both).for_each(|(count, means)| *count += usize::from(Means::limited(means)));
-        let degree = study.graph.degree(*peer).to_string();
-        let label = study.graph.label(*peer).to_string();
-        rows.push(vec![study.name.clone(), label, degree, Means::text(both[0]), Means::text(both[1])]);
-    }
-    let noise = format!("clipped, noise {CODE_NOISE}");
-    item.table(&["graph", "peer by the code", "neighbours", "clipped, by community", &noise], rows);
-    item.number("confined by the authors' choice of a peer", confined[0] as f64);
-    item.number("confined by the authors' choice of a peer and noise", confined[1] as f64);
+    let found: Vec<[Confined; 2]> = studies
+        .iter()
+        .map(|study| [NOISE, CODE_NOISE].map(|noise| Confined::by_code(study, noise)))
+        .collect();
+    let row = |(study, [one, other]): (&Study, &[Confined; 2])| {
+        let degree = study.graph.degree(one.peer).to_string();
+        vec![study.name.clone(), study.graph.label(one.peer).to_string(), degree, one.text(), other.text()]
+    };
+    let noise = format!("noise of variance {CODE_NOISE}");
+    item.table(
+        &["graph", "peer by the code", "neighbours", "noise 1, by community", &noise],
+        studies.iter().zip(&found).map(row).collect(),
+    );
+    let confined = [0, 1].map(|which: usize| found.iter().filter(|both| both[which].so()).count());
+    item.number("graphs on which it is so, authors' peer", confined[0] as f64);
+    item.number("graphs on which it is so, authors' peer and noise", confined[1] as f64);
     item.by_code(
         "a peer with one neighbour, or else with the fewest, instead of a random one",
         2 * confined[0] > studies.len(),
@@ -235,7 +262,7 @@ fn row(study: &Study) -> Vec<String> {
         study.graph.degree(study.peer).to_string(),
         text::digits(printed.0, 3),
         text::digits(printed.1, 3),
-        by_community(study),
+        Means::text(Confined::by_text(study).means),
         loss(exact.0),
         loss(exact.1),
         relay,
@@ -251,7 +278,9 @@ fn numbers(item: &mut Item, study: &Study) {
     note("neighbours", study.graph.degree(study.peer) as f64);
     note("exact mean", study.exact.mean());
     note("certified", f64::from(u8::from(study.exact.certified)));
-    if let Some(Means { inside, outside }) = Means::by_text(study) {
+    let confined = Confined::by_text(study);
+    note("share of all peers for whom it is so", confined.share);
+    if let Some(Means { inside, outside }) = confined.means {
         note("printed mean inside the community, clipped", inside);
         note("printed mean outside the community, clipped", outside);
     }

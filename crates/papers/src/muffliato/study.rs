@@ -52,9 +52,8 @@ pub(super) struct Study {
     pub(super) published: Vec<f64>,
     /// The same as the authors' code has it: its sum runs from 1 to `T` instead of from 0 to `T - 1`.
     pub(super) authors: Vec<f64>,
-    /// What the first of the peers with the fewest neighbours loses to each other one, as printed: the authors' code draws such a peer. None on
-    /// graphs where all are alike.
-    pub(super) fewest: Option<(usize, Vec<f64>)>,
+    /// The same of everyone, by peer and then by whom it loses to; nothing on graphs where all are alike.
+    pub(super) everyone: Vec<f64>,
     /// The printed formula the other way round: what each other peer loses to this one.
     pub(super) towards: Vec<f64>,
     /// The truth of that.
@@ -93,7 +92,7 @@ impl Study {
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let (gap, steps) = stopping_time(&mixing)?;
         let hops = paths::distances(&graph, peer)?;
-        let Printed { published, towards, fewest } = printed(&mixing, peer, steps, symmetry)?;
+        let Printed { published, towards, everyone } = printed(&mixing, peer, steps, symmetry)?;
         // One step more, without the first, in which each neighbour sends its own value: a whole unit.
         let mut authors = printed(&mixing, peer, steps + 1, symmetry)?.published;
         authors.iter_mut().zip(&hops).filter(|(_, hops)| **hops == 1).for_each(|(loss, _)| *loss -= 1.0);
@@ -112,7 +111,7 @@ impl Study {
             hops,
             published,
             authors,
-            fewest,
+            everyone,
             towards,
             exact,
             certain,
@@ -205,11 +204,11 @@ impl Relay {
     }
 }
 
-/// The printed losses from a peer to all, from all to it, and from one with the fewest neighbours to all.
+/// The printed losses from a peer to all, from all to it, and from everyone to all.
 struct Printed {
     published: Vec<f64>,
     towards: Vec<f64>,
-    fewest: Option<(usize, Vec<f64>)>,
+    everyone: Vec<f64>,
 }
 
 fn printed(mixing: &Mixing, peer: usize, steps: usize, symmetry: Symmetry) -> Result<Printed> {
@@ -217,14 +216,14 @@ fn printed(mixing: &Mixing, peer: usize, steps: usize, symmetry: Symmetry) -> Re
     if symmetry == Symmetry::PairTransitive {
         let mut towards = published::gossip(Formula::Theorem1, mixing, &[peer], steps)?;
         towards[peer] = 0.0;
-        return Ok(Printed { published: towards.clone(), towards, fewest: None });
+        return Ok(Printed { published: towards.clone(), towards, everyone: Vec::new() });
     }
     let all = published::gossip_all_pairs(Formula::Theorem1, mixing, steps)?;
-    let from = |u: usize| (0..n).map(|v| if v == u { 0.0 } else { all[v * n + u] }).collect::<Vec<f64>>();
-    let mut towards = all[peer * n..(peer + 1) * n].to_vec();
-    towards[peer] = 0.0;
-    let fewest = (0..n).min_by_key(|&u| mixing.graph().degree(u)).map(|u| (u, from(u)));
-    Ok(Printed { published: from(peer), towards, fewest })
+    let loss = |u: usize, v: usize| if v == u { 0.0 } else { all[v * n + u] };
+    let everyone: Vec<f64> =
+        (0..n).flat_map(|u| (0..n).map(move |v| (u, v))).map(|(u, v)| loss(u, v)).collect();
+    let published = everyone[peer * n..(peer + 1) * n].to_vec();
+    Ok(Printed { published, towards: (0..n).map(|u| loss(u, peer)).collect(), everyone })
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@
 //! | `walker` | a peer as a state machine: several tokens, acknowledgements, tokens that got lost |
 //! | `words` | what peers are told, send and note |
 //! | `transition` | a row of `W` to draw from |
+//! | `path` | where a token went, as it is written down |
 //!
 //! **Contributions are capped** (Remark 5): a peer that has made its last contribution, or has no budget left for another, adds noise only, so that
 //! a visit looks the same from outside. During **burn-in** holders pass the token on untouched, so that the first contributor is (nearly) anyone.
@@ -18,11 +19,13 @@
 //! **Privacy.** What an observer learns is a function of the token's path: `docs/theorems/random-walks.md`.
 
 mod host;
+mod path;
 mod transition;
 mod walker;
 mod words;
 
 pub use host::{Course, Gradient, Host, Markov, Steps, Tally, Visit};
+pub use path::TokenPath;
 pub use transition::Transition;
 pub use walker::{State, Walker};
 pub use words::{Epoch, Input, Label, Launch, Message, Note, Output, Patience, Sent, Timer, Token};

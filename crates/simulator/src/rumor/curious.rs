@@ -62,6 +62,11 @@ impl Curious {
         self.member[peer]
     }
 
+    /// Who they are, in increasing order.
+    pub fn members(&self) -> Vec<usize> {
+        (0..self.member.len()).filter(|&peer| self.member[peer]).collect()
+    }
+
     /// Everyone else, in increasing order.
     pub fn honest(&self) -> Vec<usize> {
         (0..self.member.len()).filter(|&peer| !self.member[peer]).collect()

@@ -131,9 +131,28 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
         self.allowances.iter().map(Allowance::spent).fold(0.0, f64::max)
     }
 
+    /// The same of one peer.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub fn spent_by(&self, peer: Peer) -> f64 {
+        self.allowances[peer].spent()
+    }
+
     /// One step of every token; shows `(token, holder, what it did)`. `false` when the walk is over.
     #[inline]
-    pub fn step(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
+    pub fn step(&mut self, seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
+        self.step_heard(seen, |_, _, _| {})
+    }
+
+    /// The same; shows each contribution, too, as someone sees it who reads the token on its way: `(holder, the token before, and after)`.
+    #[inline]
+    pub fn step_heard(
+        &mut self,
+        mut seen: impl FnMut(usize, Peer, Visit),
+        mut hear: impl FnMut(Peer, &[f64], &[f64]),
+    ) -> Result<bool> {
         let (step, course) = (self.state.step, self.setup.course);
         if step == course.steps {
             return Ok(false);
@@ -155,6 +174,10 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
             let Tally { contributions, draws, .. } = host.tally();
             (self.state.contributions[*holder], self.state.draws[*holder]) = (contributions, draws);
             seen(token, *holder, visit);
+            if visit == Visit::Contributed {
+                // The visit exchanged the token with what the step made of it.
+                hear(*holder, &self.stepped, value);
+            }
             *holder = host.next(&mut Turn::new(self.seed, token, step));
         }
         self.state.step += 1;

@@ -7,12 +7,14 @@ use sottovoce_privacy::{Adversary, Gdp, Guarantee, Loss, Standing, limits};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
 use sottovoce_views::door::{Overheard, Past, Setting, Source, account};
-use sottovoce_views::exact::Results;
+use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::{self, Formula};
 
 use super::pairs::{Pairs, hops};
+use super::question::told;
 use crate::experiment::Ready;
 use crate::experiment::graph::peer;
+use crate::names::Names;
 use crate::terms::{Stated, short_up};
 use crate::{Result, require};
 
@@ -68,7 +70,7 @@ impl Public {
 }
 
 /// A run that is planned, or over.
-pub trait Judgeable: Overheard {
+pub trait Judgeable: Overheard<Learnt = Leakage> {
     /// What its losses towards these observers are computed from.
     fn source(&self, observers: &[usize]) -> Source;
 
@@ -205,33 +207,19 @@ pub(super) fn not_covered(all: &[(String, Guarantee)]) -> Vec<String> {
 /// Those that may be relied on, in words, with the peers' names.
 pub(super) fn statements(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> Result<Vec<String>> {
     let reliable = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable());
-    let statement = |(about, guarantee): &(String, Guarantee)| {
-        let said = guarantee.state(delta)?;
-        let said = said.replacen(
-            &guarantee.adversary.to_string(),
-            &named(&guarantee.adversary, |peer| graph.label(peer)),
-            1,
-        );
-        Ok(format!("{about}: {said}"))
-    };
+    let names = Names::of_graph(graph);
+    let statement =
+        |(about, guarantee): &(String, Guarantee)| Ok(format!("{about}: {}", names.state(guarantee, delta)?));
     reliable.map(statement).collect()
 }
 
-/// An adversary by the names of its peers.
-pub(super) fn named(adversary: &Adversary, name: impl Fn(usize) -> String) -> String {
-    let name = |peer: &usize| name(*peer);
-    match adversary {
-        Adversary::Peer(peer) => format!("peer {}", name(peer)),
-        Adversary::Coalition(peers) => {
-            format!("the coalition of peers {}", peers.iter().map(name).collect::<Vec<_>>().join(", "))
-        }
-        other => other.to_string(),
-    }
-}
-
 /// All of them, as data.
-pub(super) fn stated(all: &[(String, Guarantee)], delta: f64) -> Result<Vec<Stated>> {
-    all.iter().map(|(about, guarantee)| Ok(Stated::new(about.clone(), guarantee, delta)?)).collect()
+pub(super) fn stated(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> Result<Vec<Stated>> {
+    let names = Names::of_graph(graph);
+    let one = |(about, guarantee): &(String, Guarantee)| {
+        Ok(Stated::new(about.clone(), guarantee, delta)?.named(&names))
+    };
+    all.iter().map(one).collect()
 }
 
 /// What an averaging reveals.
@@ -243,8 +231,8 @@ pub struct Revealed {
     /// Number of peers.
     pub peers: usize,
     /// Their names, where the graph has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
     /// Rounds.
     pub steps: usize,
     /// Standard deviation of the local noise.
@@ -293,7 +281,7 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
     Ok(Revealed {
         headline,
         peers: views.run.peers(),
-        names: public.graph.labels().map(<[String]>::to_vec),
+        names: Names::of_graph(&public.graph),
         steps: public.setting.scheme.rounds(),
         sigma: public.sigma,
         relay_noise: public.setting.relay_noise,
@@ -301,10 +289,10 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         results: public.setting.results,
         source: views.run.source(&observers),
         mean_loss: views.own.as_ref().map(Pairs::mean),
-        losses: found.leakage.losses,
+        losses: told(found.leakage.losses),
         observers,
         statements: statements(&all, public.delta, &public.graph)?,
-        guarantees: stated(&all, public.delta)?,
+        guarantees: stated(&all, public.delta, &public.graph)?,
         not_covered: all.last().map(|(_, guarantee)| guarantee.not_covered.clone()).unwrap_or_default(),
     })
 }
@@ -329,15 +317,11 @@ impl fmt::Display for Revealed {
         writeln!(f, "\nWhat is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         if f.alternate() {
-            let name = |peer: usize| {
-                self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone())
-            };
-            let who: Vec<String> = self.observers.iter().map(|&peer| name(peer)).collect();
-            writeln!(f, "\nLosses to {}, in units of local DP", who.join(", "))?;
+            writeln!(f, "\nLosses to {}, in units of local DP", self.names.peers(&self.observers))?;
             for (peer, loss) in
                 self.losses.iter().enumerate().filter(|(peer, _)| !self.observers.contains(peer))
             {
-                writeln!(f, "  {:<24} {}", name(peer), short_up(*loss))?;
+                writeln!(f, "  {} {}", self.names.cell(peer, 24), short_up(*loss))?;
             }
         }
         writeln!(f, "\n  not covered:")?;

@@ -19,6 +19,8 @@ mod words;
 
 pub use account::{Judgeable, Public, Revealed, reveal};
 pub use pairs::Pairs;
-pub use question::{Accounted, Method, Promised, Question, Understatement, answer, check, exposed, promise};
+pub use question::{
+    Accounted, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,
+};
 pub use run::{Averaged, Coordinate, parts, run};
 pub use words::STARRED;

@@ -10,11 +10,12 @@ use sottovoce_topology::Graph;
 use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;
 
-use super::account::{FAR, named};
+use super::account::FAR;
 use super::grid::{Grid, Point, spread, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured};
 use super::words;
 use crate::Result;
+use crate::names::Names;
 use crate::origin::graph_hash;
 
 const NOTES: [&str; 4] = [
@@ -229,7 +230,7 @@ fn line(about: &str, guarantee: &Guarantee, delta: f64, graph: &Graph) -> Result
     not_covered.push(limits::SIMULATION.to_owned());
     Ok(GuaranteeLine {
         statement: about.to_owned(),
-        adversary: named(&guarantee.adversary, |peer| graph.label(peer)),
+        adversary: Names::of_graph(graph).adversary(&guarantee.adversary),
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),

@@ -20,7 +20,7 @@ impl Pairs {
     }
 
     /// As a run happened.
-    pub(super) fn of(run: &impl Overheard) -> Result<Self> {
+    pub(super) fn of(run: &impl Overheard<Learnt = Leakage>) -> Result<Self> {
         let leakages = (0..run.peers()).map(|v| run.leakage(&[v])).collect::<Result<_, _>>()?;
         Ok(Self { leakages })
     }

@@ -8,7 +8,7 @@ use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
 
-use super::account::named;
+use crate::names::Names;
 use crate::terms::{Stated, Terms};
 use crate::{Result, require};
 
@@ -27,13 +27,7 @@ pub struct Question {
     /// Probability with which stated epsilons may fail.
     pub delta: f64,
     /// What peers are called; by their numbers where there are no names.
-    pub names: Option<Vec<String>>,
-}
-
-impl Question {
-    fn name(&self, peer: usize) -> String {
-        self.names.as_ref().and_then(|names| names.get(peer)).cloned().unwrap_or_else(|| peer.to_string())
-    }
+    pub names: Names,
 }
 
 /// Which accounting.
@@ -53,6 +47,9 @@ pub enum Method {
 pub struct Understatement {
     /// The peer.
     pub peer: usize,
+    /// What it is called, where peers have names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The printed loss.
     pub published: f64,
     /// The exact loss.
@@ -133,7 +130,8 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     let terms = promised.as_ref().map(|promised| promised.terms.clone());
     let (statements, guarantees) = promised.map(|one| (one.statement, one.stated)).into_iter().unzip();
     let leakage = found.map(|account| account.leakage);
-    let worst_understatement = leakage.as_ref().zip(published.as_ref()).and_then(understatement);
+    let worst_understatement =
+        leakage.as_ref().zip(published.as_ref()).and_then(|both| understatement(both, &question.names));
     Ok(Accounted {
         peers: setting.peers(),
         steps: setting.scheme.rounds(),
@@ -151,7 +149,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         guarantees,
         terms,
         worst_understatement: worst_understatement.filter(|_| setting.relay_noise == 0.0),
-        exact: leakage.map(|leakage| leakage.losses),
+        exact: leakage.map(|leakage| told(leakage.losses)),
     })
 }
 
@@ -179,15 +177,14 @@ pub struct Promised {
 /// What the peer that loses most is promised, and the terms of all losses.
 pub fn promise(account: &Account, question: &Question) -> Result<Promised> {
     let (peer, guarantee) = account.worst(question.sensitivity, question.sigma)?;
-    let who = named(&guarantee.adversary, |peer| question.name(peer));
-    let said = guarantee.state(question.delta)?.replacen(&guarantee.adversary.to_string(), &who, 1);
-    let about = format!("peer {}, the worst off", question.name(peer));
-    let statement = format!("{about}: {said}");
+    let who = question.names.adversary(&guarantee.adversary);
+    let about = format!("peer {}, the worst off", question.names.of(peer));
+    let statement = format!("{about}: {}", question.names.state(&guarantee, question.delta)?);
     let adversary = match account.results {
         Results::Kept => who,
         Results::Published => format!("{who}, with everybody's result"),
     };
-    let stated = Stated::new(about, &guarantee, question.delta)?;
+    let stated = Stated::new(about, &guarantee, question.delta)?.named(&question.names);
     Ok(Promised { statement, stated, terms: Terms::new(guarantee, adversary) })
 }
 
@@ -196,9 +193,15 @@ pub fn exposed(leakage: &Leakage) -> Vec<usize> {
     (0..leakage.losses.len()).filter(|&u| leakage.losses[u] > EXPOSED).collect()
 }
 
-fn understatement((leakage, published): (&Leakage, &Vec<f64>)) -> Option<Understatement> {
+/// Losses as they are told: what cannot be distinguished from all is all. Never smaller than they are.
+pub fn told(losses: Vec<f64>) -> Vec<f64> {
+    losses.into_iter().map(|loss| if loss > EXPOSED && loss < 1.0 { 1.0 } else { loss }).collect()
+}
+
+fn understatement((leakage, published): (&Leakage, &Vec<f64>), names: &Names) -> Option<Understatement> {
     let gap = |u: &usize| leakage.losses[*u] - published[*u];
     let peer = (0..published.len()).max_by(|a, b| gap(a).total_cmp(&gap(b)))?;
-    let found = Understatement { peer, published: published[peer], exact: leakage.losses[peer] };
+    let name = names.beside(&[peer]).pop();
+    let found = Understatement { peer, name, published: published[peer], exact: leakage.losses[peer] };
     (gap(&peer) > 1e-9).then_some(found)
 }

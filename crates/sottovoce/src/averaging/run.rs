@@ -20,8 +20,9 @@ use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, column, predicted};
 use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
+use crate::names::Names;
 use crate::terms::Stated;
-use crate::transcript::File;
+use crate::transcript;
 use crate::{Result, require};
 
 /// Runs over which errors are measured, and values that they may take together.
@@ -41,8 +42,8 @@ pub struct Averaged {
     /// Number of peers.
     pub peers: usize,
     /// Names of the peers, where the graph has them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
     /// SHA-256 of the graph's file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph_sha256: Option<String>,
@@ -116,7 +117,7 @@ pub struct Averaged {
     pub attack: String,
     /// What happened, without values.
     #[serde(skip)]
-    pub transcript: Option<File>,
+    pub transcript: Option<transcript::Averaging>,
     /// Everything the report shows; none for very many peers.
     #[serde(skip)]
     pub report: Option<AveragingReport>,
@@ -142,22 +143,29 @@ pub struct Coordinate {
 
 /// In how many parts the work of an experiment falls, at most: for a progress bar.
 pub fn parts(experiment: &Averaging) -> usize {
-    42 + 3 + experiment.seeds.unwrap_or(1)
+    42 + 6 + experiment.seeds.unwrap_or(1)
 }
 
-/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times.
-pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) -> Result<Averaged> {
+/// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times, and hears what comes next.
+pub fn run(
+    experiment: &Averaging,
+    folder: &Path,
+    seed: u64,
+    done: impl Fn(&'static str),
+) -> Result<Averaged> {
     let seeds = experiment.seeds.unwrap_or(1);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
     let ready = experiment.ready(folder, seed, |_| ())?;
+    done("averaging");
     let first = Simulated::new(&ready, seed)?;
-    done();
+    done("averaging again");
     let mut errors = vec![squared_error(&first.outcome, &ready).sqrt()];
     for further in 1..seeds as u64 {
         errors
             .push(squared_error(&Simulated::new(&ready, seed.wrapping_add(further))?.outcome, &ready).sqrt());
-        done();
+        done("averaging again");
     }
+    done("accounting");
     Judged::new(&ready, first, seed)?.conclude(&errors, &done)
 }
 
@@ -219,7 +227,7 @@ pub(super) struct Judged<'a> {
     pub(super) ready: &'a Ready,
     pub(super) seed: u64,
     pub(super) outcome: Outcome<Vec<f64>>,
-    pub(super) file: File,
+    pub(super) file: transcript::Averaging,
     pub(super) views: Views<Past>,
 }
 
@@ -229,24 +237,27 @@ impl<'a> Judged<'a> {
         let (public, experiment) =
             (Public::from(ready), Experiment::Averaging(Box::new(ready.experiment.clone())));
         // What is said of the run comes from its transcript, as it will be written.
-        let file = File::new(&experiment, seed, &public, transcript)?;
+        let file = transcript::Averaging::new(&experiment, seed, &public, transcript)?;
         let past = file.past()?;
         Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
     }
 
-    fn conclude(self, errors: &[f64], done: &impl Fn()) -> Result<Averaged> {
+    fn conclude(self, errors: &[f64], done: &impl Fn(&'static str)) -> Result<Averaged> {
         let ready = self.ready;
         let delta = ready.experiment.target.delta;
         let measured = self.measure()?;
-        done();
+        done("accounting");
         let all = self.views.guarantees()?;
         let grid = Grid::around(&ready.setting);
         let points = match &self.views.own {
-            Some(own) => grid.points(ready, &self.views.hops, own.clone(), done)?,
+            Some(own) => {
+                grid.points(ready, &self.views.hops, own.clone(), &|| done("other noises and steps"))?
+            }
             None => Vec::new(),
         };
+        done("attacking");
         let attack = page::attack(&self)?;
-        done();
+        done("writing");
         let chosen = points.get(grid.chosen.0 * grid.steps.len() + grid.chosen.1);
         let plain = points.get(grid.chosen.1).filter(|_| grid.relay[0] == 0.0);
         let coordinates = self.coordinates();
@@ -255,7 +266,7 @@ impl<'a> Judged<'a> {
             headline: String::new(),
             seed: self.seed,
             peers: n,
-            names: ready.names(),
+            names: Names::of_graph(&ready.place.graph),
             graph_sha256: ready.place.sha256.clone(),
             data_sha256: ready.values.sha256.clone(),
             edges: ready.place.graph.edge_count(),
@@ -283,7 +294,7 @@ impl<'a> Judged<'a> {
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
             statements: statements(&all, delta, &ready.place.graph)?,
-            guarantees: stated(&all, delta)?,
+            guarantees: stated(&all, delta, &ready.place.graph)?,
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),

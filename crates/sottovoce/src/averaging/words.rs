@@ -103,7 +103,9 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     if let Some(mean) = found.mean_loss {
         facts.push(("mean loss over pairs, of local DP's", both(mean, found.mean_loss_without_relay)));
     }
-    if let Some(far) = found.worst_far {
+    // Where everyone is everyone's neighbour nobody is far.
+    let complete = 2 * found.edges == found.peers * (found.peers - 1);
+    if let Some(far) = found.worst_far.filter(|far| *far > 0.0 || !complete) {
         facts.push(("largest loss at distance 2 or more", both(far, found.worst_far_without_relay)));
     }
     facts
@@ -124,12 +126,11 @@ impl fmt::Display for Averaged {
         if f.alternate() {
             writeln!(f, "\nResults of all peers")?;
             for (peer, result) in self.results.iter().enumerate() {
-                let name = self.names.as_ref().map_or_else(|| peer.to_string(), |names| names[peer].clone());
                 let shown = result.as_ref().map_or_else(
                     || "-".to_owned(),
                     |result| result.iter().map(|x| format!("{x:.4}")).collect::<Vec<_>>().join(", "),
                 );
-                writeln!(f, "  {name:<24} {shown}")?;
+                writeln!(f, "  {} {shown}", self.names.cell(peer, 24))?;
             }
         }
         writeln!(f, "\n{STARRED}\n\nWhat is promised")?;

@@ -142,14 +142,15 @@ pub struct LearningTarget {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "ORDER", value_parser = real, allow_negative_numbers = true))]
     pub order: Option<f64>,
-    /// To whom.
-    #[cfg_attr(feature = "flags", arg(long, value_enum, default_value = "worst-peer"))]
-    pub against: Whom,
+    /// To whom (default: worst-peer).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_enum))]
+    pub against: Option<Whom>,
 }
 
 impl Default for LearningTarget {
     fn default() -> Self {
-        Self { epsilon: None, delta: 1e-5, order: None, against: Whom::WorstPeer }
+        Self { epsilon: None, delta: 1e-5, order: None, against: None }
     }
 }
 
@@ -322,9 +323,17 @@ impl StepSpec {
 }
 
 impl LearningTarget {
-    /// The target, if there is one.
+    /// The target, if there is one. What only a target has a use for is refused where there is none.
     pub fn given(&self) -> Result<Option<Promise>> {
-        self.epsilon.map(|epsilon| self.of(epsilon)).transpose()
+        let unused = [("order", self.order.is_some()), ("against", self.against.is_some())];
+        match (self.epsilon, unused.into_iter().find(|(_, given)| *given)) {
+            (Some(epsilon), _) => self.of(epsilon).map(Some),
+            (None, Some((field, _))) => {
+                let remedy = "it is a part of a target, and there is none; give epsilon, or leave it out";
+                Err(Error::parameter(field, "given", remedy))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// The target, or the default.
@@ -346,7 +355,7 @@ impl LearningTarget {
             None => Target::Approximate { epsilon, delta: self.delta },
         };
         target.check()?;
-        let against = match self.against {
+        let against = match self.against.unwrap_or_default() {
             Whom::WireTapper => Against::WireTapper,
             Whom::WorstPeer => Against::WorstPeer,
             Whom::MeanPeer => Against::MeanPeer,

@@ -8,8 +8,8 @@ use sottovoce_topology::family::Family;
 use sottovoce_views::door::account;
 
 use super::{
-    Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningTarget, Method, MethodSpec,
-    MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TaskSpec, ValuesSpec,
+    Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, Method, MethodSpec, MixingSpec,
+    NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, ValuesSpec,
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;
@@ -139,13 +139,7 @@ impl Experiment {
 
 impl Experiment {
     /// The experiment of the chosen row of a plan for learning. The noise is what the target asks for, as in the plan.
-    pub fn of_learning_plan(
-        plan: &LearningPlan,
-        task: &TaskSpec,
-        graph: &GraphFile,
-        target: &LearningTarget,
-        seed: u64,
-    ) -> Result<Self> {
+    pub fn of_learning_plan(plan: &LearningPlan, asked: &Learning, seed: u64) -> Result<Self> {
         let row = &plan.rows[plan.chosen];
         let mut protocol = MethodSpec { iterations: row.iterations, ..MethodSpec::default() };
         let (name, needs_graph) = match row.chosen {
@@ -172,13 +166,13 @@ impl Experiment {
         protocol.method = Some(name.to_owned());
         Ok(Self::Learning(Box::new(Learning {
             seed: Some(seed),
-            seeds: None,
-            task: task.clone(),
-            graph: if needs_graph { graph.clone() } else { GraphFile::default() },
+            seeds: asked.seeds,
+            task: asked.task.clone(),
+            graph: if needs_graph { asked.graph.clone() } else { GraphFile::default() },
             protocol,
             step: StepSpec { size: Some(row.step), markov_step: None },
             noise: GradientNoise::default(),
-            target: target.clone(),
+            target: asked.target.clone(),
         })))
     }
 }

@@ -14,6 +14,7 @@ use sottovoce_learning::{Batch, Bounds, Data, Task};
 
 #[cfg(feature = "flags")]
 use super::flags::{checked, count, real};
+use super::values::Range;
 use crate::{Error, Result};
 
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
@@ -96,6 +97,11 @@ pub struct TaskSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "N", requires = "data", conflicts_with = "positive", value_parser = real, allow_negative_numbers = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label_threshold: Option<f64>,
+    /// Public bounds of a label that is a number: it is scaled to -1..1, so that steps and clipping fit it whatever its unit; what lies outside is moved to
+    /// the nearer end. Errors are told in the label's own units. (Not from the file itself.)
+    #[cfg_attr(feature = "flags", arg(long, value_name = "LOW:HIGH", requires = "data", conflicts_with_all = ["positive", "label_threshold", "classes"], allow_hyphen_values = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label_bounds: Option<Range>,
     /// All labels there can be, in order, or the number of classes 0, 1, ...
     #[cfg_attr(feature = "flags", arg(long, value_name = "A,B,...|N", requires = "data", conflicts_with_all = ["positive", "label_threshold"], value_delimiter = ','))]
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -235,6 +241,7 @@ impl Default for TaskSpec {
             norm: None,
             positive: None,
             label_threshold: None,
+            label_bounds: None,
             classes: Vec::new(),
             width: None,
             loss: None,
@@ -270,7 +277,7 @@ impl TaskSpec {
                     None => self.deal(&found.train)?,
                 };
                 let task = self.task(stem(path), shards, found.train.width(), found.test, found.loss)?;
-                Ok(task.from_files(found.sources))
+                Ok(task.from_files(found.sources).scaled_from(found.label_bounds))
             }
             Some(path) => self.houses("Houses", &houses::read(path, houses::Split::Eighty)?),
             None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
@@ -286,6 +293,7 @@ impl TaskSpec {
         let labelled = self.label.is_some()
             || self.positive.is_some()
             || self.label_threshold.is_some()
+            || self.label_bounds.is_some()
             || !self.classes.is_empty();
         let read = self.peer_column.is_some()
             || !self.drop.is_empty()
@@ -332,18 +340,24 @@ impl TaskSpec {
 
     /// What is publicly known of a file.
     fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
-        let labels = match (&self.positive, self.label_threshold, self.classes.as_slice()) {
-            (Some(positive), ..) => Labels::Positive(positive.clone()),
-            (None, Some(threshold), _) => Labels::Threshold(threshold),
-            (None, None, []) => Labels::AsDeclared,
-            (None, None, [count]) => match count.parse() {
+        let named = (&self.positive, self.label_threshold, self.classes.as_slice());
+        let labels = match (self.label_bounds, named) {
+            (Some(Range { low, high }), (None, None, [])) => Labels::Within(low, high),
+            (Some(bounds), _) => {
+                let remedy = "labels are numbers or classes; leave out bounds, or positive, label-threshold and classes";
+                return Err(Error::parameter("label-bounds", String::from(bounds), remedy));
+            }
+            (None, (Some(positive), ..)) => Labels::Positive(positive.clone()),
+            (None, (None, Some(threshold), _)) => Labels::Threshold(threshold),
+            (None, (None, None, [])) => Labels::AsDeclared,
+            (None, (None, None, [count])) => match count.parse() {
                 Ok(count) => Labels::Count(count),
                 Err(_) => {
                     let remedy = "give all of them, separated by commas, or their number";
                     return Err(Error::parameter("classes", count, remedy));
                 }
             },
-            (None, None, list) => Labels::Classes(list.to_vec()),
+            (None, (None, None, list)) => Labels::Classes(list.to_vec()),
         };
         Ok(Data {
             path,

@@ -57,7 +57,7 @@ impl std::str::FromStr for Range {
 
     fn from_str(text: &str) -> Result<Self> {
         let ends = text
-            .split_once(':')
+            .split_once([':', ','])
             .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
         let sound = |(low, high): &(f64, f64)| low.is_finite() && high.is_finite() && low < high;
         match ends.filter(sound) {

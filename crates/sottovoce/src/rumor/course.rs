@@ -5,6 +5,7 @@ use sottovoce_report::rumor::{Dot, Frame, Moment, State};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
 
 use crate::Result;
+use crate::transcript::Tellings;
 
 /// Peers that are drawn at most.
 const DOTS: usize = 1024;
@@ -18,6 +19,9 @@ pub(super) struct Course {
     pub(super) heard: Option<usize>,
     pub(super) moments: Vec<Moment>,
     pub(super) tellings: u64,
+    /// The round after which each peer knew.
+    pub(super) knew: Vec<Option<u64>>,
+    pub(super) told: Tellings,
     pub(super) dots: Vec<Dot>,
     pub(super) frames: Vec<Frame>,
 }
@@ -38,6 +42,8 @@ impl Course {
             heard,
             moments: frames.iter().map(|frame| frame.moment).collect(),
             tellings: run.crowd.tellings(),
+            knew: run.knew,
+            told: run.told,
             dots,
             frames: thinned(frames),
         })
@@ -53,12 +59,17 @@ struct Run<'a> {
     crowd: Crowd<'static>,
     curious: &'a Curious,
     heard: Option<usize>,
+    knew: Vec<Option<u64>>,
+    told: Tellings,
 }
 
 impl<'a> Run<'a> {
     fn new(curious: &'a Curious, rules: Rules, source: usize, seed: u64) -> Result<Self> {
         let everyone = Among::Everyone(curious.peers());
-        Ok(Self { crowd: Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?, curious, heard: None })
+        let mut knew = vec![None; curious.peers()];
+        knew[source] = Some(0);
+        let crowd = Crowd::new(everyone, rules, source, Dice::new(seed, 0, 0))?;
+        Ok(Self { crowd, curious, heard: None, knew, told: Tellings::default() })
     }
 
     fn is_over(&self) -> bool {
@@ -66,13 +77,17 @@ impl<'a> Run<'a> {
     }
 
     fn round(&mut self) {
-        let (curious, heard) = (self.curious, &mut self.heard);
+        let (curious, heard, knew, mut all) = (self.curious, &mut self.heard, &mut self.knew, Vec::new());
+        let round = self.crowd.rounds() + 1;
         self.crowd.round(|told| {
+            all.push((told.from, told.to));
             let (from, to) = (told.from as usize, told.to as usize);
+            knew[to].get_or_insert(round);
             if heard.is_none() && curious.has(to) && !curious.has(from) {
                 *heard = Some(from);
             }
         });
+        self.told.push(all, curious);
     }
 
     fn first_heard(mut self) -> Option<usize> {

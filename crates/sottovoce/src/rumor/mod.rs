@@ -4,27 +4,32 @@
 //! | --- | --- |
 //! | `course` | the run that is shown |
 //! | `words` | guarantees and findings in sentences |
+//! | `past` | a run that is over, from its transcript: what it revealed, and whom its listeners suspect |
 //!
 //! The run and the attacks go round by round: every active peer tells once, and whoever is told begins in the next round.
 
 mod course;
+mod past;
 mod words;
 
 pub use course::kept_after;
+pub use past::{Revealed, Suspected, audit, reveal};
 
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
+use sottovoce_privacy::Adversary;
 use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_report::rumor::{Suspicion, Trade};
 use sottovoce_report::{Provenance, RumorReport};
 use sottovoce_simulator::rumor::{Among, Crowd, Curious, Dice, Rules};
+use sottovoce_views::door::{self, Told};
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Account, Rumor, attack_success, mean_dynamics, rounds_muting_for};
-
-use crate::{Error, Result, require};
-use course::Course;
+use sottovoce_views::rumor::{self, Account, Rumor, attack_success, mean_dynamics, rounds_muting_for};
 
 use crate::terms::Stated;
+use crate::transcript::Tellings;
+use crate::{Error, Result, require};
+use course::Course;
 
 /// Most peers: beyond, the example takes long.
 pub const MOST_PEERS: usize = 1_000_000;
@@ -98,9 +103,15 @@ pub struct Found {
     pub not_covered: Vec<String>,
     /// Verdict of the attack.
     pub attack: String,
+    /// Each peer's round after which it knew, and whether it is curious.
+    #[serde(skip)]
+    pub everybody: Vec<(Option<u64>, bool)>,
     /// Everything the report shows.
     #[serde(skip)]
     pub report: RumorReport,
+    /// Who told whom in the run shown.
+    #[serde(skip)]
+    pub told: Tellings,
 }
 
 /// What is done in parts, so that a caller can show progress.
@@ -113,7 +124,7 @@ pub fn run(settings: &Settings, done: impl Fn()) -> Result<Found> {
     done();
     let mean_rounds = example.mean_rounds()?;
     done();
-    let suspicions = example.attack(&done)?;
+    let suspicions = example.attack(ATTACKS, &done)?;
     example.conclude(course, mean_rounds, suspicions)
 }
 
@@ -176,7 +187,7 @@ impl Example {
     }
 
     /// The first suspect heard is named, for several numbers of suspects.
-    fn attack(&self, done: &impl Fn()) -> Result<Vec<Suspicion>> {
+    fn attack(&self, runs: u64, done: &impl Fn()) -> Result<Vec<Suspicion>> {
         let setting = Setting {
             among: Among::Everyone(self.rumor.peers()),
             rules: self.rules,
@@ -190,7 +201,7 @@ impl Example {
         let confidence = 1.0 - (1.0 - CONFIDENCE) / numbers.len() as f64;
         let one = |(part, &suspects): (u64, &usize)| {
             let seed = Seed(self.seed).part(1 + part).0;
-            let found = precision(&setting, &honest[..suspects], ATTACKS, seed, |_| ())?;
+            let found = precision(&setting, &honest[..suspects], runs, seed, |_| ())?;
             done();
             let (low, high) = found.interval(confidence);
             Ok(Suspicion {
@@ -199,7 +210,7 @@ impl Example {
                 low,
                 high,
                 bound: self.success(suspects),
-                uncertainty: (suspects == honest.len()).then(|| self.posterior()),
+                uncertainty: (suspects == honest.len()).then(|| posterior(&self.rumor)),
             })
         };
         (0..).zip(&numbers).map(one).collect()
@@ -210,9 +221,16 @@ impl Example {
         attack_success(suspects, self.rumor.rounds_delta())
     }
 
-    /// Nobody is the source with a larger probability, whatever was heard.
-    fn posterior(&self) -> f64 {
-        1.0 / (1.0 + self.rumor.improved_uncertainty(1).max(self.rumor.prediction_uncertainty(1)))
+    /// What is promised, as numbers.
+    fn stated(&self, account: &Account) -> Result<Stated> {
+        let told = Told {
+            peers: self.rumor.peers(),
+            muting: self.rumor.muting(),
+            course: rumor::Course { rounds: true, ..rumor::Course::default() },
+        };
+        let delta = door::account(&told, &Adversary::Coalition(self.curious.members()))?.leakage.at_zero;
+        let stated = Stated::of_source("tellings in rounds", 0.0, delta);
+        Ok(Stated { not_covered: words::not_covered(account), ..stated })
     }
 
     /// What each muting parameter costs; what takes too long to predict is left out.
@@ -234,29 +252,30 @@ impl Example {
         let chosen = cost(&self.rumor).ok_or_else(|| {
             Error::refused("this muting parameter takes too long to predict: give a larger one")
         })?;
-        let exceeds = |s: &Suspicion| s.low > s.bound.min(s.uncertainty.unwrap_or(1.0));
-        let within_bounds = !suspicions.iter().any(exceeds);
-        let (lines, statements) = words::guarantees(&account, &self);
+        let within_bounds = within(&suspicions);
+        let (lines, statements) = words::guarantees(&account, &self.rumor);
+        let stated = self.stated(&account)?;
         let mut found = Found {
             seed: self.seed,
             target: self.target,
-            delta: self.rumor.rounds_delta(),
+            delta: stated.delta,
             rounds: course.moments.last().map_or(0, |moment| moment.round),
             tellings: course.tellings,
             mean_rounds,
             source: course.source,
             heard: course.heard,
             attack: words::attack(&suspicions, within_bounds, &course, true),
+            everybody: (course.knew.iter().enumerate())
+                .map(|(peer, round)| (*round, self.curious.has(peer)))
+                .collect(),
             suspicions,
             within_bounds,
             statements,
-            guarantees: vec![Stated {
-                not_covered: words::not_covered(&account),
-                ..Stated::of_source("tellings in rounds", 0.0, self.rumor.rounds_delta())
-            }],
+            guarantees: vec![stated],
             not_covered: words::not_covered(&account),
             account,
             report: RumorReport::default(),
+            told: Tellings::default(),
         };
         let last = found.rounds as usize;
         found.report = RumorReport {
@@ -282,8 +301,19 @@ impl Example {
             provenance: Provenance { seed: Some(self.seed), ..Provenance::default() },
         };
         found.report.check()?;
+        found.told = course.told;
         Ok(found)
     }
+}
+
+/// Nobody is the source with a larger probability, whatever was heard.
+fn posterior(rumor: &Rumor) -> f64 {
+    1.0 / (1.0 + rumor.improved_uncertainty(1).max(rumor.prediction_uncertainty(1)))
+}
+
+/// Whether no attack found the source more often than is proven possible.
+fn within(suspicions: &[Suspicion]) -> bool {
+    !suspicions.iter().any(|s| s.low > s.bound.min(s.uncertainty.unwrap_or(1.0)))
 }
 
 fn cost(rumor: &Rumor) -> Option<Trade> {

@@ -3,10 +3,10 @@
 use sottovoce_privacy::limits;
 use sottovoce_report::rumor::Suspicion;
 use sottovoce_report::{GuaranteeLine, text};
-use sottovoce_views::rumor::Account;
+use sottovoce_views::rumor::{Account, Rumor};
 
 use super::course::Course;
-use super::{ATTACKS, CONFIDENCE, Example, Found};
+use super::{ATTACKS, CONFIDENCE, Found, posterior};
 
 pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
     let account = &found.account;
@@ -37,8 +37,8 @@ pub(super) fn summary(found: &Found) -> Vec<(String, String)> {
 }
 
 /// What is promised: as lines for the report, and as sentences.
-pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<GuaranteeLine>, Vec<String>) {
-    let (delta, posterior) = (example.rumor.rounds_delta(), example.posterior());
+pub(super) fn guarantees(account: &Account, rumor: &Rumor) -> (Vec<GuaranteeLine>, Vec<String>) {
+    let (delta, posterior) = (rumor.rounds_delta(), posterior(rumor));
     let lines = vec![
         line(
             account,
@@ -58,7 +58,7 @@ pub(super) fn guarantees(account: &Account, example: &Example) -> (Vec<Guarantee
             format!(
                 "epsilon = 0, delta <= {}; probability <= {}",
                 text::up(account.delta, 3),
-                text::up(1.0 / (1.0 + example.rumor.prediction_uncertainty(1)), 3)
+                text::up(1.0 / (1.0 + rumor.prediction_uncertainty(1)), 3)
             ),
         ),
     ];
@@ -120,7 +120,7 @@ fn here(course: &Course) -> String {
     }
 }
 
-fn finding(suspicion: &Suspicion) -> String {
+pub(super) fn finding(suspicion: &Suspicion) -> String {
     let Suspicion { suspects, found, low, high, .. } = *suspicion;
     format!(
         "among {suspects} suspects in {} ({} to {}; no attack exceeds {})",
@@ -160,7 +160,7 @@ impl super::Found {
         let Account { nodes, curious, .. } = self.account;
         let tested = if self.within_bounds { "no attack did better" } else { "AN ATTACK DID BETTER" };
         format!(
-            "Everyone of {nodes} peers knew after {} rounds; {curious} curious peers tell two sources apart with delta {} at most, and \
+            "All {nodes} peers knew after {} rounds; {curious} curious peers tell two sources apart with delta {} at most, and \
              {tested}",
             self.rounds,
             text::up(self.delta, 3)
@@ -174,6 +174,18 @@ impl std::fmt::Display for super::Found {
         writeln!(f, "{} whose source is hidden\n", self.report.title)?;
         for (label, value) in &self.report.summary {
             writeln!(f, "  {label:<28} {value}")?;
+        }
+        if f.alternate() {
+            writeln!(f, "\n  {:<10} {:>16}", "peer", "knew after round")?;
+            for (peer, (round, curious)) in self.everybody.iter().enumerate() {
+                let round = round.map_or_else(|| "never".to_owned(), |round| round.to_string());
+                let role = match (peer == self.source, curious) {
+                    (true, _) => "   the source",
+                    (false, true) => "   curious",
+                    (false, false) => "",
+                };
+                writeln!(f, "  {peer:<10} {round:>16}{role}")?;
+            }
         }
         writeln!(f, "\nWhat is promised")?;
         crate::terms::promised(f, &self.statements, &self.not_covered)?;

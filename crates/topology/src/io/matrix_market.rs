@@ -8,8 +8,8 @@
 //! 3 2
 //! ```
 //!
-//! The matrix is square with nothing on its diagonal. `symmetric` lists one of two entries, `general` both. Row `k` is node `k - 1`,
-//! as SciPy writes it.
+//! The matrix is square with nothing on its diagonal. `symmetric` lists one of two entries, `general` both. Rows without names
+//! are called as the format counts them, `1` to `n`; nodes that are called `0` to `n - 1` are therefore named when they are written.
 
 use std::io::{self, Write};
 
@@ -144,8 +144,15 @@ fn build(nodes: usize, entries: &[(usize, u32, u32, f64)], kind: &Kind) -> Resul
 
 fn named(graph: Graph, names: Names) -> Result<Graph> {
     match names.len() {
-        0 => Ok(graph),
-        count if count == graph.nodes() => graph.with_labels(names.in_order()),
+        0 => {
+            let counted = (1..=graph.nodes()).map(|row| row.to_string()).collect();
+            graph.with_labels(counted)
+        }
+        count if count == graph.nodes() => {
+            let names = names.in_order();
+            let numbered = names.iter().enumerate().all(|(row, name)| *name == row.to_string());
+            if numbered { Ok(graph) } else { graph.with_labels(names) }
+        }
         count => Err(Error::Format(format!(
             "{count} lines `% node: NAME` for {} rows; name every row or none",
             graph.nodes()
@@ -156,8 +163,9 @@ fn named(graph: Graph, names: Names) -> Result<Graph> {
 /// Writes the pattern below the diagonal.
 pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "%%MatrixMarket matrix coordinate pattern symmetric")?;
-    for label in graph.labels().unwrap_or_default() {
-        writeln!(out, "% node: {label}")?;
+    let counted = (0..graph.nodes()).all(|node| graph.label(node) == (node + 1).to_string());
+    if !counted {
+        (0..graph.nodes()).try_for_each(|node| writeln!(out, "% node: {}", graph.label(node)))?;
     }
     writeln!(out, "{0} {0} {1}", graph.nodes(), graph.edge_count())?;
     graph.edges().try_for_each(|(u, v)| writeln!(out, "{} {}", v + 1, u + 1))
@@ -174,6 +182,7 @@ mod tests {
     #[test]
     fn patterns_and_values_symmetric_and_general() {
         let path = Graph::from_edges(3, [(0, 1), (1, 2)]).unwrap();
+        let path = path.with_labels(["1", "2", "3"].map(String::from).to_vec()).unwrap();
         for (text, notes) in [
             ("%%MatrixMarket matrix coordinate pattern symmetric\n%\n3 3 2\n2 1\n3 2\n", 0),
             (

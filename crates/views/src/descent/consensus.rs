@@ -9,7 +9,7 @@
 use sottovoce_privacy::Standing;
 use sottovoce_topology::schedule::Schedule;
 
-use super::{DescentLoss, adversary, butterfly, check_iterations, same_size};
+use super::{Currency, DescentLoss, adversary, butterfly, check_iterations, same_size};
 use crate::error::{check_observers, check_steps};
 use crate::exact::{self, Leakage};
 use crate::{Error, Result};
@@ -110,7 +110,14 @@ pub fn loss(averagings: &[Averaging], iterations: usize) -> Result<DescentLoss> 
         rank = rank.zip(leakage.rank).map(|(sum, rank)| sum + times * rank);
     }
     let standing = Standing::Proven;
-    Ok(DescentLoss { adversary: adversary(observers), iterations, losses, rank, standing })
+    Ok(DescentLoss {
+        adversary: adversary(observers),
+        iterations,
+        losses,
+        rank,
+        standing,
+        currency: Currency::Gaussian,
+    })
 }
 
 /// The loss of one peer towards another in one butterfly among `nodes`, if positions are drawn at random: each value with its

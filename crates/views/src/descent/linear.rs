@@ -11,7 +11,9 @@
 use sottovoce_topology::mixing::Mixing;
 
 use super::spaces::{Gossip, Spaces};
-use super::{DescentLoss, adversary, check_iterations, check_rounds, gram, local, same_size, standing};
+use super::{
+    Currency, DescentLoss, adversary, check_iterations, check_rounds, gram, local, same_size, standing,
+};
 use crate::error::check_observers;
 use crate::{Error, Result};
 
@@ -78,5 +80,6 @@ pub fn accelerated(
         losses: gram::losses(&spaces),
         rank: Some(rank),
         standing: standing(iterations),
+        currency: Currency::Gaussian,
     })
 }

@@ -17,12 +17,15 @@
 mod bound;
 mod butterfly;
 pub mod consensus;
+mod currency;
 mod gram;
 pub mod linear;
 pub mod published;
 pub mod relay;
 mod spaces;
 pub mod traced;
+
+pub use currency::Currency;
 
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
@@ -52,6 +55,9 @@ pub struct DescentLoss {
     pub rank: Option<usize>,
     /// By what right the losses are stated.
     pub standing: Standing,
+    /// The currency in which the losses are paid.
+    #[serde(skip)]
+    pub currency: Currency,
 }
 
 impl DescentLoss {
@@ -78,15 +84,19 @@ impl DescentLoss {
         positive("sensitivity", sensitivity)?;
         positive("sigma", sigma)?;
         let local = self.iterations as f64;
-        let loss = match self.standing.is_reliable() {
-            true => (loss + ROUNDING * local).min(local),
-            false => *loss,
+        let loss = match (self.standing.is_reliable(), self.currency) {
+            (true, Currency::Gaussian) => {
+                let units = (loss + ROUNDING * local).min(local);
+                Loss::Gdp(Gdp::of_square(units * (sensitivity / sigma).powi(2))?)
+            }
+            (true, currency) => currency.loss(loss + ROUNDING * local, sigma / sensitivity)?,
+            (false, _) => Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
         };
         Ok(Guarantee {
             adversary: self.adversary.clone(),
             unit: Unit::User,
             adjacency: Adjacency::Replace,
-            loss: Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
+            loss,
             standing: self.standing.clone(),
             not_covered: limits::of_a_protocol(),
         })
@@ -110,11 +120,12 @@ pub fn wire_tapper(nodes: usize, iterations: usize) -> Result<DescentLoss> {
         losses: vec![iterations as f64; nodes],
         rank: Some(nodes * iterations),
         standing: Standing::Proven,
+        currency: Currency::Gaussian,
     })
 }
 
 /// The adversary made of these observers.
-fn adversary(observers: &[usize]) -> Adversary {
+pub(crate) fn adversary(observers: &[usize]) -> Adversary {
     match observers {
         [one] => Adversary::Peer(*one),
         _ => Adversary::Coalition(observers.to_vec()),
@@ -135,6 +146,7 @@ fn local(observers: &[usize], nodes: usize, iterations: usize) -> DescentLoss {
         losses: (0..nodes).map(hidden).collect(),
         rank: None,
         standing: Standing::Proven,
+        currency: Currency::Gaussian,
     }
 }
 
@@ -145,7 +157,7 @@ fn positive(field: &'static str, value: f64) -> Result<()> {
     Err(Error::parameter(field, value, "give a positive, finite number"))
 }
 
-fn check_iterations(iterations: usize) -> Result<()> {
+pub(crate) fn check_iterations(iterations: usize) -> Result<()> {
     match iterations {
         0 => Err(Error::parameter("iterations", 0, "give at least 1 gradient step")),
         _ => Ok(()),

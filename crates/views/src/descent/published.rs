@@ -8,7 +8,7 @@ use sottovoce_privacy::Standing;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
-use super::{DescentLoss, adversary, check_iterations, check_rounds, positive, same_size};
+use super::{Currency, DescentLoss, adversary, check_iterations, check_rounds, positive, same_size};
 use crate::error::check_observers;
 use crate::published::{Formula, gossip, neighbour_probability};
 use crate::{Error, Result};
@@ -119,7 +119,14 @@ fn mean_ratio(trials: usize, p: f64, nodes: usize) -> f64 {
 fn printed(observers: &[usize], iterations: usize, mut losses: Vec<f64>) -> DescentLoss {
     observers.iter().for_each(|&v| losses[v] = 0.0);
     let adversary = adversary(observers);
-    DescentLoss { adversary, iterations, losses, rank: None, standing: Standing::Refuted }
+    DescentLoss {
+        adversary,
+        iterations,
+        losses,
+        rank: None,
+        standing: Standing::Refuted,
+        currency: Currency::Gaussian,
+    }
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use faer::{Mat, Par};
 use sottovoce_topology::mixing::Mixing;
 
 use super::bound::largest_shift;
-use super::{DescentLoss, adversary, check_iterations, check_rounds, linear, standing};
+use super::{Currency, DescentLoss, adversary, check_iterations, check_rounds, linear, standing};
 use crate::error::{Error, check_observers};
 use crate::exact::gossip::Hidden;
 use crate::exact::relay::{Factored, Powers, check_tau, relative_rounding};
@@ -65,7 +65,14 @@ pub fn loss(
         }
     };
     let adversary = adversary(&observers);
-    Ok(DescentLoss { adversary, iterations, losses, rank: None, standing: standing(iterations) })
+    Ok(DescentLoss {
+        adversary,
+        iterations,
+        losses,
+        rank: None,
+        standing: standing(iterations),
+        currency: Currency::Gaussian,
+    })
 }
 
 /// The covariances of all messages: the lower triangle, by rounds.

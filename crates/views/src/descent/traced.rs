@@ -7,7 +7,7 @@
 use faer::Mat;
 
 use super::bound::largest_shift;
-use super::{DescentLoss, adversary, check_iterations, local, standing};
+use super::{Currency, DescentLoss, adversary, check_iterations, local, standing};
 use crate::Result;
 use crate::error::check_observers;
 use crate::exact::span;
@@ -42,6 +42,7 @@ pub fn linear_view(
         losses: (0..steps.len()).map(loss).collect(),
         rank: Some(basis.rank()),
         standing: standing(iterations),
+        currency: Currency::Gaussian,
     })
 }
 

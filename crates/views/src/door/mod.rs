@@ -1,35 +1,59 @@
-//! The accountant's door: what an adversary learns from an averaging run, planned or past, and what is promised therefore.
+//! The accountant's door: what an adversary learns from a run, planned or past, and what is promised therefore.
 //!
 //! ```text
-//! Setting (a plan: scheme, relay noise, results) ─┐
-//! Past (a run as it happened, from its transcript) ┴─► account(run, adversary) ─► Account: losses, guarantees
+//! Setting (averaging: scheme, relay noise, results) ─┐
+//! Past (an averaging as it happened) ────────────────┤
+//! Learning (gossip, butterfly, walk, public) ────────┼─► account(run, adversary) ─► Account: losses, guarantees
+//! Told (a rumour) ───────────────────────────────────┘
 //! ```
 //!
-//! Everyone who wants to know asks here: commands, the planner, pages, attacks. Which of the exact accountants fits is decided in one place
-//! (`setting.rs`), and what cannot be computed exactly counts as lost.
+//! Everyone who wants to know asks here: commands, planners, pages, attacks, and whoever reads a transcript. Which accountant fits is decided in one
+//! place for each (`setting.rs`, `learning.rs`, `rumor.rs`), and what cannot be computed exactly counts as lost.
 
 mod error;
+mod learning;
 mod past;
+mod rumor;
 mod setting;
 
+pub use learning::Learning;
 pub use past::{Past, Source};
+pub use rumor::Told;
 pub use setting::Setting;
 
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 
+use crate::descent::DescentLoss;
 use crate::exact::{Leakage, Results};
 use crate::{Error, Result};
 
+/// What an adversary learns of everyone, before any noise is chosen.
+pub trait Learnt {
+    /// Who loses most, and how much.
+    fn worst(&self) -> (usize, f64);
+
+    /// What peer `u` is promised, for a value that one person moves by `sensitivity`, under noise `sigma`.
+    fn guarantee(&self, adversary: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee>;
+}
+
 /// Something that was, or will be, overheard.
 pub trait Overheard {
+    /// What is learnt from it.
+    type Learnt: Learnt;
+
     /// Number of peers.
     fn peers(&self) -> usize;
 
     /// What becomes of the results.
-    fn results(&self) -> Results;
+    fn results(&self) -> Results {
+        Results::Kept
+    }
 
     /// What observers who pool all they hear learn of everyone.
-    fn leakage(&self, observers: &[usize]) -> Result<Leakage>;
+    fn leakage(&self, observers: &[usize]) -> Result<Self::Learnt>;
+
+    /// What someone learns who sees every message.
+    fn everything(&self) -> Result<Self::Learnt>;
 
     /// Whether messages that got lost are accounted for.
     fn counts_lost_messages(&self) -> bool {
@@ -39,11 +63,11 @@ pub trait Overheard {
 
 /// What an adversary learns of everyone.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Account {
+pub struct Account<L = Leakage> {
     /// Who attacks.
     pub adversary: Adversary,
-    /// Losses in units of local DP.
-    pub leakage: Leakage,
+    /// What it learns: of averaging and learning, losses in units of one local release.
+    pub leakage: L,
     /// Whether the adversary knows everybody's result, too.
     pub results: Results,
     lost_messages_counted: bool,
@@ -62,9 +86,9 @@ pub struct Account {
 /// assert!(tapper.leakage.losses.iter().all(|loss| *loss == 1.0));
 /// # Ok::<(), sottovoce_views::Error>(())
 /// ```
-pub fn account(run: &impl Overheard, adversary: &Adversary) -> Result<Account> {
+pub fn account<R: Overheard + ?Sized>(run: &R, adversary: &Adversary) -> Result<Account<R::Learnt>> {
     let leakage = match adversary {
-        Adversary::WireTapper => Leakage::everything(run.peers()),
+        Adversary::WireTapper => run.everything()?,
         Adversary::Peer(one) => run.leakage(&[*one])?,
         Adversary::Coalition(several) => run.leakage(several)?,
         Adversary::ResultHolder => {
@@ -80,13 +104,10 @@ pub fn account(run: &impl Overheard, adversary: &Adversary) -> Result<Account> {
     })
 }
 
-impl Account {
+impl<L: Learnt> Account<L> {
     /// What peer `u` is promised, for a value that one person moves by `sensitivity`, under noise `sigma`.
     pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
-        let mut guarantee = match self.adversary {
-            Adversary::WireTapper => wire_tapper(sensitivity, sigma)?,
-            _ => self.leakage.guarantee(u, sensitivity, sigma)?,
-        };
+        let mut guarantee = self.leakage.guarantee(&self.adversary, u, sensitivity, sigma)?;
         if self.lost_messages_counted {
             guarantee.not_covered.retain(|limit| limit != limits::LOST_MESSAGES);
         }
@@ -100,6 +121,29 @@ impl Account {
     pub fn worst(&self, sensitivity: f64, sigma: f64) -> Result<(usize, Guarantee)> {
         let (peer, _) = self.leakage.worst();
         Ok((peer, self.guarantee(peer, sensitivity, sigma)?))
+    }
+}
+
+impl Learnt for Leakage {
+    fn worst(&self) -> (usize, f64) {
+        Self::worst(self)
+    }
+
+    fn guarantee(&self, adversary: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
+        match adversary {
+            Adversary::WireTapper => wire_tapper(sensitivity, sigma),
+            _ => Self::guarantee(self, u, sensitivity, sigma),
+        }
+    }
+}
+
+impl Learnt for DescentLoss {
+    fn worst(&self) -> (usize, f64) {
+        Self::worst(self)
+    }
+
+    fn guarantee(&self, _: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
+        Self::guarantee(self, u, sensitivity, sigma)
     }
 }
 

@@ -76,6 +76,12 @@ impl Past {
 }
 
 impl Overheard for Past {
+    type Learnt = Leakage;
+
+    fn everything(&self) -> Result<Leakage> {
+        Ok(Leakage::everything(self.peers()))
+    }
+
     fn peers(&self) -> usize {
         self.setting.peers()
     }

@@ -94,6 +94,12 @@ impl Setting {
 }
 
 impl Overheard for Setting {
+    type Learnt = Leakage;
+
+    fn everything(&self) -> Result<Leakage> {
+        Ok(Leakage::everything(self.peers()))
+    }
+
     fn peers(&self) -> usize {
         self.scheme.peers()
     }

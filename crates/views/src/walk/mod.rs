@@ -11,7 +11,7 @@
 //!
 //! | file | what | standing |
 //! | --- | --- | --- |
-//! | `trajectory`, `odometer`, `gap` | what one *path* of the token reveals, exactly (linear losses) or as a bound (convex losses) | given its assumptions, proven |
+//! | `trajectory`, `odometer`, `gap`, `tokens` | what one *path* of the token reveals, exactly (linear losses) or as a bound (convex losses) | given its assumptions, proven |
 //! | `expected`, `bounds`, `moments`, `random` | the Rényi loss over random paths, from simulated ones | the same, with a stated confidence |
 //! | `published`, `sums` | the printed sums over all paths, `Σ_i W^i / i`, and the matrix logarithm that replaces them | refuted in general |
 //! | `ergodic` | which walks forget where they began | |
@@ -27,6 +27,7 @@ mod odometer;
 mod published;
 mod random;
 mod sums;
+mod tokens;
 mod trajectory;
 
 pub use bounds::{AtOrder, Bounds, Expected, Sampling};
@@ -36,4 +37,5 @@ pub use odometer::Odometer;
 pub use published::{Pair, PublishedWalk, check_order};
 pub use sottovoce_protocol::walk::Visit;
 pub use sums::{negative_log, power_sums};
+pub use tokens::along;
 pub use trajectory::{Trajectory, trajectory};

@@ -7,13 +7,12 @@ use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::descent::{DescentLoss, consensus};
-use sottovoce_views::parallel;
+use sottovoce_views::door::Learning;
 
 use super::{Entry, Method, Options, Way, messages};
 use crate::learning::calibrate::Currency;
 use crate::learning::engine::{Descent, Engine};
-use crate::learning::losses::{Question, Revealed, Summary};
+use crate::learning::losses::{Past, Question, Revealed, Summary};
 use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
@@ -47,23 +46,15 @@ fn natural(peers: usize) -> Scheme {
     Scheme::Butterfly { positions: (0..peers).collect() }
 }
 
-fn all_positions(run: &Question) -> Vec<Vec<usize>> {
-    (0..run.iterations).map(|iteration| positions(run.peers, run.seed, iteration)).collect()
-}
-
-/// What observers learn in all iterations.
-fn loss(positions: &[Vec<usize>], observers: &[usize]) -> Result<DescentLoss> {
-    require(!positions.is_empty(), "iterations", 0, "give at least 1 gradient step")?;
-    let averaging = |positions: &Vec<usize>| consensus::Averaging::butterfly(positions, observers);
-    let averagings = positions.iter().map(averaging).collect::<Result<Vec<_>, _>>()?;
-    Ok(consensus::loss(&averagings, positions.len())?)
+fn learning(run: &Question) -> Learning<'static> {
+    Learning::Butterfly {
+        positions: (0..run.iterations).map(|iteration| positions(run.peers, run.seed, iteration)).collect(),
+    }
 }
 
 /// Losses of all pairs.
 fn pairs(run: &Question) -> Result<Pairs> {
-    let positions = all_positions(run);
-    let all = |observer: usize| Ok(loss(&positions, &[observer])?.losses);
-    let losses = parallel::map(run.peers, all, |_| {}).into_iter().collect::<Result<Vec<_>>>()?;
+    let losses = learning(run).all_pairs()?;
     Ok(Pairs::of(run.peers, |v, u| losses[v][u]))
 }
 
@@ -95,16 +86,18 @@ impl Way for Butterfly {
         })
     }
 
-    fn revealed(&self, run: &Question, _steps: usize, _shown: &[usize]) -> Result<Revealed> {
+    fn overheard<'a>(&self, run: &Question<'a>, _past: &Past) -> Result<Learning<'a>> {
+        require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
+        Ok(learning(run))
+    }
+
+    fn revealed(&self, run: &Question, _past: &Past) -> Result<Revealed> {
+        require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
         Ok(Revealed { pairs: pairs(run)?, currency: Currency::Gaussian, standing: Standing::Proven })
     }
 
-    fn to_peers(&self, run: &Question, done: usize, shown: &[usize]) -> Result<Option<Revealed>> {
-        self.revealed(&Question { iterations: done, ..*run }, done, shown).map(Some)
-    }
-
-    fn to_observers(&self, run: &Question, observers: &[usize]) -> Result<DescentLoss> {
-        loss(&all_positions(run), observers)
+    fn hides_from_peers(&self) -> bool {
+        true
     }
 
     fn rounds(&self, peers: usize) -> usize {

@@ -56,6 +56,10 @@ impl Way for Central {
         Ok(2 * (run.iterations * run.peers) as u64)
     }
 
+    fn release(&self, settings: &Settings, sensitivity: f64) -> Release {
+        Release::gaussian(sensitivity, settings.sigma * sensitivity)
+    }
+
     fn sees_all(&self) -> Adversary {
         Adversary::ResultHolder
     }
@@ -78,8 +82,7 @@ struct Server<'a> {
 impl Server<'_> {
     /// What one contribution releases, to someone who sees every model.
     fn release(&self) -> Release {
-        let sensitivity = self.task.sensitivity();
-        Release::gaussian(sensitivity, self.settings.sigma * sensitivity)
+        Central.release(&self.settings, self.task.sensitivity())
     }
 
     /// The mean of all clipped gradients, with noise on their sum.
@@ -113,6 +116,12 @@ impl Engine for Server<'_> {
         Ok(true)
     }
 
+    fn listen(&mut self, _hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        let remedy =
+            "only the trusted server hears a peer, without noise; there is no release of a peer to attack";
+        Err(Error::parameter("method", "central", remedy))
+    }
+
     fn state(&self) -> State {
         State::Central { iteration: self.iteration, model: self.model.clone() }
     }
@@ -136,6 +145,10 @@ impl Engine for Server<'_> {
 
     fn done(&self) -> usize {
         self.iteration
+    }
+
+    fn released(&self) -> Vec<usize> {
+        vec![self.iteration; self.task.peers()]
     }
 
     fn spent(&self) -> f64 {

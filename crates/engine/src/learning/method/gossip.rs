@@ -5,18 +5,19 @@
 
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
+use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
-use sottovoce_views::descent::{DescentLoss, linear, published as printed, relay};
+use sottovoce_views::descent::{DescentLoss, published as printed};
+use sottovoce_views::door::{Learning, account};
 use sottovoce_views::published::{self, Formula};
 
 use super::{Entry, Method, Options, Way, graph, messages};
 use crate::learning::calibrate::Currency;
 use crate::learning::engine::{Descent, Engine};
-use crate::learning::losses::{Question, Summary};
+use crate::learning::losses::{Past, Question, Summary};
 use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
@@ -109,9 +110,10 @@ impl Way for Gossip {
     fn ours(&self, run: &Question) -> Result<Summary> {
         let mut rng = Seed(run.seed).stream(Stream::Sample, 0, 0);
         let observers = index::sample(&mut rng, run.peers, run.sample.clamp(1, run.peers)).into_vec();
+        let overheard = self.overheard(run, &Past::PLANNED)?;
         let (mut sum, mut standing) = (0.0, Standing::Proven);
         for &observer in &observers {
-            let loss = self.to_observers(run, &[observer])?;
+            let loss = account(&overheard, &Adversary::Peer(observer))?.leakage;
             sum += loss.losses.iter().sum::<f64>();
             standing = loss.standing;
         }
@@ -119,11 +121,13 @@ impl Way for Gossip {
         Ok(Summary { mean, mean_standing: standing, ..Summary::local(run.iterations, Currency::Gaussian) })
     }
 
-    fn to_observers(&self, run: &Question, observers: &[usize]) -> Result<DescentLoss> {
-        let mixing = graph(run.mixing, "gossip")?;
-        Ok(match self.scheme(mixing).gamma()? {
-            Some(gamma) => linear::accelerated(&[(mixing, gamma)], observers, self.rounds, run.iterations)?,
-            None => relay::loss(mixing, observers, self.rounds, run.iterations, self.relay)?,
+    fn overheard<'a>(&self, run: &Question<'a>, _past: &Past) -> Result<Learning<'a>> {
+        Ok(Learning::Gossip {
+            mixing: graph(run.mixing, "gossip")?,
+            rounds: self.rounds,
+            accelerated: self.accelerated,
+            relay_noise: self.relay,
+            iterations: run.iterations,
         })
     }
 

@@ -10,14 +10,17 @@ mod walk;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Adversary;
+use sottovoce_protocol::Release;
 use sottovoce_protocol::averaging::Plan as _;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_views::descent::{DescentLoss, wire_tapper};
+use sottovoce_views::descent::DescentLoss;
+use sottovoce_views::door::Learning;
 
 use super::calibrate::Currency;
 use super::engine::Engine;
-use super::losses::{Question, Revealed, Summary};
+use super::losses::{Past, Question, Revealed, Summary};
+use super::transcript::Transcript;
 use super::{Settings, Task};
 use crate::{Error, Result};
 
@@ -82,6 +85,11 @@ pub trait Way {
         iterations
     }
 
+    /// Tokens that walk.
+    fn tokens(&self) -> usize {
+        0
+    }
+
     /// Messages of a whole run without faults, answers included: what the machines send.
     fn messages(&self, run: &Question) -> Result<u64>;
 
@@ -95,36 +103,40 @@ pub trait Way {
         Ok(Summary::local(run.iterations, Currency::Gaussian))
     }
 
-    /// What pairs lose by so many steps of a run of this seed, if the state was shown after each of the numbers of steps in `shown`: known
-    /// before it starts, since neither paths nor positions depend on data.
-    fn revealed(&self, run: &Question, _steps: usize, _shown: &[usize]) -> Result<Revealed> {
+    /// What is overheard of a run of this seed, planned or past: neither paths nor positions depend on data, so that a plan is known before it starts.
+    fn overheard<'a>(&self, run: &Question<'a>, _past: &Past) -> Result<Learning<'a>> {
+        Ok(Learning::Public { peers: run.peers, iterations: run.iterations })
+    }
+
+    /// What pairs lose by it, as far as that is proven.
+    fn revealed(&self, run: &Question, _past: &Past) -> Result<Revealed> {
         Ok(Revealed::local(run.peers, run.iterations))
     }
 
-    /// The same after `done` steps, where single peers learn less than a wire-tapper.
-    fn to_peers(&self, _run: &Question, _done: usize, _shown: &[usize]) -> Result<Option<Revealed>> {
-        Ok(None)
+    /// Whether single peers learn less than a wire-tapper, as far as that is proven.
+    fn hides_from_peers(&self) -> bool {
+        false
     }
 
-    /// What observers who pool all they hear learn of everyone.
-    fn to_observers(&self, run: &Question, observers: &[usize]) -> Result<DescentLoss> {
-        let mut all = wire_tapper(run.peers, run.iterations)?;
-        all.adversary = match observers {
-            [one] => Adversary::Peer(*one),
-            _ => Adversary::Coalition(observers.to_vec()),
-        };
-        for &observer in observers {
-            let loss = all.losses.get_mut(observer);
-            *loss.ok_or_else(|| {
-                Error::parameter("observers", observer, format!("there are {} peers", run.peers))
-            })? = 0.0;
+    /// What one contribution releases.
+    fn release(&self, settings: &Settings, sensitivity: f64) -> Release {
+        let moved = settings.step * sensitivity;
+        Release::gaussian(moved, settings.sigma * moved)
+    }
+
+    /// How often each peer must have released something, by what was said; what was said against the rules is added to `problems`.
+    fn contributions(
+        &self,
+        run: &Transcript,
+        _mixing: Option<&Mixing>,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<usize>> {
+        if !run.paths.is_empty() {
+            problems.push(format!("{} tokens walked, where none was agreed on", run.paths.len()));
         }
-        Ok(all)
-    }
-
-    /// The currency in which what observers learn is paid.
-    fn currency(&self) -> Currency {
-        Currency::Gaussian
+        // A step that the budget forbade was still followed by an averaging.
+        let given = run.allowance()?.times(&self.release(&run.settings, run.sensitivity), run.steps);
+        Ok(vec![given; run.peers])
     }
 
     /// What observers learn as printed, where a paper prints it.

@@ -3,6 +3,7 @@ use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::trace::trace;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Weights;
+use sottovoce_views::door::account;
 
 fn mixing(n: usize) -> Mixing {
     let graph = generate(&Family::ErdosRenyi { n, p: 0.4 }, 3, true).unwrap();
@@ -131,12 +132,13 @@ fn nobody_learns_more_than_a_wire_tapper() {
     for entry in &METHODS {
         let question = question(entry.method(&entry.planned, Some(&mixing)).unwrap(), &mixing);
         let way = question.method.way();
-        let loss = way.to_observers(&question, &[2]).unwrap();
+        let overheard = way.overheard(&question, &Past::PLANNED).unwrap();
+        let loss = account(&overheard, &Adversary::Peer(2)).unwrap().leakage;
         assert_eq!((loss.losses.len(), loss.losses[2]), (12, 0.0), "{}", entry.name);
         assert!(loss.losses.iter().all(|loss| (0.0..=3.0 + 1e-9).contains(loss)), "{}: {loss:?}", entry.name);
         let ours = question.ours().unwrap();
         assert!(ours.worst <= 3.0 && ours.mean <= ours.worst + 1e-9, "{}: {ours:?}", entry.name);
         assert_eq!(way.steps(12, 3), if entry.name == "walk" { 36 } else { 3 });
-        assert!(way.to_observers(&question, &[12]).is_err(), "{}", entry.name);
+        assert!(account(&overheard, &Adversary::Peer(12)).is_err(), "{}", entry.name);
     }
 }

@@ -3,26 +3,24 @@
 //! What a path reveals is proven for convex losses and steps that move no two models apart. Theorem 3's sum is refuted.
 
 use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
-use sottovoce_privacy::{Adversary, Standing};
-use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
-use sottovoce_protocol::{Overspent, Peer};
+use sottovoce_protocol::walk::{Course, Markov, Steps, TokenPath, Visit};
+use sottovoce_protocol::{Overspent, Peer, Release};
 use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
-use sottovoce_views::descent::DescentLoss;
+use sottovoce_views::door::Learning;
 use sottovoce_views::walk::{PublishedWalk, require_ergodic};
 
 use super::{Entry, Method, Options, Way, graph};
 use crate::learning::calibrate::Currency;
 use crate::learning::engine::{Engine, other_method};
-use crate::learning::losses::{Question, Revealed, Summary};
+use crate::learning::losses::{Past, Question, Revealed, Summary};
 use crate::learning::path::{Path, pairs};
+use crate::learning::transcript::Transcript;
 use crate::learning::{Settings, State, Task};
 use crate::{Error, Result, require};
-
-/// What a loss along a path rests on, where no task says whether it is so.
-const CONVEX: &str = "losses are convex, and steps so small that they move no two models apart";
 
 pub(super) const ENTRY: Entry = Entry {
     name: "walk",
@@ -49,6 +47,34 @@ pub struct Walk {
 impl Walk {
     fn path(&self, run: &Question) -> Result<Path> {
         Path::draw(graph(run.mixing, "a walk")?, *self, run.iterations, run.seed)
+    }
+}
+
+impl Walk {
+    /// Who contributed how often: in burn-in nobody does, and then everyone whose contributions and budget are not used up.
+    fn tally(&self, run: &Transcript, problems: &mut Vec<String>) -> Result<Vec<usize>> {
+        let release = self.release(&run.settings, run.sensitivity);
+        let cap = run.allowance()?.times(&release, run.settings.iterations);
+        let mut given = vec![0; run.peers];
+        let mut tokens: Vec<_> = run.paths.iter().map(TokenPath::iter).collect();
+        for step in 0..run.steps {
+            for (holder, visit) in tokens.iter_mut().filter_map(Iterator::next) {
+                let Some(count) = given.get_mut(holder) else { continue };
+                let agreed = match (step < self.burn_in, *count < cap) {
+                    (true, _) => Visit::Relayed,
+                    (false, true) => Visit::Contributed,
+                    (false, false) => Visit::NoiseOnly,
+                };
+                if visit != agreed {
+                    problems.push(format!(
+                        "peer {holder} did {visit:?} in step {step}, where {agreed:?} was agreed on"
+                    ));
+                    return Ok(given);
+                }
+                *count += usize::from(visit == Visit::Contributed);
+            }
+        }
+        Ok(given)
     }
 }
 
@@ -96,6 +122,10 @@ impl Way for Walk {
         self.burn_in.saturating_add(visits.div_ceil(self.tokens.max(1)))
     }
 
+    fn tokens(&self) -> usize {
+        self.tokens
+    }
+
     /// Each time a token leaves its holder, and an answer to each.
     fn messages(&self, run: &Question) -> Result<u64> {
         Ok(2 * self.path(run)?.moves())
@@ -132,39 +162,67 @@ impl Way for Walk {
         })
     }
 
-    fn revealed(&self, run: &Question, steps: usize, shown: &[usize]) -> Result<Revealed> {
+    fn revealed(&self, run: &Question, past: &Past) -> Result<Revealed> {
         if !run.nonexpansive {
             return Ok(Revealed::local(run.peers, run.iterations));
         }
-        let pairs = pairs(&self.path(run)?.losses_shown(steps, shown)?);
+        let pairs = match past.paths {
+            [] => pairs(&self.path(run)?.losses_shown(past.steps, past.shown)?),
+            paths => pairs(&Path::of(run.peers, paths.to_vec()).losses_shown(past.steps, past.shown)?),
+        };
         Ok(Revealed { pairs, currency: Currency::Concentrated, standing: Standing::Proven })
     }
 
-    fn to_peers(&self, run: &Question, done: usize, shown: &[usize]) -> Result<Option<Revealed>> {
-        self.revealed(run, done, shown).map(Some)
+    fn hides_from_peers(&self) -> bool {
+        true
     }
 
-    /// Along the path of this seed, the token's last value included.
-    fn to_observers(&self, run: &Question, observers: &[usize]) -> Result<DescentLoss> {
-        let [observer] = *observers else {
-            let remedy =
-                "what a path reveals is computed for one peer at a time; name one, or see `account walk`";
-            return Err(Error::parameter("observers", format!("{} peers", observers.len()), remedy));
+    /// Along the path of this seed, or that was taken, the token's last value included.
+    fn overheard<'a>(&self, run: &Question<'a>, past: &Past) -> Result<Learning<'a>> {
+        if !run.nonexpansive {
+            return Ok(Learning::Public { peers: run.peers, iterations: run.iterations });
+        }
+        let tokens = match past.paths {
+            [] => self.path(run)?.into_tokens(),
+            paths => paths.to_vec(),
         };
-        let losses = self.path(run)?.losses(usize::MAX)?;
-        let unknown = || Error::parameter("observers", observer, format!("there are {} peers", run.peers));
-        let seen = losses.get(observer).ok_or_else(unknown)?;
-        Ok(DescentLoss {
-            adversary: Adversary::Peer(observer),
+        Ok(Learning::Walk {
+            peers: run.peers,
             iterations: run.iterations,
-            losses: seen.convex.clone(),
-            rank: None,
-            standing: Standing::Conditional(vec![CONVEX.to_owned()]),
+            tokens,
+            shown: past.shown.to_vec(),
         })
     }
 
-    fn currency(&self) -> Currency {
-        Currency::Concentrated
+    /// Step sizes scale gradient and noise alike.
+    fn release(&self, settings: &Settings, sensitivity: f64) -> Release {
+        Release::gaussian(sensitivity, settings.sigma * sensitivity)
+    }
+
+    fn contributions(
+        &self,
+        run: &Transcript,
+        mixing: Option<&Mixing>,
+        problems: &mut Vec<String>,
+    ) -> Result<Vec<usize>> {
+        let mixing = graph(mixing, "a walk")?;
+        let whole =
+            run.paths.len() == self.tokens && run.paths.iter().all(|path| path.iter().count() == run.steps);
+        if !whole || run.steps > self.steps(run.peers, run.settings.iterations) {
+            problems
+                .push(format!("not every one of {} tokens is told of for {} steps", self.tokens, run.steps));
+        }
+        for path in &run.paths {
+            let hops = path.iter().zip(path.iter().skip(1)).map(|((from, _), (to, _))| (from, to));
+            let known = |peer: usize| peer < run.peers;
+            if let Some((from, to)) =
+                hops.into_iter().find(|&(u, v)| !(known(u) && known(v) && mixing.weight(u, v) > 0.0))
+            {
+                problems.push(format!("a token went from peer {from} to peer {to}, where none can go"));
+                return Ok(vec![0; run.peers]);
+            }
+        }
+        self.tally(run, problems)
     }
 
     fn last_step(&self, run: &Question, most: &dyn Fn() -> Result<f64>) -> Result<Option<usize>> {
@@ -224,6 +282,10 @@ impl Engine for Tokens<'_> {
         Ok(self.0.step(seen)?)
     }
 
+    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+        Ok(self.0.step_heard(|_, _, _| {}, hear)?)
+    }
+
     fn state(&self) -> State {
         State::Walk(self.0.state().clone())
     }
@@ -241,8 +303,16 @@ impl Engine for Tokens<'_> {
         self.0.state().step
     }
 
+    fn released(&self) -> Vec<usize> {
+        self.0.state().contributions.clone()
+    }
+
     fn spent(&self) -> f64 {
         self.0.spent()
+    }
+
+    fn spent_by(&self, peer: Peer) -> f64 {
+        self.0.spent_by(peer)
     }
 
     fn stopped(&self) -> Option<Overspent> {

@@ -7,13 +7,15 @@
 mod words;
 
 use serde::Serialize;
-use sottovoce_privacy::Standing;
+use sottovoce_privacy::{Guarantee, Standing};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
 use crate::learning::losses::Question;
 use crate::learning::method::METHODS;
+use crate::learning::transcript::Transcript;
 use crate::learning::{Against, Measures, Method, Origin, Promise, Session, Settings, Spread, Task, Trivial};
+use crate::terms::Stated;
 use crate::{Error, Result, require};
 
 /// Step sizes that are tried of each method.
@@ -41,6 +43,8 @@ pub struct Problem<'a> {
     pub runs: usize,
     /// Seed of the first.
     pub seed: u64,
+    /// Probability with which stated epsilons may fail.
+    pub delta: f64,
     /// Threads.
     pub threads: usize,
 }
@@ -93,6 +97,8 @@ pub struct LearningPlan {
     pub public_data: bool,
     /// What a model is worth that looks at no feature.
     pub trivial: Trivial,
+    /// What is promised of the chosen run, towards someone who sees everything, and where that is less, towards the peer that learns most.
+    pub guarantees: Vec<Stated>,
     /// What was computed from the rows without any noise.
     pub computed_without_privacy: Vec<&'static str>,
     /// What no guarantee of a run so planned covers.
@@ -114,6 +120,7 @@ impl Problem<'_> {
         let mut rows = methods.map(|method| self.best(method?, &done)).collect::<Result<Vec<_>>>()?;
         rows.sort_by(|a, b| b.measures.first().mean.total_cmp(&a.measures.first().mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
+        let guarantees = self.promised(&rows[chosen])?;
         Ok(LearningPlan {
             task: self.task.name.clone(),
             peers: self.task.peers(),
@@ -124,6 +131,7 @@ impl Problem<'_> {
             chosen,
             public_data: self.task.origin() != Origin::Private,
             trivial: self.task.trivial(),
+            guarantees,
             computed_without_privacy: WITHOUT_PRIVACY.to_vec(),
             not_covered: self.task.not_covered(),
         })
@@ -186,6 +194,18 @@ impl Problem<'_> {
             standing: standing.given(self.task.assumptions()).given(&self.choice()),
             serverless: best.method.way().is_serverless(),
         })
+    }
+
+    /// What the run of a row promises: every peer contributes as often as planned at most.
+    fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
+        let Row { chosen: method, iterations, step, sigma, .. } = *row;
+        let settings = Settings { method, iterations, step, sigma, budget: None, seed: self.seed };
+        let all = Transcript::planned(self.task, &settings).guarantees(Some(self.mixing), self.delta)?;
+        let stated = all.into_iter().map(|one| {
+            let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
+            Ok(Stated::new("any peer's data, as planned", &one, self.delta)?)
+        });
+        stated.collect()
     }
 
     /// What choosing on these rows assumes: nothing, where they are nobody's or everyone's.

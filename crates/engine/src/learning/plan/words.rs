@@ -33,7 +33,7 @@ impl fmt::Display for LearningPlan {
         )?;
         writeln!(
             f,
-            "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>12}  by what right",
+            "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>11}  by what right",
             "method",
             format!("{} **", self.trivial.measures.name()),
             "range **",
@@ -50,7 +50,7 @@ impl fmt::Display for LearningPlan {
                 (spread.to_string(), format!("{:.3} to {:.3}", spread.least, spread.most));
             writeln!(
                 f,
-                "{mark} {:<14}{measured:>17}{range:>16}{:>7}{:>8}{:>10}{:>12}  {}",
+                "{mark} {:<14}{measured:>17}{range:>16}{:>7}{:>8}{:>10}{:>11}  {}",
                 row.method,
                 row.iterations,
                 row.step,
@@ -74,6 +74,17 @@ impl fmt::Display for LearningPlan {
         }
         for (i, assumption) in assumptions.iter().enumerate() {
             writeln!(f, "[{}] {assumption}", i + 1)?;
+        }
+        writeln!(f, "\nWhat is promised of {}", self.rows[self.chosen].method)?;
+        for stated in &self.guarantees {
+            writeln!(
+                f,
+                "  epsilon {} at delta {:e} towards {}; {}",
+                stated.shown(),
+                stated.delta,
+                stated.adversary,
+                right(&stated.standing, &assumptions)
+            )?;
         }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))

@@ -1,39 +1,26 @@
 //! The transcript of an averaging run as a file: all that is public of the run, and what happened, without any value.
-//!
-//! ```text
-//! run ──► transcript.json ──► account transcript: what was revealed to whom      (averaging::reveal)
-//!                        └──► audit transcript:   did peers do what was agreed?  (check), and the attack on what they said
-//! ```
-//!
-//! It names no file: whoever has it can judge the run, wherever the graph and the values are.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::averaging::{Note, Plan};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
 use sottovoce_topology::Graph;
-use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
 use sottovoce_views::door::{Overheard, Past, Setting};
 use sottovoce_views::exact::Results;
 
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
 use crate::averaging::Public;
 use crate::experiment::{Experiment, Method};
-use crate::{Error, Result, require};
-
-/// Counts changes to the file that break readers.
-const SCHEMA_VERSION: u32 = 1;
-/// What is named of a list, at most.
-const SHOWN: usize = 8;
+use crate::{Result, require};
 
 /// A run, as a file has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct File {
-    schema_version: u32,
+pub struct Averaging {
+    pub(super) schema_version: u32,
     /// The program's version.
     pub version: String,
     /// The experiment, as its own file would have it.
@@ -62,27 +49,6 @@ enum Mixes {
     Sequence { matrices: Vec<Matrix>, rounds: usize },
     Pairs { pairs: Vec<Option<(usize, usize)>>, rounds: usize },
     Butterfly { positions: Vec<usize> },
-}
-
-/// A mixing matrix: its diagonal, and an entry for each edge.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Matrix {
-    diagonal: Vec<f64>,
-    entries: Vec<(usize, usize, f64)>,
-}
-
-impl Matrix {
-    fn of(mixing: &Mixing) -> Self {
-        let entry = |(u, v)| (u, v, mixing.weight(u, v));
-        Self { diagonal: mixing.diagonal().to_vec(), entries: mixing.graph().edges().map(entry).collect() }
-    }
-
-    fn mixing(&self) -> Result<Mixing> {
-        let graph = Graph::from_edges(self.diagonal.len(), self.entries.iter().map(|&(u, v, _)| (u, v)))?;
-        let diagonal = self.diagonal.iter().enumerate().map(|(u, &weight)| (u, u, weight));
-        Ok(Mixing::from_entries(&graph, self.entries.iter().copied().chain(diagonal))?)
-    }
 }
 
 impl Mixes {
@@ -139,7 +105,7 @@ impl Mixes {
     }
 }
 
-impl File {
+impl Averaging {
     /// A run of an experiment.
     pub fn new(
         experiment: &Experiment,
@@ -167,36 +133,14 @@ impl File {
         })
     }
 
-    /// As the bytes of a file.
-    pub fn to_json(&self) -> Result<Vec<u8>> {
-        let wrong =
-            |error: serde_json::Error| Error::refused(format!("`transcript` cannot be written: {error}"));
-        serde_json::to_vec(self).map_err(wrong)
-    }
-
-    /// Reads a file.
-    pub fn read(path: &Path) -> Result<Self> {
-        let refused = |remedy: String| Error::parameter("transcript", path.display(), remedy);
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
-        let file: Self = serde_json::from_str(&text).map_err(|error| {
-            refused(format!(
-                "it is no transcript of an averaging run ({error}); give transcript.json of a report"
-            ))
-        })?;
-        let known = file.schema_version == SCHEMA_VERSION;
-        require(
-            known,
-            "schema_version",
-            file.schema_version,
-            format!("this program reads version {SCHEMA_VERSION}"),
-        )?;
-        for (field, value) in [("sigma", file.sigma), ("sensitivity", file.sensitivity)] {
+    /// Refuses numbers that no run has.
+    pub(super) fn checked(self) -> Result<Self> {
+        for (field, value) in [("sigma", self.sigma), ("sensitivity", self.sensitivity)] {
             require(value.is_finite() && value > 0.0, field, value, "the file is damaged; run again")?;
         }
-        let tau = file.relay_noise;
+        let tau = self.relay_noise;
         require(tau.is_finite() && tau >= 0.0, "relay_noise", tau, "the file is damaged; run again")?;
-        Ok(file)
+        Ok(self)
     }
 
     /// All that was public of the run.
@@ -221,9 +165,7 @@ impl File {
     pub fn past(&self) -> Result<Past> {
         match self.check()?.first() {
             None => Ok(Past::new(self.public()?.setting, &self.transcript)?),
-            Some(problem) => Err(Error::refused(format!(
-                "`transcript` does not follow its plan ({problem}): nothing can be said of what was revealed; see `sottovoce audit transcript`"
-            ))),
+            Some(problem) => Err(astray(problem)),
         }
     }
 

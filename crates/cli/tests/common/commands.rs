@@ -1,0 +1,121 @@
+//! One invocation or more of every command that prints a result, and the files they read.
+
+use std::path::Path;
+
+/// Commands by the name of their schema, with `GRAPH` and other files in a folder.
+pub(crate) const COMMANDS: &[(&str, &str)] = &[
+    ("graph generate", "graph generate --family geometric --peers 12 --mean-degree 5"),
+    ("graph generate", "graph generate --family davis"),
+    (
+        "graph generate",
+        "graph generate --family geometric-fiedler --peers 12 --fiedler 0.1 --out OUT.graphml",
+    ),
+    ("graph inspect", "graph inspect GRAPH --distances"),
+    ("graph inspect", "graph inspect ONE --quiet"),
+    ("account averaging", "account averaging --graph GRAPH --steps 2 --observers 0"),
+    (
+        "account averaging",
+        "account averaging --graph GRAPH --steps 2 --observers 0,1 --relay-noise 0.1 --results published",
+    ),
+    ("account averaging", "account averaging --graph NAMED --steps 2 --observers b --method published"),
+    ("account averaging", "account averaging --graph GRAPH --steps 2 --all-pairs"),
+    ("account averaging", "account averaging --graph GRAPH --steps 2 --worst-coalition 2"),
+    ("account averaging", "account averaging --schedule SCHEDULE --observers 0"),
+    ("account learning", "account learning --graph GRAPH --iterations 2 --observers 0,1"),
+    ("account learning", "account learning --method butterfly --peers 8 --iterations 2 --observers 0"),
+    ("account walk", "account walk --graph GRAPH --steps 9 --observers 1"),
+    ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH --matrix"),
+    ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 8 --order 2 --expected 200"),
+    ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 1 --order 8 --expected 50"),
+    ("account rumor", "account rumor --peers 100 --curious 10 --muting 0.1"),
+    ("account rumor", "account rumor --peers 100 --curious 99 --muting 1"),
+    ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --table --epsilon 1"),
+    ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --delta 0"),
+    (
+        "account mechanism",
+        "account mechanism --laplace --scale 2 --group 3 --rows 100 --batch-size 10 --epochs 2",
+    ),
+    ("account mechanism", "account mechanism --gaussian --noise-multiplier 4 --batch 10 --population 100"),
+    ("account mechanism", "account mechanism --discrete-gaussian --sigma 4 --steps 2"),
+    (
+        "account mechanism",
+        "account mechanism --randomized-response --random-probability 0.5 --adjacency replace",
+    ),
+    ("account mechanism", "account mechanism --events EVENTS"),
+    ("account mechanism", "account mechanism --gaussian --calibrate --epsilon 3"),
+    ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --calibrate-steps --epsilon 3"),
+    (
+        "account mechanism",
+        "account mechanism --gaussian --noise-multiplier 4 --population 100 --calibrate-batch --epsilon 3",
+    ),
+    (
+        "account mechanism",
+        "account mechanism --gaussian --noise-multiplier 4 --rows 100 --calibrate-batch --epsilon 3",
+    ),
+    ("account mechanism", "account mechanism --laplace --calibrate --epsilon 3"),
+    ("account mechanism", "account mechanism --discrete-gaussian --calibrate --epsilon 3"),
+    (
+        "account mechanism",
+        "account mechanism --randomized-response --adjacency replace --calibrate --epsilon 3",
+    ),
+    ("plan averaging", "plan averaging --graph GRAPH --target-worst 1"),
+    (
+        "plan averaging",
+        "plan averaging --peers 16 --target-far --epsilon 1 --target-mean 4 --out OUT-plan.toml",
+    ),
+    ("plan rumor", "plan rumor --peers 100 --curious 10 --delta 0.2 --out OUT-rumor.toml"),
+    (
+        "plan learning",
+        "plan learning --peers 16 --rows 20 --iterations 2 --runs 1 --epsilon 4 --out OUT-learning.toml",
+    ),
+    ("audit reconstruct", "audit reconstruct --graph GRAPH --steps 2 --observers 0 --runs 200"),
+    ("audit reconstruct", "audit reconstruct --protocol butterfly --peers 8 --observers 0 --runs 200"),
+    ("audit source", "audit source --peers 20 --curious 3 --muting 0.5 --runs 200"),
+    ("audit source", "audit source --graph GRAPH --curious 1 --muting 0.5 --runs 200"),
+    ("run quickstart", "run quickstart --no-report"),
+    ("run averaging", "run averaging --graph NAMED --steps 2 --sigma 1 --out OUT-averaging"),
+    ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
+    ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
+    ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
+    ("compare", "compare OUT-averaging OUT-averaging"),
+    ("account transcript", "account transcript OUT-averaging/transcript.json"),
+    ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
+    ("account transcript rumor", "account transcript OUT-rumour/transcript.json"),
+    ("audit transcript rumor", "audit transcript OUT-rumour/transcript.json --runs 200"),
+    ("account transcript learning", "account transcript OUT-folder/transcript.json --observers 0"),
+    ("audit transcript learning", "audit transcript OUT-folder/transcript.json"),
+    ("audit file learning", "audit OUT-folder/experiment.toml --runs 50"),
+    ("reproduce", "reproduce"),
+    ("new", "new averaging"),
+    ("new", "new learning"),
+    ("new", "new rumor"),
+];
+
+/// A folder with those files.
+pub(crate) fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in [
+        ("GRAPH", "0 1\n1 2\n2 3\n3 0\n0 2\n"),
+        ("NAMED", "a b\nb c\nc a\n"),
+        ("ONE", "{\"nodes\": [{\"id\": 0}], \"links\": []}"),
+        ("SCHEDULE", "{\"pairwise\": [[0, 1], [1, 2]]}"),
+        ("PATH", "[0, 1, 2, 3]"),
+        ("EVENTS", "[{\"laplace\": {\"scale\": 2}}, {\"epsilon\": 0.5, \"delta\": 1e-6}]"),
+    ] {
+        let ending = if name == "GRAPH" || name == "NAMED" { "txt" } else { "json" };
+        std::fs::write(folder.path().join(format!("{name}.{ending}")), content).unwrap();
+    }
+    folder
+}
+
+/// The command with the names of the files in the folder.
+pub(crate) fn filled(command: &str, folder: &Path) -> String {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let words = command.split(' ').map(|word| match word {
+        "GRAPH" | "NAMED" => at(&format!("{word}.txt")),
+        "ONE" | "SCHEDULE" | "PATH" | "EVENTS" => at(&format!("{word}.json")),
+        word if word.starts_with("OUT") => at(word),
+        word => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,209 @@
+//! Learning runs and rumours leave transcripts: what they revealed is read from them, and whoever changes one is caught.
+#![allow(clippy::unwrap_used)]
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::{Value, json};
+
+fn run(folder: &Path, line: &str) -> Command {
+    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    command.current_dir(folder).args(line.split_whitespace());
+    command
+}
+
+fn found(folder: &Path, line: &str) -> Value {
+    let line = format!("{line} --json");
+    serde_json::from_slice(&run(folder, &line).assert().success().get_output().stdout).unwrap()
+}
+
+fn refused(folder: &Path, line: &str, code: i32) -> String {
+    String::from_utf8(run(folder, line).assert().code(code).get_output().stderr.clone()).unwrap()
+}
+
+fn read(path: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// Each change is found by the audit, and nothing is said of the run.
+fn caught(folder: &Path, name: &str, changes: &[(&dyn Fn(&mut Value), &str)]) {
+    let path = folder.join(name).join("transcript.json");
+    let whole = read(&path);
+    for (change, said) in changes {
+        let mut file = whole.clone();
+        change(&mut file);
+        std::fs::write(&path, file.to_string()).unwrap();
+        let message = refused(folder, &format!("audit transcript {name}/transcript.json"), 1);
+        assert!(message.contains(said), "{message}");
+        let message = refused(folder, &format!("account transcript {name}/transcript.json"), 2);
+        assert!(message.contains("does not follow"), "{message}");
+    }
+    std::fs::write(&path, whole.to_string()).unwrap();
+}
+
+const SMALL: &str = "run learning --peers 12 --rows 20 --iterations 4 --seeds 1";
+
+#[test]
+fn the_guarantees_of_a_learning_run_follow_from_its_transcript() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, options, source) in [
+        ("butterfly", "--method butterfly", "positions"),
+        ("gossip", "--method gossip --steps 3 --sigma 2", "releases"),
+        ("relay", "--method gossip --steps 2 --relay-noise 0.5", "releases"),
+        ("walk", "--method walk --tokens 2 --burn-in 3 --epsilon 2", "paths"),
+        ("limited", "--method walk --sigma 3 --epsilon 2", "paths"),
+        ("budget", "--method butterfly --sigma 2 --epsilon 3 --against wire-tapper", "positions"),
+        ("local", "--method local", "releases"),
+        ("central", "--method central", "releases"),
+    ] {
+        let ran = found(folder.path(), &format!("{SMALL} {options} --out {name}"));
+        let account = found(folder.path(), &format!("account transcript {name}/transcript.json"));
+        for key in ["guarantees", "statements", "spent", "sigma", "not_covered"] {
+            assert_eq!(account[key], ran[key], "{name}: {key}");
+        }
+        assert_eq!((&account["source"], &account["steps"]), (&json!(source), &ran["steps"][0]), "{name}");
+        let audit = found(folder.path(), &format!("audit transcript {name}/transcript.json"));
+        assert_eq!((&audit["agrees"], &audit["spent"]), (&json!(true), &ran["spent"]), "{name}");
+    }
+    // Observers who pool what they heard.
+    let pooled = found(folder.path(), "account transcript gossip/transcript.json --observers 0,3");
+    assert_eq!(pooled["guarantees"][1]["adversary"], "coalition");
+    assert!(
+        refused(folder.path(), "account transcript gossip/transcript.json --observers 12", 2).contains("12")
+    );
+    // Nobody is protected by a run without noise.
+    let open = found(folder.path(), &format!("{SMALL} --sigma 0 --out open"));
+    let account = found(folder.path(), "account transcript open/transcript.json");
+    assert_eq!((&account["guarantees"], &open["guarantees"]), (&json!([]), &json!([])));
+}
+
+#[test]
+fn many_iterations_make_no_large_transcript() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "run learning --method butterfly --peers 8 --rows 2 --iterations 10000 --seeds 1 --sigma 50 --out long";
+    found(folder.path(), line);
+    let size = std::fs::metadata(folder.path().join("long/transcript.json")).unwrap().len();
+    assert!(size < 10_000, "{size}");
+}
+
+#[test]
+fn a_resumed_walk_knows_its_whole_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = format!("{SMALL} --method walk --sigma 3");
+    let whole = found(folder.path(), &format!("{line} --out whole"));
+    found(folder.path(), &format!("{line} --no-report --checkpoint half.json --pause-after 20"));
+    let resumed = found(folder.path(), &format!("{line} --checkpoint half.json --resume --out resumed"));
+    let [one, other] =
+        ["whole", "resumed"].map(|name| read(&folder.path().join(name).join("transcript.json")));
+    assert_eq!(one["transcript"]["paths"], other["transcript"]["paths"]);
+    let account = found(folder.path(), "account transcript resumed/transcript.json");
+    assert_eq!(account["guarantees"], resumed["guarantees"]);
+    assert_ne!(one["transcript"]["shown"], other["transcript"]["shown"]);
+    assert_eq!(whole["model"], resumed["model"]);
+}
+
+#[test]
+fn a_learning_transcript_that_was_tampered_with_is_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    found(folder.path(), &format!("{SMALL} --method butterfly --out b"));
+    caught(
+        folder.path(),
+        "b",
+        &[
+            (
+                &|file| file["transcript"]["releases"][0]["count"] = json!(3),
+                "released 3 times, and contributed 4 times",
+            ),
+            (&|file| file["transcript"]["releases"][0]["scale"] = json!(0.1), "under noise 0.1"),
+            (&|file| file["transcript"]["releases"][0]["peer"] = json!(12), "of whom there is none"),
+            (&|file| file["transcript"]["settings"]["sigma"] = json!(9.0), "the noise of the run"),
+            (&|file| file["transcript"]["settings"]["method"] = json!("local"), "the method of the run"),
+            (&|file| file["transcript"]["steps"] = json!(3), "released 4 times, and contributed 3 times"),
+            (&|file| file["transcript"]["settings"]["iterations"] = json!(3), "more than were agreed on"),
+            (&|file| file["seed"] = json!(1), "seed"),
+            (&|file| file["delta"] = json!(0.1), "the delta of the run"),
+        ],
+    );
+    // The run says that it spent less than it did.
+    let path = folder.path().join("b/transcript.json");
+    let mut thrifty = read(&path);
+    thrifty["spent"] = json!(0.01);
+    std::fs::write(&path, thrifty.to_string()).unwrap();
+    assert!(refused(folder.path(), "audit transcript b/transcript.json", 1).contains("do not cost"));
+
+    found(folder.path(), &format!("{SMALL} --method walk --sigma 3 --out w"));
+    caught(
+        folder.path(),
+        "w",
+        &[
+            (&|file| file["transcript"]["paths"][0]["holders"][5] = json!(99), "where none can go"),
+            (
+                &|file| file["transcript"]["paths"][0]["visits"] = json!([["NoiseOnly", 48]]),
+                "where Contributed was agreed on",
+            ),
+            (&|file| file["transcript"]["paths"] = json!([]), "not every one of 1 tokens"),
+        ],
+    );
+}
+
+#[test]
+fn a_rumour_is_judged_from_its_transcript() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = found(folder.path(), "run rumor --peers 64 --curious 6 --out r");
+    let account = found(folder.path(), "account transcript r/transcript.json");
+    for key in ["guarantees", "statements", "rounds", "not_covered"] {
+        assert_eq!(account[key], ran[key], "{key}");
+    }
+    let audit = found(folder.path(), "audit transcript r/transcript.json --runs 500");
+    assert_eq!((&audit["source"], &audit["suspect"]), (&ran["source"], &ran["heard"]));
+    assert_eq!((&audit["wire_tapper"], &audit["within_bounds"]), (&ran["source"], &json!(true)));
+    // Fewer listen, and learn less.
+    let two = found(folder.path(), "account transcript r/transcript.json --observers 3,4");
+    let delta = |account: &Value| account["guarantees"][0]["delta"].as_f64().unwrap();
+    assert!(two["curious"] == 2 && delta(&two) < delta(&account));
+    assert!(refused(folder.path(), "account transcript r/transcript.json --observers 64", 2).contains("64"));
+    caught(
+        folder.path(),
+        "r",
+        &[
+            (&|file| file["muting"] = json!(0.5), "the muting parameter of the run"),
+            (&|file| file["curious"] = json!(3), "the number of curious peers"),
+            (&|file| file["tellings"]["rounds"][1][0][0] = json!(64), "of whom there is none"),
+            (
+                &|file| drop(file["tellings"]["rounds"].as_array_mut().unwrap().remove(0)),
+                "not one peer alone began",
+            ),
+            (&|file| drop(file["tellings"]["rounds"].as_array_mut().unwrap().pop()), "was never told"),
+            (&|file| file["tellings"]["rounds"][3] = json!([]), "fell silent"),
+        ],
+    );
+}
+
+/// A file is run as flags are.
+#[test]
+fn experiments_in_files_leave_transcripts_too() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("r.toml"), "experiment = 'rumor'\npeers = 40\n").unwrap();
+    found(folder.path(), "run r.toml --out r");
+    found(folder.path(), "account transcript r/transcript.json");
+    let text = "experiment = 'learning'\n[task]\npeers = 8\nrows = 10\n[protocol]\niterations = 2\n";
+    std::fs::write(folder.path().join("l.toml"), text).unwrap();
+    let ran = found(folder.path(), "run l.toml --out l");
+    let account = found(folder.path(), "account transcript l/transcript.json");
+    assert_eq!(account["guarantees"], ran["guarantees"]);
+}
+
+#[test]
+fn learning_is_attacked_and_its_claim_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "experiment = 'learning'\n[task]\npeers = 8\nrows = 10\n[protocol]\niterations = 3\n";
+    std::fs::write(folder.path().join("l.toml"), text).unwrap();
+    let found = found(folder.path(), "audit l.toml --runs 300");
+    assert_eq!((&found["stands"], &found["releases"]), (&json!(true), &json!(3)));
+    let number = |key: &str| found[key].as_f64().unwrap();
+    // The attack is worth something, and no more than what it heard.
+    assert!(number("mu_lower") > 0.5 * number("mu") && number("mu_lower") <= number("mu"), "{found}");
+    let text = text.replace("iterations = 3", "iterations = 3\nmethod = 'central'");
+    std::fs::write(folder.path().join("c.toml"), text).unwrap();
+    assert!(refused(folder.path(), "audit c.toml --runs 20", 2).contains("`method` is central"));
+}

@@ -1,0 +1,216 @@
+//! What statements are asked about. Everything has a default, so that any statement answers at once.
+
+use std::path::Path;
+
+use serde::Serialize;
+use sottovoce::experiment::graph::GraphSpec;
+use sottovoce_topology::Graph;
+use sottovoce_topology::family::Family;
+use sottovoce_topology::mixing::Mixing;
+
+use crate::{Error, Result, require};
+
+/// What describes a graph.
+pub(super) const GRAPH: [&str; 7] =
+    ["file", "format", "family", "peers", "weights", "lazy", "largest-component"];
+
+/// A case. Fields are named as in the papers' words; each statement lists those that it uses.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct Inputs {
+    /// The graph (default: a hypercube of 64).
+    #[serde(flatten)]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub graph: GraphSpec,
+    /// Deviation of the noise (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
+    pub sigma: Option<f64>,
+    /// Mean squared distance of the private values from their mean (default: 0.25).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S2", allow_negative_numbers = true))]
+    pub spread: Option<f64>,
+    /// Number of steps (default: what the statement's own stopping rule says).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
+    pub steps: Option<usize>,
+    /// Peers who put together what they hear, by number (default: peer 0).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "V,...", value_delimiter = ','))]
+    pub observers: Vec<usize>,
+    /// Number of peers who put together what they hear, where they are not named (default: 3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
+    pub coalition: Option<usize>,
+    /// Edges of a random graph have the probability of this times ln(n)/n (default: 1.5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    pub factor: Option<f64>,
+    /// Seed of a random graph (default: 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
+    pub seed_of_graph: Option<u64>,
+    /// Number of gradient steps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
+    pub iterations: Option<usize>,
+    /// Smoothness L of the objective (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "L", allow_negative_numbers = true))]
+    pub smoothness: Option<f64>,
+    /// Strong convexity mu of the objective (default: 0.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "MU", allow_negative_numbers = true))]
+    pub convexity: Option<f64>,
+    /// Squared distance zeta² of local gradients from their mean, at the optimum (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "Z2", allow_negative_numbers = true))]
+    pub heterogeneity: Option<f64>,
+    /// Variance rho² of gradients of single rows (default: 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "R2", allow_negative_numbers = true))]
+    pub variance: Option<f64>,
+    /// Squared distance of the first model from the best one (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "D2", allow_negative_numbers = true))]
+    pub distance: Option<f64>,
+    /// Rényi order (default: 2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "A", allow_negative_numbers = true))]
+    pub alpha: Option<f64>,
+    /// Privacy loss epsilon (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "E", allow_negative_numbers = true))]
+    pub epsilon: Option<f64>,
+    /// By how much a number exceeds its mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    pub excess: Option<f64>,
+    /// Used by no statement.
+    #[cfg(test)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub(super) unused: Option<u8>,
+}
+
+impl Inputs {
+    /// Names of what is given.
+    pub(super) fn given(&self) -> Result<Vec<String>> {
+        let unread = |source| Error::Json { problem: "the inputs cannot be listed".into(), source };
+        let serde_json::Value::Object(fields) = serde_json::to_value(self).map_err(unread)? else {
+            return Ok(Vec::new());
+        };
+        Ok(fields.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The graph with its weights.
+    pub(super) fn mixing(&self) -> Result<(Graph, Mixing)> {
+        let mut spec = self.graph.clone();
+        if spec == GraphSpec::default() {
+            spec.base.family = Some(Family::Hypercube { dimension: 6 });
+        }
+        let place = spec.place(Path::new("."), 0)?;
+        let mixing = spec.base.mixing(&place.graph)?;
+        Ok((place.graph, mixing))
+    }
+
+    /// Peers and edge probability of a random graph.
+    pub(super) fn random_graph(&self) -> Result<(usize, f64)> {
+        let n = self.graph.peers.unwrap_or(128);
+        require(n >= 3, "peers", n, "give at least 3")?;
+        let q = positive("factor", self.factor.unwrap_or(1.5))? * (n as f64).ln() / n as f64;
+        require(
+            q <= 1.0,
+            "factor",
+            q * n as f64 / (n as f64).ln(),
+            "the probability would be above 1; give less",
+        )?;
+        Ok((n, q))
+    }
+
+    /// The seed of a random graph.
+    pub(super) fn seed_of_graph(&self) -> u64 {
+        self.seed_of_graph.unwrap_or(0)
+    }
+
+    /// Who puts together what it hears.
+    pub(super) fn observers(&self) -> Vec<usize> {
+        if self.observers.is_empty() { vec![0] } else { self.observers.clone() }
+    }
+
+    /// How many do.
+    pub(super) fn coalition(&self) -> Result<usize> {
+        let coalition = self.coalition.unwrap_or(3);
+        require(coalition > 0, "coalition", coalition, "give at least 1")?;
+        Ok(coalition)
+    }
+
+    /// Gradient steps, where they are given.
+    pub(super) fn iterations(&self) -> Result<Option<usize>> {
+        require(self.iterations != Some(0), "iterations", 0, "give at least 1")?;
+        Ok(self.iterations)
+    }
+
+    /// Smoothness and strong convexity.
+    pub(super) fn curvature(&self) -> Result<(f64, f64)> {
+        let smooth = positive("smoothness", self.smoothness.unwrap_or(1.0))?;
+        let convex = positive("convexity", self.convexity.unwrap_or(0.1))?;
+        require(convex <= smooth, "convexity", convex, format!("it is at most the smoothness, {smooth}"))?;
+        Ok((smooth, convex))
+    }
+
+    /// `zeta²`.
+    pub(super) fn heterogeneity(&self) -> Result<f64> {
+        not_negative("heterogeneity", self.heterogeneity.unwrap_or(1.0))
+    }
+
+    /// `rho²`.
+    pub(super) fn variance(&self) -> Result<f64> {
+        not_negative("variance", self.variance.unwrap_or(0.0))
+    }
+
+    /// `|theta_0 - theta*|²`.
+    pub(super) fn distance(&self) -> Result<f64> {
+        not_negative("distance", self.distance.unwrap_or(1.0))
+    }
+
+    /// A Rényi order.
+    pub(super) fn alpha(&self) -> Result<f64> {
+        let alpha = self.alpha.unwrap_or(2.0);
+        require(alpha > 1.0 && alpha.is_finite(), "alpha", alpha, "give a finite number above 1")?;
+        Ok(alpha)
+    }
+
+    /// A privacy loss.
+    pub(super) fn epsilon(&self) -> Result<f64> {
+        positive("epsilon", self.epsilon.unwrap_or(1.0))
+    }
+
+    /// By how much a number exceeds its mean, where it is given.
+    pub(super) fn excess(&self) -> Result<Option<f64>> {
+        self.excess.map(|excess| not_negative("excess", excess)).transpose()
+    }
+
+    /// The deviation of the noise.
+    pub(super) fn sigma(&self) -> Result<f64> {
+        positive("sigma", self.sigma.unwrap_or(1.0))
+    }
+
+    /// The spread of the private values.
+    pub(super) fn spread(&self) -> Result<f64> {
+        not_negative("spread", self.spread.unwrap_or(0.25))
+    }
+}
+
+/// A number that must be finite, and at least 0.
+pub(super) fn not_negative(field: &'static str, value: f64) -> Result<f64> {
+    require(value >= 0.0 && value.is_finite(), field, value, "give a finite number, 0 or more")?;
+    Ok(value)
+}
+
+/// A number that must be positive and finite.
+pub(super) fn positive(field: &'static str, value: f64) -> Result<f64> {
+    require(value > 0.0 && value.is_finite(), field, value, "give a positive, finite number")?;
+    Ok(value)
+}

@@ -1,0 +1,309 @@
+//! The transcript of a learning run as a file, what it revealed, and whether what the run says it spent is what its releases cost.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Guarantee;
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::Mixing;
+
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
+use crate::experiment::Experiment;
+use crate::experiment::graph::peer;
+use crate::learning::losses::Question;
+use crate::learning::{Run, Transcript};
+use crate::terms::{Stated, short_up};
+use crate::{Result, require};
+
+/// A run, as a file has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Learning {
+    pub(super) schema_version: u32,
+    /// The program's version.
+    pub version: String,
+    /// The experiment, as its own file would have it.
+    pub experiment: String,
+    /// The seed of the run.
+    pub seed: u64,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    graph: Option<Matrix>,
+    delta: f64,
+    /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most, as the run counted it; none where there was no noise.
+    spent: Option<f64>,
+    transcript: Transcript,
+}
+
+/// What a learning run revealed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revealed {
+    /// In a sentence.
+    pub headline: String,
+    /// The method's name.
+    pub method: &'static str,
+    /// Number of peers.
+    pub peers: usize,
+    /// Their names, where they have some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub names: Option<Vec<String>>,
+    /// Contributions of each peer that were agreed on.
+    pub iterations: usize,
+    /// Steps that were made.
+    pub steps: usize,
+    /// Releases of the peer that released most.
+    pub releases: usize,
+    /// Noise in units of the sensitivity.
+    pub sigma: f64,
+    /// How far one user moves a gradient.
+    pub sensitivity: f64,
+    /// Squared Gaussian loss of that peer's releases; none where there was no noise.
+    pub spent: Option<f64>,
+    /// What the losses were computed from: `paths` that tokens took, `positions` of every averaging, or `releases` alone.
+    pub source: &'static str,
+    /// The observers who pool what they heard, where some were named.
+    pub observers: Vec<usize>,
+    /// Guarantees, with their standing.
+    pub statements: Vec<String>,
+    /// The same as numbers.
+    pub guarantees: Vec<Stated>,
+    /// What they do not speak of.
+    pub not_covered: Vec<String>,
+}
+
+/// Whether the releases cost what the run says it spent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spent {
+    /// In a sentence.
+    pub headline: String,
+    /// The method's name.
+    pub method: &'static str,
+    /// Number of peers.
+    pub peers: usize,
+    /// Releases of all.
+    pub releases: usize,
+    /// Squared Gaussian loss of the peer that lost most, by the filter.
+    pub spent: Option<f64>,
+    /// The same as the run has it.
+    pub stated: Option<f64>,
+    /// Whether they agree.
+    pub agrees: bool,
+    /// What was promised.
+    pub guarantees: Vec<Stated>,
+}
+
+impl Learning {
+    /// A run of an experiment.
+    pub fn new(experiment: &Experiment, run: &Run, delta: f64) -> Result<Self> {
+        let transcript = run.transcript();
+        Ok(Self {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            experiment: experiment.to_toml()?,
+            seed: transcript.settings.seed,
+            names: run.names().map(<[String]>::to_vec),
+            graph: run.mixing().map(Matrix::of),
+            delta,
+            spent: Some(run.session().spent()).filter(|spent| spent.is_finite()),
+            transcript,
+        })
+    }
+
+    fn mixing(&self) -> Result<Option<Mixing>> {
+        self.graph.as_ref().map(Matrix::mixing).transpose()
+    }
+
+    /// Where peers did not do what was agreed: none, or the account of the run is void.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let mixing = self.mixing()?;
+        let mut problems = self.transcript.problems(mixing.as_ref())?;
+        problems.extend(self.other_terms(mixing.as_ref())?);
+        problems.truncate(SHOWN);
+        Ok(problems)
+    }
+
+    /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
+    fn other_terms(&self, mixing: Option<&Mixing>) -> Result<Vec<String>> {
+        let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
+            return Ok(vec!["the experiment is no learning".to_owned()]);
+        };
+        let Transcript { settings, peers, nonexpansive, steps, .. } = &self.transcript;
+        let choice = experiment.step.of(experiment.protocol.choice("butterfly", &experiment.graph)?)?;
+        // A step size that was computed from the rows cannot be computed without them.
+        let mut agreed = choice.settings_with(mixing, self.seed, |_, _| Ok(settings.step))?;
+        let question = Question {
+            method: agreed.method,
+            mixing,
+            peers: *peers,
+            iterations: agreed.iterations,
+            nonexpansive: *nonexpansive,
+            sample: 1,
+            seed: self.seed,
+        };
+        let noise = experiment.target.noise(experiment.noise.sigma)?;
+        let last = noise.settle(&question, &mut agreed)?;
+        let same = [
+            ("method", agreed.method == settings.method),
+            ("number of iterations", agreed.iterations == settings.iterations),
+            ("step size", agreed.step == settings.step),
+            ("noise", agreed.sigma == settings.sigma),
+            ("budget", agreed.budget == settings.budget),
+            ("seed", agreed.seed == settings.seed && experiment.seed.is_none_or(|seed| seed == self.seed)),
+            ("number of steps", last.is_none_or(|last| *steps <= last)),
+            ("delta", experiment.target.delta == self.delta),
+        ];
+        let others = same.iter().filter(|(_, same)| !same);
+        Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+    }
+
+    fn spent(&self) -> Result<Option<f64>> {
+        Ok(self.transcript.spent()?.filter(|spent| spent.is_finite()))
+    }
+
+    fn stated(&self, guarantees: &[Guarantee], delta: f64) -> Result<Vec<Stated>> {
+        guarantees.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?)).collect()
+    }
+
+    /// What the run revealed; refused where peers did not do what was agreed, since then no account holds.
+    pub fn reveal(&self, observers: &[String], delta: Option<f64>) -> Result<Revealed> {
+        if let Some(problem) = self.check()?.first() {
+            return Err(astray(problem));
+        }
+        let delta = delta.unwrap_or(self.delta);
+        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+        let (mixing, run) = (self.mixing()?, &self.transcript);
+        let observers = self.numbers(observers)?;
+        let all = run.guarantees(mixing.as_ref(), delta)?;
+        let mut statements = all.iter().map(|one| one.state(delta)).collect::<Result<Vec<_>, _>>()?;
+        let mut guarantees = self.stated(&all, delta)?;
+        if !observers.is_empty() && !all.is_empty() {
+            let (worst, found) = run.towards(mixing.as_ref(), &observers)?;
+            let about = format!("the worst off (peer {})", self.name(worst));
+            statements.push(format!("{about}: {}", found.state(delta)?));
+            guarantees.push(Stated::new(about, &found, delta)?);
+        }
+        let way = run.settings.method.way();
+        let source = match (way.hides_from_peers(), way.tokens() > 0) {
+            (true, true) if run.nonexpansive => "paths",
+            (true, false) => "positions",
+            _ => "releases",
+        };
+        let headline = match (guarantees.first(), guarantees.get(1)) {
+            (Some(all), Some(less)) => {
+                format!(
+                    "Epsilon {} at delta {delta:e} towards a {}; towards a {}, {}",
+                    all.shown(),
+                    all.adversary,
+                    less.adversary,
+                    less.shown()
+                )
+            }
+            (Some(all), None) => {
+                format!("Epsilon {} at delta {delta:e} towards a {}", all.shown(), all.adversary)
+            }
+            (None, _) => "Nobody was protected, as there was no noise".to_owned(),
+        };
+        Ok(Revealed {
+            headline,
+            method: way.name(),
+            peers: run.peers,
+            names: self.names.clone(),
+            iterations: run.settings.iterations,
+            steps: run.steps,
+            releases: run.releases.iter().map(|released| released.count).max().unwrap_or(0), // whole numbers
+            sigma: run.settings.sigma,
+            sensitivity: run.sensitivity,
+            spent: self.spent()?,
+            source,
+            observers,
+            statements,
+            guarantees,
+            not_covered: run.not_covered.clone(),
+        })
+    }
+
+    /// Replays the releases through the filter, and compares with what the run says it spent.
+    pub fn audit(&self) -> Result<Spent> {
+        let run = &self.transcript;
+        let spent = self.spent()?;
+        let agrees = spent == self.spent;
+        let releases = run.releases.iter().map(|released| released.count).sum();
+        let shown = |spent: Option<f64>| spent.map_or_else(|| "no bound".to_owned(), short_up);
+        let headline = match agrees {
+            true => format!(
+                "{releases} releases cost a squared Gaussian loss of {}, as the run says",
+                shown(spent)
+            ),
+            false => {
+                format!("{releases} releases cost {}, and the run says {}", shown(spent), shown(self.spent))
+            }
+        };
+        let all = run.guarantees(self.mixing()?.as_ref(), self.delta)?;
+        Ok(Spent {
+            headline,
+            method: run.settings.method.name(),
+            peers: run.peers,
+            releases,
+            spent,
+            stated: self.spent,
+            agrees,
+            guarantees: self.stated(&all, self.delta)?,
+        })
+    }
+
+    fn name(&self, peer: usize) -> String {
+        self.names.as_ref().and_then(|names| names.get(peer)).cloned().unwrap_or_else(|| peer.to_string())
+    }
+
+    fn numbers(&self, names: &[String]) -> Result<Vec<usize>> {
+        let graph = match &self.names {
+            Some(labels) => Some(Graph::from_edges(labels.len(), [])?.with_labels(labels.clone())?),
+            None => None,
+        };
+        let mut numbers = (names.iter())
+            .map(|name| peer("observers", name, graph.as_ref(), self.transcript.peers))
+            .collect::<Result<Vec<usize>>>()?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
+    }
+}
+
+impl fmt::Display for Revealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline)?;
+        writeln!(
+            f,
+            "  {} peers, {}; {} steps, {} releases of a peer at most; sigma {}, sensitivity {}; losses {}",
+            self.peers,
+            self.method,
+            self.steps,
+            self.releases,
+            self.sigma,
+            self.sensitivity,
+            match self.source {
+                "paths" => "along the paths that tokens took",
+                "positions" => "in the positions of every averaging",
+                _ => "of the releases alone",
+            }
+        )?;
+        writeln!(f, "\nWhat is promised")?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        writeln!(f, "\n  not covered:")?;
+        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    }
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline)?;
+        writeln!(
+            f,
+            "  {} peers, {}; every message follows a release that the filter admits",
+            self.peers, self.method
+        )
+    }
+}

@@ -1,0 +1,112 @@
+//! A run as a file: all that is public of it, and what happened, without any value.
+//!
+//! ```text
+//! run ──► transcript.json ──► account transcript: what was revealed to whom
+//!                        └──► audit transcript:   did peers do what was agreed (check), and does its account stand?
+//! ```
+//!
+//! It names no file that is needed: whoever has it can judge the run, wherever the graph, the values and the rows are. One file for each kind of
+//! experiment: `averaging`, `learning`, `rumor`.
+
+mod averaging;
+mod learning;
+mod rumor;
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::Mixing;
+
+pub use averaging::Averaging;
+pub use learning::{Learning, Revealed as LearningRevealed, Spent};
+pub use rumor::{Rumor, Tellings};
+
+use crate::experiment::Experiment;
+use crate::{Error, Result, require};
+
+/// Counts changes to the file that break readers.
+const SCHEMA_VERSION: u32 = 1;
+/// What is named of a list, at most.
+const SHOWN: usize = 8;
+
+/// A run of any experiment, as a file has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum File {
+    /// An averaging.
+    Averaging(Box<Averaging>),
+    /// A learning run.
+    Learning(Box<Learning>),
+    /// A rumour.
+    Rumor(Box<Rumor>),
+}
+
+/// What every file begins with.
+#[derive(Deserialize)]
+struct Head {
+    schema_version: u32,
+    experiment: String,
+}
+
+impl File {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let refused = |remedy: String| Error::parameter("transcript", path.display(), remedy);
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| refused(format!("it cannot be read ({error}); check the name")))?;
+        let unknown = |error: serde_json::Error| {
+            refused(format!("it is no transcript of a run ({error}); give transcript.json of a report"))
+        };
+        let Head { schema_version, experiment } = serde_json::from_str(&text).map_err(unknown)?;
+        let remedy = format!("this program reads version {SCHEMA_VERSION}");
+        require(schema_version == SCHEMA_VERSION, "schema_version", schema_version, remedy)?;
+        fn whole<T: DeserializeOwned>(text: &str) -> serde_json::Result<Box<T>> {
+            serde_json::from_str(text).map(Box::new)
+        }
+        Ok(match Experiment::parse(&experiment)? {
+            Experiment::Averaging(_) => {
+                Self::Averaging(Box::new(whole::<Averaging>(&text).map_err(unknown)?.checked()?))
+            }
+            Experiment::Learning(_) => Self::Learning(whole(&text).map_err(unknown)?),
+            Experiment::Rumor(_) => Self::Rumor(whole(&text).map_err(unknown)?),
+            Experiment::Paper(paper) => {
+                return Err(Error::parameter("experiment", paper.figure, "a figure has no transcript"));
+            }
+        })
+    }
+}
+
+/// As the bytes of a file.
+pub fn to_json(file: &impl Serialize) -> Result<Vec<u8>> {
+    let wrong = |error: serde_json::Error| Error::refused(format!("`transcript` cannot be written: {error}"));
+    serde_json::to_vec(file).map_err(wrong)
+}
+
+/// That peers did not do what was agreed, so that no account holds.
+fn astray(problem: &str) -> Error {
+    Error::refused(format!(
+        "`transcript` does not follow its plan ({problem}): nothing can be said of what was revealed; see `sottovoce audit transcript`"
+    ))
+}
+
+/// A mixing matrix: its diagonal, and an entry for each edge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Matrix {
+    diagonal: Vec<f64>,
+    entries: Vec<(usize, usize, f64)>,
+}
+
+impl Matrix {
+    pub(crate) fn of(mixing: &Mixing) -> Self {
+        let entry = |(u, v)| (u, v, mixing.weight(u, v));
+        Self { diagonal: mixing.diagonal().to_vec(), entries: mixing.graph().edges().map(entry).collect() }
+    }
+
+    pub(crate) fn mixing(&self) -> Result<Mixing> {
+        let graph = Graph::from_edges(self.diagonal.len(), self.entries.iter().map(|&(u, v, _)| (u, v)))?;
+        let diagonal = self.diagonal.iter().enumerate().map(|(u, &weight)| (u, u, weight));
+        Ok(Mixing::from_entries(&graph, self.entries.iter().copied().chain(diagonal))?)
+    }
+}

@@ -1,0 +1,191 @@
+//! The transcript of a rumour as a file: who told whom in which round.
+//!
+//! | who | sees of it |
+//! | --- | --- |
+//! | curious peers | who told one of them, in order |
+//! | a wire-tapper | all of it, and so who told first: the source |
+//!
+//! Whoever reads the whole file knows who began. It is for those who judge a simulated run.
+
+use serde::{Deserialize, Serialize};
+use sottovoce_simulator::rumor::Curious;
+
+use super::{SCHEMA_VERSION, SHOWN, astray};
+use crate::experiment::Experiment;
+use crate::rumor::Settings;
+use crate::{Error, Result};
+
+/// Tellings of which all are kept: beyond, only the first and those that curious peers heard.
+const MOST_TELLINGS: usize = 1_000_000;
+
+/// A run, as a file has it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rumor {
+    pub(super) schema_version: u32,
+    /// The program's version.
+    pub version: String,
+    /// The experiment, as its own file would have it.
+    pub experiment: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Number of peers.
+    pub peers: usize,
+    /// So many of them, the last, are curious.
+    pub curious: usize,
+    /// Probability of staying active after a telling.
+    pub muting: f64,
+    /// Who told whom.
+    pub tellings: Tellings,
+}
+
+/// Who told whom, round by round, each in the order in which the curious heard them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tellings {
+    /// Whether all are here, or only the first and those that the curious heard.
+    pub complete: bool,
+    /// Pairs of teller and told.
+    pub rounds: Vec<Vec<(u32, u32)>>,
+    #[serde(skip)]
+    kept: usize,
+}
+
+impl Default for Tellings {
+    fn default() -> Self {
+        Self { complete: true, rounds: Vec::new(), kept: 0 }
+    }
+}
+
+impl Tellings {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.rounds.iter().map(Vec::len).sum()
+    }
+
+    /// One more round.
+    pub(crate) fn push(&mut self, round: Vec<(u32, u32)>, curious: &Curious) {
+        self.kept += round.len();
+        self.rounds.push(round);
+        if self.complete && self.kept <= MOST_TELLINGS {
+            return;
+        }
+        let from = if self.complete { 1 } else { self.rounds.len() - 1 };
+        self.complete = false;
+        let later = self.rounds.iter_mut().skip(from.max(1)); // whole numbers
+        later.for_each(|round| round.retain(|(_, to)| curious.has(*to as usize)));
+    }
+
+    /// Tellings that reached a curious peer from another, in order: by whom.
+    pub fn heard<'a>(&'a self, curious: &'a Curious) -> impl Iterator<Item = usize> + 'a {
+        let all = self.rounds.iter().flatten().map(|&(from, to)| (from as usize, to as usize));
+        all.filter(|(from, to)| curious.has(*to) && !curious.has(*from)).map(|(from, _)| from)
+    }
+
+    /// Who told first: what a wire-tapper sees.
+    pub fn first(&self) -> Option<usize> {
+        self.rounds.first().and_then(|round| round.first()).map(|(from, _)| *from as usize)
+    }
+
+    /// Where peers did not do what was agreed: each tells once in a round; whoever was told, and nobody who was not, tells in the next.
+    fn problems(&self, peers: usize, muting: f64, problems: &mut Vec<String>) {
+        if self.rounds.first().map_or(0, Vec::len) != 1 {
+            problems.push("not one peer alone began".to_owned());
+        }
+        let mut may = vec![self.first().is_some(); peers];
+        let (mut must, mut knows) = (vec![false; peers], vec![false; peers]);
+        self.first().into_iter().for_each(|source| knows[source] = true);
+        for (round, tellings) in self.rounds.iter().enumerate() {
+            let mut tells = vec![false; peers];
+            for &(from, _) in tellings {
+                let from = from as usize;
+                if !may[from] || !knows[from] {
+                    problems.push(format!("peer {from} told in round {round} without having been told"));
+                }
+                if std::mem::replace(&mut tells[from], true) {
+                    problems.push(format!("peer {from} told twice in round {round}"));
+                }
+            }
+            if let Some(silent) = (0..peers).find(|&peer| must[peer] && !tells[peer]) {
+                problems.push(format!("peer {silent} was told before round {round}, and fell silent"));
+            }
+            // Who tells stays active by chance: never where the muting parameter is 0, and always where it is 1.
+            may = if muting > 0.0 { tells.clone() } else { vec![false; peers] };
+            must = if muting < 1.0 { vec![false; peers] } else { tells };
+            for &(_, to) in tellings {
+                let to = to as usize;
+                (may[to], must[to], knows[to]) = (true, true, true);
+            }
+            if !problems.is_empty() {
+                return;
+            }
+        }
+        if let Some(unaware) = knows.iter().position(|knows| !knows) {
+            problems.push(format!("peer {unaware} was never told, and the run goes on until everyone knows"));
+        }
+    }
+}
+
+impl Rumor {
+    /// A run of an experiment.
+    pub fn new(experiment: &Experiment, settings: &Settings, tellings: Tellings) -> Result<Self> {
+        let rumor = settings.rumor()?;
+        Ok(Self {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            experiment: experiment.to_toml()?,
+            seed: settings.seed,
+            peers: rumor.peers(),
+            curious: rumor.curious(),
+            muting: rumor.muting(),
+            tellings,
+        })
+    }
+
+    /// Who listened: those of the run, or others.
+    pub fn listeners(&self, others: &[usize]) -> Result<Curious> {
+        Ok(match others {
+            [] => Curious::last(self.curious, self.peers)?,
+            others => {
+                let told = Curious::new(others, self.peers)?;
+                if !self.tellings.complete {
+                    let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
+                    return Err(Error::parameter("observers", format!("{} peers", told.count()), remedy));
+                }
+                told
+            }
+        })
+    }
+
+    /// Where peers did not do what was agreed: none, or the account of the run is void.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let mut problems = Vec::new();
+        let Experiment::Rumor(experiment) = Experiment::parse(&self.experiment)? else {
+            return Ok(vec!["the experiment is no rumour".to_owned()]);
+        };
+        let agreed = experiment.settings(self.seed)?.rumor()?;
+        let same = [
+            ("number of peers", agreed.peers() == self.peers),
+            ("number of curious peers", agreed.curious() == self.curious),
+            ("muting parameter", agreed.muting() == self.muting),
+            ("seed", experiment.seed.is_none_or(|seed| seed == self.seed)),
+        ];
+        let others = same.iter().filter(|(_, same)| !same);
+        problems
+            .extend(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")));
+        let mut all =
+            self.tellings.rounds.iter().flatten().flat_map(|&(from, to)| [from as usize, to as usize]);
+        if let Some(stranger) = all.find(|&peer| peer >= self.peers) {
+            problems.push(format!("a telling of or to peer {stranger}, of whom there is none"));
+        } else if self.tellings.complete {
+            self.tellings.problems(self.peers, self.muting, &mut problems);
+        }
+        problems.truncate(SHOWN);
+        Ok(problems)
+    }
+
+    /// Refuses a run in which peers did not do what was agreed.
+    pub fn require_kept(&self) -> Result<()> {
+        self.check()?.first().map_or(Ok(()), |problem| Err(astray(problem)))
+    }
+}

@@ -1,0 +1,144 @@
+//! Learning, planned or past: which accountant fits it.
+//!
+//! | way | accountant | standing |
+//! | --- | --- | --- |
+//! | gossip after every step | linear views of all iterations, with relay noise or momentum | conditional from the second step on |
+//! | butterfly, in positions of its own after every step | consensus: losses of iterations add | proven |
+//! | tokens that walk | their paths | proven if losses are convex and steps small |
+//! | everything is public | every release is lost | proven |
+//!
+//! A run that is over is asked about in the same words: the positions and paths are those that were.
+
+use sottovoce_privacy::Standing;
+use sottovoce_protocol::walk::TokenPath;
+use sottovoce_simulator::averaging::Scheme;
+use sottovoce_topology::mixing::Mixing;
+
+use super::Overheard;
+use crate::descent::{self, Currency, DescentLoss, consensus, linear, relay};
+use crate::error::check_observers;
+use crate::walk::{Trajectory, along};
+use crate::{Error, Result, parallel};
+
+/// What a loss along a path rests on, where no task says whether it is so.
+const CONVEX: &str = "losses are convex, and steps so small that they move no two models apart";
+
+/// All that is public of a learning run and decides what it reveals, but for the noise.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Learning<'a> {
+    /// Gossip on a fixed graph after every step of all.
+    Gossip {
+        /// Who mixes with whom.
+        mixing: &'a Mixing,
+        /// Rounds after each step.
+        rounds: usize,
+        /// Whether gossip is accelerated.
+        accelerated: bool,
+        /// Noise on every message, as a share of that on a gradient.
+        relay_noise: f64,
+        /// Steps.
+        iterations: usize,
+    },
+    /// A butterfly after every step of all.
+    Butterfly {
+        /// The peers' positions after each step.
+        positions: Vec<Vec<usize>>,
+    },
+    /// Tokens that walk, shown to everyone in the end.
+    Walk {
+        /// Number of peers.
+        peers: usize,
+        /// Contributions of each peer, at most.
+        iterations: usize,
+        /// Where they went.
+        tokens: Vec<TokenPath>,
+        /// After how many steps they were shown on the way.
+        shown: Vec<usize>,
+    },
+    /// Everyone sees every release.
+    Public {
+        /// Number of peers.
+        peers: usize,
+        /// Releases of each.
+        iterations: usize,
+    },
+}
+
+impl Learning<'_> {
+    /// Releases of each peer, at most.
+    pub fn iterations(&self) -> usize {
+        match self {
+            Self::Butterfly { positions } => positions.len(),
+            Self::Gossip { iterations, .. }
+            | Self::Walk { iterations, .. }
+            | Self::Public { iterations, .. } => *iterations,
+        }
+    }
+
+    /// What every single peer loses to every other: by observer, then by peer.
+    pub fn all_pairs(&self) -> Result<Vec<Vec<f64>>> {
+        if let Self::Walk { peers, tokens, shown, .. } = self {
+            let everyone: Vec<Vec<usize>> = (0..*peers).map(|peer| vec![peer]).collect();
+            let all = along(*peers, tokens, &everyone, usize::MAX, shown)?;
+            return Ok(all.into_iter().map(|losses| losses.convex).collect());
+        }
+        let one = |observer| Ok(self.leakage(&[observer])?.losses);
+        parallel::map(self.peers(), one, |_| {}).into_iter().collect()
+    }
+}
+
+impl Overheard for Learning<'_> {
+    type Learnt = DescentLoss;
+
+    fn peers(&self) -> usize {
+        match self {
+            Self::Gossip { mixing, .. } => mixing.nodes(),
+            Self::Butterfly { positions } => positions.first().map_or(0, Vec::len),
+            Self::Walk { peers, .. } | Self::Public { peers, .. } => *peers,
+        }
+    }
+
+    fn everything(&self) -> Result<DescentLoss> {
+        descent::wire_tapper(self.peers(), self.iterations())
+    }
+
+    fn leakage(&self, observers: &[usize]) -> Result<DescentLoss> {
+        match self {
+            Self::Gossip { mixing, rounds, accelerated, relay_noise, iterations } => {
+                let scheme =
+                    Scheme::Gossip { mixing: (*mixing).clone(), rounds: *rounds, accelerated: *accelerated };
+                match scheme.gamma()? {
+                    Some(gamma) => linear::accelerated(&[(mixing, gamma)], observers, *rounds, *iterations),
+                    None => relay::loss(mixing, observers, *rounds, *iterations, *relay_noise),
+                }
+            }
+            Self::Butterfly { positions } => {
+                descent::check_iterations(positions.len())?;
+                let averaging =
+                    |positions: &Vec<usize>| consensus::Averaging::butterfly(positions, observers);
+                let averagings = positions.iter().map(averaging).collect::<Result<Vec<_>>>()?;
+                consensus::loss(&averagings, positions.len())
+            }
+            Self::Walk { peers, iterations, tokens, shown } => {
+                let seen = along(*peers, tokens, &[observers.to_vec()], usize::MAX, shown)?;
+                let Some(Trajectory { convex, .. }) = seen.into_iter().next() else {
+                    return Err(Error::parameter("tokens", 0, "give the path of at least one token"));
+                };
+                Ok(DescentLoss {
+                    adversary: descent::adversary(observers),
+                    iterations: *iterations,
+                    losses: convex,
+                    rank: None,
+                    standing: Standing::Conditional(vec![CONVEX.to_owned()]),
+                    currency: Currency::Concentrated,
+                })
+            }
+            Self::Public { peers, iterations } => {
+                let mut all = descent::wire_tapper(*peers, *iterations)?;
+                all.adversary = descent::adversary(observers);
+                check_observers(observers, *peers)?.into_iter().for_each(|peer| all.losses[peer] = 0.0);
+                Ok(all)
+            }
+        }
+    }
+}
