@@ -13,6 +13,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::IgnoredAny;
 
@@ -22,10 +23,10 @@ use super::{Global, input, prose};
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// A result that can be shown both ways. The first line of its text is the headline: a sentence that says what came of it.
-/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows.
-pub(crate) trait Report: Serialize + Display {}
+/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows. Its form is known ([`schema`](super::schema)).
+pub(crate) trait Report: Serialize + Display + JsonSchema {}
 
-impl<T: Serialize + Display> Report for T {}
+impl<T: Serialize + Display + JsonSchema> Report for T {}
 
 /// What a result rests on: the program, what it was asked, the seed, and the files that were read.
 #[derive(Serialize, schemars::JsonSchema)]

@@ -10,7 +10,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
-use sottovoce::plan::{Plan, RumorPlan};
+use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found};
 use sottovoce::transcript::{LearningRevealed, Spent};
 use sottovoce_papers::Answer;
@@ -23,7 +23,7 @@ use super::audit::{source_table::Finding, table::Reconstruction};
 use super::compare::Comparison;
 use super::graph::{generate, report::Inspection};
 use super::output::Origin;
-use super::plan::written::Written;
+use super::plan::{averaging::Planned, written::Written};
 use super::run::Printed;
 use super::{Global, output, reproduce, theorem};
 
@@ -61,10 +61,10 @@ fn all() -> Map<String, Value> {
         ("account walk", &[of::<Walk>]),
         ("account rumor", &[of::<RumorAccount>]),
         ("account mechanism", &[of::<Account>, of::<Calibration>]),
-        ("plan averaging", &[of::<Written<Plan>>]),
+        ("plan averaging", &[of::<Written<Planned>>]),
         ("plan rumor", &[of::<Written<RumorPlan>>]),
         ("plan learning", &[of::<Written<LearningPlan>>]),
-        ("plan file", &[of::<Written<Plan>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
+        ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
         ("audit transcript", &[of::<Reconstruction>]),
         ("audit transcript learning", &[of::<Spent>]),

@@ -36,12 +36,15 @@ impl Theorem {
 /// All statements.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Listing {
+    /// Their names and titles.
     items: Vec<Listed>,
 }
 
 #[derive(Serialize, schemars::JsonSchema)]
 struct Listed {
+    /// As `theorem` takes it.
     name: String,
+    /// What it is about.
     title: &'static str,
 }
 

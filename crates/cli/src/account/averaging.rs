@@ -170,6 +170,7 @@ fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
 /// What `--all-pairs` found: `exact[v][u]` is the loss of `u` towards `v`.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct AllPairs {
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     names: Names,
     /// As a share of sigma.
@@ -252,6 +253,7 @@ impl AllPairs {
 /// What `--worst-coalition` found.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Coalition {
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     names: Names,
     #[serde(flatten)]
@@ -302,6 +304,7 @@ pub(crate) struct AveragingAccount {
     /// Hops from each peer to the nearest observer.
     #[serde(rename = "distance", skip_serializing_if = "Option::is_none")]
     hops: Option<Vec<u32>>,
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     names: Names,
 }

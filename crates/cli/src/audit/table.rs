@@ -21,6 +21,7 @@ pub(crate) struct Reconstruction {
     pub(super) remedies: Remedies,
     /// What the accountant promises the peer that loses most: what was put to the test, if that is the exact loss.
     pub(super) guarantees: Vec<Stated>,
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     pub(super) names: Names,
 }

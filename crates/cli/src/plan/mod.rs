@@ -1,6 +1,6 @@
 //! `sottovoce plan`: from a target to a protocol and its parameters.
 
-mod averaging;
+pub(crate) mod averaging;
 mod file;
 mod learning;
 mod rumor;

@@ -49,7 +49,7 @@ impl Out {
     }
 
     /// Prints a plan, and its experiment or where that was written.
-    pub(super) fn print<P: Serialize + fmt::Display>(
+    pub(super) fn print<P: output::Report>(
         &self,
         plan: P,
         experiment: &Experiment,
