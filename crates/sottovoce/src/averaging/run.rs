@@ -33,6 +33,7 @@ pub(super) const ATTACKS: usize = 1000;
 
 /// What came of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Averaged {
     /// In a sentence.
     pub headline: String,
@@ -64,6 +65,7 @@ pub struct Averaged {
     /// Mean of the private values (of the first column).
     pub mean: f64,
     /// Mean of the peers' results in the run shown (of the first column).
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
     /// Each peer's result, a number for each column; none for those who have none.
     pub results: Vec<Option<Vec<f64>>>,
@@ -74,6 +76,7 @@ pub struct Averaged {
     /// Mean squared error of a peer's result, per coordinate: predicted without faults, and measured.
     pub predicted_error: f64,
     /// Measured.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub measured_error: f64,
     /// Root of the mean squared error of the results over the runs that were simulated message by message.
     pub error: Spread,
@@ -130,12 +133,14 @@ pub struct Averaged {
 
 /// A column of values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coordinate {
     /// Its name.
     pub name: String,
     /// Mean of the private values. Computed without privacy.
     pub mean: f64,
     /// Mean of the peers' results.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
 }
 
