@@ -49,8 +49,9 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 31] = [
+    let commands: [(&str, &[Form]); 32] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
+        ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),
