@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
   sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
 
-Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
+Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. Without relay noise, acceleration changes none. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
 
 /// Arguments of `account averaging`.
@@ -52,7 +52,7 @@ pub(crate) struct AveragingArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// The formula as printed (refuted; for comparison).
+    /// The formula as printed (refuted; for comparison, and without an epsilon).
     Published,
     /// The authors' later correction (refuted as well).
     PublishedCorrected,
