@@ -257,6 +257,18 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
             "audit reconstruct --protocol butterfly --peers 8 --observers 0 --weights uniform",
             ["`weights` is given", "leave it out"],
         ),
+        (
+            "account averaging --graph GRAPH --steps 2 --observers 0 --sigma 1e-300",
+            ["`sigma` is 1e-300", "give at least"],
+        ),
+        (
+            "run averaging --graph GRAPH --steps 2 --sigma 1e-9 --no-report",
+            ["`sigma` is 1e-9", "give at least"],
+        ),
+        (
+            "account learning --graph GRAPH --lazy 0.2 --iterations 2 --observers 0 --sigma 1e-300",
+            ["`sigma` is 1e-300", "more noise"],
+        ),
         ("run learning --peers 8 --sigma 1 --order 2", ["`order` is given", "give epsilon"]),
         (
             "account learning --method butterfly --peers 8 --observers 0 --order 2",
