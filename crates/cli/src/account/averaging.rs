@@ -37,8 +37,6 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
 #[command(group = clap::ArgGroup::new("who").required(true).args(["observers", "all_pairs", "worst_coalition"]))]
 pub(crate) struct AveragingArgs {
-    #[command(flatten)]
-    plan: Plan,
     /// Every peer on its own: the whole matrix of exact losses.
     #[arg(long)]
     all_pairs: bool,
@@ -48,6 +46,8 @@ pub(crate) struct AveragingArgs {
     /// Which accounting to print.
     #[arg(id = "accounting", long = "method", value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
     choice: Choice,
+    #[command(flatten)]
+    plan: Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -434,15 +434,8 @@ impl fmt::Display for Walk {
         if self.sum_powers_over_i.is_some() {
             writeln!(f, "  The matrices are printed with --json.")?;
         }
-        for stated in &self.guarantees {
-            writeln!(
-                f,
-                "  epsilon {} at delta {:e}: {} ({})",
-                stated.shown(),
-                stated.delta,
-                stated.about,
-                stated.standing
-            )?;
+        for stated in self.guarantees.iter().filter(|stated| stated.standing.is_reliable()) {
+            writeln!(f, "  epsilon {} at delta {:e}: {}", stated.shown(), stated.delta, stated.about)?;
         }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
