@@ -265,7 +265,7 @@ impl Averaging {
 
     fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
         let steps = self.protocol.steps;
-        require(steps != Some(0), "steps", 0, "give at least one")?;
+        require(steps != Some(0), "steps", 0, "give at least 1")?;
         if let Some(many) = steps.filter(|steps| *steps > MOST_STEPS) {
             return Err(Error::parameter("steps", many, format!("give at most {MOST_STEPS}")));
         }
