@@ -1,12 +1,12 @@
 //! `sottovoce account`: what is lost, without running anything.
 
-mod averaging;
+pub(crate) mod averaging;
 mod file;
 mod learning;
-mod mechanism;
-mod rumor;
+pub(crate) mod mechanism;
+pub(crate) mod rumor;
 mod transcript;
-mod walk;
+pub(crate) mod walk;
 
 use clap::{Args, Subcommand};
 

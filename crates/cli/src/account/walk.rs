@@ -96,16 +96,19 @@ pub(crate) struct WalkArgs {
 }
 
 /// Everything asked for.
-#[derive(Debug, Serialize)]
-struct Walk {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct Walk {
     /// What losses are counted in, but for those of a walk to come.
     loss_unit: &'static str,
+    /// Who attacks.
     adversary: &'static str,
+    /// What is protected, in words.
     protects: &'static str,
     /// What is protected.
     unit: Unit,
     /// Under which adjacency.
     adjacency: Adjacency,
+    /// Who watches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     observers: Vec<usize>,
     /// What the peers are called.
@@ -114,14 +117,18 @@ struct Walk {
     /// So many contributions of each peer, as printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Vec<f64>>,
+    /// By what right.
     published_standing: Standing,
     /// Why there is no printed loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     published_refused: Option<String>,
+    /// What this path reveals of each peer, with linear losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_loss_linear: Option<Vec<f64>>,
+    /// The same with convex losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_loss_convex: Option<Vec<f64>>,
+    /// By what right.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_standing: Option<Standing>,
     /// Rényi losses at the order given (not in units): bounds for a walk to come, with convex losses.
@@ -130,6 +137,7 @@ struct Walk {
     /// The same with linear losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_loss_linear: Option<Vec<f64>>,
+    /// By what right.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_standing: Option<Standing>,
     /// What the losses of a walk to come are counted in.
@@ -142,8 +150,10 @@ struct Walk {
     guarantees: Vec<Stated>,
     /// What none of these losses speaks of.
     not_covered: Vec<String>,
+    /// The sums over all paths, for all pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum_powers_over_i: Option<Vec<Vec<f64>>>,
+    /// The matrix logarithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     neg_log_matrix: Option<Vec<Vec<f64>>>,
 }
@@ -312,7 +322,7 @@ impl WalkArgs {
 
     fn path(&self, file: &Path, graph: &Graph, observers: &[usize]) -> anyhow::Result<Trajectory> {
         let shown = file.display();
-        let text = input::text("trajectory_sha256", "trajectory", file)?;
+        let text = input::text(input::TRAJECTORY, "trajectory", file)?;
         let holders: Vec<usize> = serde_json::from_str(&text).with_context(|| {
             format!("`trajectory` is {shown}: give a JSON list of holders, such as [0,1,2,1]")
         })?;

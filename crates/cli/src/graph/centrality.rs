@@ -15,11 +15,15 @@ const MOST: usize = 2000;
 const SHOWN: usize = 5;
 
 /// Centralities of every node, and communicability of every pair.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Centrality {
+    /// What each further hop is multiplied by in Katz centrality.
     katz_alpha: f64,
+    /// Katz centrality of every node.
     katz: Vec<f64>,
+    /// Eigenvector centrality of every node; the largest is 1.
     eigenvector: Vec<f64>,
+    /// How well every two nodes communicate: exp of the transitions.
     communicability: Vec<Vec<f64>>,
 }
 

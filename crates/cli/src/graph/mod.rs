@@ -2,10 +2,10 @@
 
 mod centrality;
 mod family;
-mod generate;
+pub(crate) mod generate;
 mod inspect;
-mod report;
-mod schedule;
+pub(crate) mod report;
+pub(crate) mod schedule;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};

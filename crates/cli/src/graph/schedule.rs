@@ -126,11 +126,15 @@ impl Schedule {
 }
 
 /// What was written.
-#[derive(Serialize)]
-struct Summary {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Summary {
+    /// Number of peers.
     nodes: usize,
+    /// Number of steps.
     steps: usize,
+    /// Steps in which nobody mixes.
     idle: usize,
+    /// The file that was written.
     out: PathBuf,
 }
 

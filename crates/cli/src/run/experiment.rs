@@ -13,6 +13,7 @@ use sottovoce_papers::Options;
 
 use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
+use crate::output::note;
 use crate::{Global, input};
 
 /// The experiment beside its report.
@@ -100,6 +101,7 @@ fn average(
         bar.set_message(next);
     })?;
     bar.finish_and_clear();
+    found.notes.iter().for_each(|text| note(text));
     // Every document beside the page says what was read.
     let read = [(input::GRAPH, &found.graph_sha256), (input::DATA, &found.data_sha256)];
     for (key, hash) in read.into_iter().filter_map(|(key, hash)| Some((key, hash.as_ref()?))) {

@@ -38,6 +38,7 @@ pub struct Learning {
 
 /// What a learning run revealed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
     /// In a sentence.
     pub headline: String,
@@ -74,6 +75,7 @@ pub struct Revealed {
 
 /// Whether the releases cost what the run says it spent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
     /// In a sentence.
     pub headline: String,
@@ -118,7 +120,9 @@ impl Learning {
     pub fn check(&self) -> Result<Vec<String>> {
         let mixing = self.mixing()?;
         let mut problems = self.transcript.problems(mixing.as_ref())?;
-        problems.extend(self.other_terms(mixing.as_ref())?);
+        if problems.is_empty() {
+            problems = self.other_terms(mixing.as_ref())?;
+        }
         problems.truncate(SHOWN);
         Ok(problems)
     }
