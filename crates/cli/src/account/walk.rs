@@ -435,7 +435,11 @@ impl Walk {
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline())?;
-        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
+        let who = match &self.observers[..] {
+            [] => self.adversary.to_owned(),
+            some => format!("{}, who see the token at their own visits", self.names.peers(some)),
+        };
+        writeln!(f, "Losses in units of {}, to {who}, of {}", self.loss_unit, self.protects)?;
         writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
         self.table(f)?;
         match &self.published_refused {
