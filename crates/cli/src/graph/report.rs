@@ -13,6 +13,7 @@ use sottovoce_topology::spectrum::{self, Eigenvalue, Method, Spectrum};
 
 use sottovoce::names::Names;
 
+use super::centrality::Centrality;
 use super::counted;
 
 /// The total-variation distance at which a walk counts as mixed: the usual one.
@@ -33,6 +34,8 @@ pub(crate) struct Inspection {
     pub(super) speed: Speed,
     #[serde(flatten)]
     pub(super) hops: Option<Hops>,
+    #[serde(flatten)]
+    pub(super) centrality: Option<Centrality>,
     /// Every node's neighbours, in number; a list for people.
     #[serde(skip)]
     degrees: Vec<usize>,
@@ -55,7 +58,7 @@ impl Inspection {
         let speed = if graph.nodes() > 1 { Speed::new(graph, &mixing)? } else { Speed::default() };
         let degrees = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
         let names = Names::of_graph(graph);
-        Ok(Self { file, structure, weights, lazy, speed, hops: None, degrees, names })
+        Ok(Self { file, structure, weights, lazy, speed, hops: None, centrality: None, degrees, names })
     }
 }
 
@@ -405,6 +408,9 @@ impl fmt::Display for Inspection {
             for Row { name, value, meaning } in rows {
                 writeln!(f, "  {name:names$}  {value:values$}  {meaning}")?;
             }
+        }
+        if let Some(centrality) = &self.centrality {
+            centrality.show(f, &self.names, f.alternate())?;
         }
         if f.alternate() {
             writeln!(f, "\nNodes\n  {:<24}  neighbours", "name")?;

@@ -7,6 +7,7 @@ use sottovoce::experiment::graph::GraphSpec;
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::rumor::Rumor;
 
 use crate::{Error, Result, require};
 
@@ -87,6 +88,42 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
     pub excess: Option<f64>,
+    /// Number of curious peers (default: one in sixteen).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "F"))]
+    pub curious: Option<usize>,
+    /// Probability of staying active after a telling (default: 0.5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
+    pub muting: Option<f64>,
+    /// Number of terms r of a bound (default: 2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "R"))]
+    pub terms: Option<u16>,
+    /// Multiple C of a number of messages (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    pub multiple: Option<f64>,
+    /// Number of simulations (default: 100).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
+    pub runs: Option<usize>,
+    /// Probability of failure (default: 0.05).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "P", allow_negative_numbers = true))]
+    pub probability: Option<f64>,
+    /// How near a mean must be (default: 0.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "ETA", allow_negative_numbers = true))]
+    pub accuracy: Option<f64>,
+    /// Number of parameters of the model (default: 10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "D"))]
+    pub dimension: Option<usize>,
+    /// Probability of keeping the token (default: 0.01).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", allow_negative_numbers = true))]
+    pub kept: Option<f64>,
     /// Used by no statement.
     #[cfg(test)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -173,6 +210,73 @@ impl Inputs {
     /// `|theta_0 - theta*|²`.
     pub(super) fn distance(&self) -> Result<f64> {
         not_negative("distance", self.distance.unwrap_or(1.0))
+    }
+
+    /// A rumour, with a muting parameter that it has where none is given.
+    pub(super) fn rumor(&self, muting: f64) -> Result<Rumor> {
+        let peers = self.graph.peers.unwrap_or(100);
+        let curious = self.curious.unwrap_or((peers / 16).max(1)); // whole numbers
+        Ok(Rumor::new(peers, curious, self.muting(muting)?)?)
+    }
+
+    /// The muting parameter.
+    pub(super) fn muting(&self, default: f64) -> Result<f64> {
+        let muting = self.muting.unwrap_or(default);
+        require((0.0..=1.0).contains(&muting), "muting", muting, "give a probability from 0 to 1")?;
+        Ok(muting)
+    }
+
+    /// The number of terms.
+    pub(super) fn terms(&self) -> Result<u16> {
+        require(self.terms != Some(0), "terms", 0, "give at least 1")?;
+        Ok(self.terms.unwrap_or(2))
+    }
+
+    /// The multiple of a number of messages.
+    pub(super) fn multiple(&self) -> Result<f64> {
+        let multiple = self.multiple.unwrap_or(1.0);
+        require((1.0..=100.0).contains(&multiple), "multiple", multiple, "give a number from 1 to 100")?;
+        Ok(multiple)
+    }
+
+    /// The number of simulations.
+    pub(super) fn runs(&self) -> Result<usize> {
+        let runs = self.runs.unwrap_or(100);
+        require((1..=100_000).contains(&runs), "runs", runs, "give a number from 1 to 100,000")?;
+        Ok(runs)
+    }
+
+    /// A probability of failure.
+    pub(super) fn probability(&self) -> Result<f64> {
+        let p = self.probability.unwrap_or(0.05);
+        require(p > 0.0 && p < 1.0, "probability", p, "give a probability between 0 and 1")?;
+        Ok(p)
+    }
+
+    /// How near a mean must be.
+    pub(super) fn accuracy(&self) -> Result<f64> {
+        positive("accuracy", self.accuracy.unwrap_or(0.1))
+    }
+
+    /// The number of parameters.
+    pub(super) fn dimension(&self) -> Result<usize> {
+        require(self.dimension != Some(0), "dimension", 0, "give at least 1")?;
+        Ok(self.dimension.unwrap_or(10))
+    }
+
+    /// The probability of keeping a token.
+    pub(super) fn kept(&self) -> Result<f64> {
+        let kept = self.kept.unwrap_or(0.01);
+        require((0.0..1.0).contains(&kept), "kept", kept, "give a probability from 0 to less than 1")?;
+        Ok(kept)
+    }
+
+    /// The first observer, who must be a peer of the graph.
+    pub(super) fn observer(&self, graph: &Graph) -> Result<usize> {
+        let observer = self.observers().first().copied().unwrap_or(0);
+        let remedy = format!("peers are numbered from 0 to {}", graph.nodes() - 1);
+        require(observer < graph.nodes(), "observers", observer, remedy)?;
+        Ok(observer)
     }
 
     /// A Rényi order.

@@ -10,6 +10,8 @@
 mod answer;
 mod inputs;
 mod muffliato;
+mod random_walk;
+mod rumor;
 
 pub use answer::{Answer, Number};
 pub use inputs::Inputs;
@@ -17,7 +19,11 @@ pub use inputs::Inputs;
 use crate::{Error, Result};
 
 /// All statements, by paper.
-static LISTS: [(&str, &[Statement]); 1] = [("muffliato", muffliato::STATEMENTS)];
+static LISTS: [(&str, &[Statement]); 3] = [
+    ("muffliato", muffliato::STATEMENTS),
+    ("random-walk", random_walk::STATEMENTS),
+    ("rumor", rumor::STATEMENTS),
+];
 
 /// Something that a paper states.
 #[derive(Debug)]
