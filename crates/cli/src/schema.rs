@@ -21,7 +21,7 @@ use super::account::rumor::RumorAccount;
 use super::account::walk::Walk;
 use super::audit::{source_table::Finding, table::Reconstruction};
 use super::compare::Comparison;
-use super::graph::{generate, report::Inspection, schedule};
+use super::graph::{generate, report::Inspection};
 use super::output::Origin;
 use super::plan::{averaging::Planned, written::Written};
 use super::run::Printed;
@@ -51,8 +51,8 @@ impl Schema {
 fn all() -> Map<String, Value> {
     let commands: [(&str, &[Form]); 32] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
+        ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
-        ("graph schedule", &[of::<schedule::Summary>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),
         ("account transcript learning", &[of::<LearningRevealed>]),

@@ -9,14 +9,6 @@ use common::commands::{COMMANDS, filled, folder};
 use common::{json, sottovoce};
 use serde_json::Value;
 
-/// Further commands.
-const FURTHER: [(&str, &str); 4] = [
-    ("graph inspect", "graph inspect GRAPH --centrality"),
-    ("graph schedule", "graph schedule --kind fresh --peers 8 --steps 3 --out OUT-schedule.json"),
-    ("theorem", "theorem"),
-    ("theorem", "theorem muffliato/theorem-7 --peers 16 --steps 5"),
-];
-
 /// Keys that only rare results have, or long work.
 const RARE: [&str; 11] = [
     "silence",
@@ -145,7 +137,7 @@ fn documents_have_the_form_that_the_schema_says() {
     let schemas: BTreeMap<String, Value> =
         serde_json::from_slice(&sottovoce("schema").assert().success().get_output().stdout).unwrap();
     let mut used: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (name, command) in COMMANDS.iter().chain(&FURTHER) {
+    for (name, command) in COMMANDS {
         let command = filled(command, folder.path());
         let found = json(&command);
         let schema = &schemas[*name];

@@ -27,6 +27,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
   sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
+  sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
 
 Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";

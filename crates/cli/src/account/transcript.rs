@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::Args;
 use sottovoce::averaging::reveal;
+use sottovoce::experiment::graph::peer;
 use sottovoce::{rumor, transcript};
 
 use crate::Global;
-use sottovoce::experiment::graph::peer;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine

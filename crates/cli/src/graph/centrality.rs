@@ -17,13 +17,13 @@ const SHOWN: usize = 5;
 /// Centralities of every node, and communicability of every pair.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Centrality {
-    /// Weight of a step in Katz centrality.
+    /// What each further hop is multiplied by in Katz centrality.
     katz_alpha: f64,
-    /// Katz centrality, by node.
+    /// Katz centrality of every node.
     katz: Vec<f64>,
-    /// Eigenvector centrality, by node.
+    /// Eigenvector centrality of every node; the largest is 1.
     eigenvector: Vec<f64>,
-    /// Communicability of the walk, by pair.
+    /// How well every two nodes communicate: exp of the transitions.
     communicability: Vec<Vec<f64>>,
 }
 

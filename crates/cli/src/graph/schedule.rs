@@ -132,7 +132,7 @@ pub(crate) struct Summary {
     nodes: usize,
     /// Number of steps.
     steps: usize,
-    /// Steps in which nobody speaks.
+    /// Steps in which nobody mixes.
     idle: usize,
     /// The file that was written.
     out: PathBuf,

@@ -14,6 +14,7 @@ use sottovoce_papers::Options;
 use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
 use crate::Global;
+use crate::output::note;
 
 /// The experiment beside its report.
 pub(super) const EXPERIMENT: &str = "experiment.toml";
@@ -100,6 +101,7 @@ fn average(
         bar.set_message(next);
     })?;
     bar.finish_and_clear();
+    found.notes.iter().for_each(|text| note(text));
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));

@@ -1,9 +1,9 @@
 //! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
 
-use sottovoce_privacy::{Adjacency, Standing, Unit, round_up};
+use sottovoce_privacy::{Adjacency, Adversary, Standing, Unit, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::paths;
-use sottovoce_views::exact::relay_gossip;
+use sottovoce_views::door::{self, Setting};
 use sottovoce_views::parallel;
 
 use super::losses::{Seen, gather};
@@ -73,9 +73,12 @@ fn gossip(
     observers: &Observers,
     progress: Progress,
 ) -> Result<Losses> {
+    // Without relay noise acceleration reveals no more.
+    let scheme = Scheme::Gossip { mixing: site.mixing.clone(), rounds: row.steps, accelerated: false };
+    let setting = Setting { relay_noise: row.tau / row.sigma, ..Setting::of(scheme) };
     let one = |i: usize| -> Result<Seen> {
         let v = observers.all[i];
-        let leakage = relay_gossip(&site.mixing, &[v], row.steps, row.tau / row.sigma)?;
+        let leakage = door::account(&setting, &Adversary::Peer(v))?.leakage;
         let shown = problem.short_of_consensus(&leakage);
         Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
     };

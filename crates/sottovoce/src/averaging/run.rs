@@ -115,6 +115,9 @@ pub struct Averaged {
     pub computed_without_privacy: [&'static str; 5],
     /// Verdict of the attack.
     pub attack: String,
+    /// What was noticed in the graph's file.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// What happened, without values.
     #[serde(skip)]
     pub transcript: Option<transcript::Averaging>,
@@ -298,6 +301,7 @@ impl<'a> Judged<'a> {
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),
+            notes: ready.place.notes.clone(),
             transcript: None,
             report: None,
             summary: Vec::new(),

@@ -120,7 +120,9 @@ impl Learning {
     pub fn check(&self) -> Result<Vec<String>> {
         let mixing = self.mixing()?;
         let mut problems = self.transcript.problems(mixing.as_ref())?;
-        problems.extend(self.other_terms(mixing.as_ref())?);
+        if problems.is_empty() {
+            problems = self.other_terms(mixing.as_ref())?;
+        }
         problems.truncate(SHOWN);
         Ok(problems)
     }
