@@ -75,6 +75,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("audit reconstruct", "audit reconstruct --protocol butterfly --peers 8 --observers 0 --runs 200"),
     ("audit source", "audit source --peers 20 --curious 3 --muting 0.5 --runs 200"),
     ("audit source", "audit source --graph GRAPH --curious 1 --muting 0.5 --runs 200"),
+    ("audit source", "audit source --graph NAMED --curious 1 --muting 0.5 --runs 200"),
     ("run quickstart", "run quickstart --no-report"),
     ("run averaging", "run averaging --graph NAMED --steps 2 --sigma 1 --out OUT-averaging"),
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
