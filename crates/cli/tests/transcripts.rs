@@ -17,8 +17,10 @@ fn found(folder: &Path, line: &str) -> Value {
     serde_json::from_slice(&run(folder, &line).assert().success().get_output().stdout).unwrap()
 }
 
+/// What is said, wherever its lines break.
 fn refused(folder: &Path, line: &str, code: i32) -> String {
-    String::from_utf8(run(folder, line).assert().code(code).get_output().stderr.clone()).unwrap()
+    let said = run(folder, line).assert().code(code).get_output().stderr.clone();
+    String::from_utf8(said).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn read(path: &Path) -> Value {
