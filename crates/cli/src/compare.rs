@@ -30,9 +30,11 @@ pub(crate) struct Compare {
 }
 
 /// Where two runs differ.
-#[derive(Debug, Serialize)]
-struct Comparison {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct Comparison {
+    /// Folder of the first run.
     first: PathBuf,
+    /// Folder of the second.
     second: PathBuf,
     /// Fields of the experiments that differ.
     experiment: Vec<Difference>,
@@ -46,8 +48,9 @@ struct Comparison {
 }
 
 /// One field of both.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 struct Difference {
+    /// Its path.
     field: String,
     first: Option<Value>,
     second: Option<Value>,

@@ -18,6 +18,10 @@ static READ: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new())
 pub(crate) const GRAPH: &str = "graph_sha256";
 /// The key of the data's file or folder.
 pub(crate) const DATA: &str = "data_sha256";
+/// The key of the file of a token's holders.
+pub(crate) const TRAJECTORY: &str = "trajectory_sha256";
+/// The key of the file of releases.
+pub(crate) const EVENTS: &str = "events_sha256";
 
 /// What has been read so far.
 pub(crate) fn hashes() -> BTreeMap<&'static str, String> {

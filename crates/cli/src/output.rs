@@ -13,9 +13,9 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::Context;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
 
 use super::{Global, input, prose};
 
@@ -23,10 +23,37 @@ use super::{Global, input, prose};
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 /// A result that can be shown both ways. The first line of its text is the headline: a sentence that says what came of it.
-/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows.
-pub(crate) trait Report: Serialize + Display {}
+/// Lists of all peers belong into the alternate text (`{:#}`), which `--verbose` shows. Its form is known ([`schema`](super::schema)).
+pub(crate) trait Report: Serialize + Display + JsonSchema {}
 
-impl<T: Serialize + Display> Report for T {}
+impl<T: Serialize + Display + JsonSchema> Report for T {}
+
+/// What a result rests on: the program, what it was asked, the seed, and the files that were read.
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Origin {
+    /// Counts changes that break readers; new keys do not.
+    schema_version: u32,
+    /// Of the program.
+    version: &'static str,
+    /// Its arguments as they were given.
+    command: Vec<String>,
+    /// From which everything random follows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64", required)]
+    seed: Option<u64>,
+    /// Of the graph's or the schedule's file, where one was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    graph_sha256: Option<String>,
+    /// Of the file of data or values; of a folder, over its files' names and hashes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data_sha256: Option<String>,
+    /// Of the file of a token's holders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trajectory_sha256: Option<String>,
+    /// Of the file of releases.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events_sha256: Option<String>,
+}
 
 impl Global {
     /// Prints a result.
@@ -50,25 +77,21 @@ impl Global {
     /// A JSON object with what it rests on before its own keys.
     pub(crate) fn headed(&self, body: &str) -> anyhow::Result<String> {
         let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(body)?;
-        let head = self.origin().into_iter().filter(|(key, _)| !own.contains_key(*key));
-        let head: Vec<String> = head.map(|(key, value)| format!("\"{key}\":{value}")).collect();
-        let rest = body.trim_start_matches('{');
+        let mut hashes = input::hashes();
+        let mut hash = |key: &str| hashes.remove(key).filter(|_| !own.contains_key(key));
+        let words = std::env::args_os().skip(1);
+        let origin = serde_json::to_string(&Origin {
+            schema_version: SCHEMA_VERSION,
+            version: env!("CARGO_PKG_VERSION"),
+            command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
+            seed: Some(self.seed).filter(|_| !own.contains_key("seed")),
+            graph_sha256: hash(input::GRAPH),
+            data_sha256: hash(input::DATA),
+            trajectory_sha256: hash(input::TRAJECTORY),
+            events_sha256: hash(input::EVENTS),
+        })?;
         let comma = if own.is_empty() { "" } else { "," };
-        Ok(format!("{{{}{comma}{rest}", head.join(",")))
-    }
-
-    /// What a result rests on: the program, what it was asked, the seed, and the files that were read.
-    pub(crate) fn origin(&self) -> Vec<(&'static str, Value)> {
-        let command: Vec<String> =
-            std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        let mut origin = vec![
-            ("schema_version", json!(SCHEMA_VERSION)),
-            ("version", json!(env!("CARGO_PKG_VERSION"))),
-            ("command", json!(command)),
-            ("seed", json!(self.seed)),
-        ];
-        origin.extend(input::hashes().into_iter().map(|(key, hash)| (key, json!(hash))));
-        origin
+        Ok(format!("{}{comma}{}", origin.trim_end_matches('}'), body.trim_start_matches('{')))
     }
 }
 

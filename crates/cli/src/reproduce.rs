@@ -70,14 +70,17 @@ pub(crate) fn reproduce(
 }
 
 /// What can be reproduced.
-#[derive(Serialize)]
-struct Listing {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Listing {
+    /// Figures: their names, or what became of them.
     items: Vec<Listed>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Listed {
+    /// As `reproduce` takes it.
     name: String,
+    /// What it shows.
     title: &'static str,
 }
 
@@ -95,10 +98,11 @@ impl fmt::Display for Listing {
 }
 
 /// A reproduction and where it was put.
-#[derive(Serialize)]
-struct Written {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Written {
     #[serde(flatten)]
     reproduction: Reproduction,
+    /// The folder that was written.
     out: PathBuf,
 }
 

@@ -34,14 +34,17 @@ impl Theorem {
 }
 
 /// All statements.
-#[derive(Serialize)]
-struct Listing {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Listing {
+    /// Their names and titles.
     items: Vec<Listed>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Listed {
+    /// As `theorem` takes it.
     name: String,
+    /// What it is about.
     title: &'static str,
 }
 

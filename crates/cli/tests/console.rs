@@ -268,6 +268,37 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
             "plan averaging --peers 16 --families ring --target-worst 1 --degree 3",
             ["`degree` is 3", "random-regular"],
         ),
+        ("run learning --peers 8 --sigma 1 --against wire-tapper", ["`against` is given", "give epsilon"]),
+        (
+            "account averaging --protocol butterfly --peers 8 --observers 0 --format snap",
+            ["`format` is snap", "leave it out"],
+        ),
+        (
+            "audit source --peers 20 --curious 3 --muting 0.5 --format snap",
+            ["`format` is snap", "leave it out"],
+        ),
+        (
+            "audit reconstruct --protocol butterfly --peers 8 --observers 0 --weights uniform",
+            ["`weights` is given", "leave it out"],
+        ),
+        (
+            "account averaging --graph GRAPH --steps 2 --observers 0 --sigma 1e-300",
+            ["`sigma` is 1e-300", "give at least"],
+        ),
+        (
+            "run averaging --graph GRAPH --steps 2 --sigma 1e-9 --no-report",
+            ["`sigma` is 1e-9", "give at least"],
+        ),
+        (
+            "account learning --graph GRAPH --lazy 0.2 --iterations 2 --observers 0 --sigma 1e-300",
+            ["`sigma` is 1e-300", "more noise"],
+        ),
+        ("run learning --peers 8 --sigma 1 --order 2", ["`order` is given", "give epsilon"]),
+        (
+            "account learning --method butterfly --peers 8 --observers 0 --order 2",
+            ["`order` is given", "give epsilon"],
+        ),
+        ("plan rumor --peers 50 --curious 5 --muting 0.2", ["`muting` is 0.2", "leave it out"]),
         ("plan averaging --graph missing.txt --target-worst 1 --delta 0", ["`delta` is 0", "between"]),
         ("audit source --peers 20 --curious 3 --muting 0.5 --repeated", ["--drop", ""]),
         ("audit source --peers 20 --curious 3 --muting 0.5 --drop 1.5", ["`drop` is 1.5", "below 1"]),

@@ -270,3 +270,30 @@ fn other_protocols_run_and_have_pages() {
         assert!(folder.path().join(format!("{i}/report.html")).is_file());
     }
 }
+
+/// A plan for learning takes the task, the graph and the target of a file, and what it writes can be accounted for and run.
+#[test]
+fn a_learning_is_planned_from_its_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "experiment = \"learning\"\nseeds = 1\n[task]\npeers = 8\nrows = 20\n[protocol]\niterations = 3\n[target]\nepsilon = 3.0\n";
+    std::fs::write(folder.path().join("my.toml"), text).unwrap();
+    let found = json(folder.path(), "plan my.toml --out best.toml");
+    let stated = found["guarantees"].as_array().unwrap();
+    assert!(!stated.is_empty(), "{found}");
+    for one in stated {
+        for key in ["epsilon", "delta", "adversary", "unit", "adjacency", "standing", "not_covered"] {
+            assert!(!one[key].is_null(), "{key}: {one}");
+        }
+    }
+    let least = stated.iter().map(|one| one["epsilon"].as_f64().unwrap()).fold(f64::INFINITY, f64::min);
+    assert!(least <= 3.0 * (1.0 + 1e-6), "{stated:?}");
+    let chosen = &found["rows"][found["chosen"].as_u64().unwrap() as usize];
+    assert!([3, 5, 10, 20].contains(&chosen["iterations"].as_u64().unwrap()), "{chosen}");
+    let Experiment::Learning(best) = Experiment::read(&folder.path().join("best.toml")).unwrap() else {
+        panic!("a plan for learning writes learning")
+    };
+    assert_eq!((best.seeds, best.task.nodes, best.target.epsilon), (Some(1), 8, Some(3.0)));
+    let account = json(folder.path(), "account best.toml");
+    assert_eq!(account["sigma"], chosen["sigma"]);
+    assert_eq!(json(folder.path(), "run best.toml --no-report")["sigma"], chosen["sigma"]);
+}

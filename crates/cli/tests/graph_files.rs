@@ -113,3 +113,22 @@ fn wild_sizes_get_a_message() {
         );
     }
 }
+
+/// The rows of a matrix are called as its format counts them; what the program writes keeps its names.
+#[test]
+fn rows_of_a_matrix_count_from_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (name, text) = FILES.iter().find(|(name, _)| *name == "general.mtx").unwrap();
+    let file = written(folder.path(), name, text.as_bytes());
+    let account =
+        |file: &str, who: &str| format!("account averaging --graph {file} --steps 2 --observers {who}");
+    let found = json(&account(&file, "4"));
+    assert_eq!(found["labels"], serde_json::json!(["1", "2", "3", "4"]));
+    assert_eq!(found["observers"], serde_json::json!([3]));
+    refused(&account(&file, "0"), &["`observers` is 0", "name one of its nodes"]);
+    let ring = folder.path().join("ring.mtx");
+    let ring = ring.to_str().unwrap();
+    sottovoce(&format!("graph generate --family ring --nodes 5 --out {ring}")).assert().success();
+    let found = json(&account(ring, "0"));
+    assert!(found["labels"].is_null() && found["observers"] == serde_json::json!([0]), "{found}");
+}

@@ -36,6 +36,9 @@ fn numbered(text: &str) -> bool {
     words.windows(2).any(|two| matches!(two[0], "peer" | "peers" | "Peer" | "Peers") && is_number(two[1]))
 }
 
+/// Peers of a table.
+const TABLE: &str = "run learning --data visits.csv --label ill --range age=0:7 --peer-column hospital \
+                     --iterations 2 --sigma 2 --seeds 1 --no-report";
 const LEARNING: &str = "--peers 5 --rows 20 --iterations 2 --seeds 1 --sigma 2";
 
 #[test]
@@ -55,8 +58,7 @@ fn no_peer_with_a_name_is_called_by_its_number() {
         "run averaging --graph named.txt --sigma 1 --steps 2 --no-report",
         &format!("run learning --method gossip --graph named.txt {LEARNING} --no-report"),
         &format!("run learning --method walk --graph named.txt {LEARNING} --no-report"),
-        "run learning --data visits.csv --label ill --range age=0:7 --peer-column hospital --iterations 2 \
-         --sigma 2 --seeds 1 --no-report",
+        TABLE,
     ] {
         let shown = text(&format!("{command} --verbose"), folder.path());
         assert!(!numbered(&shown), "{command}: {shown}");
@@ -69,7 +71,7 @@ fn guarantees_name_who_attacks() {
     let folder = folder();
     for command in [
         "account learning --graph named.txt --iterations 2 --observers cyd",
-        &format!("run learning --method walk --graph named.txt {LEARNING} --no-report"),
+        TABLE,
         "account averaging --graph named.txt --steps 2 --observers cyd",
         "run averaging --graph named.txt --sigma 1 --steps 2 --no-report",
     ] {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use common::commands::{COMMANDS, filled, folder};
 use common::{json, sottovoce};
@@ -39,21 +39,80 @@ const GUARANTEED: [&str; 11] = [
     "run learning",
 ];
 
-/// What is wrong with a value, if anything is: the subset of JSON Schema that is used.
-fn wrong(value: &Value, schema: &Value, root: &Value, at: &str) -> Option<String> {
-    if let Some(name) = schema["$ref"].as_str() {
-        let named = root.pointer(name.trim_start_matches('#')).unwrap_or_else(|| panic!("{name}"));
-        return wrong(value, named, root, at);
+/// Keywords of JSON Schema that explain and do not restrict.
+const SILENT: [&str; 5] = ["$schema", "$defs", "title", "description", "format"];
+
+/// Holds a value against a schema: the keys that the schema names, or what is wrong. A keyword that is not known here is refused.
+fn held(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<BTreeSet<String>, String> {
+    let Value::Object(keywords) = schema else {
+        return if *schema == Value::Bool(false) {
+            Err(format!("{at} is unknown"))
+        } else {
+            Ok(BTreeSet::new())
+        };
+    };
+    let mut named = BTreeSet::new();
+    for (keyword, asked) in keywords {
+        let (list, number) = (asked.as_array().map_or(&[][..], Vec::as_slice), asked.as_u64());
+        let size = || value.as_array().map_or(0, Vec::len) as u64;
+        let fits = match keyword.as_str() {
+            "$ref" => {
+                let place = asked.as_str().unwrap().trim_start_matches('#');
+                named.extend(held(value, root.pointer(place).unwrap(), root, at)?);
+                true
+            }
+            "allOf" => {
+                for part in list {
+                    named.extend(held(value, part, root, at)?);
+                }
+                true
+            }
+            "anyOf" | "oneOf" => {
+                let (fit, wrong): (Vec<_>, Vec<_>) =
+                    list.iter().map(|part| held(value, part, root, at)).partition(Result::is_ok);
+                if fit.is_empty() {
+                    return Err(wrong.into_iter().filter_map(Result::err).collect::<Vec<_>>().join(" or "));
+                }
+                let one = fit.len() == 1 || keyword == "anyOf";
+                named.extend(fit.into_iter().flatten().flatten());
+                one
+            }
+            "type" if asked.is_array() => list.iter().any(|kind| is(value, kind)),
+            "type" => is(value, asked),
+            "const" => value == asked,
+            "enum" => list.contains(value),
+            "minimum" => value.as_f64().is_none_or(|value| value >= asked.as_f64().unwrap()),
+            "maximum" => value.as_f64().is_none_or(|value| value <= asked.as_f64().unwrap()),
+            "minItems" => Some(size()) >= number,
+            "maxItems" => Some(size()) <= number,
+            "required" => list.iter().all(|key| value.get(key.as_str().unwrap()).is_some()),
+            "items" | "prefixItems" | "properties" | "additionalProperties" | "unevaluatedProperties" => true,
+            word if SILENT.contains(&word) => true,
+            word => panic!("{word} is not known here"),
+        };
+        if !fits {
+            return Err(format!("{at} is {value}, where {keyword} is {asked}"));
+        }
     }
-    if let Some(any) = schema["anyOf"].as_array() {
-        let all: Vec<String> = any.iter().filter_map(|one| wrong(value, one, root, at)).collect();
-        return (all.len() == any.len()).then(|| all.join(" and "));
+    for (i, item) in value.as_array().into_iter().flatten().enumerate() {
+        held(item, schema["prefixItems"].get(i).unwrap_or(&schema["items"]), root, &format!("{at}[{i}]"))?;
     }
-    if let Some(word) = schema.get("const") {
-        return (value != word).then(|| format!("{at} is {value}, not {word}"));
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let known = &schema["properties"][key];
+        if !known.is_null() {
+            named.insert(key.clone());
+        } else if named.contains(key) {
+            continue;
+        }
+        let others = ["additionalProperties", "unevaluatedProperties"].map(|word| &schema[word]);
+        let other = others.into_iter().find(|schema| !schema.is_null()).unwrap_or(&Value::Null);
+        held(value, if known.is_null() { other } else { known }, root, &format!("{at}.{key}"))?;
     }
-    let kind = schema["type"].as_str()?;
-    let fits = match kind {
+    Ok(named)
+}
+
+fn is(value: &Value, kind: &Value) -> bool {
+    match kind.as_str().unwrap() {
         "object" => value.is_object(),
         "array" => value.is_array(),
         "integer" => value.is_u64() || value.is_i64(),
@@ -62,27 +121,14 @@ fn wrong(value: &Value, schema: &Value, root: &Value, at: &str) -> Option<String
         "boolean" => value.is_boolean(),
         "null" => value.is_null(),
         other => panic!("{other}"),
-    };
-    if !fits {
-        return Some(format!("{at} is {value}, no {kind}"));
     }
-    if let Some(items) = value.as_array() {
-        return items.iter().find_map(|item| wrong(item, &schema["items"], root, &format!("{at}[]")));
-    }
-    let fields = value.as_object()?;
-    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let missing =
-        required.filter(|key| !fields.contains_key(*key)).map(|key| format!("{at}.{key} is missing"));
-    missing
-        .chain(fields.iter().filter_map(|(key, value)| {
-            let at = format!("{at}.{key}");
-            match (&schema["properties"][key], &schema["additionalProperties"]) {
-                (Value::Null, Value::Bool(false)) => Some(format!("{at} is not in the schema: {value}")),
-                (Value::Null, others) => wrong(value, others, root, &at),
-                (known, _) => wrong(value, known, root, &at),
-            }
-        }))
-        .next()
+}
+
+/// The keys that a schema names at its top.
+fn described(schema: &Value) -> BTreeSet<&String> {
+    let parts = ["anyOf", "oneOf", "allOf"].into_iter().filter_map(|key| schema[key].as_array()).flatten();
+    let own = schema["properties"].as_object().into_iter().flat_map(serde_json::Map::keys);
+    own.chain(parts.flat_map(described)).collect()
 }
 
 #[test]
@@ -95,7 +141,9 @@ fn documents_have_the_form_that_the_schema_says() {
         let command = filled(command, folder.path());
         let found = json(&command);
         let schema = &schemas[*name];
-        assert_eq!(wrong(&found, schema, schema, name), None, "{command}");
+        if let Err(wrong) = held(&found, schema, schema, name) {
+            panic!("{command}: {wrong}");
+        }
         used.entry(name).or_default().extend(found.as_object().unwrap().keys().cloned());
         // What it rests on.
         let words: Vec<&str> = command.split_whitespace().chain(["--json"]).collect();
@@ -114,11 +162,38 @@ fn documents_have_the_form_that_the_schema_says() {
         !["run file", "run quickstart", "audit file", "account file", "plan file"].contains(&name.as_str())
     }) {
         let printed = &used[name.as_str()];
-        let described = schema["properties"].as_object().unwrap().keys();
-        let described = described.filter(|key| !RARE.contains(&key.as_str()));
+        let described = described(schema).into_iter().filter(|key| !RARE.contains(&key.as_str()));
         let unseen: Vec<_> =
             described.filter(|key| !printed.contains(key) && !key.ends_with("sha256")).collect();
         assert!(unseen.is_empty(), "{name}: {unseen:?}");
+    }
+}
+
+#[test]
+fn a_document_with_another_key_or_kind_is_refused() {
+    for (name, command) in [
+        ("account mechanism", "account mechanism --laplace --scale 2"),
+        ("account mechanism", "account mechanism --laplace --calibrate --epsilon 3"),
+    ] {
+        let schema = &sottovoce(&format!("schema {name}")).assert().success().get_output().stdout.clone();
+        let schema: Value = serde_json::from_slice(schema).unwrap();
+        let document = json(command);
+        let fits = |document: &Value| held(document, &schema, &schema, name).is_ok();
+        assert!(fits(&document), "{command}");
+        for (key, value) in
+            [("stranger", Value::from(1)), ("version", 1.into()), ("mechanism", "none".into())]
+        {
+            let mut document = document.clone();
+            document[key] = value;
+            assert!(!fits(&document), "{command}: {key}");
+        }
+        for place in ["/mechanism/stranger", "/target/stranger", "/guarantees/0/stranger"] {
+            let mut document = document.clone();
+            let (parent, key) = place.rsplit_once('/').unwrap();
+            let Some(Value::Object(fields)) = document.pointer_mut(parent) else { continue };
+            fields.insert(key.to_owned(), 1.into());
+            assert!(!fits(&document), "{command}: {place}");
+        }
     }
 }
 

@@ -277,3 +277,39 @@ fn data_are_known_by_their_hash_and_formats_by_the_help() {
         assert!(help.contains(word), "{word}");
     }
 }
+
+/// Numbers are learned whatever their unit, once their public bounds are known; errors are told in that unit.
+#[test]
+fn labels_that_are_numbers_have_public_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let prices = |unit: f64| {
+        table(folder.path(), &format!("prices{unit}.csv"), "u,v,y", |i| {
+            format!("{},{},{}", x(i), x(i + 7), unit * (200.0 + 20.0 * x(i) + 10.0 * x(i + 7)))
+        })
+    };
+    let learn = |unit: f64, more: &str| {
+        let data = prices(unit);
+        json(&format!(
+            "run learning --method central --nodes 6 --iterations 80 --step-size 1 --clip 2 --sigma 0.01 --seeds 1 --no-report --norm 9 --data {data} {more}"
+        ))
+    };
+    let (euros, cents) = (learn(1.0, "--label-bounds 0:400"), learn(100.0, "--label-bounds 0,40000"));
+    assert!(number(&euros, "/r_squared/mean") > 0.9, "{euros}");
+    assert_eq!(euros["model"], cents["model"]);
+    assert_eq!(euros["label_bounds"], serde_json::json!([0.0, 400.0]));
+    let [rmse, hundredfold] = [&euros, &cents].map(|found| number(found, "/rmse/mean"));
+    assert!((hundredfold - 100.0 * rmse).abs() < 1e-9 * hundredfold && rmse > 0.1, "{rmse} {hundredfold}");
+    let plain = learn(100.0, "--objective squared");
+    assert!(number(&plain, "/r_squared/mean") < 0.0 && plain["label_bounds"].is_null(), "{plain}");
+    // What lies outside is moved inside, row by row.
+    let narrow = learn(1.0, "--label-bounds 190:210");
+    assert!(number(&narrow, "/rmse/mean") <= 20.0, "{narrow}");
+    for (more, words) in [
+        ("--label-bounds 5:1", ["lower one first", "--label-bounds"]),
+        ("--label-bounds 0:1 --classes 2", ["--label-bounds", "--classes"]),
+        ("--label-bounds 0:1 --objective logistic", ["`label-bounds` is 0:1", "--objective squared"]),
+    ] {
+        refused(&format!("{RUN} --norm 9 --data {} {more}", prices(1.0)), &words);
+    }
+    refused(&format!("{RUN} --label-bounds 0:1"), &["--data"]);
+}

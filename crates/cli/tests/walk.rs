@@ -98,3 +98,31 @@ fn a_coalition_of_everybody_is_refused() {
         &["all 4 peers"],
     );
 }
+
+/// Losses become epsilons under the noise that is given: exactly Gaussian if losses are linear, a little more if they are convex.
+#[test]
+fn guarantees_are_stated_as_data() {
+    let (_folder, ring, path) = files();
+    let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0 --trajectory {path}");
+    let found = json(&format!("{walk} --sigma 3 --delta 1e-6"));
+    let stated = found["guarantees"].as_array().unwrap();
+    assert_eq!(stated.len(), 3, "{found}");
+    for one in stated {
+        assert_eq!(
+            (&one["adversary"], &one["unit"], &one["adjacency"]),
+            (&"coalition".into(), &"user".into(), &"replace".into())
+        );
+        assert_eq!((number(one, "/delta"), one["not_covered"].is_array()), (1e-6, true), "{one}");
+    }
+    let epsilon = |place: usize| number(&stated[place], "/epsilon");
+    let gaussian = json("account mechanism --gaussian --noise-multiplier 2 --delta 1e-6");
+    // The worst off loses 9/4 units: mu² = 2.25 / 9, the noise of 2 for a sensitivity of 1.
+    assert!((epsilon(0) - number(&gaussian, "/epsilon/pld/upper")).abs() < 1e-6, "{stated:?}");
+    assert!(epsilon(1) > epsilon(0));
+    assert!(
+        stated[0]["standing"]["conditional"].is_array() && stated[2]["standing"] == "refuted",
+        "{stated:?}"
+    );
+    refused(&format!("{walk} --sigma 0"), &["`sigma` is 0", "positive"]);
+    refused(&format!("{walk} --delta 1"), &["`delta` is 1", "between 0 and 1"]);
+}

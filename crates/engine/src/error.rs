@@ -57,26 +57,9 @@ pub enum Error {
     },
 }
 
+sottovoce_fault::names_parameters!(Error, Topology, Privacy, Views, Simulator, Learning, Audit);
+
 impl Error {
-    /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl Display, remedy: impl Into<String>) -> Self {
-        Parameter::new(field, value, remedy).into()
-    }
-
-    /// The parameter at fault, if it is one, whichever crate found it.
-    pub fn at_fault(&self) -> Option<&Parameter> {
-        match self {
-            Self::Parameter(fault) => Some(fault),
-            Self::Topology(error) => error.at_fault(),
-            Self::Privacy(error) => error.at_fault(),
-            Self::Views(error) => error.at_fault(),
-            Self::Simulator(error) => error.at_fault(),
-            Self::Learning(error) => error.at_fault(),
-            Self::Audit(error) => error.at_fault(),
-            _ => None,
-        }
-    }
-
     /// What was asked for is not there.
     pub fn missing(field: &'static str, remedy: impl Into<String>) -> Self {
         Self::parameter(field, "missing", remedy)

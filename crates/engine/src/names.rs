@@ -9,6 +9,7 @@ const SHOWN: usize = 20;
 
 /// Names of all peers, or none: then numbers are names.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Names(Option<Vec<String>>);
 

@@ -12,6 +12,7 @@ use crate::names::Names;
 
 /// What holds for every loss of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Terms {
     /// Who attacks.
     pub adversary: String,
@@ -54,6 +55,7 @@ pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: 
 
 /// A guarantee at one `delta`, as numbers and words that programs can read.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stated {
     /// Of what, in words.
     pub about: String,
@@ -62,6 +64,7 @@ pub struct Stated {
     /// The probability with which it may fail.
     pub delta: f64,
     /// Who attacks: `wire-tapper`, `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
     pub adversary: &'static str,
     /// Which peers, where they are named.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -30,3 +30,55 @@ impl Parameter {
         Self { field, value: value.to_string(), remedy: remedy.into() }
     }
 }
+
+/// Gives the error of a crate two functions: `parameter` makes one, `at_fault` finds it, also in the variants that hold errors of
+/// other crates (or, in a field, of its own).
+///
+/// ```
+/// use sottovoce_fault::{Parameter, names_parameters};
+/// enum Error {
+///     Parameter(Parameter),
+///     Inside { problem: Box<Error> },
+///     Other,
+/// }
+/// # impl From<Parameter> for Error {
+/// #     fn from(fault: Parameter) -> Self {
+/// #         Self::Parameter(fault)
+/// #     }
+/// # }
+/// names_parameters!(Error, Inside { problem });
+/// let error = Error::Inside { problem: Box::new(Error::parameter("n", 0, "give at least 1")) };
+/// assert_eq!(error.at_fault().map(|fault| fault.field), Some("n"));
+/// assert_eq!(Error::Other.at_fault(), None);
+/// ```
+#[macro_export]
+macro_rules! names_parameters {
+    ($error:ident $(, $layer:ident $({ $field:ident })?)*) => {
+        impl $error {
+            /// A parameter outside its domain.
+            pub fn parameter(
+                field: &'static str,
+                value: impl std::fmt::Display,
+                remedy: impl Into<String>,
+            ) -> Self {
+                $crate::Parameter::new(field, value, remedy).into()
+            }
+
+            /// The parameter at fault, if it is one, whichever crate found it.
+            pub fn at_fault(&self) -> Option<&$crate::Parameter> {
+                $($crate::names_parameters!(@look self, $error, $layer $({ $field })?);)*
+                if let Self::Parameter(fault) = self { Some(fault) } else { None }
+            }
+        }
+    };
+    (@look $self:ident, $error:ident, $layer:ident) => {
+        if let $error::$layer(error) = $self {
+            return error.at_fault();
+        }
+    };
+    (@look $self:ident, $error:ident, $layer:ident { $field:ident }) => {
+        if let $error::$layer { $field, .. } = $self {
+            return $field.at_fault();
+        }
+    };
+}

@@ -47,21 +47,9 @@ pub enum Error {
     },
 }
 
+sottovoce_fault::names_parameters!(Error, File { problem });
+
 impl Error {
-    /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl Display, remedy: impl Into<String>) -> Self {
-        Parameter::new(field, value, remedy).into()
-    }
-
-    /// The parameter at fault, if it is one.
-    pub fn at_fault(&self) -> Option<&Parameter> {
-        match self {
-            Self::Parameter(fault) => Some(fault),
-            Self::File { problem, .. } => problem.at_fault(),
-            _ => None,
-        }
-    }
-
     /// A row that does not suit.
     pub fn row(field: &'static str, value: impl Display, row: usize, remedy: impl Into<String>) -> Self {
         Self::Row { field, value: value.to_string(), row, remedy: remedy.into() }

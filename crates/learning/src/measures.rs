@@ -7,6 +7,7 @@ use crate::{Loss, Model, Shard, Spread};
 
 /// Measures that suit what is learned: of one model, or spread over several runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Measures<T = f64> {
     /// Of classes.

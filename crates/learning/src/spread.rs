@@ -6,14 +6,19 @@ use serde::Serialize;
 
 /// Mean, deviation and range of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// The mean.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub mean: f64,
     /// The standard deviation of a single run (0 where there was one only).
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub deviation: f64,
     /// The smallest.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub least: f64,
     /// The largest.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub most: f64,
     /// Over how many runs.
     pub runs: usize,

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 /// The worth of the best constant prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trivial {
     /// What it is worth on the test rows: the commonest class of the training rows, or the mean of their labels.
     #[serde(flatten)]

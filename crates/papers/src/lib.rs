@@ -61,6 +61,7 @@ pub struct Watch<'a> {
 
 /// All that was reproduced of one paper.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reproduction {
     /// The paper, by its short name.
     pub paper: &'static str,

@@ -348,6 +348,7 @@ impl Accountant {
 
 /// What the lower end of an interval bounds from below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LowerEnd {
     /// The loss itself: some neighbouring data sets attain it.

@@ -17,6 +17,7 @@ use crate::{Accountant, Adjacency, Error, LowerEnd, Mechanism, Result, currencie
 
 /// One release of a composition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Release {
     /// A known mechanism.

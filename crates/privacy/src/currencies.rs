@@ -17,6 +17,7 @@ use crate::{pure, rdp};
 
 /// A Gaussian that loses at least as much as a composition does, at every epsilon.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GaussianBound {
     /// Its parameter, rounded up.
     pub mu: f64,
@@ -26,6 +27,7 @@ pub struct GaussianBound {
 
 /// How sharp a bound is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// No smaller value holds.

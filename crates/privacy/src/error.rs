@@ -52,17 +52,4 @@ pub enum Error {
     },
 }
 
-impl Error {
-    /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
-        Parameter::new(field, value, remedy).into()
-    }
-
-    /// The parameter at fault, if it is one.
-    pub fn at_fault(&self) -> Option<&Parameter> {
-        match self {
-            Self::Parameter(fault) => Some(fault),
-            _ => None,
-        }
-    }
-}
+sottovoce_fault::names_parameters!(Error);

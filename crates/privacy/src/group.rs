@@ -18,6 +18,7 @@ use crate::{Composition, Epsilon, Error, Release, Result};
 
 /// How the loss of a group was bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Route {
     /// By the laws of the group themselves.

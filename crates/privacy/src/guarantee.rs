@@ -9,6 +9,7 @@ use crate::{Adjacency, Interval, Loss, Result};
 
 /// Who attacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Adversary {
     /// Sees every message on the network.
@@ -23,6 +24,7 @@ pub enum Adversary {
 
 /// What is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// One record.
@@ -37,6 +39,7 @@ pub enum Unit {
 
 /// By what right a guarantee is stated.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// A proof is written in `docs/theorems` and its assumptions hold here.

@@ -10,22 +10,26 @@
 use std::fmt;
 use std::ops::Deref;
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::Serialize;
 
 use crate::{Error, Result};
 
 /// The two ends of an [`Interval`], to be read as its own fields.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ends {
     /// The truth is not below this. (Where [`Accountant::lower_end`](crate::Accountant::lower_end) says so, the truth of the
     /// dominating pair that was composed, which a real adversary may not attain.)
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub lower: f64,
     /// The truth is not above this: the value to promise.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub upper: f64,
 }
 
 /// Why an interval is wide, or has no upper end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(into = "String")]
 pub enum Reason {
     /// The question is at the level of rounding.
     Rounding,
@@ -52,6 +56,12 @@ impl fmt::Display for Reason {
     }
 }
 
+impl From<Reason> for String {
+    fn from(reason: Reason) -> Self {
+        reason.to_string()
+    }
+}
+
 /// A closed interval that contains the true value.
 ///
 /// ```
@@ -64,9 +74,14 @@ impl fmt::Display for Reason {
 /// assert!(interval.meet(Interval::new(1.6, 2.0)?).is_err());   // two methods that contradict each other
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
+    #[serde(flatten)]
     ends: Ends,
+    /// Why it is wide, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     reason: Option<Reason>,
 }
 
@@ -75,18 +90,6 @@ impl Deref for Interval {
 
     fn deref(&self) -> &Ends {
         &self.ends
-    }
-}
-
-impl Serialize for Interval {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_struct("Interval", 2 + usize::from(self.reason.is_some()))?;
-        map.serialize_field("lower", &self.lower)?;
-        map.serialize_field("upper", &self.upper)?;
-        if let Some(reason) = self.reason {
-            map.serialize_field("reason", &reason.to_string())?;
-        }
-        map.end()
     }
 }
 

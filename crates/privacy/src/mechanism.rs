@@ -12,6 +12,7 @@ use crate::{Error, Result};
 
 /// Which data sets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Adjacency {
     /// One record more or one record less.
@@ -43,6 +44,7 @@ impl std::str::FromStr for Adjacency {
 
 /// The noise added to a query, relative to the contribution of one record.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "noise")]
 pub enum Noise {
     /// Continuous Gaussian of standard deviation `noise_multiplier` (per unit of L2 contribution).
@@ -87,6 +89,7 @@ pub enum Noise {
 
 /// How the records that enter a release are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "sampling")]
 pub enum Sampling {
     /// All of them.
@@ -117,6 +120,7 @@ pub enum Sampling {
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "Stored")]
 pub struct Mechanism {
     #[serde(flatten)]
@@ -127,6 +131,7 @@ pub struct Mechanism {
 
 /// As it is read: not yet checked.
 #[derive(Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Stored {
     #[serde(flatten)]
     noise: Noise,

@@ -2,7 +2,7 @@
 //!
 //! It knows no model and no method: measures, settings and curves come as names with values, so that a new measure is one more line.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Serialize;
 
@@ -78,16 +78,6 @@ impl LearningReport {
     /// Where a file of that name is there and `overwrite` is false.
     pub fn free(dir: &Path, overwrite: bool) -> Result<()> {
         store::check(dir, &["report.html", "learning.json", "curves.csv"], overwrite)
-    }
-
-    /// Writes the page, its charts (`.svg` and `.png`), `curves.csv` and `learning.json`, which is `json`. Returns the files.
-    ///
-    /// # Errors
-    ///
-    /// Where two charts have one name, where a report is there already and `overwrite` is false, and where the system refuses to
-    /// write. The folder then holds what it held before.
-    pub fn write(&self, dir: &Path, json: Vec<u8>, overwrite: bool) -> Result<Vec<PathBuf>> {
-        store::write(dir, &self.files(json)?, overwrite)
     }
 
     /// The files by name, the page first, for whoever writes them together with others.
@@ -280,7 +270,7 @@ mod tests {
     fn files_are_those_that_the_page_links_to() {
         let folder = tempfile::tempdir().unwrap();
         let report = report(3);
-        report.write(folder.path(), b"{}".to_vec(), false).unwrap();
+        store::write(folder.path(), &report.files(b"{}".to_vec()).unwrap(), false).unwrap();
         let page = std::fs::read_to_string(folder.path().join("report.html")).unwrap();
         for entry in std::fs::read_dir(folder.path()).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();

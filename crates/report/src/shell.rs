@@ -82,6 +82,9 @@ pub(crate) fn table(id: &str, columns: &[&str], rows: &[Vec<String>]) -> String 
     markup_table(id, columns, &safe)
 }
 
+/// Columns beyond which a table may be wider than the page.
+const MANY: usize = 6;
+
 /// The same of cells that are markup already. A column without a name heads its rows.
 pub(crate) fn markup_table(id: &str, columns: &[&str], rows: &[Vec<String>]) -> String {
     let cell = |(content, name): (&String, &&str)| match name.is_empty() {
@@ -98,8 +101,13 @@ pub(crate) fn markup_table(id: &str, columns: &[&str], rows: &[Vec<String>]) -> 
         .map(|row| format!("<tr>{}</tr>\n", row.iter().zip(columns).map(cell).collect::<String>()))
         .collect();
     let id = if id.is_empty() { String::new() } else { format!(" id=\"{id}\"") };
+    // What may have to be scrolled can be reached by keys.
+    let reached = match columns.len() > MANY {
+        true => " tabindex=\"0\" role=\"group\" aria-label=\"A wide table\"",
+        false => "",
+    };
     format!(
-        "<div class=\"wide\"><table{id}><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
+        "<div class=\"wide\"{reached}><table{id}><thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
     )
 }
 
@@ -140,6 +148,13 @@ mod tests {
         );
         assert_eq!(page.matches("</script>").count(), 2);
         assert!(page.contains("<title>&lt;t&gt;</title>") && page.contains("\\u003c/script\\u003e"));
+    }
+
+    #[test]
+    fn a_table_that_may_be_scrolled_is_reached_by_keys() {
+        let names = ["a", "b", "c", "d", "e", "f", "g"];
+        assert!(table("", &names, &[]).starts_with("<div class=\"wide\" tabindex=\"0\""));
+        assert!(table("", &names[..6], &[]).starts_with("<div class=\"wide\"><table>"));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 
 mod chromium;
 
-use std::path::Path;
 use std::process::Command;
 
 use chromium::Browser;
@@ -57,20 +56,10 @@ fn report() -> AveragingReport {
     }
 }
 
-/// Writes the report and gives the page's address, or says why the test is skipped.
-fn prepare(folder: &Path) -> Option<(std::path::PathBuf, String)> {
-    let Some(program) = chromium::find() else {
-        println!("skipped: no Chromium on this machine");
-        return None;
-    };
-    report().write(folder, false).unwrap();
-    Some((program, format!("file://{}", folder.join("report.html").display())))
-}
-
 #[test]
 fn the_address_decides_what_is_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((program, page)) = prepare(folder.path()) else { return };
+    let Some((program, page)) = chromium::prepare(folder.path(), &report().files().unwrap()) else { return };
     let out = Command::new(program)
         .args(
             "--headless --no-sandbox --disable-gpu --virtual-time-budget=5000 --enable-logging=stderr --v=0"
@@ -93,7 +82,7 @@ fn the_address_decides_what_is_shown() {
 #[test]
 fn readers_can_point_click_type_and_sort() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((program, page)) = prepare(folder.path()) else { return };
+    let Some((program, page)) = chromium::prepare(folder.path(), &report().files().unwrap()) else { return };
     let mut browser = Browser::start(&program);
     browser.open(&page);
     assert_eq!(browser.value("document.body.dataset.observer"), "0");
@@ -101,8 +90,9 @@ fn readers_can_point_click_type_and_sort() {
     reading_a_curve(&mut browser);
     moving_the_sliders(&mut browser);
     sorting_and_filtering(&mut browser);
-    switching_the_theme(&mut browser);
-    fitting_a_telephone(&mut browser);
+    browser.switches_the_theme();
+    browser.fits_a_telephone();
+    assert_eq!(browser.value("document.images.length + document.querySelectorAll('#main script').length"), 0);
     assert_eq!(browser.errors, Vec::<String>::new());
 }
 
@@ -178,19 +168,4 @@ fn sorting_and_filtering(browser: &mut Browser) {
     browser.call("Input.insertText", serde_json::json!({"text": "alert(3)"}));
     assert_eq!(browser.value("document.getElementById('matches').textContent"), "1 of 11");
     assert_eq!(browser.value("document.querySelectorAll('#attacks tbody tr:not([hidden])').length"), 1);
-}
-
-fn switching_the_theme(browser: &mut Browser) {
-    let paper = "getComputedStyle(document.body).backgroundColor";
-    let light = browser.value(paper);
-    browser.click("#theme");
-    assert_ne!(browser.value(paper), light);
-    assert_eq!(browser.value("document.images.length + document.querySelectorAll('#main script').length"), 0);
-}
-
-fn fitting_a_telephone(browser: &mut Browser) {
-    let size = serde_json::json!({"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": false});
-    browser.call("Emulation.setDeviceMetricsOverride", size);
-    assert_eq!(browser.value("innerWidth"), 400);
-    assert_eq!(browser.value("document.documentElement.scrollWidth"), 400);
 }

@@ -4,7 +4,6 @@
 
 mod chromium;
 
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chromium::Browser;
@@ -57,16 +56,6 @@ fn report() -> RumorReport {
     }
 }
 
-/// Writes the report and gives the page's address, or says why the test is skipped.
-fn prepare(folder: &Path) -> Option<(PathBuf, String)> {
-    let Some(program) = chromium::find() else {
-        println!("skipped: no Chromium on this machine");
-        return None;
-    };
-    report().write(folder, false).unwrap();
-    Some((program, format!("file://{}", folder.join("report.html").display())))
-}
-
 fn attribute(browser: &mut Browser, dot: usize, name: &str) -> String {
     let expression = format!("document.querySelectorAll('#crowd .dots .dot')[{dot}].getAttribute('{name}')");
     browser.value(&expression).as_str().unwrap().into()
@@ -79,7 +68,7 @@ fn shown(browser: &mut Browser, id: &str) -> String {
 #[test]
 fn readers_can_play_and_move_through_the_course() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((program, page)) = prepare(folder.path()) else { return };
+    let Some((program, page)) = chromium::prepare(folder.path(), &report().files().unwrap()) else { return };
     let mut browser = Browser::start(&program);
     browser.open(&page);
     // Half of 25 know after round 30.
@@ -87,8 +76,8 @@ fn readers_can_play_and_move_through_the_course() {
     moving_the_slider(&mut browser);
     playing(&mut browser);
     pointing(&mut browser);
-    switching_the_theme(&mut browser);
-    fitting_a_telephone(&mut browser);
+    browser.switches_the_theme();
+    browser.fits_a_telephone();
     assert_eq!(browser.value("document.images.length"), 0);
     assert_eq!(browser.errors, Vec::<String>::new());
 }
@@ -129,24 +118,10 @@ fn pointing(browser: &mut Browser) {
     assert!(tip.contains("peer 7, curious") && tip.contains("informed, silent"), "{tip}");
 }
 
-fn switching_the_theme(browser: &mut Browser) {
-    let paper = "getComputedStyle(document.body).backgroundColor";
-    let light = browser.value(paper);
-    browser.click("#theme");
-    assert_ne!(browser.value(paper), light);
-}
-
-fn fitting_a_telephone(browser: &mut Browser) {
-    let size = json!({"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": false});
-    browser.call("Emulation.setDeviceMetricsOverride", size);
-    assert_eq!(browser.value("innerWidth"), 400);
-    assert_eq!(browser.value("document.documentElement.scrollWidth"), 400);
-}
-
 #[test]
 fn the_address_decides_what_is_shown() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((program, page)) = prepare(folder.path()) else { return };
+    let Some((program, page)) = chromium::prepare(folder.path(), &report().files().unwrap()) else { return };
     let mut browser = Browser::start(&program);
     browser.open(&format!("{page}#frame=2"));
     assert_eq!((shown(&mut browser, "round"), shown(&mut browser, "informed")), ("20".into(), "9".into()));
@@ -162,7 +137,7 @@ fn the_address_decides_what_is_shown() {
 #[test]
 fn the_page_is_whole_without_scripts() {
     let folder = tempfile::tempdir().unwrap();
-    let Some((program, page)) = prepare(folder.path()) else { return };
+    let Some((program, page)) = chromium::prepare(folder.path(), &report().files().unwrap()) else { return };
     let mut browser = Browser::start(&program);
     browser.call("Emulation.setScriptExecutionDisabled", json!({"value": true}));
     browser.open(&page);

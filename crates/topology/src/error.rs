@@ -39,20 +39,9 @@ pub enum Error {
     },
 }
 
+sottovoce_fault::names_parameters!(Error);
+
 impl Error {
-    /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
-        Parameter::new(field, value, remedy).into()
-    }
-
-    /// The parameter at fault, if it is one.
-    pub fn at_fault(&self) -> Option<&Parameter> {
-        match self {
-            Self::Parameter(fault) => Some(fault),
-            _ => None,
-        }
-    }
-
     /// A bad line of a file.
     pub fn line(line: usize, problem: impl Into<String>) -> Self {
         Self::Line { line, problem: problem.into() }

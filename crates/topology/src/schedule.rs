@@ -11,7 +11,7 @@ use crate::{
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// So many numbers may stand for one node that takes part in a schedule.
@@ -198,8 +198,27 @@ impl Schedule {
         Self::sequence(mixings, Ending::Stop)
     }
 
+    /// What [`Self::from_json`] reads, of one period. Weights are left out: whoever reads it chooses them.
+    ///
+    /// ```
+    /// use sottovoce_topology::schedule::{Ending, Schedule};
+    /// let pairs = Schedule::exchanges(3, [Some((0, 1)), None], Ending::Stop)?;
+    /// assert_eq!(pairs.to_json()?, r#"{"pairwise":[[0,1],null]}"#);
+    /// # Ok::<(), sottovoce_topology::Error>(())
+    /// ```
+    pub fn to_json(&self) -> Result<String> {
+        let wide = |(u, v): (u32, u32)| (u as usize, v as usize);
+        let file = match &self.plan {
+            Plan::Mixings(mixings) => {
+                File::EdgesPerStep(mixings.iter().map(|mixing| mixing.graph().edges().collect()).collect())
+            }
+            Plan::Pairs(pairs) => File::Pairwise(pairs.iter().map(|pair| pair.map(wide)).collect()),
+        };
+        serde_json::to_string(&file).map_err(shape)
+    }
+
     /// Reads `{"edges_per_step": [[[0, 1], ...], ...]}`, with `weights` at each step, or `{"pairwise": [[0, 1],
-    /// ...]}`.
+    /// ...]}`, where `null` is a step at which nobody mixes.
     ///
     /// ```
     /// use sottovoce_topology::{mixing::Weights, schedule::{Ending, Schedule}};
@@ -210,7 +229,7 @@ impl Schedule {
     /// ```
     pub fn from_json(text: &str, nodes: usize, weights: Weights, ending: Ending) -> Result<Self> {
         match serde_json::from_str(text).map_err(shape)? {
-            File::Pairwise(pairs) => Self::pairwise(nodes, pairs, ending),
+            File::Pairwise(pairs) => Self::exchanges(nodes, pairs, ending),
             File::EdgesPerStep(steps) => {
                 check_size(nodes, steps.len())?;
                 let mixing = |(t, edges)| match Graph::from_edges(nodes, edges) {
@@ -227,7 +246,7 @@ impl Schedule {
     /// beyond how many nodes there are ask for memory and work that nobody meant, and are refused.
     pub fn nodes_in_json(text: &str) -> Result<usize> {
         let named: Vec<(usize, usize)> = match serde_json::from_str(text).map_err(shape)? {
-            File::Pairwise(pairs) => pairs,
+            File::Pairwise(pairs) => pairs.into_iter().flatten().collect(),
             File::EdgesPerStep(steps) => steps.concat(),
         };
         let distinct: BTreeSet<usize> = named.into_iter().flat_map(|(u, v)| [u, v]).collect();
@@ -284,11 +303,12 @@ pub fn fresh_mixings(
     })
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum File {
     EdgesPerStep(Vec<Vec<(usize, usize)>>),
-    Pairwise(Vec<(usize, usize)>),
+    /// `null` is a step at which nobody mixes.
+    Pairwise(Vec<Option<(usize, usize)>>),
 }
 
 #[allow(clippy::needless_pass_by_value)] // the shape of `map_err`

@@ -22,22 +22,7 @@ pub enum Error {
     Privacy(#[from] sottovoce_privacy::Error),
 }
 
-impl Error {
-    /// A parameter outside its domain.
-    pub fn parameter(field: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> Self {
-        Parameter::new(field, value, remedy).into()
-    }
-
-    /// The parameter at fault, if it is one.
-    pub fn at_fault(&self) -> Option<&Parameter> {
-        match self {
-            Self::Parameter(fault) => Some(fault),
-            Self::Topology(error) => error.at_fault(),
-            Self::Simulator(error) => error.at_fault(),
-            Self::Privacy(error) => error.at_fault(),
-        }
-    }
-}
+sottovoce_fault::names_parameters!(Error, Topology, Simulator, Privacy);
 
 /// Refuses a run without steps.
 pub(crate) fn check_steps(steps: usize) -> Result<()> {

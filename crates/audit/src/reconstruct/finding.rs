@@ -11,6 +11,7 @@ use super::{Claim, EXPOSED, Prior, Question};
 
 /// A mean squared error: as the mathematics has it, and as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Errors {
     /// Predicted.
     pub predicted: f64,
@@ -20,6 +21,7 @@ pub struct Errors {
 
 /// The game of telling a peer's two possible values apart.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Game {
     /// Runs in which the larger value was taken for the smaller, among those with the larger one.
     pub misses: u64,
@@ -33,6 +35,7 @@ pub struct Game {
 
 /// What was found about one peer. Errors are mean squared errors in the units of the values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// The peer.
     pub peer: Peer,
@@ -74,6 +77,7 @@ pub struct Target {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Findings {
     /// Number of peers.
     pub peers: usize,

@@ -27,6 +27,7 @@ const SOLVED: f64 = 1e-3;
 
 /// What the attack says about a claim, from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Judgement {
     /// The measurement is what the claim says it is.

@@ -49,6 +49,7 @@ const RUNS: std::ops::RangeInclusive<usize> = 20..=10_000_000;
 
 /// What the uninformed attacker believes of every private value: and how it is drawn, at `mean` plus or minus `deviation`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Prior {
     /// Its mean.
     pub mean: f64,

@@ -20,6 +20,7 @@ const HAIR: f64 = 1e-9;
 
 /// The edge at an observer whose loss protects most of those who are exposed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Edge {
     /// The observer.
     pub observer: Peer,
@@ -37,6 +38,7 @@ pub struct Edge {
 
 /// A search for an [`Edge`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EdgeSearch {
     /// Edges between an observer and somebody else.
     pub edges: usize,
@@ -113,6 +115,7 @@ fn without(graph: &Graph, u: Peer, v: Peer, weights: Weights, lazy: f64) -> Resu
 
 /// The least relay noise that protects everybody who is not next to an observer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RelayNoise {
     /// The loss that no such peer should exceed.
     pub target: f64,

@@ -19,6 +19,7 @@ use crate::Attack;
 
 /// What an attack on two sources proved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distinguished {
     /// The two sources.
     pub pair: (usize, usize),

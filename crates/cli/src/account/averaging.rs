@@ -27,8 +27,9 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --steps 10 --all-pairs --relay-noise 0.1
   sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
+  sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
 
-Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
+Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. Without relay noise, acceleration changes none. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
 
 /// Arguments of `account averaging`.
@@ -37,8 +38,6 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
 #[command(group = clap::ArgGroup::new("who").required(true).args(["observers", "all_pairs", "worst_coalition"]))]
 pub(crate) struct AveragingArgs {
-    #[command(flatten)]
-    plan: Plan,
     /// Every peer on its own: the whole matrix of exact losses.
     #[arg(long)]
     all_pairs: bool,
@@ -48,11 +47,13 @@ pub(crate) struct AveragingArgs {
     /// Which accounting to print.
     #[arg(id = "accounting", long = "method", value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
     choice: Choice,
+    #[command(flatten)]
+    plan: Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// The formula as printed (refuted; for comparison).
+    /// The formula as printed (refuted; for comparison, and without an epsilon).
     Published,
     /// The authors' later correction (refuted as well).
     PublishedCorrected,
@@ -168,27 +169,37 @@ fn hops(graph: &Graph, observers: &[usize]) -> anyhow::Result<Vec<u32>> {
 }
 
 /// What `--all-pairs` found: `exact[v][u]` is the loss of `u` towards `v`.
-#[derive(Serialize)]
-struct AllPairs {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct AllPairs {
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     names: Names,
+    /// As a share of sigma.
     relay_noise: f64,
+    /// Mean of the exact losses. A guarantee for nobody.
     mean: f64,
+    /// Whether the exact losses are; others count as 1.
     certified: bool,
+    /// Losses of pairs by their hops.
     by_distance: BTreeMap<u32, Group>,
+    /// What is promised, in words.
     statements: Vec<String>,
+    /// The same as numbers.
     guarantees: Vec<Stated>,
     #[serde(flatten)]
     terms: Terms,
+    /// Exact losses in units of local DP, by peer; with --all-pairs by observer and peer.
     exact: Vec<Vec<f64>>,
 }
 
 /// Losses of the pairs at one distance.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, schemars::JsonSchema)]
 struct Group {
+    /// How many.
     pairs: usize,
     #[serde(skip)]
     sum: f64,
+    /// Their largest loss.
     largest: f64,
 }
 
@@ -241,13 +252,16 @@ impl AllPairs {
 }
 
 /// What `--worst-coalition` found.
-#[derive(Serialize)]
-struct Coalition {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Coalition {
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     names: Names,
     #[serde(flatten)]
     found: WorstCoalition,
+    /// What is promised, in words.
     statements: Vec<String>,
+    /// The same as numbers.
     guarantees: Vec<Stated>,
     #[serde(flatten)]
     terms: Terms,
@@ -284,12 +298,14 @@ impl fmt::Display for Coalition {
 }
 
 /// What `account averaging` found.
-#[derive(Serialize)]
-struct AveragingAccount {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct AveragingAccount {
     #[serde(flatten)]
     accounted: Accounted,
+    /// Hops from each peer to the nearest observer.
     #[serde(rename = "distance", skip_serializing_if = "Option::is_none")]
     hops: Option<Vec<u32>>,
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     names: Names,
 }

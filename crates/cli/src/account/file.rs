@@ -13,7 +13,8 @@ use sottovoce::learning::losses::Question;
 use sottovoce::names::Names;
 
 use super::rumor;
-use crate::Global;
+use crate::graph::source::said;
+use crate::{Global, input};
 
 /// Arguments of `account FILE.toml`.
 #[derive(Debug, Args)]
@@ -31,12 +32,16 @@ impl File {
         let seed = global.seed_of(&experiment);
         match &experiment {
             Experiment::Averaging(averaging) => {
+                let _waiting = global.waiting("accounting");
                 let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
+                said(ready.place.sha256.as_ref(), &ready.place.notes);
                 let setting = ready.setting.clone();
                 global.print(&reveal(Public::from(&ready), setting)?)
             }
             Experiment::Learning(learning) => {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;
+                said(ready.graph_sha256.as_ref(), &ready.notes);
+                input::of_task(&learning.task, &ready.task)?;
                 let settings = ready.choice.settings(&ready.task, ready.mixing.as_ref(), seed)?;
                 let question = Question::of(&ready.task, ready.mixing.as_ref(), &settings);
                 let sigma = match ready.noise {

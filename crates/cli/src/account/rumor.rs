@@ -64,11 +64,13 @@ pub(super) fn print(rumor: &Rumor, epsilon: f64, rumors: u32, global: &Global) -
 }
 
 /// What `account rumor` found.
-#[derive(Serialize)]
-struct RumorAccount {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct RumorAccount {
     #[serde(flatten)]
     account: Account,
+    /// What is promised, in words.
     statement: String,
+    /// The same as numbers.
     guarantees: Vec<Stated>,
 }
 

@@ -20,6 +20,7 @@ use sottovoce::learning::calibrate::Currency;
 use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 
+use super::of_noise;
 use crate::graph::source::said;
 use crate::graph::{count, real};
 use crate::{Global, input};
@@ -96,16 +97,19 @@ pub(crate) struct WalkArgs {
 }
 
 /// Everything asked for.
-#[derive(Debug, Serialize)]
-struct Walk {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct Walk {
     /// What losses are counted in, but for those of a walk to come.
     loss_unit: &'static str,
+    /// Who attacks.
     adversary: &'static str,
+    /// What is protected, in words.
     protects: &'static str,
     /// What is protected.
     unit: Unit,
     /// Under which adjacency.
     adjacency: Adjacency,
+    /// Who watches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     observers: Vec<usize>,
     /// What the peers are called.
@@ -114,14 +118,18 @@ struct Walk {
     /// So many contributions of each peer, as printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<Vec<f64>>,
+    /// By what right.
     published_standing: Standing,
     /// Why there is no printed loss.
     #[serde(skip_serializing_if = "Option::is_none")]
     published_refused: Option<String>,
+    /// What this path reveals of each peer, with linear losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_loss_linear: Option<Vec<f64>>,
+    /// The same with convex losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_loss_convex: Option<Vec<f64>>,
+    /// By what right.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_standing: Option<Standing>,
     /// Rényi losses at the order given (not in units): bounds for a walk to come, with convex losses.
@@ -130,6 +138,7 @@ struct Walk {
     /// The same with linear losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_loss_linear: Option<Vec<f64>>,
+    /// By what right.
     #[serde(skip_serializing_if = "Option::is_none")]
     expected_standing: Option<Standing>,
     /// What the losses of a walk to come are counted in.
@@ -142,11 +151,18 @@ struct Walk {
     guarantees: Vec<Stated>,
     /// What none of these losses speaks of.
     not_covered: Vec<String>,
+    /// The sums over all paths, for all pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum_powers_over_i: Option<Vec<Vec<f64>>>,
+    /// The matrix logarithm.
     #[serde(skip_serializing_if = "Option::is_none")]
     neg_log_matrix: Option<Vec<Vec<f64>>>,
 }
+
+/// How a loss in units becomes one under the noise that is given.
+type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
+/// When, the losses of all peers, how they are paid, and by what right.
+type Promised<'a> = (&'static str, &'a Option<Vec<f64>>, Paid<'a>, &'a Option<Standing>);
 
 /// What both accounts of paths assume.
 const CONVEX: &str =
@@ -230,9 +246,8 @@ impl WalkArgs {
         let order = self.order.unwrap_or(2.0);
         let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
         let refuted = Some(Standing::Refuted).filter(|_| walk.published.is_some());
-        type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
         let (exact, convex) = (path(Currency::Gaussian), path(Currency::Concentrated));
-        let all: [(&str, &Option<Vec<f64>>, Paid, &Option<Standing>); 5] = [
+        let all: [Promised; 5] = [
             (
                 "on this path, if losses are linear",
                 &walk.trajectory_loss_linear,
@@ -257,7 +272,7 @@ impl WalkArgs {
                 adversary: Adversary::Coalition(walk.observers.clone()),
                 unit: walk.unit,
                 adjacency: walk.adjacency,
-                loss: paid(loss)?,
+                loss: paid(loss).map_err(of_noise(sigma))?,
                 standing: standing.clone(),
                 not_covered: walk.not_covered.clone(),
             };
@@ -312,7 +327,7 @@ impl WalkArgs {
 
     fn path(&self, file: &Path, graph: &Graph, observers: &[usize]) -> anyhow::Result<Trajectory> {
         let shown = file.display();
-        let text = input::text("trajectory_sha256", "trajectory", file)?;
+        let text = input::text(input::TRAJECTORY, "trajectory", file)?;
         let holders: Vec<usize> = serde_json::from_str(&text).with_context(|| {
             format!("`trajectory` is {shown}: give a JSON list of holders, such as [0,1,2,1]")
         })?;
@@ -420,7 +435,11 @@ impl Walk {
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline())?;
-        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
+        let who = match &self.observers[..] {
+            [] => self.adversary.to_owned(),
+            some => format!("{}, who see the token at their own visits", self.names.peers(some)),
+        };
+        writeln!(f, "Losses in units of {}, to {who}, of {}", self.loss_unit, self.protects)?;
         writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
         self.table(f)?;
         match &self.published_refused {
@@ -437,15 +456,8 @@ impl fmt::Display for Walk {
         if self.sum_powers_over_i.is_some() {
             writeln!(f, "  The matrices are printed with --json.")?;
         }
-        for stated in &self.guarantees {
-            writeln!(
-                f,
-                "  epsilon {} at delta {:e}: {} ({})",
-                stated.shown(),
-                stated.delta,
-                stated.about,
-                stated.standing
-            )?;
+        for stated in self.guarantees.iter().filter(|stated| stated.standing.is_reliable()) {
+            writeln!(f, "  epsilon {} at delta {:e}: {}", stated.shown(), stated.delta, stated.about)?;
         }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))

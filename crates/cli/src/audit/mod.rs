@@ -3,8 +3,8 @@
 mod file;
 mod reconstruct;
 mod source;
-mod source_table;
-mod table;
+pub(crate) mod source_table;
+pub(crate) mod table;
 mod transcript;
 
 use std::fmt;

@@ -10,7 +10,7 @@ use sottovoce_views::rumor::{Proven, attack_success};
 use sottovoce::terms::Stated;
 
 /// How often an attacker was right.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Guess {
     right: u64,
     runs: u64,
@@ -37,7 +37,7 @@ impl fmt::Display for Guess {
 }
 
 /// What is proven.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, schemars::JsonSchema)]
 pub(super) struct Bounds {
     #[serde(flatten)]
     proven: Proven,
@@ -61,15 +61,22 @@ impl Bounds {
 }
 
 /// Everything found.
-#[derive(Debug, Serialize)]
-pub(super) struct Finding {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct Finding {
+    /// One of whom is the source.
     pub(super) suspects: usize,
+    /// On which a vote rests.
     pub(super) rumors: usize,
+    /// Of every bound.
     pub(super) confidence: f64,
+    /// How often the first suspect heard is the source.
     pub(super) first: Guess,
+    /// How often a vote is right.
     pub(super) vote: Guess,
+    /// How often who is heard first and never again is the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) silence: Option<Guess>,
+    /// Two sources told apart: delta at least.
     pub(super) distinguished: Distinguished,
     /// What those two are called, where peers have names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,6 +88,7 @@ pub(super) struct Finding {
     pub(super) bounds: Option<Bounds>,
     /// The same as a guarantee.
     pub(super) guarantees: Vec<Stated>,
+    /// Whether a lost telling ends the rumour.
     pub(super) dies: bool,
 }
 

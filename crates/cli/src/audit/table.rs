@@ -13,22 +13,26 @@ use sottovoce_privacy::round_up;
 use sottovoce::terms::short_up;
 
 /// Everything found.
-#[derive(Serialize)]
-pub(super) struct Reconstruction {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Reconstruction {
     #[serde(flatten)]
     pub(super) findings: Findings,
+    /// What would help.
     pub(super) remedies: Remedies,
     /// What the accountant promises the peer that loses most: what was put to the test, if that is the exact loss.
     pub(super) guarantees: Vec<Stated>,
+    /// Names of the peers.
     #[serde(rename = "labels", skip_serializing_if = "Names::are_numbers")]
     pub(super) names: Names,
 }
 
 /// What would help.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Remedies {
+    /// One edge less.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edge: Option<EdgeSearch>,
+    /// More relay noise.
     pub(super) relay_noise: RelayNoise,
 }
 

@@ -121,9 +121,11 @@ struct Drawn {
 }
 
 /// What a search for a Fiedler value came to.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
 struct AtFiedler {
+    /// Fiedler value divided by the number of peers that was found.
     fiedler_normalized: f64,
+    /// At which radius.
     radius: f64,
 }
 
@@ -151,17 +153,24 @@ impl Drawn {
 }
 
 /// The graph itself, as JSON on standard output.
-#[derive(Serialize)]
-struct Document<'a> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Document<'a> {
+    /// Name of the family.
     family: &'static str,
+    /// The family with its parameters.
     description: String,
+    /// Of the draw.
     seed: u64,
     #[serde(flatten)]
     at_fiedler: Option<AtFiedler>,
+    /// Number of peers.
     nodes: usize,
+    /// Pairs of peers; with --out, how many.
     edges: Vec<(usize, usize)>,
+    /// Names of the peers.
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<&'a [String]>,
+    /// Where the peers are.
     #[serde(skip_serializing_if = "Option::is_none")]
     coordinates: Option<&'a [[f64; 2]]>,
 }
@@ -182,18 +191,27 @@ impl<'a> Document<'a> {
 }
 
 /// What was written where.
-#[derive(Serialize)]
-struct Summary {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Summary {
+    /// Name of the family.
     family: &'static str,
+    /// The family with its parameters.
     description: String,
+    /// Of the draw.
     seed: u64,
     #[serde(flatten)]
     at_fiedler: Option<AtFiedler>,
+    /// Number of peers.
     nodes: usize,
+    /// Pairs of peers; with --out, how many.
     edges: usize,
+    /// Whether everyone can reach everyone.
     connected: bool,
+    /// Number of pieces.
     components: usize,
+    /// The file that was written.
     out: String,
+    /// Its format.
     format: &'static str,
     #[serde(skip)]
     random: bool,

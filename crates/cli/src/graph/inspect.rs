@@ -7,6 +7,7 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::Weights;
 
+use super::centrality::Centrality;
 use super::report::{Hops, Inspection};
 use super::source::{formats, read_graph};
 use super::{Global, real};
@@ -15,6 +16,7 @@ use crate::output::note;
 const EXAMPLES: &str = "Example:
   sottovoce graph inspect torus.graphml
   sottovoce graph inspect ring.txt --lazy 0.5 --distances
+  sottovoce graph inspect ring.txt --centrality --verbose
   sottovoce graph generate --family davis | sottovoce graph inspect - --json
 
 Reads edge lists (names in two columns, weights in a third; blanks, tabs, commas or semicolons between them; with or without a header), SNAP's files,
@@ -38,6 +40,9 @@ pub(crate) struct Inspect {
     /// Also find diameter and average distance: one search per node, so slow above some ten thousand nodes.
     #[arg(long)]
     distances: bool,
+    /// Also find who is central (Katz, eigenvector) and who is close to whom (communicability of the walk), for at most 2000 nodes.
+    #[arg(long)]
+    centrality: bool,
 }
 
 impl Inspect {
@@ -52,6 +57,8 @@ impl Inspect {
         let mut inspection =
             Inspection::new(self.file.display().to_string(), graph, self.weights, self.lazy)?;
         inspection.hops = self.distances.then(|| Hops::new(graph));
+        inspection.centrality =
+            self.centrality.then(|| Centrality::new(graph, self.weights, self.lazy)).transpose()?;
         Ok(inspection)
     }
 }

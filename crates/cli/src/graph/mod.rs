@@ -1,9 +1,11 @@
 //! `sottovoce graph`: communication graphs, made from a family or read from a file.
 
+mod centrality;
 mod family;
-mod generate;
+pub(crate) mod generate;
 mod inspect;
-mod report;
+pub(crate) mod report;
+pub(crate) mod schedule;
 pub(crate) mod source;
 
 use clap::{Args, Subcommand};
@@ -27,6 +29,8 @@ pub(crate) struct Graph {
 enum Command {
     /// Make a graph of a family, to standard output or into a file.
     Generate(Box<generate::Generate>),
+    /// Draw who mixes with whom at each step, into a file.
+    Schedule(Box<schedule::Schedule>),
     /// Say how a graph is connected and how fast it mixes.
     Inspect(inspect::Inspect),
 }
@@ -35,6 +39,7 @@ impl Graph {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.command {
             Command::Generate(command) => command.run(global),
+            Command::Schedule(command) => command.run(global),
             Command::Inspect(command) => command.run(global),
         }
     }

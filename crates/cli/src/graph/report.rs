@@ -1,8 +1,11 @@
 //! What `graph inspect` found, as one flat JSON object and as a table for people.
 
+use std::borrow::Cow;
 use std::fmt;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::paths;
@@ -10,23 +13,29 @@ use sottovoce_topology::spectrum::{self, Eigenvalue, Method, Spectrum};
 
 use sottovoce::names::Names;
 
+use super::centrality::Centrality;
 use super::counted;
 
 /// The total-variation distance at which a walk counts as mixed: the usual one.
 const EPS: f64 = 0.25;
 
 /// Everything that is known about a graph. Numbers that are infinite or undefined are null in JSON.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Inspection {
+    /// The file.
     pub(super) file: String,
     #[serde(flatten)]
     pub(super) structure: Structure,
+    /// What neighbours give to each other.
     pub(super) weights: Weights,
+    /// Share of its own value that a peer keeps.
     pub(super) lazy: f64,
     #[serde(flatten)]
     pub(super) speed: Speed,
     #[serde(flatten)]
     pub(super) hops: Option<Hops>,
+    #[serde(flatten)]
+    pub(super) centrality: Option<Centrality>,
     /// Every node's neighbours, in number; a list for people.
     #[serde(skip)]
     degrees: Vec<usize>,
@@ -49,20 +58,28 @@ impl Inspection {
         let speed = if graph.nodes() > 1 { Speed::new(graph, &mixing)? } else { Speed::default() };
         let degrees = (0..graph.nodes()).map(|node| graph.degree(node)).collect();
         let names = Names::of_graph(graph);
-        Ok(Self { file, structure, weights, lazy, speed, hops: None, degrees, names })
+        Ok(Self { file, structure, weights, lazy, speed, hops: None, centrality: None, degrees, names })
     }
 }
 
 /// Who is joined to whom, in numbers.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Structure {
+    /// Number of peers.
     nodes: usize,
+    /// Number of edges.
     edges: usize,
+    /// Whether everyone can reach everyone.
     connected: bool,
+    /// Number of pieces.
     components: usize,
+    /// Peers of the largest piece.
     largest_component: usize,
+    /// Fewest neighbours of a peer.
     pub(super) min_degree: usize,
+    /// Most neighbours of a peer.
     pub(super) max_degree: usize,
+    /// Neighbours on average.
     mean_degree: f64,
 }
 
@@ -84,15 +101,21 @@ impl Structure {
 }
 
 /// How fast values mix. A single node has none of these numbers.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, schemars::JsonSchema)]
 pub(super) struct Speed {
     #[serde(flatten)]
     eigenvalues: Eigenvalues,
+    /// Divided by the number of peers.
     fiedler_normalized: Option<f64>,
+    /// Steps in which differences shrink by e; null is never.
     relaxation_time: Option<f64>,
+    /// Distance from uniform at which a walk counts as mixed.
     mixing_time_eps: Option<f64>,
+    /// Steps until then at least.
     mixing_time_lower: Option<f64>,
+    /// Steps until then at most.
     mixing_time_upper: Option<f64>,
+    /// Momentum weight of accelerated averaging.
     chebyshev_gamma: Option<f64>,
 }
 
@@ -128,12 +151,13 @@ impl Speed {
 }
 
 impl Eigenvalues {
-    fn named(&self) -> [(&'static str, Option<Eigenvalue>); 4] {
+    /// Name, value and meaning.
+    fn named(&self) -> [(&'static str, Option<Eigenvalue>, &'static str); 4] {
         [
-            ("spectral_gap", self.gap),
-            ("lambda_2", self.lambda_2),
-            ("lambda_n", self.lambda_n),
-            ("fiedler", self.fiedler),
+            ("spectral_gap", self.gap, "Larger mixes faster."),
+            ("lambda_2", self.lambda_2, "Second largest eigenvalue."),
+            ("lambda_n", self.lambda_n, "Smallest eigenvalue."),
+            ("fiedler", self.fiedler, "Second smallest eigenvalue of the Laplacian."),
         ]
     }
 }
@@ -141,7 +165,7 @@ impl Eigenvalues {
 /// Each with its error bound and method beside it, rather than inside it.
 impl Serialize for Eigenvalues {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let entries = self.named().into_iter().flat_map(|(key, found)| {
+        let entries = self.named().into_iter().flat_map(|(key, found, _)| {
             let number = |value: Option<f64>| serde_json::json!(value);
             [
                 (key.to_owned(), number(found.map(|found| found.value))),
@@ -153,10 +177,39 @@ impl Serialize for Eigenvalues {
     }
 }
 
+impl JsonSchema for Eigenvalues {
+    fn schema_name() -> Cow<'static, str> {
+        "Eigenvalues".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (number, method) =
+            (<Option<f64>>::json_schema(generator), <Option<Method>>::json_schema(generator));
+        let entries = Self::default().named().into_iter().flat_map(|(key, _, meaning)| {
+            let described = |mut schema: Schema, text: String| {
+                schema.insert("description".into(), text.into());
+                schema.to_value()
+            };
+            [
+                (key.to_owned(), described(number.clone(), meaning.to_owned())),
+                (
+                    format!("{key}_error_bound"),
+                    described(number.clone(), "How far it may be off.".to_owned()),
+                ),
+                (format!("{key}_method"), described(method.clone(), "How it was found.".to_owned())),
+            ]
+        });
+        let properties: Map<String, Value> = entries.collect();
+        json_schema!({ "type": "object", "required": properties.keys().collect::<Vec<_>>(), "properties": properties })
+    }
+}
+
 /// Distances in hops; a graph in pieces has none.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Hops {
+    /// Hops between the two peers farthest apart.
     diameter: Option<u32>,
+    /// Hops between two peers on average.
     average_distance: Option<f64>,
 }
 
@@ -191,7 +244,7 @@ impl Inspection {
             remarks.push("a single node has nobody to mix with, so it has no spectrum".to_owned());
         }
         let found = self.speed.eigenvalues.named();
-        if found.iter().any(|(_, found)| found.is_some_and(|found| found.method == Method::Lanczos)) {
+        if found.iter().any(|(_, found, _)| found.is_some_and(|found| found.method == Method::Lanczos)) {
             let text = "lanczos: an eigenvalue is within the bound; that it is the one asked for is highly likely, \
                         not proven";
             remarks.push(text.to_owned());
@@ -355,6 +408,9 @@ impl fmt::Display for Inspection {
             for Row { name, value, meaning } in rows {
                 writeln!(f, "  {name:names$}  {value:values$}  {meaning}")?;
             }
+        }
+        if let Some(centrality) = &self.centrality {
+            centrality.show(f, &self.names, f.alternate())?;
         }
         if f.alternate() {
             writeln!(f, "\nNodes\n  {:<24}  neighbours", "name")?;

@@ -39,6 +39,13 @@ pub(crate) fn said(sha256: Option<&String>, notes: &[String]) {
 /// What an averaging reveals depends on these options of an experiment. Where it is not run, noise and sensitivity are 1 unless they are given, and
 /// weights are plain Metropolis weights.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "sigma" => arg.help("Standard deviation of the noise on a private value (default: what --epsilon asks for, or else 1)"),
+    "sensitivity" => arg.help("How far one person can move a peer's value (default: 1)"),
+    "observers" => arg.help("Peers who pool what they hear, by name, separated by commas"),
+    "epsilon" => arg.help("Epsilon that a peer's value may lose, instead of a noise"),
+    _ => arg,
+}))]
 pub(crate) struct Plan {
     #[command(flatten)]
     graph: GraphSpec,

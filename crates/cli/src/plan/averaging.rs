@@ -277,10 +277,11 @@ fn show(bar: &ProgressBar, stage: &str, done: usize, total: usize) {
 }
 
 /// What `plan averaging` found.
-#[derive(Serialize)]
-pub(super) struct Planned {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Planned {
     #[serde(flatten)]
     plan: plan::Plan,
+    /// What peers who pool what they hear would learn.
     #[serde(skip_serializing_if = "Option::is_none")]
     coalition: Option<Coalition>,
 }

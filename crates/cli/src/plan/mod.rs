@@ -1,10 +1,10 @@
 //! `sottovoce plan`: from a target to a protocol and its parameters.
 
-mod averaging;
+pub(crate) mod averaging;
 mod file;
 mod learning;
 mod rumor;
-mod written;
+pub(crate) mod written;
 
 use clap::{Args, Subcommand};
 

@@ -50,7 +50,7 @@ pub(super) fn plan(asked: &Rumor, seed: u64, out: &Out, global: &Global) -> anyh
 }
 
 /// What `plan rumor` found.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub(super) struct Planned(pub(super) RumorPlan);
 

@@ -24,11 +24,14 @@ pub(super) struct Out {
 }
 
 /// A plan, with its experiment.
-#[derive(Serialize)]
-struct Written<P> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Written<P> {
     #[serde(flatten)]
     plan: P,
+    /// The experiment that executes the choice.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     experiment: Experiment,
+    /// The file it was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     out: Option<PathBuf>,
 }
@@ -46,7 +49,7 @@ impl Out {
     }
 
     /// Prints a plan, and its experiment or where that was written.
-    pub(super) fn print<P: Serialize + fmt::Display>(
+    pub(super) fn print<P: output::Report>(
         &self,
         plan: P,
         experiment: &Experiment,

@@ -90,12 +90,14 @@ impl Place {
 }
 
 /// A result, and where its report lies.
-#[derive(Serialize)]
-struct Printed<F> {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Printed<F> {
     #[serde(flatten)]
     found: F,
+    /// The folder that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<PathBuf>,
+    /// Its files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     files: Vec<PathBuf>,
 }

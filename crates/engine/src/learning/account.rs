@@ -14,6 +14,7 @@ use crate::{Result, require};
 
 /// Everything found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accounted {
     /// What losses are counted in.
     pub unit: &'static str,

@@ -10,6 +10,7 @@ use crate::{Error, Result, require};
 
 /// Whose loss is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Against {
     /// Of every peer, towards someone who sees every message.
@@ -22,6 +23,7 @@ pub enum Against {
 
 /// How much may be lost.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Target {
     /// A Rényi loss at an order.
@@ -42,6 +44,7 @@ pub enum Target {
 
 /// How much may be lost, and to whom.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Promise {
     /// How much.
     pub target: Target,

@@ -27,6 +27,7 @@ const CONFIDENCE: f64 = 0.999;
 
 /// What the attack proved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Caught {
     /// In a sentence.
     pub headline: String,

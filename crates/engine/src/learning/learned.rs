@@ -44,6 +44,7 @@ const SHOWN: usize = 12;
 
 /// What came of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Learned {
     /// Seed of everything random.
     pub seed: u64,
@@ -98,6 +99,7 @@ pub struct Learned {
     /// Which of these numbers no noise protects.
     pub computed_without_privacy: &'static [&'static str],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub spent: f64,
     /// Why contributions ended early, if they did.
     #[serde(skip_serializing_if = "Option::is_none")]

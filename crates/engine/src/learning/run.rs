@@ -16,6 +16,7 @@ const POINTS: usize = 100;
 
 /// A point of the learning curve.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// Steps done.
     pub step: usize,
@@ -25,6 +26,7 @@ pub struct Point {
     #[serde(flatten)]
     pub measures: Measures,
     /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub spent: f64,
 }
 

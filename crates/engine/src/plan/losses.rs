@@ -11,6 +11,7 @@ const SURE: f64 = 3.0;
 
 /// Functionals of the losses of all ordered pairs of different peers, in units of local DP (or as `mu²`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Losses {
     /// The mean; where observers were sampled, their mean and three standard errors.
     pub mean: f64,

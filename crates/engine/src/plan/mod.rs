@@ -84,6 +84,7 @@ pub type Progress<'a> = &'a (dyn Fn(&str, usize, usize) + Sync);
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Number of peers.
     pub peers: usize,

@@ -9,6 +9,7 @@ use crate::Result;
 
 /// How the mean is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// `x <- W x`.
@@ -49,6 +50,7 @@ impl Protocol {
 
 /// A protocol with its best parameters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// How the mean is found.
     pub protocol: Protocol,
@@ -84,6 +86,7 @@ pub struct Row {
 
 /// Epsilons of a row, by adversary; none where nothing is protected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Epsilons {
     /// Of the worst pair: any one peer, who need not be a neighbour.
     pub peer: Option<f64>,

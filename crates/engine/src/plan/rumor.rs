@@ -17,6 +17,7 @@ const EFFORT: f64 = 2e7;
 
 /// A value of `s` and what follows from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RumorRow {
     /// The muting parameter.
     pub muting: f64,
@@ -40,6 +41,7 @@ pub struct RumorRow {
 
 /// What was planned.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RumorPlan {
     /// All peers.
     pub nodes: usize,

@@ -14,6 +14,7 @@ pub const NEIGHBOURS: f64 = 4.0;
 
 /// Bounds on `mu²`; those that are there hold together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
     /// Of the mean over ordered pairs of different peers. A guarantee for nobody.
     #[serde(skip_serializing_if = "Option::is_none")]

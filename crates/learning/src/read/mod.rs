@@ -70,6 +70,7 @@ pub struct Holders {
 
 /// A file and its SHA-256.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
     /// The name of the file, without its folder.
     pub file: String,

@@ -119,28 +119,16 @@ pub(super) fn others(mut item: Item, desk: &Desk) -> Result<Item> {
     }))
 }
 
+fn draw(item: &mut Item, study: &Study, seed: u64) -> Result<()> {
+    let part = study.name.trim_start_matches("ego ");
+    study.draw(item, part, &Map::new(study.scene(), seed), ["the peer", "it"])
+}
+
 fn study(data: &Path, ego: u64, options: &Options, watch: &Watch) -> Result<Study> {
     (watch.doing)(&format!("ego {ego}"));
     let graph = graphs::ego(data, ego)?;
     let peer = choose(options.seed, ego, graph.nodes());
     Study::new(&format!("ego {ego}"), graph, peer, Symmetry::None)
-}
-
-fn draw(item: &mut Item, study: &Study, seed: u64) -> Result<()> {
-    let map = Map::new(study.scene(), seed);
-    let part = study.name.trim_start_matches("ego ");
-    let printed = map.picture("Printed loss", &study.published, &Colours::clipped());
-    item.picture(
-        &format!("{part}-published"),
-        &printed,
-        format!("{}: what the peer loses to each, as printed.", study.name),
-    )?;
-    let exact = map.picture("Exact loss", &study.exact.losses, &Colours::clipped());
-    item.picture(
-        &format!("{part}-exact"),
-        &exact,
-        format!("{}: what it learns about each, exact.", study.name),
-    )
 }
 
 /// Mean losses of neighbours, and at three hops or more (none: 0).

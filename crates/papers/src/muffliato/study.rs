@@ -14,7 +14,9 @@ use sottovoce_views::published::{self, Formula};
 use sottovoce_views::utility::Contraction;
 
 use crate::Result;
-use crate::map::Scene;
+use crate::colours::Colours;
+use crate::item::Item;
+use crate::map::{Map, Scene};
 use crate::statistics::Summary;
 
 /// Variance of the local noise; with order 2 and sensitivity 1 the Rényi loss of local DP is 1, so losses are in its units.
@@ -115,6 +117,16 @@ impl Study {
             certain,
             relay,
         })
+    }
+
+    /// The printed and the exact losses on a map; `who` is the peer in the two captions.
+    pub(super) fn draw(&self, item: &mut Item, part: &str, map: &Map<'_>, who: [&str; 2]) -> Result<()> {
+        let printed = map.picture("Printed loss", &self.published, &Colours::clipped());
+        let caption = format!("{}: what {} loses to each, as printed.", self.name, who[0]);
+        item.picture(&format!("{part}-published"), &printed, caption)?;
+        let exact = map.picture("Exact loss", &self.exact.losses, &Colours::clipped());
+        let caption = format!("{}: what {} learns about each, exact.", self.name, who[1]);
+        item.picture(&format!("{part}-exact"), &exact, caption)
     }
 
     /// What is drawn of it.

@@ -8,7 +8,6 @@ use sottovoce_topology::family::{Family, generate};
 use super::draw::{by_distance as curve, distance_chart, rings};
 use super::study::{HEADER, Study, Symmetry};
 use super::words::{exactly, loss, repair, test};
-use crate::colours::Colours;
 use crate::graphs::four;
 use crate::map::Map;
 use crate::statistics::{Summary, rank_correlation};
@@ -187,18 +186,7 @@ pub(super) fn graphs(mut item: Item, studies: &[Study], options: &Options) -> Re
             "geometric" => Map::new(study.scene(), options.seed),
             _ => Map::at(study.scene(), rings(&study.graph, &study.hops), options.seed),
         };
-        let printed = map.picture("Printed loss", &study.published, &Colours::clipped());
-        item.picture(
-            &format!("{part}-published"),
-            &printed,
-            format!("{}: what peer 0 loses to each, as printed.", study.name),
-        )?;
-        let exact = map.picture("Exact loss", &study.exact.losses, &Colours::clipped());
-        item.picture(
-            &format!("{part}-exact"),
-            &exact,
-            format!("{}: what peer 0 learns about each, exact.", study.name),
-        )?;
+        study.draw(&mut item, part, &map, ["peer 0"; 2])?;
     }
     item.csv(HEADER, studies.iter().flat_map(Study::lines));
     let (all, parts): (Vec<&Study>, Vec<String>) = studies.iter().map(|study| (study, faded(study))).unzip();

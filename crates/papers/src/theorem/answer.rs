@@ -8,6 +8,7 @@ use sottovoce_report::text;
 
 /// A number with its meaning.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// What it is called.
     pub name: String,
@@ -19,6 +20,7 @@ pub struct Number {
 
 /// What a statement says, beside what is true.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// Its number in the paper.
     pub statement: String,

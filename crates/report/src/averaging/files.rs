@@ -1,6 +1,6 @@
 //! The files of an averaging report.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{AveragingReport, Cell, NO_PATH, honest};
 use crate::error::Result;
@@ -23,19 +23,6 @@ pub(super) const FILES: [(&str, &str); 9] = [
 const JSON_LOSSES: usize = 8_000_000;
 
 impl AveragingReport {
-    /// Writes the page, its pictures and its data into a folder, which is made if it is not there. Returns the files:
-    /// `report.html`, `graph`, `loss-by-distance` and `error-by-step` as `.svg` and `.png`, `losses.csv` and
-    /// `report.json`.
-    ///
-    /// # Errors
-    ///
-    /// Where the fields do not fit together, where a report is there already and `overwrite` is false, and where the
-    /// system refuses to write. The folder then holds what it held before.
-    pub fn write(&self, dir: &Path, overwrite: bool) -> Result<Vec<PathBuf>> {
-        Self::free(dir, overwrite)?;
-        store::write(dir, &self.files()?, overwrite)
-    }
-
     /// Refuses a folder that holds a report already: worth asking before the work begins.
     ///
     /// # Errors

@@ -179,31 +179,19 @@ fn what_does_not_fit_is_named_and_not_drawn() {
 }
 
 #[test]
-fn files_are_written_whole_and_not_overwritten_unasked() {
+fn the_files_are_those_that_a_folder_is_checked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("new/report");
-    let files = ring(8).write(&dir, false).unwrap();
-    assert_eq!(files.len(), 9);
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 9);
-    let before = std::fs::read(dir.join("report.html")).unwrap();
-    let mut other = ring(8);
-    other.title = "Other".into();
-    assert!(matches!(other.write(&dir, false), Err(Error::Place { .. })));
-    assert_eq!(std::fs::read(dir.join("report.html")).unwrap(), before);
-    other.write(&dir, true).unwrap();
-    assert_ne!(std::fs::read(dir.join("report.html")).unwrap(), before);
-    let csv = std::fs::read_to_string(dir.join("losses.csv")).unwrap();
-    assert_eq!(csv.lines().count(), 1 + 8 * 7);
-    let json: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(dir.join("report.json")).unwrap()).unwrap();
+    AveragingReport::free(folder.path(), false).unwrap();
+    let files = ring(8).files().unwrap();
+    assert_eq!(
+        files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        files::FILES.map(|(name, _)| name)
+    );
+    let content = |name: &str| &files.iter().find(|file| file.0 == name).unwrap().1;
+    std::fs::write(folder.path().join("losses.csv"), content("losses.csv")).unwrap();
+    assert!(matches!(AveragingReport::free(folder.path(), false), Err(Error::Place { .. })));
+    AveragingReport::free(folder.path(), true).unwrap();
+    assert_eq!(String::from_utf8_lossy(content("losses.csv")).lines().count(), 1 + 8 * 7);
+    let json: serde_json::Value = serde_json::from_slice(content("report.json")).unwrap();
     assert_eq!(json["cells"][5]["losses"][0].as_array().unwrap().len(), 8);
-}
-
-#[test]
-fn a_failed_write_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    // A folder where a file should go makes the renaming fail.
-    std::fs::create_dir(folder.path().join("report.html")).unwrap();
-    assert!(matches!(ring(4).write(folder.path(), true), Err(Error::Place { .. })));
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

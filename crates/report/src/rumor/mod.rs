@@ -115,6 +115,7 @@ pub struct Trade {
 
 /// How often the source was found among so many suspects.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspicion {
     /// Peers of whom the observers know that the source is one, all equally likely.
     pub suspects: usize,

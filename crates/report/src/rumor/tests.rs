@@ -158,18 +158,13 @@ fn what_does_not_fit_is_named_and_not_drawn() {
 }
 
 #[test]
-fn files_are_written_whole_and_not_overwritten_unasked() {
-    let folder = tempfile::tempdir().unwrap();
-    let dir = folder.path().join("new/report");
-    assert_eq!(report(100).write(&dir, false).unwrap().len(), 11);
-    assert_eq!(std::fs::read_dir(&dir).unwrap().count(), 11);
-    let before = std::fs::read(dir.join("report.html")).unwrap();
-    let other = RumorReport { title: "Other".into(), ..report(100) };
-    assert!(matches!(other.write(&dir, false), Err(Error::Place { .. })));
-    assert_eq!(std::fs::read(dir.join("report.html")).unwrap(), before);
-    other.write(&dir, true).unwrap();
-    assert_ne!(std::fs::read(dir.join("report.html")).unwrap(), before);
-    let csv = std::fs::read_to_string(dir.join("course.csv")).unwrap();
+fn the_files_are_those_that_a_folder_is_checked_for() {
+    let files = report(100).files().unwrap();
+    assert_eq!(
+        files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        files::FILES.map(|(name, _)| name)
+    );
+    let csv = String::from_utf8_lossy(&files.iter().find(|file| file.0 == "course.csv").unwrap().1);
     assert_eq!(csv.lines().count(), 1 + 11);
     assert!(csv.ends_with("10,100,51,1,0.5\n"), "{csv}");
 }

@@ -11,12 +11,15 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// The browser, if this machine has one.
-pub(crate) fn find() -> Option<PathBuf> {
-    ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
-        .map(PathBuf::from)
-        .into_iter()
-        .find(|p| p.exists())
+/// Writes a report and gives the browser and the page's address; where this machine has no browser, says that the test is skipped.
+pub(crate) fn prepare(folder: &Path, files: &[(String, Vec<u8>)]) -> Option<(PathBuf, String)> {
+    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let Some(program) = places.map(PathBuf::from).into_iter().find(|place| place.exists()) else {
+        println!("skipped: no Chromium on this machine");
+        return None;
+    };
+    sottovoce_report::store::write(folder, files, false).unwrap();
+    Some((program, format!("file://{}", folder.join("report.html").display())))
 }
 
 /// A page in a running browser.
@@ -32,6 +35,22 @@ pub(crate) struct Browser {
 }
 
 impl Browser {
+    /// The button of the theme changes the paper.
+    pub(crate) fn switches_the_theme(&mut self) {
+        let paper = "getComputedStyle(document.body).backgroundColor";
+        let light = self.value(paper);
+        self.click("#theme");
+        assert_ne!(self.value(paper), light);
+    }
+
+    /// A small screen shows the page without scrolling sideways.
+    pub(crate) fn fits_a_telephone(&mut self) {
+        let size = json!({"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": false});
+        self.call("Emulation.setDeviceMetricsOverride", size);
+        assert_eq!(self.value("innerWidth"), 400);
+        assert_eq!(self.value("document.documentElement.scrollWidth"), 400);
+    }
+
     /// Starts a browser with a profile of its own.
     pub(crate) fn start(program: &Path) -> Self {
         let folder = tempfile::tempdir().unwrap();

@@ -224,6 +224,7 @@ pub(super) fn stated(all: &[(String, Guarantee)], delta: f64, graph: &Graph) -> 
 
 /// What an averaging reveals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
     /// In a sentence.
     pub headline: String,

@@ -43,6 +43,7 @@ pub enum Method {
 
 /// The peer for whom a published loss is furthest below the truth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Understatement {
     /// The peer.
     pub peer: usize,
@@ -57,6 +58,7 @@ pub struct Understatement {
 
 /// Losses in units of local DP, one per peer, by each method that was asked for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accounted {
     /// Number of peers.
     pub peers: usize,

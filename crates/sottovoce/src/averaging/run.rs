@@ -33,6 +33,7 @@ pub(super) const ATTACKS: usize = 1000;
 
 /// What came of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Averaged {
     /// In a sentence.
     pub headline: String,
@@ -64,6 +65,7 @@ pub struct Averaged {
     /// Mean of the private values (of the first column).
     pub mean: f64,
     /// Mean of the peers' results in the run shown (of the first column).
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
     /// Each peer's result, a number for each column; none for those who have none.
     pub results: Vec<Option<Vec<f64>>>,
@@ -74,6 +76,7 @@ pub struct Averaged {
     /// Mean squared error of a peer's result, per coordinate: predicted without faults, and measured.
     pub predicted_error: f64,
     /// Measured.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub measured_error: f64,
     /// Root of the mean squared error of the results over the runs that were simulated message by message.
     pub error: Spread,
@@ -112,6 +115,9 @@ pub struct Averaged {
     pub computed_without_privacy: [&'static str; 5],
     /// Verdict of the attack.
     pub attack: String,
+    /// What was noticed in the graph's file.
+    #[serde(skip)]
+    pub notes: Vec<String>,
     /// What happened, without values.
     #[serde(skip)]
     pub transcript: Option<transcript::Averaging>,
@@ -127,12 +133,14 @@ pub struct Averaged {
 
 /// A column of values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coordinate {
     /// Its name.
     pub name: String,
     /// Mean of the private values. Computed without privacy.
     pub mean: f64,
     /// Mean of the peers' results.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub estimate: f64,
 }
 
@@ -293,6 +301,7 @@ impl<'a> Judged<'a> {
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),
+            notes: ready.place.notes.clone(),
             transcript: None,
             report: None,
             summary: Vec::new(),

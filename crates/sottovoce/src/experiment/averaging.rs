@@ -25,6 +25,8 @@ use crate::{Error, Result, require};
 const DEFAULT_EPSILON: f64 = 4.0;
 /// Most relay noise: what is added to a message must leave digits of the message.
 const MOST_RELAY_NOISE: f64 = 1e6;
+/// Most that a value may be moved, in units of its noise: beyond, there is nothing to account for.
+const MOST_MU: f64 = 1e4;
 /// Most rounds of a run.
 const MOST_STEPS: usize = 1_000_000;
 /// Rounds looked for, where none are given.
@@ -239,7 +241,7 @@ impl Averaging {
         }
         let share = self.noise.relay_noise;
         let remedy = format!("give 0 or a positive number (a share of sigma), at most {MOST_RELAY_NOISE:e}");
-        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", share, remedy)?;
+        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", short(share), remedy)?;
         let Some(sigma) = self.noise.sigma else { return Ok(()) };
         let remedy = "give a positive number; without noise nothing is private";
         require(positive(sigma), "sigma", sigma, remedy)?;
@@ -265,7 +267,7 @@ impl Averaging {
 
     fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
         let steps = self.protocol.steps;
-        require(steps != Some(0), "steps", 0, "give at least one")?;
+        require(steps != Some(0), "steps", 0, "give at least 1")?;
         if let Some(many) = steps.filter(|steps| *steps > MOST_STEPS) {
             return Err(Error::parameter("steps", many, format!("give at most {MOST_STEPS}")));
         }
@@ -314,6 +316,13 @@ impl Averaging {
     /// The noise: as given, or the least that the target allows.
     pub fn sigma(&self, setting: &Setting, sensitivity: f64, progress: impl Fn(usize) + Sync) -> Result<f64> {
         if let Some(sigma) = self.noise.sigma {
+            let least = sensitivity / MOST_MU;
+            let remedy = format!(
+                "it hides nothing of a value that one person can move by {}; give at least {}",
+                short(sensitivity),
+                short(least)
+            );
+            require(sigma >= least, "sigma", short(sigma), remedy)?;
             return Ok(sigma);
         }
         let mu_squared = mu_squared_at(self.target.epsilon(), self.target.delta)?;
@@ -351,6 +360,11 @@ impl Ready {
     pub fn names(&self) -> Option<Vec<String>> {
         self.place.graph.labels().map(<[String]>::to_vec)
     }
+}
+
+/// A number in few digits, however wild it is.
+fn short(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
 /// Rounds after which what is left of the values' spread is no more than what averaged noise leaves.

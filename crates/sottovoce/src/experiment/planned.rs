@@ -30,6 +30,7 @@ pub struct Chosen<'a> {
 
 /// What peers who pool what they hear would learn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Coalition {
     /// Who they are.
     pub observers: Vec<usize>,

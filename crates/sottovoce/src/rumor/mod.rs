@@ -71,6 +71,7 @@ pub enum Privacy {
 
 /// What came of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
     /// Seed of everything random.
     pub seed: u64,

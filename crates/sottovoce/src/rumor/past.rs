@@ -15,6 +15,7 @@ use crate::transcript;
 
 /// What a rumour revealed of its source.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
     /// In a sentence.
     pub headline: String,
@@ -40,6 +41,7 @@ pub struct Revealed {
 
 /// Whom those who listened would suspect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspected {
     /// In a sentence.
     pub headline: String,

@@ -38,6 +38,7 @@ pub struct Learning {
 
 /// What a learning run revealed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revealed {
     /// In a sentence.
     pub headline: String,
@@ -74,6 +75,7 @@ pub struct Revealed {
 
 /// Whether the releases cost what the run says it spent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
     /// In a sentence.
     pub headline: String,

@@ -11,6 +11,7 @@ use std::{fmt, str::FromStr};
 
 /// Weights that depend on the degrees alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
     /// `W_uv = 1 / max(d_u, d_v)`, the remainder on the diagonal. The papers' "Hamilton" weights.

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 /// How an eigenvalue was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// It follows from the structure of the graph: components, or a bipartition.

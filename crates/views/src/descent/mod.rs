@@ -41,6 +41,7 @@ const REACTION: &str =
 
 /// What an adversary learns about every peer over a whole descent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DescentLoss {
     /// Who learns it.
     pub adversary: Adversary,
@@ -48,6 +49,7 @@ pub struct DescentLoss {
     pub iterations: usize,
     /// For each peer the loss in units of one local release; 0 for observers themselves. An upper bound where the standing is
     /// proven or conditional.
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<Option<f64>>"))]
     pub losses: Vec<f64>,
     /// Number of independent things the observers learn, where it is known.
     pub rank: Option<usize>,

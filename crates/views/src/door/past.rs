@@ -22,6 +22,7 @@ const LARGEST: usize = 50_000_000;
 
 /// What a run's losses were computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
     /// The plan: nobody went on without somebody.

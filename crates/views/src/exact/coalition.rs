@@ -17,6 +17,7 @@ const ENUMERATED: u64 = 5_000;
 
 /// The coalition found, and how good it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WorstCoalition {
     /// What it learns.
     pub leakage: Leakage,

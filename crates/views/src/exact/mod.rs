@@ -41,6 +41,7 @@ use crate::{Error, Result};
 
 /// What becomes of the results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Results {
     /// Peers keep them to themselves.
@@ -77,6 +78,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// What a set of observers learns about every peer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Leakage {
     /// The observers, in increasing order.
     pub observers: Vec<usize>,
@@ -88,6 +90,7 @@ pub struct Leakage {
     /// amplification: true, but not sharp.
     pub certified: bool,
     /// By how much rounding may have moved a loss; added where a loss becomes a guarantee.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub rounding: f64,
 }
 

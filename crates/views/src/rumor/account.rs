@@ -18,6 +18,7 @@ pub const NOT_COVERED: [&str; 6] = [
 
 /// Losses of a source by formulas of ours.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Better {
     /// Delta at the epsilon asked for.
     pub delta: f64,
@@ -40,6 +41,7 @@ pub struct Better {
 /// # Ok::<(), sottovoce_views::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Account {
     /// All peers.
     pub nodes: usize,

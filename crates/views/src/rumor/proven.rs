@@ -19,6 +19,7 @@ pub struct Course {
 
 /// What is proven about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Proven {
     /// Delta at the epsilon asked for.
     pub delta: f64,

@@ -21,6 +21,7 @@ const TOTALS: usize = 4_000_000;
 
 /// Where a sharp loss comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// All states of the chain, from both sides.

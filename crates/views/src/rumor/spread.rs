@@ -53,6 +53,7 @@ fn after(active: f64, muting: f64) -> f64 {
 
 /// What it takes until everybody knows.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
     /// Rounds in which every active peer tells once.
     pub rounds: f64,

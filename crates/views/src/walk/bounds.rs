@@ -20,6 +20,7 @@ pub struct Sampling {
 
 /// Losses of a walk to come, to one observer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expected {
     /// If all losses are linear.
     pub linear: Bounds,
@@ -29,6 +30,7 @@ pub struct Expected {
 
 /// Losses of each peer; those of the observers themselves are 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bounds {
     /// The mean of what a path reveals, in units of `alpha / (2 sigma²)`: an estimate of the loss at orders near 1, and no bound.
     pub mean: Vec<f64>,
@@ -38,6 +40,7 @@ pub struct Bounds {
 
 /// Rényi losses at one order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AtOrder {
     /// The order `alpha`.
     pub order: f64,

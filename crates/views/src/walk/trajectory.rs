@@ -19,6 +19,7 @@ use crate::error::Error;
 ///
 /// The observer's own entries are 0.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trajectory {
     /// If all losses are linear: exact.
     pub linear: Vec<f64>,

@@ -25,39 +25,57 @@ pub(super) struct Question {
 }
 
 /// What `account mechanism` found.
-#[derive(Serialize)]
-pub(super) struct Account {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Account {
+    /// What is lost.
     epsilon: Epsilons,
+    /// With which epsilon may fail.
     delta: f64,
+    /// At the epsilon asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     delta_at_epsilon: Option<Interval>,
+    /// Number of releases.
     #[serde(skip_serializing_if = "Option::is_none")]
     steps: Option<u64>,
+    /// What is released.
     #[serde(skip_serializing_if = "Option::is_none")]
     mechanism: Option<Release>,
+    /// The releases of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<Vec<Event>>,
+    /// Passes over the data.
     #[serde(skip_serializing_if = "Option::is_none")]
     epochs: Option<Passes>,
+    /// Records that are protected together.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<Together>,
     #[serde(flatten)]
     currencies: Currencies,
+    /// Curves.
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<Table>,
+    /// What lower ends are bounds of.
     lower_end: LowerEnd,
+    /// Which inputs are neighbours.
     adjacency: Adjacency,
+    /// Who attacks.
     adversary: Adversary,
+    /// What is protected.
     unit: Unit,
+    /// By what right.
     standing: Standing,
+    /// What is not promised.
     not_covered: Vec<String>,
+    /// What is promised, in words.
     statement: String,
+    /// The same as numbers.
     guarantees: Vec<Stated>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Event {
     release: Release,
+    /// Number of releases.
     steps: u64,
 }
 
@@ -66,23 +84,25 @@ const BATCHES: &str = "lower ends bound the composed dominating pairs of fixed b
                        never larger than an upper one";
 
 /// A group of records, and how its loss was bounded.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Together {
     size: u64,
     route: Route,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Epsilons {
     /// Null at both ends where no finite epsilon exists.
     pld: Ends,
+    /// By Rényi divergence.
     rdp: Option<Renyi>,
+    /// Why no finite one holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     infinite: Option<String>,
 }
 
 /// An interval, or two ends that are null.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub(super) enum Ends {
     Finite(Interval),
@@ -98,7 +118,7 @@ impl From<&Epsilon> for Ends {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Renyi {
     value: f64,
     order: f64,

@@ -4,7 +4,6 @@ use std::fmt;
 
 use anyhow::bail;
 use serde::Serialize;
-use serde::ser::SerializeMap;
 use sottovoce_privacy::{
     Adjacency, Epsilon, Interval, Mechanism, Release, Standing, Unit, calibrate, most, outward, round_up,
 };
@@ -19,25 +18,99 @@ use super::{Goal, MechanismArgs};
 const MOST_STEPS: u64 = 1_000_000_000;
 
 /// What was looked for, and found.
-pub(super) struct Calibration {
+#[derive(Serialize, schemars::JsonSchema)]
+pub(crate) struct Calibration {
+    /// The option that takes what was found.
+    #[serde(skip)]
     parameter: &'static str,
+    #[serde(flatten)]
     found: Found,
-    target: (f64, f64),
+    /// What was aimed at.
+    target: Target,
+    /// The certified interval of what was found.
+    epsilon: Interval,
+    /// Number of releases.
     steps: u64,
+    /// Which inputs are neighbours.
     adjacency: Adjacency,
+    /// What is released.
     mechanism: Mechanism,
-    spent: Interval,
+    /// What is protected.
     unit: Unit,
+    /// By what right.
     standing: Standing,
+    /// What is not promised.
     not_covered: Vec<String>,
+    /// What is promised, as numbers.
     guarantees: Vec<Stated>,
 }
 
-enum Found {
-    /// The least noise, to a millionth, and what is known of less.
-    Noise(f64, &'static str),
-    /// The largest number, and the epsilon at one more where there can be one.
-    Number(u64, Option<Interval>),
+#[derive(Serialize, schemars::JsonSchema)]
+struct Target {
+    epsilon: f64,
+    delta: f64,
+}
+
+/// The least noise to a millionth, or the largest number, under the name of the option that takes it.
+#[derive(Default, Serialize, schemars::JsonSchema)]
+struct Found {
+    /// The least noise of a Gaussian.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    noise_multiplier: Option<f64>,
+    /// The least Laplace noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale: Option<f64>,
+    /// The least discrete Gaussian noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sigma: Option<f64>,
+    /// The least probability of a random answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    random_probability: Option<f64>,
+    /// What is known of less noise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    less_noise: Option<&'static str>,
+    /// The largest fixed batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch: Option<u64>,
+    /// The largest batch on average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    batch_size: Option<u64>,
+    /// Epsilon at one more; none where that is not possible, or loses without bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    one_more: Option<Option<Interval>>,
+    /// For people.
+    #[serde(skip)]
+    text: String,
+}
+
+impl Found {
+    fn noise(name: &str, noise: f64, less: &'static str) -> Self {
+        let named = |own: &str| (own == name).then_some(noise);
+        Self {
+            noise_multiplier: named("noise-multiplier"),
+            scale: named("scale"),
+            sigma: named("sigma"),
+            random_probability: named("random-probability"),
+            less_noise: Some(less),
+            text: format!("{}: the least", round_up(noise)),
+            ..Self::default()
+        }
+    }
+
+    fn number(name: &str, found: &most::Most) -> Self {
+        let named = |own: &str| (own == name).then_some(found.number);
+        let beyond = match &found.beyond {
+            Some(Epsilon::Within(interval)) => Some(*interval),
+            _ => None,
+        };
+        Self {
+            batch: named("batch"),
+            batch_size: named("batch-size"),
+            one_more: Some(beyond),
+            text: format!("{}: the most", found.number),
+            ..Self::default()
+        }
+    }
 }
 
 impl MechanismArgs {
@@ -72,7 +145,9 @@ impl MechanismArgs {
                 "less noise was not certified to be enough",
             )
         };
-        self.calibrated(build(odds)?, steps, epsilon, |_| Found::Noise(self.noise.of_odds(odds), less))
+        let name = self.noise.parameter().0;
+        let found = Found::noise(name, self.noise.of_odds(odds), less);
+        self.calibrated(build(odds)?, steps, epsilon, (name, found))
     }
 
     /// Where no noise at all can help, say why instead of searching.
@@ -87,7 +162,7 @@ impl MechanismArgs {
         self.sampling.refuse_steps()?;
         let mechanism = self.sampling.draw()?.of(self.noise.given()?)?;
         let found = most::number("steps", MOST_STEPS, epsilon, |steps| self.spent(mechanism, steps))?;
-        self.calibrated(mechanism, found.number, epsilon, |_| number(&found))
+        self.calibrated(mechanism, found.number, epsilon, ("steps", Found::number("steps", &found)))
     }
 
     fn largest_batch(&self, epsilon: f64) -> anyhow::Result<Calibration> {
@@ -105,9 +180,7 @@ impl MechanismArgs {
             Err(error) => Err(sottovoce_privacy::Error::parameter("batch", size, error.to_string())),
         };
         let found = most::number(name, rows, epsilon, tried)?;
-        let mut calibration = self.calibrated(build(found.number)?, steps, epsilon, |_| number(&found))?;
-        calibration.parameter = name;
-        Ok(calibration)
+        self.calibrated(build(found.number)?, steps, epsilon, (name, Found::number(name, &found)))
     }
 
     /// The epsilon of so many releases.
@@ -121,7 +194,7 @@ impl MechanismArgs {
         mechanism: Mechanism,
         steps: u64,
         epsilon: f64,
-        found: impl FnOnce(Interval) -> Found,
+        (parameter, found): (&'static str, Found),
     ) -> anyhow::Result<Calibration> {
         let group = self.compose(&[(Release::Mechanism(mechanism), steps)])?;
         let Epsilon::Within(spent) = group.epsilon(self.delta)?.0 else {
@@ -133,13 +206,13 @@ impl MechanismArgs {
         let about = "all releases together, with what was found";
         Ok(Calibration {
             guarantees: vec![Stated::at(about, &guarantee, self.delta, spent.upper)],
-            parameter: if self.calibrate { self.noise.parameter().0 } else { "steps" },
-            found: found(spent),
-            target: (epsilon, self.delta),
+            parameter,
+            found,
+            target: Target { epsilon, delta: self.delta },
             steps,
             adjacency: self.adjacency,
             mechanism,
-            spent,
+            epsilon: spent,
             unit: guarantee.unit,
             standing: guarantee.standing,
             not_covered: guarantee.not_covered,
@@ -158,59 +231,17 @@ fn less(found: &calibrate::Calibrated) -> &'static str {
     }
 }
 
-fn number(found: &most::Most) -> Found {
-    let beyond = match &found.beyond {
-        Some(Epsilon::Within(interval)) => Some(*interval),
-        _ => None,
-    };
-    Found::Number(found.number, beyond)
-}
-
-impl Serialize for Calibration {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        let name = self.parameter.replace('-', "_");
-        match &self.found {
-            Found::Noise(noise, less) => {
-                map.serialize_entry(&name, noise)?;
-                map.serialize_entry("less_noise", less)?;
-            }
-            Found::Number(number, beyond) => {
-                map.serialize_entry(&name, number)?;
-                map.serialize_entry("one_more", beyond)?;
-            }
-        }
-        let (epsilon, delta) = self.target;
-        map.serialize_entry("target", &serde_json::json!({ "epsilon": epsilon, "delta": delta }))?;
-        map.serialize_entry("epsilon", &self.spent)?;
-        if self.parameter != "steps" {
-            map.serialize_entry("steps", &self.steps)?;
-        }
-        map.serialize_entry("adjacency", &self.adjacency)?;
-        map.serialize_entry("mechanism", &self.mechanism)?;
-        map.serialize_entry("unit", &self.unit)?;
-        map.serialize_entry("standing", &self.standing)?;
-        map.serialize_entry("not_covered", &self.not_covered)?;
-        map.serialize_entry("guarantees", &self.guarantees)?;
-        map.end()
-    }
-}
-
 impl fmt::Display for Calibration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (epsilon, delta) = self.target;
+        let Target { epsilon, delta } = self.target;
         let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
-        let (least, found) = match &self.found {
-            Found::Noise(noise, _) => ("least", round_up(*noise)),
-            Found::Number(number, _) => ("most", number.to_string()),
-        };
-        writeln!(f, "{} = {found}: the {least} for epsilon {epsilon} at delta {delta}", self.parameter)?;
+        writeln!(f, "{} = {} for epsilon {epsilon} at delta {delta}", self.parameter, self.found.text)?;
         writeln!(
             f,
             "  with it, {} x {} is ({epsilon}, {delta})-private for {} ({}); {}",
             self.steps, self.mechanism, self.unit, self.adjacency, self.standing
         )?;
-        let (lower, upper) = outward(self.spent);
+        let (lower, upper) = outward(self.epsilon);
         writeln!(f, "  certified interval   [{lower}, {upper}]")?;
         self.beyond(f)?;
         writeln!(f, "\n  not covered:")?;
@@ -221,16 +252,18 @@ impl fmt::Display for Calibration {
 impl Calibration {
     /// What one more would do.
     fn beyond(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let beyond = match &self.found {
-            Found::Number(_, beyond) => beyond,
-            Found::Noise(_, less) => return writeln!(f, "  {less}"),
-        };
-        let Some(beyond) = beyond else {
+        if let Some(less) = self.found.less_noise {
+            return writeln!(f, "  {less}");
+        }
+        let Some(Some(beyond)) = self.found.one_more else {
             return writeln!(f, "  one more              is not possible, or loses without bound");
         };
-        let (lower, upper) = outward(*beyond);
-        let verdict =
-            if beyond.lower > self.target.0 { "too much" } else { "not certified to be within the target" };
+        let (lower, upper) = outward(beyond);
+        let verdict = if beyond.lower > self.target.epsilon {
+            "too much"
+        } else {
+            "not certified to be within the target"
+        };
         writeln!(f, "  one more             [{lower}, {upper}]: {verdict}")
     }
 }

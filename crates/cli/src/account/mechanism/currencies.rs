@@ -9,27 +9,30 @@ use sottovoce_privacy::{GaussianBound, Group, Kind, round_up};
 const ORDERS: [f64; 8] = [1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
 /// Rényi, concentrated and Gaussian privacy; where there is none, the reason.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Currencies {
+    /// Rényi losses by order, or why there are none.
     renyi: Known<Vec<Loss>>,
+    /// Concentrated loss.
     zcdp: Known<Rho>,
+    /// Gaussian loss.
     gdp: Known<GaussianBound>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 #[serde(untagged)]
 enum Known<T> {
     Yes(T),
     No { none: String },
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Loss {
     order: f64,
     loss: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Rho {
     rho: f64,
 }

@@ -18,7 +18,7 @@ const KINDS: &str = "give one of gaussian, laplace, discrete_gaussian, discrete_
 /// The releases of a file, each with its number of steps.
 pub(super) fn read(path: &Path) -> anyhow::Result<Vec<(Release, u64)>> {
     let shown = path.display();
-    let text = input::text("events_sha256", "events", path)?;
+    let text = input::text(input::EVENTS, "events", path)?;
     parse(&text).with_context(|| format!("`events` is {shown}"))
 }
 

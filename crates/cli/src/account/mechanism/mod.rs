@@ -7,8 +7,8 @@
 //!                                                          └────► calibration
 //! ```
 
-mod account;
-mod calibration;
+pub(crate) mod account;
+pub(crate) mod calibration;
 mod currencies;
 mod events;
 mod json;

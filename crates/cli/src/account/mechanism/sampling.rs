@@ -83,10 +83,12 @@ impl Draw {
 }
 
 /// Where a number of steps came from.
-#[derive(Debug, Clone, Copy, Serialize)]
+#[derive(Debug, Clone, Copy, Serialize, schemars::JsonSchema)]
 pub(super) struct Passes {
     rows: u64,
+    /// Rows in a batch on average.
     batch_size: u64,
+    /// Passes over the data.
     epochs: f64,
     pub(super) rounded_up: bool,
 }

@@ -17,27 +17,27 @@ const TYPE_ONE: [f64; 14] = [0.0001, 0.001, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4
 const STEPS: u32 = 8;
 
 /// The three tables.
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 pub(super) struct Table {
     delta_by_epsilon: Vec<DeltaRow>,
     epsilon_by_delta: Vec<EpsilonRow>,
     trade_off: Vec<Errors>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct DeltaRow {
     epsilon: f64,
     delta: Interval,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct EpsilonRow {
     delta: f64,
     /// Nothing where no finite one holds.
     epsilon: Option<f64>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, schemars::JsonSchema)]
 struct Errors {
     type_one: f64,
     /// Every test misses at least this often.

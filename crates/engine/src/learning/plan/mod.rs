@@ -51,6 +51,7 @@ pub struct Problem<'a> {
 
 /// The best of one method.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Its name.
     pub method: &'static str,
@@ -76,6 +77,7 @@ pub struct Row {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LearningPlan {
     /// The task's name.
     pub task: String,

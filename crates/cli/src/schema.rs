@@ -1,0 +1,183 @@
+//! `sottovoce schema`: the form of every JSON document, as JSON Schema.
+//!
+//! It is derived from the types that are printed, and the meanings are their comments; a test holds what the commands print against
+//! it. Objects admit no keys but those that are named.
+
+use anyhow::bail;
+use clap::Args;
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde_json::{Map, Value, json};
+use sottovoce::averaging::{Averaged, Revealed};
+use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
+use sottovoce::plan::RumorPlan;
+use sottovoce::rumor::{self, Found};
+use sottovoce::transcript::{LearningRevealed, Spent};
+use sottovoce_papers::Answer;
+
+use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
+use super::account::mechanism::{account::Account, calibration::Calibration};
+use super::account::rumor::RumorAccount;
+use super::account::walk::Walk;
+use super::audit::{source_table::Finding, table::Reconstruction};
+use super::compare::Comparison;
+use super::graph::{generate, report::Inspection};
+use super::output::Origin;
+use super::plan::{averaging::Planned, written::Written};
+use super::run::Printed;
+use super::{Global, output, reproduce, theorem};
+
+/// Arguments of `schema`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  sottovoce schema\n  sottovoce schema account averaging")]
+pub(crate) struct Schema {
+    /// The command, such as `account averaging`; without it, the schemas of all.
+    command: Vec<String>,
+}
+
+impl Schema {
+    pub(crate) fn run(&self, _: &Global) -> anyhow::Result<()> {
+        let (name, mut all) = (self.command.join(" "), all());
+        let schema = if name.is_empty() { Some(json!(all)) } else { all.remove(&name) };
+        let Some(schema) = schema else {
+            let names: Vec<String> = all.into_iter().map(|(name, _)| name).collect();
+            bail!("`command` is {name}: it prints no JSON document; give one of {}", names.join(", "))
+        };
+        output::write(format!("{}\n", serde_json::to_string_pretty(&schema)?).as_bytes())
+    }
+}
+
+/// All schemas, by command.
+fn all() -> Map<String, Value> {
+    let commands: [(&str, &[Form]); 32] = [
+        ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
+        ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
+        ("graph inspect", &[of::<Inspection>]),
+        ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
+        ("account transcript", &[of::<Revealed>]),
+        ("account transcript learning", &[of::<LearningRevealed>]),
+        ("account transcript rumor", &[of::<rumor::Revealed>]),
+        ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>]),
+        ("account learning", &[of::<Accounted>]),
+        ("account walk", &[of::<Walk>]),
+        ("account rumor", &[of::<RumorAccount>]),
+        ("account mechanism", &[of::<Account>, of::<Calibration>]),
+        ("plan averaging", &[of::<Written<Planned>>]),
+        ("plan rumor", &[of::<Written<RumorPlan>>]),
+        ("plan learning", &[of::<Written<LearningPlan>>]),
+        ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
+        ("audit reconstruct", &[of::<Reconstruction>]),
+        ("audit transcript", &[of::<Reconstruction>]),
+        ("audit transcript learning", &[of::<Spent>]),
+        ("audit transcript rumor", &[of::<rumor::Suspected>]),
+        ("audit file", &[of::<Reconstruction>]),
+        ("audit file learning", &[of::<Caught>]),
+        ("audit source", &[of::<Finding>]),
+        ("run averaging", &[of::<Printed<Averaged>>]),
+        ("run quickstart", &[of::<Printed<Averaged>>]),
+        ("run rumor", &[of::<Printed<Found>>]),
+        ("run learning", &[of::<Printed<Learned>>]),
+        ("run file", &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Learned>>]),
+        ("new", &[of::<Map<String, Value>>]),
+        ("compare", &[of::<Comparison>]),
+        ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
+        ("theorem", &[of::<theorem::Listing>, of::<Answer>]),
+    ];
+    commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
+}
+
+/// Writes down the form of a document.
+type Form = fn(&mut SchemaGenerator) -> schemars::Schema;
+
+/// A result after what it rests on.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its form is of use")]
+struct Document<R> {
+    #[schemars(flatten)]
+    origin: Origin,
+    #[schemars(flatten)]
+    result: R,
+}
+
+fn of<R: JsonSchema>(generator: &mut SchemaGenerator) -> schemars::Schema {
+    Document::<R>::json_schema(generator)
+}
+
+/// The schema of a command that prints one of these.
+fn schema(command: &str, forms: &[Form]) -> Value {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut forms: Vec<Value> = forms.iter().map(|form| form(&mut generator).to_value()).collect();
+    let mut schema = if forms.len() == 1 { forms.remove(0) } else { json!({ "anyOf": forms }) };
+    schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
+    schema["title"] = json!(format!("sottovoce {command} --json"));
+    schema["$defs"] = generator.take_definitions(true).into();
+    close(&mut schema, true);
+    schema
+}
+
+/// Forbids keys that are not named. Where an object is put together from several schemas, only all of them know its keys: its parts
+/// (not the `whole`) stay open.
+fn close(schema: &mut Value, whole: bool) {
+    let Value::Object(fields) = schema else { return };
+    let has = |key: &str| fields.contains_key(key);
+    let choice = has("anyOf") || has("oneOf");
+    let mixed = has("allOf") || (choice && has("properties"));
+    if whole && (mixed || has("properties")) {
+        let others = if mixed { "unevaluatedProperties" } else { "additionalProperties" };
+        fields.entry(others).or_insert(json!(false));
+    }
+    if let Some(Value::Array(required)) = fields.get_mut("required") {
+        required.sort_by_key(Value::to_string);
+        required.dedup();
+    }
+    for (key, value) in fields {
+        match (key.as_str(), value) {
+            ("anyOf" | "oneOf" | "allOf", Value::Array(parts)) => {
+                parts.iter_mut().for_each(|part| close(part, whole && !mixed));
+            }
+            ("prefixItems", Value::Array(items)) => items.iter_mut().for_each(|item| close(item, true)),
+            ("properties" | "$defs", Value::Object(named)) => {
+                named.values_mut().for_each(|schema| close(schema, true));
+            }
+            ("items" | "additionalProperties", schema) => close(schema, true),
+            ("description", Value::String(text)) => *text = plain(text),
+            _ => {}
+        }
+    }
+}
+
+/// The first paragraph of a comment, without the targets of its links.
+fn plain(comment: &str) -> String {
+    let first = comment.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let mut parts = first.split("](");
+    let text = parts.next().unwrap_or_default().to_owned();
+    let text = parts.fold(text, |text, part| text + part.split_once(')').map_or(part, |(_, rest)| rest));
+    text.replace("[`", "`").replace("`]", "`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_read_without_the_program() {
+        let comment = "Where [`A::b`](crate::A::b) or [`c`]\nsays so (really).\n\n```\nassert!(true);\n```";
+        assert_eq!(plain(comment), "Where `A::b` or `c` says so (really).");
+    }
+
+    #[test]
+    fn parts_of_an_object_know_its_keys_together() {
+        let part = || json!({ "properties": { "b": { "properties": {} } } });
+        let mut schema = json!({ "properties": { "a": {} }, "anyOf": [part()] });
+        close(&mut schema, true);
+        assert_eq!(schema["unevaluatedProperties"], false);
+        let open = &schema["anyOf"][0];
+        assert_eq!(
+            (open.get("additionalProperties"), &open["properties"]["b"]["additionalProperties"]),
+            (None, &json!(false))
+        );
+        let mut choice = json!({ "anyOf": [part()] });
+        close(&mut choice, true);
+        assert_eq!(choice["anyOf"][0]["additionalProperties"], false);
+    }
+}
