@@ -27,8 +27,11 @@ fn read(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// A change to a file.
+type Change = dyn Fn(&mut Value);
+
 /// Each change is found by the audit, and nothing is said of the run.
-fn caught(folder: &Path, name: &str, changes: &[(&dyn Fn(&mut Value), &str)]) {
+fn caught(folder: &Path, name: &str, changes: &[(&Change, &str)]) {
     let path = folder.join(name).join("transcript.json");
     let whole = read(&path);
     for (change, said) in changes {
