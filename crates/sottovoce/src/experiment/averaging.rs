@@ -88,6 +88,18 @@ pub enum Method {
     Butterfly,
 }
 
+impl Method {
+    /// As it is written.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gossip => "gossip",
+            Self::Accelerated => "accelerated",
+            Self::Randomised => "randomised",
+            Self::Butterfly => "butterfly",
+        }
+    }
+}
+
 /// How the mean is found, and how long it takes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -287,13 +299,13 @@ impl Averaging {
                 }
                 Ok(Scheme::Butterfly { positions: (0..place.graph.nodes()).collect() })
             }
-            (Method::Butterfly | Method::Accelerated | Method::Randomised, Some(_)) => {
-                let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
-                Err(Error::parameter("protocol", "not gossip", remedy))
-            }
             (Method::Gossip, Some(schedule)) => {
                 let rounds = steps.unwrap_or(schedule.period());
                 Ok(Scheme::Scheduled { schedule: schedule.clone(), rounds })
+            }
+            (other, Some(_)) => {
+                let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
+                Err(Error::parameter("protocol", other.name(), remedy))
             }
             (Method::Randomised, None) => {
                 let mixing = self.graph.base.mixing(&place.graph)?;
