@@ -93,7 +93,11 @@ fn theorem_7(inputs: &Inputs) -> Result<Answer> {
     let answer = case(Answer::new(says, Standing::Proven), &rumor)
         .printed("delta", delta, "the sum")
         .printed("r = 1", bound(1), "s + (1 - s) f/n, as in Table 1")
-        .printed(&format!("r = {given}"), bound(i32::from(given)), "with the number of terms that was asked for")
+        .printed(
+            &format!("r = {given}"),
+            bound(i32::from(given)),
+            "with the number of terms that was asked for",
+        )
         .printed("best r", f64::from(best), "at which the bound is smallest")
         .printed("smallest", bound(best), "what it is there");
     let so = rumor.heard().is_none_or(|sharp| sharp.at_zero.lower <= delta * (1.0 + 1e-9))
