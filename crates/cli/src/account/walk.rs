@@ -276,8 +276,8 @@ impl WalkArgs {
                 standing: standing.clone(),
                 not_covered: walk.not_covered.clone(),
             };
-            let about = format!("peer {peer}, the worst off {about}, under noise {sigma}");
-            stated.push(Stated::new(about, &guarantee, self.delta)?);
+            let about = format!("peer {}, the worst off {about}, under noise {sigma}", walk.names.of(peer));
+            stated.push(Stated::new(about, &guarantee, self.delta)?.named(&walk.names));
         }
         Ok(stated)
     }

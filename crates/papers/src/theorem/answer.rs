@@ -94,6 +94,11 @@ impl Answer {
     }
 }
 
+/// A number for people: whole ones as they are.
+fn shown(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { text::digits(value, 6) }
+}
+
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let so = match self.holds {
@@ -107,7 +112,7 @@ impl fmt::Display for Answer {
                 writeln!(f, "{title}")?;
             }
             for Number { name, value, meaning } in numbers {
-                writeln!(f, "  {name:<12} {:>14}  {meaning}", text::digits(*value, 6))?;
+                writeln!(f, "  {name:<12} {:>14}  {meaning}", shown(*value))?;
             }
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "\n{note}"))
