@@ -29,11 +29,13 @@ fn document(arguments: &str, folder: &Path) -> Value {
     serde_json::from_str(&text(&format!("{arguments} --json"), folder)).unwrap()
 }
 
-/// Whether a peer is called by its number.
+/// Whether a peer is called by its number: in a sentence, so with one blank between. (Columns of tables have more.)
 fn numbered(text: &str) -> bool {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let is_number = |word: &str| word.starts_with(|letter: char| letter.is_ascii_digit());
-    words.windows(2).any(|two| matches!(two[0], "peer" | "peers" | "Peer" | "Peers") && is_number(two[1]))
+    let is_number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
+    ["peer ", "peers ", "Peer ", "Peers "].iter().any(|word| {
+        text.lines()
+            .any(|line| line.match_indices(word).any(|(at, word)| is_number(&line[at + word.len()..])))
+    })
 }
 
 /// Peers of a table.

@@ -43,6 +43,11 @@ impl Transcript {
         match transcript::File::read(&self.file)? {
             transcript::File::Averaging(file) => self.averaging(&file, global),
             transcript::File::Learning(file) => {
+                if let Some(observer) = self.observers.first() {
+                    anyhow::bail!(
+                        "`observers` is {observer}: what is held against a learning run is everything it released, whoever heard it; leave it out"
+                    );
+                }
                 kept(&file.check()?)?;
                 let found = file.audit()?;
                 global.print(&found)?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
+use sottovoce_protocol::Law;
 use sottovoce_protocol::averaging::{Note, Plan};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
@@ -182,7 +183,8 @@ impl Averaging {
             if !released.insert(*peer) {
                 problems.push(format!("peer {peer} released its value twice"));
             }
-            let agreed = release.sensitivity <= self.sensitivity
+            let agreed = release.law == Law::Gaussian
+                && (0.0..=self.sensitivity).contains(&release.sensitivity)
                 && release.scale >= self.sigma
                 && release.rate.is_none();
             // A NaN is not agreed on.
@@ -204,24 +206,54 @@ impl Averaging {
                 ));
             }
         }
-        problems.extend(self.other_terms()?);
+        problems.extend(self.silent(&released)?);
+        problems.extend(self.other_terms(&setting)?);
         problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
         Ok(problems)
     }
 
-    /// Where what is said of the run is not what its experiment says.
-    fn other_terms(&self) -> Result<Vec<String>> {
+    /// Peers who released nothing, where nobody crashes: those are none.
+    fn silent(&self, released: &BTreeSet<usize>) -> Result<Vec<String>> {
+        let silent = (0..self.peers).find(|peer| !released.contains(peer));
+        match (silent, Experiment::parse(&self.experiment)?) {
+            (Some(peer), Experiment::Averaging(experiment)) if experiment.network.crashes.is_empty() => {
+                Ok(vec![format!("peer {peer} took no part, although nobody crashed")])
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
+    fn other_terms(&self, setting: &Setting) -> Result<Vec<String>> {
         let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
+        experiment.check()?;
+        let graph = self.public()?.graph;
+        let observers = experiment.adversary.peers(Some(&graph), self.peers)?;
+        // Of one coordinate; of more it is larger, and how many there are only the values tell.
+        let least = experiment.values.sensitivity(1);
+        let sigma = experiment.sigma(setting, self.sensitivity, |_| ())?;
+        let rounds = match (&self.scheme, experiment.protocol.steps) {
+            (
+                Mixes::Gossip { rounds, .. } | Mixes::Sequence { rounds, .. } | Mixes::Pairs { rounds, .. },
+                Some(steps),
+            ) => *rounds == steps,
+            _ => true,
+        };
+        let butterfly = matches!(self.scheme, Mixes::Butterfly { .. });
         let accelerated = matches!(self.scheme, Mixes::Gossip { accelerated: true, .. });
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
             ("results", experiment.adversary.results == self.results),
             ("acceleration", (experiment.protocol.method == Method::Accelerated) == accelerated),
-            ("sigma", experiment.noise.sigma.is_none_or(|sigma| sigma == self.sigma)),
+            ("protocol", (experiment.protocol.method == Method::Butterfly) == butterfly),
+            ("number of rounds", rounds),
+            ("observers", observers == self.observers),
+            ("sigma", sigma == self.sigma),
             ("sensitivity", experiment.noise.sensitivity.is_none_or(|given| given == self.sensitivity)),
+            ("range of values", self.sensitivity >= least),
             ("delta", experiment.target.delta == self.delta),
         ];
         let others = same.iter().filter(|(_, same)| !same);

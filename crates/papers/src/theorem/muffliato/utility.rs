@@ -36,6 +36,7 @@ impl Truth {
 /// Accelerated gossip.
 fn synchronous(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Truth> {
     let (graph, mixing) = inputs.mixing()?;
+    inputs.steps(graph.nodes())?;
     let (sigma, spread) = (inputs.sigma()?, inputs.spread()?);
     let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
     let steps = match steps {
@@ -57,6 +58,7 @@ fn synchronous(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Trut
 /// Randomised gossip, in expectation over the edges that are drawn.
 fn randomised(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Truth> {
     let (graph, mixing) = inputs.mixing()?;
+    inputs.steps(graph.nodes())?;
     let (sigma, spread, n) = (inputs.sigma()?, inputs.spread()?, graph.nodes() as f64);
     let rate = pairwise_rate(&mixing)?;
     let steps = match steps {
@@ -117,7 +119,7 @@ pub(super) fn theorem_5(inputs: &Inputs) -> Result<Answer> {
     let (smooth, convex) = inputs.curvature()?;
     let (zeta, rho) = (inputs.heterogeneity()?, inputs.variance()?);
     let kappa = smooth / convex;
-    let iterations = inputs.iterations()?.unwrap_or((2.0 * kappa * n.ln()).ceil() as usize);
+    let iterations = inputs.iterations(usize::MAX)?.unwrap_or((2.0 * kappa * n.ln()).ceil() as usize);
     let rounds = optimisation_rounds(gap, graph.nodes(), zeta, noise, rho)?;
     let alike = optimisation_rounds(gap, graph.nodes(), 0.0, noise, rho)?;
     let from_noise = (rho + noise) / (n * convex * iterations as f64);
