@@ -90,12 +90,13 @@ fn by_code(item: &mut Item, pairs: &Pairs) -> Result<()> {
     let walk = Walk::by_code(&pairs.graph, LARGE_SIGMA)?;
     let (printed, close) = (walk.printed()?, walk_communicability(&walk.mixing)?);
     let (mut x, mut y) = (Vec::new(), Vec::new());
-    for v in 0..pairs.graph.nodes() {
+    // Both are symmetric.
+    for (v, row) in close.iter().enumerate() {
         let losses = printed.contribution(v)?;
         let others = (0..losses.len()).filter(|&u| u != v);
         others.for_each(|u| {
             x.push(losses[u]);
-            y.push(close[u][v]);
+            y.push(row[u]);
         });
     }
     let found = rank_correlation(&x, &y);
