@@ -10,7 +10,8 @@ use common::{json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 14] = [
+const RARE: [&str; 15] = [
+    "classes",
     "label_bounds",
     "coalition",
     "pair_names",

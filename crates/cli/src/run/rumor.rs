@@ -14,6 +14,8 @@ use crate::Global;
     after_help = "Examples:\n  sottovoce run rumor\n  sottovoce run rumor --peers 4096 --curious 400 --delta 0.2 --out my-report\n  \
                   sottovoce run rumor --muting 1 --no-report --json"
 )]
+// The experiment within has the same name.
+#[group(skip)]
 pub(super) struct Rumor {
     #[command(flatten)]
     experiment: experiment::Rumor,

@@ -67,6 +67,10 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "plan averaging",
         "plan averaging --peers 16 --target-far --epsilon 1 --target-mean 4 --out OUT-plan.toml",
     ),
+    (
+        "plan averaging",
+        "plan averaging --graph GRAPH --distance hops --within 1=4 --farther 2 --page OUT-plan.html",
+    ),
     ("plan rumor", "plan rumor --peers 100 --curious 10 --delta 0.2 --out OUT-rumor.toml"),
     (
         "plan learning",
@@ -79,6 +83,10 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("audit source", "audit source --graph NAMED --curious 1 --muting 0.5 --runs 200"),
     ("run quickstart", "run quickstart --no-report"),
     ("run averaging", "run averaging --graph NAMED --steps 2 --sigma 1 --out OUT-averaging"),
+    (
+        "run averaging",
+        "run averaging --graph GRAPH --steps 2 --distance hops --within 1=4 --farther 2 --no-report",
+    ),
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),

@@ -12,11 +12,13 @@ use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Results;
 use sottovoce_views::utility::contraction;
 
+use super::distance::{self, ByDistance};
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphSpec, Place, peer};
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
+use crate::plan::Falling;
 use crate::plan::row::up;
 use crate::plan::target::mu_squared_at;
 use crate::{Error, Result, require};
@@ -188,6 +190,10 @@ pub struct TargetSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum))]
     pub against: Option<Against>,
+    /// Bounds of each pair that fall with a public distance.
+    #[serde(skip_serializing_if = "ByDistance::is_none")]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub by_distance: ByDistance,
 }
 
 impl TargetSpec {
@@ -199,7 +205,7 @@ impl TargetSpec {
 
 impl Default for TargetSpec {
     fn default() -> Self {
-        Self { epsilon: None, delta: 1e-5, against: None }
+        Self { epsilon: None, delta: 1e-5, against: None, by_distance: ByDistance::default() }
     }
 }
 
@@ -224,6 +230,8 @@ pub struct Ready {
     pub network: Network,
     /// What happens to peers.
     pub faults: Faults,
+    /// Bounds that fall with a public distance.
+    pub falling: Option<Falling>,
 }
 
 impl Averaging {
@@ -238,15 +246,28 @@ impl Averaging {
         let sensitivity = self.noise.sensitivity.unwrap_or(bound);
         check_sensitivity(sensitivity, bound)?;
         let (network, faults) = (self.network.network()?, self.network.faults(&place.graph)?);
-        let sigma = self.sigma(&setting, sensitivity, progress)?;
+        let falling = self.target.by_distance.falling(folder, &place.graph, self.target.delta)?;
+        let sigma = self.sigma(&setting, sensitivity, falling.as_ref(), progress)?;
         let experiment = self.clone();
-        Ok(Ready { experiment, place, setting, values, sensitivity, sigma, observers, network, faults })
+        Ok(Ready {
+            experiment,
+            place,
+            setting,
+            values,
+            sensitivity,
+            sigma,
+            observers,
+            network,
+            faults,
+            falling,
+        })
     }
 
     /// Refuses what can be seen to be wrong before anything is read: numbers that are none, and fields that go with no other.
     pub fn check(&self) -> Result<()> {
         let delta = self.target.delta;
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+        distance::check(&self.target)?;
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if let Some(sensitivity) = self.noise.sensitivity {
             require(positive(sensitivity), "sensitivity", sensitivity, "give a positive number")?;
@@ -326,7 +347,13 @@ impl Averaging {
     }
 
     /// The noise: as given, or the least that the target allows.
-    pub fn sigma(&self, setting: &Setting, sensitivity: f64, progress: impl Fn(usize) + Sync) -> Result<f64> {
+    pub fn sigma(
+        &self,
+        setting: &Setting,
+        sensitivity: f64,
+        falling: Option<&Falling>,
+        progress: impl Fn(usize) + Sync,
+    ) -> Result<f64> {
         if let Some(sigma) = self.noise.sigma {
             let least = sensitivity / MOST_MU;
             let remedy = format!(
@@ -336,6 +363,13 @@ impl Averaging {
             );
             require(sigma >= least, "sigma", short(sigma), remedy)?;
             return Ok(sigma);
+        }
+        let by_distance = match falling {
+            Some(falling) => falling.share(&setting.graph()?, &setting.leakages(|_| ())?)?,
+            None => 0.0,
+        };
+        if falling.is_some() && self.target.epsilon.is_none() {
+            return Ok(up(sensitivity * by_distance.sqrt() * (1.0 + 1e-9)));
         }
         let mu_squared = mu_squared_at(self.target.epsilon(), self.target.delta)?;
         let loss = match self.target.against.unwrap_or_default() {
@@ -348,7 +382,10 @@ impl Averaging {
                 if most < 1.0 { most } else { 1.0 }
             }
         };
-        Ok(up(sensitivity * (loss / mu_squared).sqrt() * (1.0 + 1e-9)))
+        // Both targets hold together.
+        let needed = loss / mu_squared;
+        let needed = if needed > by_distance { needed } else { by_distance };
+        Ok(up(sensitivity * needed.sqrt() * (1.0 + 1e-9)))
     }
 }
 

@@ -114,7 +114,7 @@ impl Averaging {
         public: &Public,
         transcript: AveragingTranscript,
     ) -> Result<Self> {
-        let Public { graph, setting, sigma, sensitivity, delta, observers } = public;
+        let Public { graph, setting, sigma, sensitivity, delta, observers, falling: _ } = public;
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -159,6 +159,7 @@ impl Averaging {
             sensitivity: self.sensitivity,
             delta: self.delta,
             observers: self.observers.clone(),
+            falling: None,
         })
     }
 
