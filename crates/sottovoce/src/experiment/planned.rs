@@ -134,6 +134,7 @@ impl Experiment {
             curious: Some(plan.curious),
             delta: None,
             muting,
+            ..Rumor::default()
         })
     }
 }
