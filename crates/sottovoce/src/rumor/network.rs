@@ -217,6 +217,7 @@ fn deadline(peers: usize, muting: f64, graph: bool) -> f64 {
     let n = peers as f64;
     let log = n.ln() + 1.0;
     let rounds = match () {
+        () if graph && muting * n > 1.0 => 10.0 * (n + 10.0 * log) / muting,
         () if graph => 10.0 * n * n + 400.0,
         () if muting * n > 1.0 => 100.0 * log / muting,
         () => 100.0 * n * log,
