@@ -11,13 +11,14 @@ use serde_json::{Map, Value, json};
 use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
 use sottovoce::plan::RumorPlan;
-use sottovoce::rumor::{self, Found};
+use sottovoce::rumor::{self, Found, Survived};
 use sottovoce::transcript::{LearningRevealed, Spent};
 use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
 use super::account::mechanism::{account::Account, calibration::Calibration};
 use super::account::rumor::RumorAccount;
+use super::account::rumor_graph::GraphAccount;
 use super::account::walk::Walk;
 use super::audit::{source_table::Finding, table::Reconstruction};
 use super::compare::Comparison;
@@ -57,10 +58,10 @@ fn all() -> Map<String, Value> {
         ("account transcript", &[of::<Revealed>]),
         ("account transcript learning", &[of::<LearningRevealed>]),
         ("account transcript rumor", &[of::<rumor::Revealed>]),
-        ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>]),
+        ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>]),
         ("account learning", &[of::<Accounted>]),
         ("account walk", &[of::<Walk>]),
-        ("account rumor", &[of::<RumorAccount>]),
+        ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
         ("account mechanism", &[of::<Account>, of::<Calibration>]),
         ("plan averaging", &[of::<Written<Planned>>]),
         ("plan rumor", &[of::<Written<RumorPlan>>]),
@@ -75,9 +76,12 @@ fn all() -> Map<String, Value> {
         ("audit source", &[of::<Finding>]),
         ("run averaging", &[of::<Printed<Averaged>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),
-        ("run rumor", &[of::<Printed<Found>>]),
+        ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
         ("run learning", &[of::<Printed<Learned>>]),
-        ("run file", &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Learned>>]),
+        (
+            "run file",
+            &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Survived>>, of::<Printed<Learned>>],
+        ),
         ("new", &[of::<Map<String, Value>>]),
         ("compare", &[of::<Comparison>]),
         ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),

@@ -191,3 +191,52 @@ fn help_has_examples() {
         assert!(text.contains("Example") && text.contains("rumor"), "{command}");
     }
 }
+
+#[test]
+fn push_is_credited_to_the_theorem_that_applies() {
+    let output = sottovoce("account rumor --nodes 100 --curious 10 --muting 1")
+        .assert()
+        .success()
+        .get_output()
+        .clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("published (Theorem 4)") && !text.contains("Theorems 7"), "{text}");
+    let found = json("account rumor --nodes 100 --curious 10 --muting 1");
+    let (published, ours) = (number(&found, "/delta"), number(&found, "/guarantees/0/delta"));
+    assert!(published == 1.0 && ours < 0.9 && ours >= number(&found, "/sharp/at_zero/lower"), "{found}");
+}
+
+/// A complete graph as a file has the loss of a crowd; other graphs have their own, and every pair's.
+#[test]
+fn a_graph_has_a_loss_for_every_pair() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, edges: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, edges).unwrap();
+        path.display().to_string()
+    };
+    let complete: String = (0..5).flat_map(|u| (u + 1..5).map(move |v| format!("{u} {v}\n"))).collect();
+    let complete = path("complete.txt", &complete);
+    let walk = json(&format!("account rumor --graph {complete} --curious-peers 3,4 --muting 0"));
+    assert!((number(&walk, "/delta") - 0.4).abs() < 1e-9 && number(&walk, "/steps/at_least") > 0.4 - 1e-9);
+    let crowd = json("account rumor --nodes 5 --curious 2 --muting 0.6");
+    let found = json(&format!("account rumor --graph {complete} --curious-peers 3,4 --muting 0.6"));
+    assert!(number(&found, "/steps/at_most") >= number(&crowd, "/sharp/at_zero/lower"), "{found}");
+    assert!(number(&found, "/steps/at_least") <= number(&crowd, "/sharp/at_zero/upper"), "{found}");
+    let named = path("named.txt", "ann bob\nbob cid\ncid dan\n");
+    let line = format!("account rumor --graph {named} --curious-peers cid --muting 0.3");
+    let text = String::from_utf8(sottovoce(&line).assert().success().get_output().stdout.clone()).unwrap();
+    assert!(text.contains("delta 1 ") && text.contains("ann") && text.contains("dan"), "{text}");
+    let pair = json(&format!("{line} --pair ann,bob"));
+    assert!(number(&pair, "/delta") < 0.9 && pair["steps"]["pairs"].as_array().unwrap().len() == 1, "{pair}");
+    let two = json(&format!("{line} --pair ann,bob --rumors 2"));
+    assert!(number(&two, "/delta") > number(&pair, "/delta"));
+    refused(&format!("{line} --pair ann"), &["`pair` is ann", "two peers"]);
+    refused(&format!("{line} --pair ann,cid"), &["not curious"]);
+    refused(&format!("{line} --rumors 2 --epsilon 1"), &["`rumors` is 2"]);
+    refused(&format!("{line} --churn 0.1"), &["`churn` is 0.1"]);
+    refused(&format!("account rumor --graph {named} --curious 1"), &["`muting` is missing"]);
+    refused("account rumor --peers 20 --muting 0.5 --drop 0.1", &["`drop` is 0.1"]);
+    refused("account rumor --peers 20 --muting 0.5 --pair 0,1", &["--graph"]);
+    refused("plan rumor --peers 100 --drop 0.1", &["`drop` is 0.1", "leave it out"]);
+}

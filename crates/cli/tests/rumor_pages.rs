@@ -147,3 +147,35 @@ fn one_figure_is_the_same_every_time_and_replaces_only_when_asked() {
     text(folder.path(), &format!("{one} --overwrite --quiet"));
     assert_eq!(fs::read(folder.path().join("out/results.json")).unwrap(), first);
 }
+
+#[test]
+fn a_rumour_by_messages_says_whether_it_survives() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ring.txt"), "a b\nb c\nc d\nd e\ne a\n").unwrap();
+    let found = json(
+        folder.path(),
+        "run rumor --peers 64 --muting 0.4 --drop 0.2 --clocks poisson --seeds 60 --out out --seed 3",
+    );
+    let count = |name: &str| found[name].as_u64().unwrap();
+    assert_eq!(count("everyone") + count("died") + count("unfinished"), 60);
+    let (low, high) = (found["low"].as_f64().unwrap(), found["high"].as_f64().unwrap());
+    let branching = found["branching"].as_f64().unwrap();
+    assert!((branching - 0.625).abs() < 1e-12 && low < branching && branching < high, "{found}");
+    assert!(found["guarantees"][0]["delta"].as_f64().unwrap() < 1.0);
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("Does it survive?") && !folder.path().join("out/attack.svg").exists());
+    let again = json(folder.path(), "run out/experiment.toml --no-report");
+    assert_eq!(again["each"], found["each"]);
+    let ring =
+        text(folder.path(), "run rumor --graph ring.txt --muting 0.6 --churn 0.2 --seeds 5 --no-report");
+    assert!(ring.contains("reached all 5 peers") && ring.contains("nothing is proven"), "{ring}");
+    let refused = |line: &str, parts: &[&str]| {
+        let said = flat(&sottovoce(folder.path(), line).assert().code(2).get_output().stderr);
+        assert!(parts.iter().all(|part| said.contains(part)), "{line}: {said}");
+    };
+    refused("run rumor --graph ring.txt", &["`muting` is missing"]);
+    refused("run rumor --peers 64 --drop 1", &["`drop` is 1"]);
+    refused("run rumor --peers 64 --seeds 0", &["`seeds` is 0"]);
+    refused("run rumor --peers 64 --drop 0.1 --delta 0.3", &["`delta` is 0.3", "muting"]);
+    refused("run rumor --graph ring.txt --muting 0.5 --curious-peers z", &["`curious-peers` is z"]);
+}

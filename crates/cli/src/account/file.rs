@@ -61,7 +61,13 @@ impl File {
                     paper.figure
                 )
             }
-            Experiment::Rumor(rumor) => rumor::print(&rumor.rumor()?, 0.0, 1, global),
+            Experiment::Rumor(rumor) => rumor::account(
+                rumor,
+                &folder_of(&self.file),
+                &[],
+                (0.0, 1),
+                &Global { seed, ..global.clone() },
+            ),
         }
     }
 }

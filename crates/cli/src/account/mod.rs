@@ -5,6 +5,7 @@ mod file;
 mod learning;
 pub(crate) mod mechanism;
 pub(crate) mod rumor;
+pub(crate) mod rumor_graph;
 mod transcript;
 pub(crate) mod walk;
 

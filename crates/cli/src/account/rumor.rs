@@ -1,12 +1,15 @@
 //! `sottovoce account rumor`: how well the source of a rumour is hidden from curious peers.
 
 use std::fmt;
+use std::path::Path;
 
+use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::round_up;
 use sottovoce_views::rumor::{Account, Better, Method, Rumor, Spread};
 
+use super::rumor_graph::{self, down};
 use crate::Global;
 use crate::graph::real;
 use sottovoce::experiment;
@@ -15,10 +18,12 @@ use sottovoce::terms::Stated;
 const EXAMPLES: &str = "Examples:
   sottovoce account rumor --peers 100 --curious 10 --muting 0.1
   sottovoce account rumor --peers 100 --curious 10 --muting 0 --epsilon 1 --rumors 5 --json
+  sottovoce account rumor --graph friends.txt --curious-peers 3,17 --muting 0.2
 
 An active peer tells a peer drawn among all (itself included), stays active with probability S, and whoever is told becomes
 active. With --muting 0 the rumour walks (most private), with --muting 1 it is pushed (fastest). Curious peers log, in order,
-who tells them and whom they tell. The proofs, and what they do not cover, are in docs/theorems/rumor-source.md.";
+who tells them and whom they tell. On a graph only neighbours tell each other, and the loss of each pair of sources is computed.
+The proofs, and what they do not cover, are in docs/theorems/rumor-source.md and rumor-graphs.md.";
 
 /// Arguments of `account rumor`.
 #[derive(Debug, Args)]
@@ -32,6 +37,9 @@ pub(crate) struct RumorArgs {
     /// Rumours of one and the same source.
     #[arg(long, value_name = "K", default_value = "1", value_parser = rumors, allow_negative_numbers = true)]
     rumors: u32,
+    /// Two sources on a graph, separated by a comma (default: all pairs).
+    #[arg(long, value_name = "U,V", value_delimiter = ',', requires = "graph")]
+    pair: Vec<String>,
 }
 
 fn rumors(text: &str) -> Result<u32, String> {
@@ -40,27 +48,57 @@ fn rumors(text: &str) -> Result<u32, String> {
 
 impl RumorArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        print(&self.rumor.rumor()?, self.epsilon, self.rumors, global)
+        account(&self.rumor, Path::new(""), &self.pair, (self.epsilon, self.rumors), global)
     }
 }
 
+/// How well the source is hidden: among neighbours, or where everyone can reach everyone.
+pub(super) fn account(
+    asked: &experiment::Rumor,
+    folder: &Path,
+    pair: &[String],
+    question: (f64, u32),
+    global: &Global,
+) -> anyhow::Result<()> {
+    if asked.graph.is_some() {
+        return rumor_graph::print(asked, folder, pair, question, global);
+    }
+    if let Some(drop) = asked.drop {
+        bail!(
+            "`drop` is {drop}: losses are accounted for on a graph, or of a run (`run rumor`); leave it out"
+        );
+    }
+    print(&asked.rumor()?, question.0, question.1, global)
+}
+
 /// Prints how well the source is hidden.
-pub(super) fn print(rumor: &Rumor, epsilon: f64, rumors: u32, global: &Global) -> anyhow::Result<()> {
+fn print(rumor: &Rumor, epsilon: f64, rumors: u32, global: &Global) -> anyhow::Result<()> {
     let account = rumor.account(epsilon, rumors)?;
+    let (delta, by) = promised(&account);
     let statement = format!(
-        "epsilon = {} at delta <= {} against {}, for {} ({}); {}, for one telling at a time",
+        "epsilon = {} at delta <= {} against {}, for {} ({}); {}{by}, for one telling at a time",
         account.epsilon,
-        round_up(account.delta),
+        round_up(delta),
         account.adversary,
         account.unit,
         account.adjacency,
         account.standing
     );
     let guarantees = vec![
-        Stated::of_source("tellings one at a time", account.epsilon, account.delta),
+        Stated::of_source("tellings one at a time", account.epsilon, delta),
         Stated::of_source("tellings in rounds", account.epsilon, account.rounds.delta),
     ];
     global.print(&RumorAccount { account, statement, guarantees })
+}
+
+/// The delta that is promised, and by what. Of push nothing below 1 is published (Theorem 4), and ours holds; else it is the published one, which ours never exceeds.
+fn promised(account: &Account) -> (f64, &'static str) {
+    let ours = account.sharp.as_ref().map_or(account.improved.delta, |sharp| sharp.delta);
+    match account.muting == 1.0 {
+        true if ours < account.delta => (ours, " by our bound (Theorem 4 promises nothing of push)"),
+        true => (account.delta, " as Theorem 4 has it"),
+        false => (account.delta, ""),
+    }
 }
 
 /// What `account rumor` found.
@@ -85,7 +123,7 @@ impl fmt::Display for RumorAccount {
         writeln!(
             f,
             "The source is hidden up to delta {} at epsilon {}; no attack names it with probability above {}\n",
-            round_up(found.delta),
+            round_up(promised(found).0),
             found.epsilon,
             round_up(found.improved_posterior_at_most)
         )?;
@@ -116,10 +154,11 @@ fn row(f: &mut fmt::Formatter<'_>, name: &str, delta: f64, uncertainty: f64) -> 
 
 /// Where the published row comes from.
 fn printed(found: &Account) -> &'static str {
-    match (found.muting == 0.0, found.epsilon == 0.0) {
-        (true, _) => "published (Theorem 5)",
-        (false, true) => "published (Theorems 7 and 8)",
-        (false, false) => "published, chord to n / (1 - s)",
+    match (found.muting == 0.0, found.muting == 1.0, found.epsilon == 0.0) {
+        (true, ..) => "published (Theorem 5)",
+        (_, true, _) => "published (Theorem 4)",
+        (.., true) => "published (Theorems 7 and 8)",
+        _ => "published, chord to n / (1 - s)",
     }
 }
 
@@ -143,11 +182,6 @@ fn note(found: &Account) -> String {
         }
         _ => format!("({})", found.sharp_reason),
     }
-}
-
-/// Six significant digits, never rounded up.
-fn down(value: f64) -> String {
-    round_up(-value).trim_start_matches('-').to_owned()
 }
 
 fn spreading(spread: Option<Spread>) -> String {

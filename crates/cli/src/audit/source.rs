@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use sottovoce::names::Names;
+use sottovoce::rumor::{drawn, listeners};
 use sottovoce_audit::source::{Pace, Setting, Sight, distinguish, precision, silence, vote, worst_pair};
-use sottovoce_protocol::rumor::{Chance, Start};
-use sottovoce_simulator::rumor::{Among, Curious, Dice, Rules};
+use sottovoce_protocol::rumor::Start;
+use sottovoce_simulator::rumor::{Among, Rules};
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
-use sottovoce_views::rumor::{Course, Rumor};
+use sottovoce_views::rumor::{Course, MOST_HONEST, OnGraph, Question, Rumor};
 
 use sottovoce::experiment::graph::peer;
 
@@ -28,8 +29,8 @@ const EXAMPLES: &str = "Examples:
 
 Rumours are started many times, and three attackers listen with the curious peers: the first names the first suspect heard, the second
 lets the first peers heard of several rumours vote, the third tells two sources apart. What the third achieves is a lower bound on
-delta that holds with the stated confidence. Among all peers it must not exceed the proven delta; on a graph, for which there is no
-theorem, it is the answer. Exit code 0: the claims stand. 1: one does not.";
+delta that holds with the stated confidence. It must not exceed the proven delta, which on a graph is computed for the two sources; where
+no theorem applies (a clock, a delayed start, very large graphs) it is the answer. Exit code 0: the claims stand. 1: one does not.";
 
 /// Arguments of `audit source`.
 #[derive(Debug, Args)]
@@ -113,7 +114,8 @@ impl Source {
         let graph = self.graph.as_deref().map(|path| read_graph(path, self.format)).transpose()?;
         let among = graph.as_ref().map_or(Among::Everyone(self.nodes.unwrap_or(0)), Among::Graph);
         among.check()?;
-        let curious = self.listeners(graph.as_ref(), among.peers(), global.seed)?;
+        let count = self.curious.unwrap_or(0);
+        let curious = listeners(&self.curious_peers, count, graph.as_ref(), among.peers(), global.seed)?;
         let setting = Setting {
             among,
             rules: self.rules()?,
@@ -154,21 +156,6 @@ impl Source {
         Ok(Rules { start, drop: self.drop, repeated: self.repeated, ..Rules::new(self.muting)? })
     }
 
-    fn listeners(&self, graph: Option<&Graph>, peers: usize, seed: u64) -> anyhow::Result<Curious> {
-        match (self.curious, graph) {
-            (Some(count), None) => Ok(Curious::last(count, peers)?),
-            (Some(count), Some(_)) => {
-                // Refused where there are too many, before any are drawn.
-                Curious::last(count, peers)?;
-                Ok(Curious::new(&draw(count, &(0..peers).collect::<Vec<_>>(), seed, 1), peers)?)
-            }
-            (None, _) => {
-                let named = self.curious_peers.iter().map(|name| peer("curious-peers", name, graph, peers));
-                Ok(Curious::new(&named.collect::<Result<Vec<_>, _>>()?, peers)?)
-            }
-        }
-    }
-
     fn attack(
         &self,
         setting: &Setting<'_>,
@@ -198,7 +185,7 @@ impl Source {
         let names = graph.map(Names::of_graph).unwrap_or_default();
         let listeners: Vec<usize> =
             (0..setting.among.peers()).filter(|&peer| setting.curious.has(peer)).collect();
-        let bounds = self.bounds(setting, suspects.len())?;
+        let bounds = self.bounds(setting, graph, pair, suspects.len())?;
         Ok(Finding {
             suspects: suspects.len(),
             rumors: self.rumors,
@@ -238,7 +225,7 @@ impl Source {
                     honest.len()
                 )
             }
-            Some(count) => Ok(draw(count, &honest, seed, 2)),
+            Some(count) => Ok(drawn(count, &honest, seed, 2)),
             None => Ok(honest),
         }
     }
@@ -260,25 +247,31 @@ impl Source {
     }
 
     /// What theorems promise here, if any does.
-    fn bounds(&self, setting: &Setting<'_>, suspects: usize) -> anyhow::Result<Option<Bounds>> {
-        if !matches!(setting.among, Among::Everyone(_)) || self.delayed_start {
+    fn bounds(
+        &self,
+        setting: &Setting<'_>,
+        graph: Option<&Graph>,
+        pair: (usize, usize),
+        suspects: usize,
+    ) -> anyhow::Result<Option<Bounds>> {
+        let timed = setting.sight == Sight::Everything;
+        if self.delayed_start {
             return Ok(None);
         }
-        let rumor = Rumor::new(setting.among.peers(), setting.curious.count(), self.muting)?;
-        let timed = setting.sight == Sight::Everything;
-        let course = Course { rounds: self.rounds, timed, lossy: self.drop > 0.0 };
-        Ok(Some(Bounds::new(rumor.proven(self.epsilon, course)?, suspects)))
+        let Some(graph) = graph else {
+            let rumor = Rumor::new(setting.among.peers(), setting.curious.count(), self.muting)?;
+            let course = Course { rounds: self.rounds, timed, lossy: self.drop > 0.0 };
+            return Ok(Some(Bounds::new(rumor.proven(self.epsilon, course)?, suspects)));
+        };
+        if timed || setting.curious.honest().len() > MOST_HONEST {
+            return Ok(None);
+        }
+        // Who notices a loss and tries again has told nobody: that is no step at all.
+        let drop = if self.repeated { 0.0 } else { self.drop };
+        let rumor = OnGraph::new(graph, &setting.curious.members(), self.muting, drop)?;
+        let ask = |epsilon, pair| rumor.hidden(&Question { epsilon, rounds: self.rounds, pair });
+        // Two sources are told apart no better than they can be; any source, no better than the worst two.
+        let (two, worst) = (ask(self.epsilon, Some(pair))?, ask(0.0, None)?);
+        Ok(Some(Bounds::new(two.proven(worst.at_most), suspects)))
     }
-}
-
-/// So many of the peers, all equally likely.
-fn draw(count: usize, peers: &[usize], seed: u64, purpose: u64) -> Vec<usize> {
-    let mut peers = peers.to_vec();
-    let mut dice = Dice::new(seed, u64::MAX - purpose, purpose);
-    for i in 0..count.min(peers.len()) {
-        let other = i + dice.below(peers.len() - i);
-        peers.swap(i, other);
-    }
-    peers.truncate(count);
-    peers
 }

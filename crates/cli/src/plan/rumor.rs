@@ -42,6 +42,7 @@ pub(super) fn plan(asked: &Rumor, seed: u64, out: &Out, global: &Global) -> anyh
     if let Some(muting) = asked.muting {
         bail!("`muting` is {muting}: it is what a plan chooses; leave it out, or account for it");
     }
+    asked.refuse(&[], "a plan is for peers who can all reach each other and lose nothing; leave it out")?;
     let (peers, curious) = (asked.peers, asked.curious());
     let delta = asked.delta.unwrap_or(2.0 * curious as f64 / peers as f64);
     let found = plan::rumor(peers, curious, delta)?;

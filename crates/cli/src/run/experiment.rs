@@ -13,6 +13,7 @@ use sottovoce_papers::Options;
 
 use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
+use crate::graph::source::said;
 use crate::output::note;
 use crate::{Global, input};
 
@@ -38,7 +39,7 @@ pub(super) const HAPPENED: &str = "who released what, and who sent what to whom"
 pub(super) struct File {
     /// The experiment.
     file: PathBuf,
-    /// Runs with so many seeds, instead of what the file says (averaging).
+    /// Runs with so many seeds, instead of what the file says.
     #[arg(long, value_name = "K")]
     seeds: Option<usize>,
     #[command(flatten)]
@@ -51,8 +52,9 @@ impl File {
         match (&mut experiment, self.seeds) {
             (Experiment::Averaging(averaging), Some(seeds)) => averaging.seeds = Some(seeds),
             (Experiment::Learning(learning), Some(seeds)) => learning.seeds = Some(seeds),
+            (Experiment::Rumor(rumor), Some(seeds)) => rumor.seeds = Some(seeds),
             (_, Some(seeds)) => {
-                bail!("`seeds` is {seeds}: averaging and learning run under several seeds; leave it out")
+                bail!("`seeds` is {seeds}: figures have seeds of their own; leave it out")
             }
             (_, None) => {}
         }
@@ -78,6 +80,7 @@ pub(super) fn execute(
                 Options { seed, quick: paper.quick, data: paper.data.as_ref().map(|data| folder.join(data)) };
             reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
         }
+        Experiment::Rumor(rumor) if rumor.is_networked() => survive(rumor, folder, seed, place, global),
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }
 }
@@ -171,5 +174,36 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
         }
         None => Vec::new(),
     };
+    global.print(&Printed { found, report: out, files })
+}
+
+/// A rumour by messages: whether it survives.
+fn survive(
+    experiment: &Rumor,
+    folder: &Path,
+    seed: u64,
+    place: &Place,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let out = place.folder()?;
+    if let Some(out) = &out {
+        RumorReport::free(out, place.overwrite)?;
+        store::check(out, &[EXPERIMENT], place.overwrite)?;
+    }
+    let _waiting = global.waiting("spreading");
+    let bar = global.progress(experiment.seeds.unwrap_or(100), "spreading");
+    let mut found = rumor::survive(experiment, folder, seed, || bar.inc(1))?;
+    bar.finish_and_clear();
+    said(found.notes.0.as_ref(), &found.notes.1);
+    let mut files = Vec::new();
+    if let Some(out) = &out {
+        global.sign(&mut found.report.provenance);
+        found.report.provenance.seed = Some(seed);
+        found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
+        let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
+        let mut all = global.headed_files(found.report.files()?, seed)?;
+        all.push((EXPERIMENT.into(), whole.from_anywhere(folder).to_toml()?.into_bytes()));
+        files = store::write(out, &all, place.overwrite)?;
+    }
     global.print(&Printed { found, report: out, files })
 }

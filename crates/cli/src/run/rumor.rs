@@ -12,7 +12,9 @@ use crate::Global;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce run rumor\n  sottovoce run rumor --peers 4096 --curious 400 --delta 0.2 --out my-report\n  \
-                  sottovoce run rumor --muting 1 --no-report --json"
+                  sottovoce run rumor --muting 1 --no-report --json\n  \
+                  sottovoce run rumor --peers 256 --muting 0.5 --drop 0.1 --clocks poisson --seeds 200\n  \
+                  sottovoce run rumor --graph friends.txt --muting 0.6 --churn 0.2 --acknowledge"
 )]
 // The experiment within has the same name.
 #[group(skip)]

@@ -32,6 +32,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 1 --order 8 --expected 50"),
     ("account rumor", "account rumor --peers 100 --curious 10 --muting 0.1"),
     ("account rumor", "account rumor --peers 100 --curious 99 --muting 1"),
+    ("account rumor", "account rumor --graph GRAPH --curious-peers 3 --muting 0.3 --drop 0.1"),
+    ("account rumor", "account rumor --graph NAMED --curious-peers c --muting 0 --epsilon 0.5 --pair a,b"),
     ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --table --epsilon 1"),
     ("account mechanism", "account mechanism --gaussian --noise-multiplier 2 --delta 0"),
     (
@@ -88,6 +90,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "run averaging --graph GRAPH --steps 2 --distance hops --within 1=4 --farther 2 --no-report",
     ),
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
+    ("run rumor", "run rumor --peers 32 --muting 0.5 --drop 0.1 --seeds 5 --out OUT-survival"),
+    ("run rumor", "run rumor --graph NAMED --muting 0.5 --churn 0.1 --clocks poisson --seeds 3 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
     ("compare", "compare OUT-averaging OUT-averaging"),

@@ -101,6 +101,10 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
     pub muting: Option<f64>,
+    /// Probability that a message is lost (default: 0.1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "P", allow_negative_numbers = true))]
+    pub drop: Option<f64>,
     /// Number of terms r of a bound (default: 2).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "R"))]
@@ -256,6 +260,13 @@ impl Inputs {
         let muting = self.muting.unwrap_or(default);
         require((0.0..=1.0).contains(&muting), "muting", muting, "give a probability from 0 to 1")?;
         Ok(muting)
+    }
+
+    /// A probability of losing a message.
+    pub(super) fn drop(&self) -> Result<f64> {
+        let drop = self.drop.unwrap_or(0.1);
+        require((0.0..1.0).contains(&drop), "drop", drop, "give a probability from 0 to below 1")?;
+        Ok(drop)
     }
 
     /// The number of terms.

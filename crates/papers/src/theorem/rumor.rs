@@ -1,8 +1,10 @@
 //! Who started this rumor? (Bellet, Guerraoui and Hendrikx, 2020.) The page `docs/theorems/rumor-source.md` proves and sharpens it.
 
+use sottovoce_audit::source::Share;
 use sottovoce_privacy::Standing;
 use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
-use sottovoce_views::rumor::Rumor;
+use sottovoce_views::parallel;
+use sottovoce_views::rumor::{Rumor, few_messages, survival, survival_at_most};
 
 use super::{Answer, Inputs, Statement};
 use crate::{Result, require};
@@ -29,6 +31,12 @@ pub(super) static STATEMENTS: &[Statement] = &[
         "How soon many messages are sent",
         &["peers", "muting", "multiple", "runs", "probability"],
         theorem_9,
+    ),
+    Statement::new(
+        "remark-losses",
+        "A rumour survives losses that are smaller than its muting parameter",
+        &["peers", "muting", "drop", "runs"],
+        remark_losses,
     ),
 ];
 
@@ -156,7 +164,10 @@ fn theorem_9(inputs: &Inputs) -> Result<Answer> {
         least_sent = if sent < least_sent { sent } else { least_sent };
     }
     let share = reached as f64 / runs as f64;
-    Ok(Answer::new(says, Standing::Published)
+    let fails = few_messages(n, s, rounds as usize, needed);
+    let standing =
+        if fails.is_some_and(|fails| fails <= failure) { Standing::Proven } else { Standing::Published };
+    let answer = Answer::new(says, standing)
         .case("n", n as f64, "peers")
         .case("s", s, "probability of staying active after a telling")
         .case("C", multiple, "multiple of n ln n")
@@ -167,5 +178,47 @@ fn theorem_9(inputs: &Inputs) -> Result<Answer> {
         .truth("share", share, "of simulations in which so many were sent in time")
         .truth("least sent", least_sent, "messages in the slowest of them, in the theorem's rounds")
         .truth("needed", most, "rounds that the slowest of those that got there needed")
-        .holds(share >= 1.0 - failure))
+        .holds(share >= 1.0 - failure);
+    Ok(match fails {
+        Some(fails) => answer
+            .truth("proven", 1.0 - fails, "probability that so many are sent in time, at least, for this n")
+            .note("Proven for this number of peers by the chain of how many are active, from its exponential moments."),
+        None => answer.note("For 512 peers or fewer the probability is also proven."),
+    })
+}
+
+/// Section 6.1: a branching process, and simulations of a whole crowd.
+fn remark_losses(inputs: &Inputs) -> Result<Answer> {
+    let says = "With s = 0 a single lost message ends a rumour; with s > 0 it is unlikely that it stops because of lost messages as long as s is larger than the \
+                probability of losing one. It remains somewhat sensitive to messages lost in the first few steps.";
+    let (n, s, drop) = (inputs.graph.peers.unwrap_or(1000), inputs.muting(0.5)?, inputs.drop()?);
+    require((2..=100_000).contains(&n), "peers", n, "it is simulated: give a number from 2 to 100,000")?;
+    require(s > 0.0 || n <= 10_000, "peers", n, "a walk takes long: give 10,000 at most")?;
+    let (runs, rules) = (inputs.runs()?, Rules { drop, ..Rules::new(s)? });
+    let reached = |run: usize| -> Result<bool> {
+        let mut crowd = Crowd::new(Among::Everyone(n), rules, 0, Dice::new(0, run as u64, 0))?;
+        while crowd.active() > 0 && crowd.informed() < n {
+            crowd.silent_round();
+        }
+        Ok(crowd.informed() == n)
+    };
+    let reached = parallel::map(runs, reached, |_| ()).into_iter().collect::<Result<Vec<bool>>>()?;
+    let share = Share::of(&reached);
+    let ((low, high), expected) = (share.interval(0.999), survival(s, drop));
+    Ok(Answer::new(says, Standing::Published)
+        .case("n", n as f64, "peers")
+        .case("s", s, "probability of staying active after a telling")
+        .case("loss", drop, "probability that a message is lost")
+        .case("runs", runs as f64, "simulations")
+        .printed("s - loss", s - drop, "survival is likely where this is positive")
+        .truth("survival", expected, "probability among endlessly many peers (a branching process)")
+        .truth("at most", survival_at_most(n, s, drop), "probability that all n learn, proven")
+        .truth("share", share.estimate(), "of simulations in which everyone learned")
+        .truth("low", low, "Clopper and Pearson's limit from below, with 99.9 % confidence")
+        .truth("high", high, "and from above")
+        .holds(s <= drop || drop == 0.0 || low > 0.5)
+        .note(
+            "Where s > loss > 0 it dies with probability (1 - s) loss/(s (1 - loss)), almost always at its beginning; where s <= loss > 0 it dies for certain \
+             in an endless crowd.",
+        ))
 }

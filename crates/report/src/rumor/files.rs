@@ -41,11 +41,21 @@ impl RumorReport {
         let mut files = vec![("report.html".into(), self.html().into_bytes())];
         files.extend(self.spread().files("spread")?);
         files.extend(self.course_chart().files("course")?);
-        files.extend(self.trade_chart().files("privacy-and-speed")?);
-        files.extend(self.attack_chart().files("attack")?);
+        if !self.trade.is_empty() {
+            files.extend(self.trade_chart().files("privacy-and-speed")?);
+        }
+        if !self.suspicions.is_empty() {
+            files.extend(self.attack_chart().files("attack")?);
+        }
         files.push(("course.csv".into(), self.csv().into_bytes()));
         files.push(("report.json".into(), serde_json::to_vec(self)?));
         Ok(files)
+    }
+
+    /// Whether there is something to be seen in a file.
+    pub(super) fn has(&self, name: &str) -> bool {
+        !(self.trade.is_empty() && name.starts_with("privacy-and-speed")
+            || self.suspicions.is_empty() && name.starts_with("attack"))
     }
 
     /// The course, one line for each round.

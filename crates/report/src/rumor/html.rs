@@ -37,7 +37,8 @@ impl RumorReport {
     /// ([`RumorReport::check`]) the page says so instead.
     pub fn html(&self) -> String {
         let further = self.beside.iter().map(|(name, what)| (name.as_str(), what.as_str()));
-        let beside: Vec<(&str, &str)> = FILES[1..].iter().copied().chain(further).collect();
+        let drawn = FILES[1..].iter().copied().filter(|(name, _)| self.has(name));
+        let beside: Vec<(&str, &str)> = drawn.chain(further).collect();
         let frame = Frame {
             title: &self.title,
             headline: &self.headline,
@@ -47,7 +48,9 @@ impl RumorReport {
             files: &beside,
             provenance: &self.provenance,
         };
-        let sections = || self.spread_section() + &self.trade_section() + &self.attack_section();
+        let sections = || {
+            self.spread_section() + &self.survival_section() + &self.trade_section() + &self.attack_section()
+        };
         frame.page(self.check(), String::new, sections, || self.data())
     }
 
@@ -67,7 +70,11 @@ impl RumorReport {
             shell::figure(&self.crowd().embedded("crowd"), ""),
             shell::figure(
                 &self.course_chart().embedded("course"),
-                "Shares of peers after each round, in this run and as the mean dynamics predict."
+                if self.predicted.is_empty() {
+                    "Shares of peers after each round, in this run."
+                } else {
+                    "Shares of peers after each round, in this run and as the mean dynamics predict."
+                }
             ),
             self.multiples(),
         )

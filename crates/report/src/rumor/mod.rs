@@ -43,6 +43,9 @@ pub struct RumorReport {
     pub trade: Vec<Trade>,
     /// The run's own.
     pub chosen: Trade,
+    /// Whether it survives, where anything could be lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub survival: Option<Survival>,
     /// What was attacked and how.
     pub attack: String,
     /// How often it found the source, by how many were suspected.
@@ -111,6 +114,17 @@ pub struct Trade {
     pub delta: f64,
     /// The same as the paper's table prints it.
     pub printed: f64,
+}
+
+/// Whether a rumour survives a network that loses messages, over many runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Survival {
+    /// What came of it, in sentences.
+    pub text: Vec<String>,
+    /// Numbers: labels and values.
+    pub rows: Vec<(String, String)>,
+    /// The share of all peers who knew at the end of each run.
+    pub knew: Vec<f64>,
 }
 
 /// How often the source was found among so many suspects.

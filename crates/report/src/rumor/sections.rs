@@ -8,6 +8,20 @@ const COLUMNS: [&str; 6] =
     ["Suspects", "Source found", "Interval", "Guessing", "No attack exceeds", "Bound 1/(1 + c)"];
 
 impl RumorReport {
+    pub(super) fn survival_section(&self) -> String {
+        let Some(survival) = &self.survival else { return String::new() };
+        let text = shell::paragraphs(&survival.text);
+        let rows: Vec<Vec<String>> =
+            survival.rows.iter().map(|(label, value)| vec![label.clone(), value.clone()]).collect();
+        let caption = "How many knew in the end, run by run, in order.";
+        let figure = shell::figure(&self.survival_chart(survival).embedded("survived"), caption);
+        format!(
+            "<section id=\"survival\">\n<h2>Does it survive?</h2>\n<div class=\"pair\">\n{figure}\
+             <div class=\"beside\">{text}</div></div>\n{}</section>\n",
+            shell::table("survival-table", &["", ""], &rows)
+        )
+    }
+
     pub(super) fn trade_section(&self) -> String {
         if self.trade.is_empty() {
             return String::new();

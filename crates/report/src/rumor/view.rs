@@ -1,6 +1,6 @@
 //! The charts of a rumour's report.
 
-use super::{RumorReport, Suspicion, Trade};
+use super::{RumorReport, Survival, Suspicion, Trade};
 use crate::chart::{Chart, Curve, Series};
 use crate::colour::Ink;
 use crate::frame::Axis;
@@ -38,6 +38,19 @@ impl RumorReport {
         let line = Shape::line(vec![chart.place((now, 0.0)), chart.place((now, 1.0))]);
         picture.add(line.stroke(Ink::Accent, 1.4).with("class", "now").with("aria-hidden", "true"));
         picture
+    }
+
+    /// How many knew at the end of each run, those who knew least first.
+    pub(super) fn survival_chart(&self, survival: &Survival) -> Picture {
+        let mut knew = survival.knew.clone();
+        knew.sort_unstable_by(f64::total_cmp);
+        let points = (1..).map(f64::from).zip(knew.iter().copied()).collect();
+        let x = Axis::whole("run, in order").range(0.0, knew.len() as f64 + 1.0);
+        let y = Axis::linear("share who knew in the end").range(0.0, 1.0);
+        let curves = vec![Curve::points(named("runs", points))];
+        let mut chart = Chart::new("How many knew in the end", x, y, curves);
+        chart.size = (480.0, 380.0);
+        chart.picture()
     }
 
     /// Loss against spreading time, the muting parameter along the curve.

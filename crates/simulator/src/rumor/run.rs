@@ -70,6 +70,12 @@ pub struct RumorOutcome {
     pub learned: Vec<Vec<Option<f64>>>,
     /// For each rumour: peers still passing it on, and tellings under way.
     pub active: Vec<usize>,
+    /// Who passes on a rumour at the end, or is about to.
+    #[serde(skip)]
+    pub still: Vec<Peer>,
+    /// Who told, and when, in seconds: every attempt, heard or not, of any rumour.
+    #[serde(skip)]
+    pub tellings: Vec<(f64, Peer)>,
     /// Messages sent, acknowledgements included.
     pub sent: u64,
     /// Of these, lost on the way or at a peer who was not there.
@@ -159,6 +165,8 @@ impl RumorOutcome {
         Self {
             learned: vec![vec![None; peers]; rumors],
             active: vec![0; rumors],
+            still: Vec::new(),
+            tellings: Vec::new(),
             sent: 0,
             lost: 0,
             seen: BTreeMap::new(),
@@ -172,13 +180,17 @@ impl RumorOutcome {
     pub fn of(ended: Ended<Teller, RumorWorld<'_>>) -> Self {
         let mut outcome = ended.world.outcome;
         for (id, active) in outcome.active.iter_mut().enumerate() {
-            let tellers = ended.machines.iter().zip(&ended.alive);
-            *active = tellers.filter(|(teller, alive)| **alive && teller.is_active(id as Id)).count();
+            let tellers = ended.machines.iter().zip(&ended.alive).enumerate();
+            let telling = tellers.filter(|(_, (teller, alive))| **alive && teller.is_active(id as Id));
+            let before = outcome.still.len();
+            outcome.still.extend(telling.map(|(peer, _)| peer));
+            *active = outcome.still.len() - before;
         }
         // Whoever is about to be told will be active.
         for message in ended.underway.iter().filter(|message| ended.alive[message.to]) {
             if let Message::Tell { told, .. } = &*message.message {
                 outcome.active[told.id as usize] += 1;
+                outcome.still.push(message.to);
             }
         }
         (outcome.sent, outcome.lost) = (ended.traffic.sent, ended.traffic.lost);
@@ -219,6 +231,11 @@ impl World<Teller> for RumorWorld<'_> {
 
     fn step(&mut self, step: &Step<'_, Teller>) {
         self.outcome.transcript.step(step);
+        for (_, message) in step.sends() {
+            if let Message::Tell { .. } = message {
+                self.outcome.tellings.push((step.time.as_secs_f64(), step.peer));
+            }
+        }
         for note in step.notes() {
             if let Note::Learned { id } = note {
                 let seconds = step.time.as_secs_f64();

@@ -35,7 +35,7 @@ pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLea
 pub use network::NetworkSpec;
 pub use paper::Paper;
 pub use planned::{Chosen, Coalition};
-pub use rumor::Rumor;
+pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
 pub use values::{Range, Values, ValuesSpec};
@@ -140,7 +140,7 @@ impl Experiment {
                 whole(&mut learning.task.data);
                 whole(&mut learning.task.bounds);
             }
-            Self::Rumor(_) => {}
+            Self::Rumor(rumor) => whole(&mut rumor.graph),
             Self::Paper(paper) => whole(&mut paper.data),
         }
         same

@@ -138,6 +138,7 @@ impl Experiment {
             curious: Some(plan.curious),
             delta: None,
             muting,
+            ..Rumor::default()
         })
     }
 }

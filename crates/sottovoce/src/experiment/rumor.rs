@@ -1,12 +1,19 @@
 //! A rumour spreads, and nobody can tell who began.
 
+use std::path::{Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
+use sottovoce_protocol::rumor::Clock;
 use sottovoce_views::rumor as views;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::graph::{GraphFile, Place};
 use crate::rumor::{Privacy, Settings};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
+
+/// Number of peers where nothing is said.
+const PEERS: usize = 1024;
 
 /// How many peers, how many of them curious, and how private or fast.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,17 +39,99 @@ pub struct Rumor {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true))]
     pub muting: Option<f64>,
+    /// Graph file: only neighbours tell each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "FILE", conflicts_with_all = ["peers", "delta"]))]
+    pub graph: Option<PathBuf>,
+    /// Format of the graph file, where its ending does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "FORMAT", requires = "graph", value_parser = super::graph::formats()))]
+    pub format: Option<String>,
+    /// Which peers of the graph are curious, separated by commas (default: drawn at random).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "flags",
+        arg(
+            long,
+            value_name = "V,...",
+            value_delimiter = ',',
+            requires = "graph",
+            conflicts_with = "curious"
+        )
+    )]
+    pub curious_peers: Vec<String>,
+    /// When active peers tell: in rounds, or by Poisson clocks of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_enum, value_name = "CLOCKS"))]
+    pub clocks: Option<Clocks>,
+    /// Probability that a message is dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "P", value_parser = real, allow_negative_numbers = true))]
+    pub drop: Option<f64>,
+    /// Share of the time for which a peer is away, ten rounds at a time on average: it tells nobody, and what it is told is lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "SHARE", value_parser = real, allow_negative_numbers = true))]
+    pub churn: Option<f64>,
+    /// Tellings are acknowledged, and repeated until they are.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "flags", arg(long))]
+    pub acknowledge: bool,
+    /// Runs with so many seeds, to see how often the rumour survives (default: 100, where anything can be lost).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true))]
+    pub seeds: Option<usize>,
+}
+
+/// When active peers tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Clocks {
+    /// All at once, round by round.
+    Rounds,
+    /// After exponential times of mean one round, each for itself.
+    Poisson,
+}
+
+impl From<Clocks> for Clock {
+    fn from(clocks: Clocks) -> Self {
+        match clocks {
+            Clocks::Rounds => Self::Rounds,
+            Clocks::Poisson => Self::Poisson,
+        }
+    }
 }
 
 impl Default for Rumor {
     fn default() -> Self {
-        Self { seed: None, peers: 1024, curious: None, delta: None, muting: None }
+        Self {
+            seed: None,
+            peers: PEERS,
+            curious: None,
+            delta: None,
+            muting: None,
+            graph: None,
+            format: None,
+            curious_peers: Vec::new(),
+            clocks: None,
+            drop: None,
+            churn: None,
+            acknowledge: false,
+            seeds: None,
+        }
     }
 }
 
 impl Rumor {
-    /// What is run, with this seed.
+    /// What is run, with this seed, where everyone can reach everyone and nothing is lost.
     pub fn settings(&self, seed: u64) -> Result<Settings> {
+        self.refuse(&[], "it is for `run rumor` (a graph also for `account rumor`); leave it out here")?;
+        self.crowd(seed)
+    }
+
+    /// The same for a network in which something may be lost.
+    pub(crate) fn crowd(&self, seed: u64) -> Result<Settings> {
         let privacy = match (self.muting, self.delta) {
             (Some(muting), Some(delta)) => {
                 let remedy = format!("muting is given too ({muting}); give one of them");
@@ -53,6 +142,58 @@ impl Rumor {
             (None, None) => Privacy::TwiceTheBest,
         };
         Ok(Settings { nodes: self.peers, curious: Some(self.curious()), privacy, seed })
+    }
+
+    /// Refuses what was said of the network, but for these fields.
+    pub fn refuse(&self, but: &[&str], remedy: &str) -> Result<()> {
+        let given = self.network().into_iter().find(|(field, _)| !but.contains(field));
+        match given {
+            Some((field, value)) => Err(Error::parameter(field, value, remedy)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether anything is said of the network: then it is run by messages, and may die.
+    pub fn is_networked(&self) -> bool {
+        !self.network().is_empty()
+    }
+
+    /// What is said of the network: fields and values.
+    fn network(&self) -> Vec<(&'static str, String)> {
+        let text = |path: &PathBuf| path.display().to_string();
+        let clocks = self.clocks.map(|clocks| if clocks == Clocks::Rounds { "rounds" } else { "poisson" });
+        [
+            ("graph", self.graph.as_ref().map(text)),
+            ("format", self.format.clone()),
+            ("curious-peers", (!self.curious_peers.is_empty()).then(|| self.curious_peers.join(","))),
+            ("clocks", clocks.map(str::to_owned)),
+            ("drop", self.drop.map(|drop| drop.to_string())),
+            ("churn", self.churn.map(|churn| churn.to_string())),
+            ("acknowledge", self.acknowledge.then(|| "given".to_owned())),
+            ("seeds", self.seeds.map(|seeds| seeds.to_string())),
+        ]
+        .into_iter()
+        .filter_map(|(field, value)| Some((field, value?)))
+        .collect()
+    }
+
+    /// The graph, if there is one; names of files begin in `folder`.
+    pub fn place(&self, folder: &Path) -> Result<Option<Place>> {
+        let file =
+            GraphFile { file: self.graph.clone(), format: self.format.clone(), ..GraphFile::default() };
+        let place = file.read(folder, 0)?;
+        if let Some(nodes) = place.as_ref().map(|place| place.graph.nodes()) {
+            let remedy = format!("the graph has {nodes}; leave it out");
+            require(self.peers == PEERS || self.peers == nodes, "peers", self.peers, remedy)?;
+        } else {
+            require(
+                self.curious_peers.is_empty(),
+                "curious-peers",
+                self.curious_peers.join(","),
+                "they are named by a graph: give one, or their number as `curious`",
+            )?;
+        }
+        Ok(place)
     }
 
     /// How many are curious.

@@ -125,7 +125,7 @@ impl<'a> Run<'a> {
 }
 
 /// Peers in random order: all, or as many as are drawn, with the source and whom the curious hear first among them.
-fn dots(curious: &Curious, source: usize, heard: Option<usize>, dice: &mut Dice) -> Vec<Dot> {
+pub(super) fn dots(curious: &Curious, source: usize, heard: Option<usize>, dice: &mut Dice) -> Vec<Dot> {
     let mut peers: Vec<usize> = (0..curious.peers()).collect();
     let wanted = peers.len().min(DOTS);
     let mut marked: Vec<usize> = [Some(source), heard].into_iter().flatten().collect();
@@ -147,7 +147,7 @@ fn dots(curious: &Curious, source: usize, heard: Option<usize>, dice: &mut Dice)
 }
 
 /// At most [`FRAMES`] of them, evenly chosen, the first and the last among them.
-fn thinned(frames: Vec<Frame>) -> Vec<Frame> {
+pub(super) fn thinned(frames: Vec<Frame>) -> Vec<Frame> {
     let (last, step) = (frames.len() - 1, frames.len().div_ceil(FRAMES));
     let keep = |i: usize| i == last || i.is_multiple_of(step) && i + step / 2 <= last;
     frames.into_iter().enumerate().filter(|(i, _)| keep(*i)).map(|(_, frame)| frame).collect()

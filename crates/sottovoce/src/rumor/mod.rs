@@ -4,16 +4,23 @@
 //! | --- | --- |
 //! | `course` | the run that is shown |
 //! | `words` | guarantees and findings in sentences |
+//! | `network`, `survive` | a rumour by messages, with clocks, losses and peers who come and go: does it survive? |
+//! | `listeners` | who is curious |
 //! | `past` | a run that is over, from its transcript: what it revealed, and whom its listeners suspect |
 //!
 //! The run and the attacks go round by round: every active peer tells once, and whoever is told begins in the next round.
 
 mod course;
+mod listeners;
+mod network;
 mod past;
+mod survive;
 mod words;
 
 pub use course::kept_after;
+pub use listeners::{drawn, listeners};
 pub use past::{Revealed, Suspected, audit, reveal};
+pub use survive::{End, Ran, Survived, survive};
 
 use serde::Serialize;
 use sottovoce_audit::source::{Pace, Setting, Sight, precision};
@@ -297,6 +304,7 @@ impl Example {
             dots: course.dots,
             frames: course.frames,
             course: course.moments,
+            survival: None,
             beside: Vec::new(),
             provenance: Provenance { seed: Some(self.seed), ..Provenance::default() },
         };

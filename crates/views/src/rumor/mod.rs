@@ -9,6 +9,7 @@
 //!                 ├─► improved:  closed forms of ours, below them and equal to Theorem 5 at s = 0
 //!                 ├─► sharp:     the total variation of asynchronous tellings, certified from both sides
 //!                 └─► spread:    how many rounds and messages it takes
+//! OnGraph (graph, curious, s) ──► stopped where it is heard or branches; all active sets of a few peers
 //! ```
 //!
 //! Statements, adversaries and proofs are in `docs/theorems/rumor-source.md`. Three things nobody may forget: the curious have no clock
@@ -20,9 +21,12 @@
 //! | `published` | the printed formulas |
 //! | `improved` | ours in closed form |
 //! | `chain`, `eliminate`, `certify`, `sharp` | sharp bounds: who is active, elimination, proof of the result, choice of method |
+//! | `graph` | rumours among neighbours, on any graph |
 //! | `law` | three possible privacy losses, composed |
 //! | `inverse` | `s` for a target |
 //! | `spread` | mean dynamics of the spreading |
+//! | `messages` | how many messages are sent, with a proven probability |
+//! | `survival` | whether it dies of lost messages |
 //! | `account` | all of it for one question |
 //! | `proven` | which theorem covers a run |
 
@@ -30,19 +34,25 @@ mod account;
 mod certify;
 mod chain;
 mod eliminate;
+mod graph;
 mod improved;
 mod inverse;
 mod law;
+mod messages;
 mod proven;
 mod published;
 mod sharp;
 mod spread;
+mod survival;
 
 pub use account::{Account, Better, NOT_COVERED};
+pub use graph::{Hidden, MOST_HONEST, ON_GRAPHS, OnGraph, PairLoss, Question};
 pub use inverse::{improved_muting_for, muting_for, rounds_muting_for, sharp_muting_for};
+pub use messages::{MOST_COUNTED, few_messages};
 pub use proven::{Course, Proven, attack_success};
 pub use sharp::{EFFORT, Method, Sharp};
 pub use spread::{Spread, mean_dynamics, plateau};
+pub use survival::{survival, survival_at_most};
 
 use crate::{Error, Result};
 

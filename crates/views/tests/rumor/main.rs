@@ -1,6 +1,7 @@
 //! Rumours by brute force: what is proven holds sequence by sequence, and what is not covered is shown to be not covered.
 #![allow(clippy::unwrap_used)]
 
+mod graphs;
 mod limits;
 mod machine;
 mod memory;
