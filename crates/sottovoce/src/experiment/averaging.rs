@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_protocol::averaging::Coupling;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::Schedule;
-use sottovoce_topology::spectrum::Spectrum;
+use sottovoce_topology::spectrum::{Exchanges, Spectrum};
 use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Results;
 use sottovoce_views::utility::contraction;
@@ -86,6 +87,8 @@ pub enum Method {
     Accelerated,
     /// One pair of neighbours at a time, by a public schedule that is drawn beforehand.
     Randomised,
+    /// The same, accelerated by a second value that every peer keeps.
+    AcceleratedRandomised,
     /// Exact averaging in about log2 n rounds, among partners of its own, whatever the graph.
     Butterfly,
 }
@@ -97,6 +100,7 @@ impl Method {
             Self::Gossip => "gossip",
             Self::Accelerated => "accelerated",
             Self::Randomised => "randomised",
+            Self::AcceleratedRandomised => "accelerated-randomised",
             Self::Butterfly => "butterfly",
         }
     }
@@ -275,6 +279,11 @@ impl Averaging {
         let share = self.noise.relay_noise;
         let remedy = format!("give 0 or a positive number (a share of sigma), at most {MOST_RELAY_NOISE:e}");
         require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", short(share), remedy)?;
+        if self.protocol.method == Method::AcceleratedRandomised {
+            let remedy =
+                "accelerated randomised gossip has no noise on messages; leave it out, or take randomised";
+            require(share == 0.0, "relay-noise", short(share), remedy)?;
+        }
         let Some(sigma) = self.noise.sigma else { return Ok(()) };
         let remedy = "give a positive number; without noise nothing is private";
         require(positive(sigma), "sigma", sigma, remedy)?;
@@ -328,11 +337,16 @@ impl Averaging {
                 let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
                 Err(Error::parameter("protocol", other.name(), remedy))
             }
-            (Method::Randomised, None) => {
+            (method @ (Method::Randomised | Method::AcceleratedRandomised), None) => {
                 let mixing = self.graph.base.mixing(&place.graph)?;
                 let missing = || Error::missing("steps", "give the number of exchanges of pairs");
                 let rounds = steps.ok_or_else(missing)?;
-                Ok(Scheme::Scheduled { schedule: Schedule::randomised(&mixing, rounds, seed)?, rounds })
+                let schedule = Schedule::randomised(&mixing, rounds, seed)?;
+                if method == Method::Randomised {
+                    return Ok(Scheme::Scheduled { schedule, rounds });
+                }
+                let Exchanges { rate, resistance } = Exchanges::of(&mixing)?;
+                Ok(Scheme::Coupled { schedule, rounds, coupling: Coupling::new(rate, resistance) })
             }
             (method, None) => {
                 let mixing = self.graph.base.mixing(&place.graph)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Law;
-use sottovoce_protocol::averaging::{Note, Plan};
+use sottovoce_protocol::averaging::{Coupling, Note, Plan};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
 use sottovoce_topology::Graph;
@@ -49,6 +49,7 @@ enum Mixes {
     Gossip { matrix: Matrix, rounds: usize, accelerated: bool },
     Sequence { matrices: Vec<Matrix>, rounds: usize },
     Pairs { pairs: Vec<Option<(usize, usize)>>, rounds: usize },
+    Coupled { pairs: Vec<Option<(usize, usize)>>, rounds: usize, coupling: Coupling },
     Butterfly { positions: Vec<usize> },
 }
 
@@ -71,11 +72,10 @@ impl Mixes {
                         rounds: *rounds,
                     };
                 }
-                let pair = |step| match step {
-                    Step::Pair(u, v) => Some((u, v)),
-                    _ => None,
-                };
-                Self::Pairs { pairs: steps().map(pair).collect(), rounds: *rounds }
+                Self::Pairs { pairs: pairs(schedule, *rounds), rounds: *rounds }
+            }
+            Scheme::Coupled { schedule, rounds, coupling } => {
+                Self::Coupled { pairs: pairs(schedule, *rounds), rounds: *rounds, coupling: *coupling }
             }
         }
     }
@@ -93,6 +93,10 @@ impl Mixes {
                 let schedule = Schedule::exchanges(peers, pairs.iter().copied(), Ending::Stop)?;
                 Scheme::Scheduled { schedule, rounds: *rounds }
             }
+            Self::Coupled { pairs, rounds, coupling } => {
+                let schedule = Schedule::exchanges(peers, pairs.iter().copied(), Ending::Stop)?;
+                Scheme::Coupled { schedule, rounds: *rounds, coupling: *coupling }
+            }
             Self::Butterfly { positions } => Scheme::Butterfly { positions: positions.clone() },
         };
         scheme.check()?;
@@ -104,6 +108,15 @@ impl Mixes {
         )?;
         Ok(scheme)
     }
+}
+
+/// The pair of each round, or none.
+fn pairs(schedule: &Schedule, rounds: usize) -> Vec<Option<(usize, usize)>> {
+    let pair = |t: usize| match schedule.step(t) {
+        Some(Step::Pair(u, v)) => Some((u, v)),
+        _ => None,
+    };
+    (0..rounds).map(pair).collect()
 }
 
 impl Averaging {
@@ -245,6 +258,7 @@ impl Averaging {
         };
         let butterfly = matches!(self.scheme, Mixes::Butterfly { .. });
         let accelerated = matches!(self.scheme, Mixes::Gossip { accelerated: true, .. });
+        let coupled = matches!(self.scheme, Mixes::Coupled { .. });
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
             ("results", experiment.adversary.results == self.results),
@@ -253,6 +267,7 @@ impl Averaging {
             ("number of rounds", rounds),
             ("observers", observers == self.observers),
             ("sigma", sigma == self.sigma),
+            ("second value", (experiment.protocol.method == Method::AcceleratedRandomised) == coupled),
             ("sensitivity", experiment.noise.sensitivity.is_none_or(|given| given == self.sensitivity)),
             ("range of values", self.sensitivity >= least),
             ("delta", experiment.target.delta == self.delta),

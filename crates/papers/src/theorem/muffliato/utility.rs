@@ -1,8 +1,9 @@
-//! Errors: Theorems 2, 3, 5, 7, 8 and 10.
+//! Errors: Theorems 2, 3, 5, 7, 8 and 10; footnote 2.
 
 use sottovoce_privacy::Standing;
 use sottovoce_topology::spectrum::{
-    Spectrum, accelerated_steps, chebyshev_weight, optimisation_rounds, pairwise_rate, randomised_steps,
+    Exchanges, Spectrum, accelerated_steps, chebyshev_weight, optimisation_rounds, pairwise_rate,
+    randomised_steps,
 };
 use sottovoce_views::utility::{
     Contraction, accelerated_contraction, published_accelerated, published_randomised,
@@ -53,6 +54,24 @@ fn synchronous(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Trut
         .truth("from noise", least, "half the mean squared error that is due to noise, exactly")
         .truth("at most", most, "the same with the values' spread, whatever the values (proven)");
     Ok(Truth { answer, least, most, steps, speed: gap })
+}
+
+/// Footnote 2: a rate that was promised, beside the one that is proven.
+pub(super) fn footnote_2(inputs: &Inputs) -> Result<Answer> {
+    let says = "Randomised gossip could be accelerated: sqrt(lambda/|E|) instead of lambda in all results.";
+    let (graph, mixing) = inputs.mixing()?;
+    let Exchanges { rate, resistance } = Exchanges::of(&mixing)?;
+    let edges = graph.edge_count() as f64;
+    let (printed, proven) = ((rate / edges).sqrt(), (rate / resistance).sqrt());
+    let answer = Answer::new(says, Standing::Published)
+        .case("n", graph.nodes() as f64, "peers")
+        .case("|E|", edges, "edges")
+        .case("lambda", rate, "share by which differences shrink in a step without acceleration")
+        .case("kappa", resistance, "largest effective resistance of an edge")
+        .printed("rate", printed, "share by which differences would shrink in a step")
+        .truth("rate", proven, "sqrt(lambda/kappa), proven, after a factor of 2")
+        .note("run averaging --protocol accelerated-randomised does it.");
+    Ok(if proven >= printed { answer.holds(true) } else { answer })
 }
 
 /// Randomised gossip, in expectation over the edges that are drawn.
