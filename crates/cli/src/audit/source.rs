@@ -270,8 +270,8 @@ impl Source {
         let drop = if self.repeated { 0.0 } else { self.drop };
         let rumor = OnGraph::new(graph, &setting.curious.members(), self.muting, drop)?;
         let ask = |epsilon, pair| rumor.hidden(&Question { epsilon, rounds: self.rounds, pair });
-        // Two sources are told apart no better than they can be; any source, no better than the worst two.
-        let (two, worst) = (ask(self.epsilon, Some(pair))?, ask(0.0, None)?);
-        Ok(Some(Bounds::new(two.proven(worst.at_most), suspects)))
+        // Two sources are told apart no better than they can be; any source, no better than the worst two, where there are not too many to compare.
+        let worst = ask(0.0, None).map_or(1.0, |worst| worst.at_most);
+        Ok(Some(Bounds::new(ask(self.epsilon, Some(pair))?.proven(worst), suspects)))
     }
 }

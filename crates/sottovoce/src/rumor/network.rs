@@ -183,8 +183,10 @@ impl Networked {
                     return none("the graph is too large for its chain of active sets");
                 }
                 let rumor = OnGraph::new(&place.graph, &self.curious.members(), self.muting, self.drop)?;
-                let hidden = rumor.hidden(&Question { rounds, ..Question::default() })?;
-                Ok(Promise { delta: hidden.at_most, by: hidden.by.to_owned() })
+                match rumor.hidden(&Question { rounds, ..Question::default() }) {
+                    Ok(hidden) => Ok(Promise { delta: hidden.at_most, by: hidden.by.to_owned() }),
+                    Err(_) => none("the graph has too many edges for its chain of active sets"),
+                }
             }
             None => {
                 let course = Course { rounds, timed: false, lossy: self.drop > 0.0 };

@@ -38,7 +38,7 @@ pub const MOST_HONEST: usize = 1000;
 /// Sets that are followed at most, where more than one peer may be active.
 const MOST_SETS: usize = 1100;
 /// Numbers that may be compared for all pairs together.
-const MOST_COMPARED: usize = 20_000_000_000;
+const MOST_COMPARED: usize = 5_000_000_000;
 /// Pairs that are listed at most.
 const LISTED: usize = 1000;
 
@@ -213,18 +213,14 @@ impl<'g> OnGraph<'g> {
         Sets::new(&self.honest, most, MOST_SETS)
     }
 
-    /// Where nobody listens, or nobody can be mistaken for another.
+    /// Where nobody listens; or where there is nobody to hide among, and so no pair of sources: then everything counts as lost.
     fn nothing(&self, pairs: &[(usize, usize)]) -> Hidden {
         let pair = pairs.first().copied().unwrap_or((self.honest[0], self.honest[0]));
-        Hidden {
-            at_least: 0.0,
-            at_most: 0.0,
-            pair,
-            followed: 0,
-            all_observations: true,
-            by: "nobody listens, or there is one possible source",
-            pairs: Vec::new(),
-        }
+        let (at_most, by) = match self.honest.len() == self.telling.graph.nodes() {
+            true => (0.0, "nobody listens"),
+            false => (1.0, "only one peer is honest: there is nobody to hide among"),
+        };
+        Hidden { at_least: 0.0, at_most, pair, followed: 0, all_observations: true, by, pairs: Vec::new() }
     }
 
     fn theorem(&self, all: bool, largest: usize) -> &'static str {
@@ -248,14 +244,17 @@ impl<'g> OnGraph<'g> {
                 remedy,
             ));
         }
-        let laws = parallel::map(
-            self.honest.len(),
-            |source| kernel.stopped(&kernel.unit(sets.single(source))),
-            |_| (),
-        );
+        let mut sources: Vec<usize> = pairs.iter().flat_map(|&(one, other)| [one, other]).collect();
+        sources.sort_unstable();
+        sources.dedup();
+        let law = |i: usize| {
+            let single = sets.find(&[sources[i] as u16]).unwrap_or(0);
+            kernel.stopped(&kernel.unit(single))
+        };
+        let laws = parallel::map(sources.len(), law, |_| ());
         // A walk is stopped where it is heard first, or dies unheard: the log says which, and nothing is lost in the bound.
         let heard = self.telling.muting == 0.0;
-        let place = |peer: usize| self.honest.binary_search(&peer).unwrap_or(0);
+        let place = |peer: usize| sources.binary_search(&peer).unwrap_or(0);
         let ratio = epsilon.exp();
         let one = |i: usize| {
             let (source, other) = pairs[i];

@@ -96,7 +96,7 @@ impl Pair {
     fn new(sets: &Sets, source: usize, other: usize, ratio: f64) -> Self {
         let mut law = vec![0.0; sets.list.len()];
         for (peer, mass) in [(source, 1.0), (other, -ratio)] {
-            if let Some(place) = sets.find(&vec![peer as u16]) {
+            if let Some(place) = sets.find(&[peer as u16]) {
                 law[place] = mass;
             }
         }
@@ -180,7 +180,7 @@ impl PartialEq for Open {
 impl Eq for Open {}
 
 impl Stage {
-    fn new(telling: &Telling<'_>, sets: &Sets, curious: &Set) -> Self {
+    fn new(telling: &Telling<'_>, sets: &Sets, curious: &[u16]) -> Self {
         let kernel = Kernel::new(telling, sets, curious);
         let mut labels: BTreeMap<Label, Vec<(usize, usize)>> = BTreeMap::new();
         let mut over = Vec::new();
@@ -209,7 +209,7 @@ impl Stage {
 }
 
 /// Which curious peers are active after an observation; they know.
-fn active_after(telling: &Telling<'_>, curious: &Set, label: Label) -> Set {
+fn active_after(telling: &Telling<'_>, curious: &[u16], label: Label) -> Set {
     let (gone, come) = match label {
         Label::Heard { to, .. } => (None, Some(to)),
         Label::Told { from, to, stays, arrived } => {

@@ -114,13 +114,8 @@ impl Sets {
     }
 
     /// The place of a set.
-    pub(super) fn find(&self, set: &Set) -> Option<usize> {
+    pub(super) fn find(&self, set: &[u16]) -> Option<usize> {
         self.place.get(set).copied()
-    }
-
-    /// The place of the set of the `i`-th honest peer alone.
-    pub(super) fn single(&self, i: usize) -> usize {
-        1 + i
     }
 }
 

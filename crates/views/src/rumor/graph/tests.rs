@@ -78,6 +78,9 @@ fn what_makes_no_sense_is_refused() {
     }
     let nobody = OnGraph::new(&ring, &[], 0.5, 0.0).unwrap().hidden(&Question::default()).unwrap();
     assert_eq!(nobody.at_most, 0.0);
+    let alone =
+        OnGraph::new(&ring, &[0, 1, 2, 3, 4], 0.5, 0.0).unwrap().hidden(&Question::default()).unwrap();
+    assert_eq!(alone.at_most, 1.0);
 }
 
 proptest! {
