@@ -111,6 +111,9 @@ impl fmt::Display for Step {
     }
 }
 
+/// The pair that loses most of its bound, and how much of it.
+type Worst = Option<((usize, usize), f64)>;
+
 /// A bound that falls with distance.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Falling {
@@ -192,7 +195,7 @@ impl Falling {
         pairs: impl Iterator<Item = ((usize, usize), f64, u32)>,
         delta: f64,
     ) -> Result<Vec<Class>> {
-        let mut worst: Vec<(usize, Option<((usize, usize), f64)>)> = vec![(0, None); self.steps.len()];
+        let mut worst: Vec<(usize, Worst)> = vec![(0, None); self.steps.len()];
         for ((v, u), mu_squared, hops) in pairs {
             let (count, most) = &mut worst[self.class(v, u, hops)];
             *count += 1;
@@ -200,7 +203,7 @@ impl Falling {
                 *most = Some(((v, u), mu_squared));
             }
         }
-        let class = |(step, (pairs, worst)): (&Step, (usize, Option<((usize, usize), f64)>))| {
+        let class = |(step, (pairs, worst)): (&Step, (usize, Worst))| {
             Ok(Class {
                 step: *step,
                 allowed: row::epsilon(step.mu_squared, delta)?,

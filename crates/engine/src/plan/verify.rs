@@ -147,8 +147,11 @@ pub(super) fn losses(
     worst.ok_or_else(|| Error::parameter("schedules", "empty", "draw at least one"))
 }
 
-/// All ordered pairs of a verified row, with what they lose as `mu²`, and their hops.
-fn all_pairs(problem: &Problem, row: &Row, verified: &Verified) -> Result<Vec<((usize, usize), f64, u32)>> {
+/// An ordered pair, what it loses as `mu²`, and its hops.
+type PairLoss = ((usize, usize), f64, u32);
+
+/// All ordered pairs of a verified row.
+fn all_pairs(problem: &Problem, row: &Row, verified: &Verified) -> Result<Vec<PairLoss>> {
     let graph = graph(problem, row)?;
     let unit = unit(problem.sensitivity, row.sigma);
     let mut hops: (usize, Vec<u32>) = (usize::MAX, Vec::new());
