@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used)]
 
 use sottovoce_audit::reconstruct::{Claim, Findings, Judgement, Prior, Question, Target};
+use sottovoce_protocol::averaging::Coupling;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -142,6 +143,10 @@ fn schedules_are_attacked_too() {
     let schedule = Schedule::pairwise(5, pairs, Ending::Stop).unwrap();
     for (observers, share) in [(vec![0], 0.0), (vec![0], 0.2), (vec![0, 3], 0.0)] {
         stands(&attack(Scheme::Scheduled { schedule: schedule.clone(), rounds: 8 }, &observers, share));
+    }
+    let coupling = Coupling { lean: 0.1, stride: 1.5 };
+    for observers in [vec![0], vec![0, 3]] {
+        stands(&attack(Scheme::Coupled { schedule: schedule.clone(), rounds: 8, coupling }, &observers, 0.0));
     }
     let fresh = Schedule::fresh_erdos_renyi(10, 0.3, Weights::Metropolis, 4, 5).unwrap();
     stands(&attack(Scheme::Scheduled { schedule: fresh, rounds: 4 }, &[2], 0.0));

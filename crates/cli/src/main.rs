@@ -84,7 +84,7 @@ enum Command {
     /// Compute a paper's figures and tables again, and hold them against exact accounting.
     Reproduce(reproduce::Reproduce),
     /// Ask what a theorem of a paper says of a case, beside what is true.
-    Theorem(theorem::Theorem),
+    Theorem(Box<theorem::Theorem>),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
     /// Print the form of a command's JSON document, as JSON Schema.

@@ -140,7 +140,7 @@ fn close(schema: &mut Value, whole: bool) {
                 parts.iter_mut().for_each(|part| close(part, whole && !mixed));
             }
             ("prefixItems", Value::Array(items)) => items.iter_mut().for_each(|item| close(item, true)),
-            ("properties" | "$defs", Value::Object(named)) => {
+            ("properties" | "patternProperties" | "$defs", Value::Object(named)) => {
                 named.values_mut().for_each(|schema| close(schema, true));
             }
             ("items" | "additionalProperties", schema) => close(schema, true),

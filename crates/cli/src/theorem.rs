@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_papers::{Inputs, Statement, statements};
 
-use super::Global;
+use super::{Global, input};
 
 const EXAMPLES: &str = "Examples:
   sottovoce theorem
@@ -29,7 +29,11 @@ pub(crate) struct Theorem {
 impl Theorem {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let Some(what) = &self.what else { return global.print(&Listing::new()) };
-        global.print(&Statement::find(what)?.answer(&self.inputs)?)
+        let answer = Statement::find(what)?.answer(&self.inputs)?;
+        if let Some(file) = &self.inputs.graph.base.file {
+            input::hash(input::GRAPH, file)?;
+        }
+        global.print(&answer)
     }
 }
 

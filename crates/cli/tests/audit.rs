@@ -69,7 +69,7 @@ fn people_get_a_table_remedies_and_a_verdict() {
     let folder = folder();
     let text = text(folder.path(), RING);
     for words in [
-        "12 peers, 6 rounds; observed by 0; 2000 runs",
+        "12 peers, 6 rounds; observed by peer 0; 2000 runs",
         "fully exposed (value plus noise is known exactly): 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11",
         "edge: drop 0 - 1: 1, 2, 3, 4, 5 no longer exposed, 6 still",
         "2 of 2 edges at observers tried, 2 can go",

@@ -269,6 +269,30 @@ fn options_without_a_use_and_bad_values_are_refused_before_the_work() {
             ["`degree` is 3", "random-regular"],
         ),
         ("run learning --peers 8 --sigma 1 --against wire-tapper", ["`against` is given", "give epsilon"]),
+        (
+            "account averaging --protocol butterfly --peers 8 --observers 0 --format snap",
+            ["`format` is snap", "leave it out"],
+        ),
+        (
+            "audit source --peers 20 --curious 3 --muting 0.5 --format snap",
+            ["`format` is snap", "leave it out"],
+        ),
+        (
+            "audit reconstruct --protocol butterfly --peers 8 --observers 0 --weights uniform",
+            ["`weights` is given", "leave it out"],
+        ),
+        (
+            "account averaging --graph GRAPH --steps 2 --observers 0 --sigma 1e-300",
+            ["`sigma` is 1e-300", "give at least"],
+        ),
+        (
+            "run averaging --graph GRAPH --steps 2 --sigma 1e-9 --no-report",
+            ["`sigma` is 1e-9", "give at least"],
+        ),
+        (
+            "account learning --graph GRAPH --lazy 0.2 --iterations 2 --observers 0 --sigma 1e-300",
+            ["`sigma` is 1e-300", "more noise"],
+        ),
         ("run learning --peers 8 --sigma 1 --order 2", ["`order` is given", "give epsilon"]),
         (
             "account learning --method butterfly --peers 8 --observers 0 --order 2",

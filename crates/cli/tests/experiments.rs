@@ -257,10 +257,14 @@ fn what_one_observer_learns_is_not_said_of_everyone() {
 #[test]
 fn other_protocols_run_and_have_pages() {
     let folder = tempfile::tempdir().unwrap();
-    for (i, line) in
-        ["--protocol butterfly", "--protocol accelerated --steps 6", "--protocol randomised --steps 60"]
-            .iter()
-            .enumerate()
+    for (i, line) in [
+        "--protocol butterfly",
+        "--protocol accelerated --steps 6",
+        "--protocol randomised --steps 60",
+        "--protocol accelerated-randomised --steps 60",
+    ]
+    .iter()
+    .enumerate()
     {
         let found = json(folder.path(), &format!("run averaging --peers 10 --epsilon 3 {line} --out {i}"));
         assert_eq!(found["finished"], 10, "{line}");

@@ -175,3 +175,71 @@ fn a_coalition_has_a_column_of_its_own() {
     refused(&format!("plan averaging --graph {file} --epsilon 1 --coalition b,z"), &["`observers` is z"]);
     json("plan averaging --peers 8 --epsilon 1 --coalition 0,3");
 }
+
+/// Bounds that fall with distance: from places, from a table of numbers, from a table of pairs; and what the experiment's account says of them.
+#[test]
+fn a_target_may_fall_with_a_distance_of_ones_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let graph = at("town.graphml");
+    sottovoce(&format!("graph generate --family geometric --peers 16 --radius 0.5 --out {graph}"))
+        .assert()
+        .success();
+    let (places, out) = (at("places.csv"), at("best.toml"));
+    let table: String = (0..16).map(|peer| format!("{peer},{},{}\n", peer % 4, 1 + peer / 4)).collect();
+    std::fs::write(&places, format!("peer,x,y\n{table}")).unwrap();
+    for source in [
+        "coordinates --within 0.3=4".to_owned(),
+        format!("{places} --within 1=4"),
+        format!("{places} --metric cosine --within 0.1=4"),
+    ] {
+        let plan =
+            format!("plan averaging --graph {graph} --distance {source} --farther 2 --out {out} --overwrite");
+        let found = json(&plan);
+        let classes = found["classes"].as_array().unwrap();
+        assert_eq!(classes.len(), 2);
+        for class in classes {
+            assert_eq!(class["kept"], true, "{class}");
+            assert!(number(class, "/epsilon") <= number(class, "/allowed") * (1.0 + 1e-9));
+        }
+        assert!(found["binding"]["names"][0].is_string());
+        assert!(found["not_covered"].to_string().contains("distances by which bounds fall"));
+        // The experiment keeps the target, and its account shows the same classes.
+        let account = json(&format!("account {out}"));
+        for (planned, own) in classes.iter().zip(account["classes"].as_array().unwrap()) {
+            assert_eq!((&planned["pairs"], &own["kept"]), (&own["pairs"], &planned["kept"]));
+            assert!((number(planned, "/epsilon") / number(own, "/epsilon") - 1.0).abs() < 1e-6, "{own}");
+        }
+        assert!(account["guarantees"].to_string().contains("pairs farther apart"));
+        assert!(account["not_covered"].to_string().contains("distances by which bounds fall"));
+    }
+    // Without a noise, the least that keeps the bounds is found.
+    let run = json(&format!(
+        "run averaging --graph {graph} --steps 3 --distance coordinates --within 0.3=4 --farther 2 --no-report"
+    ));
+    assert!(run["classes"].as_array().unwrap().iter().all(|class| class["kept"] == true), "{run}");
+    let page = at("plan.html");
+    sottovoce(&format!("plan averaging --graph {graph} --target-worst 1 --page {page}")).assert().success();
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains("What all pairs of peers lose")
+            && page.contains("<svg")
+            && page.contains("Not covered")
+    );
+    let base = format!("plan averaging --graph {graph}");
+    refused(&format!("{base} --distance coordinates --within 0.3=1 --farther 2"), &["`farther`", "not rise"]);
+    refused(
+        &format!("{base} --distance coordinates --within 0.3=1 --within 0.5=2"),
+        &["`within`", "not rise"],
+    );
+    refused(&format!("{base} --distance nowhere.csv --within 0.3=1"), &["nowhere.csv", "no such file"]);
+    refused(&format!("{base} --distance hops --metric cosine --within 1=1"), &["`metric`", "leave it out"]);
+    refused(
+        "plan averaging --peers 16 --distance coordinates --within 1=1",
+        &["`distance` is coordinates", "no places"],
+    );
+    refused(
+        &format!("account averaging --graph {graph} --steps 2 --observers 0 --distance hops --within 1=1"),
+        &["`distance`"],
+    );
+}

@@ -10,7 +10,11 @@ use common::{json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 11] = [
+const RARE: [&str; 15] = [
+    "classes",
+    "label_bounds",
+    "coalition",
+    "pair_names",
     "silence",
     "ended",
     "worst_understatement",
@@ -87,6 +91,8 @@ fn held(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<BTreeSe
             "maxItems" => Some(size()) <= number,
             "required" => list.iter().all(|key| value.get(key.as_str().unwrap()).is_some()),
             "items" | "prefixItems" | "properties" | "additionalProperties" | "unevaluatedProperties" => true,
+            // Maps by number.
+            "patternProperties" => asked.as_object().unwrap().keys().eq([r"^\d+$"]),
             word if SILENT.contains(&word) => true,
             word => panic!("{word} is not known here"),
         };
@@ -98,7 +104,9 @@ fn held(value: &Value, schema: &Value, root: &Value, at: &str) -> Result<BTreeSe
         held(item, schema["prefixItems"].get(i).unwrap_or(&schema["items"]), root, &format!("{at}[{i}]"))?;
     }
     for (key, value) in value.as_object().into_iter().flatten() {
-        let known = &schema["properties"][key];
+        let number = key.bytes().all(|byte| byte.is_ascii_digit());
+        let patterned = schema.pointer(r"/patternProperties/^\d+$").filter(|_| number);
+        let known = patterned.unwrap_or(&schema["properties"][key]);
         if !known.is_null() {
             named.insert(key.clone());
         } else if named.contains(key) {

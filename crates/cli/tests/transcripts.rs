@@ -17,16 +17,21 @@ fn found(folder: &Path, line: &str) -> Value {
     serde_json::from_slice(&run(folder, &line).assert().success().get_output().stdout).unwrap()
 }
 
+/// What is said, wherever its lines break.
 fn refused(folder: &Path, line: &str, code: i32) -> String {
-    String::from_utf8(run(folder, line).assert().code(code).get_output().stderr.clone()).unwrap()
+    let said = run(folder, line).assert().code(code).get_output().stderr.clone();
+    String::from_utf8(said).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn read(path: &Path) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// A change to a file.
+type Change = dyn Fn(&mut Value);
+
 /// Each change is found by the audit, and nothing is said of the run.
-fn caught(folder: &Path, name: &str, changes: &[(&dyn Fn(&mut Value), &str)]) {
+fn caught(folder: &Path, name: &str, changes: &[(&Change, &str)]) {
     let path = folder.join(name).join("transcript.json");
     let whole = read(&path);
     for (change, said) in changes {
@@ -80,7 +85,8 @@ fn the_guarantees_of_a_learning_run_follow_from_its_transcript() {
 #[test]
 fn many_iterations_make_no_large_transcript() {
     let folder = tempfile::tempdir().unwrap();
-    let line = "run learning --method butterfly --peers 8 --rows 2 --iterations 10000 --seeds 1 --sigma 50 --out long";
+    let line =
+        "run learning --method local --peers 8 --rows 2 --iterations 10000 --seeds 1 --sigma 50 --out long";
     found(folder.path(), line);
     let size = std::fs::metadata(folder.path().join("long/transcript.json")).unwrap().len();
     assert!(size < 10_000, "{size}");
@@ -172,7 +178,7 @@ fn a_rumour_is_judged_from_its_transcript() {
             (&|file| file["curious"] = json!(3), "the number of curious peers"),
             (&|file| file["tellings"]["rounds"][1][0][0] = json!(64), "of whom there is none"),
             (
-                &|file| drop(file["tellings"]["rounds"].as_array_mut().unwrap().remove(0)),
+                &|file| file["tellings"]["rounds"][0].as_array_mut().unwrap().push(json!([1, 2])),
                 "not one peer alone began",
             ),
             (&|file| drop(file["tellings"]["rounds"].as_array_mut().unwrap().pop()), "was never told"),
@@ -200,7 +206,7 @@ fn learning_is_attacked_and_its_claim_stands() {
     let folder = tempfile::tempdir().unwrap();
     let text = "experiment = 'learning'\n[task]\npeers = 8\nrows = 10\n[protocol]\niterations = 3\n";
     std::fs::write(folder.path().join("l.toml"), text).unwrap();
-    let found = found(folder.path(), "audit l.toml --runs 300");
+    let found = found(folder.path(), "audit l.toml --runs 2000");
     assert_eq!((&found["stands"], &found["releases"]), (&json!(true), &json!(3)));
     let number = |key: &str| found[key].as_f64().unwrap();
     // The attack is worth something, and no more than what it heard.

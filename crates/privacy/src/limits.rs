@@ -31,6 +31,9 @@ pub const CORRELATION: &str = "what other people's data say about a person";
 /// Public numbers that are not.
 pub const BOUNDS: &str =
     "ranges, norms, thresholds and classes that were read off the data: they are taken for public";
+/// Distances by which bounds fall.
+pub const DISTANCES: &str =
+    "the distances by which bounds fall, and what they are computed from: they are taken for public";
 /// What replacing somebody's data keeps.
 pub const COUNTS: &str =
     "how many rows a user has and which peer holds them: replacing a user's data keeps both";

@@ -28,6 +28,9 @@
 //! **A butterfly with guests** neither conserves mass nor keeps rows at one. The weight of a host's value in the mean of all
 //! results is at most `2/N` in every round, so a miss costs at most `2 W R / N`, and nothing cancels. Where a peer is lost
 //! altogether nothing is promised, and the bound is infinite.
+//!
+//! **With a second value** (accelerated randomised gossip) an error of one value moves the other, too. Nothing is promised of a run in which anything was
+//! missed.
 
 use serde::Serialize;
 use sottovoce_protocol::averaging::{Note, Round};
@@ -148,6 +151,9 @@ impl<V: Coordinates> Ledger<V> {
             self.entries.iter().zip(finals).map(|(entry, last)| entry.is_some() && last.is_none()).collect();
         let crashed = lost.iter().filter(|&&lost| lost).count() as f64;
         let absent = self.entries.iter().any(Option::is_none);
+        if self.facts.coupled {
+            return if crashed > 0.0 || absent || !misses.is_empty() { f64::INFINITY } else { 0.0 };
+        }
         if !self.facts.conserves_mass {
             let weights: f64 = misses.iter().map(|miss| miss.weight).sum();
             return if crashed > 0.0 || absent { f64::INFINITY } else { 2.0 * weights };

@@ -16,6 +16,9 @@ use crate::{Allowance, Error, Result};
 /// A private gradient step: subtracts `nu g(value)` from the value of a peer in an iteration.
 pub type Descend<'a> = dyn Fn(Peer, usize, &mut [f64]) + Sync + 'a;
 
+/// Hears what a peer says.
+pub type Hear<'a> = dyn FnMut(Peer, &[f64]) + 'a;
+
 /// A peer of a descent.
 pub type DescendingPeer<V> = Averager<V, InTurn<Part>>;
 
@@ -196,11 +199,7 @@ impl Descending {
 
     /// The same; `hear` hears what peers say in the first round, before any relay noise: what they release. (Guests of a butterfly speak first, and their
     /// hosts not.)
-    pub fn iterate_heard(
-        &mut self,
-        descend: &Descend<'_>,
-        hear: Option<&mut dyn FnMut(Peer, &[f64])>,
-    ) -> Result<bool> {
+    pub fn iterate_heard(&mut self, descend: &Descend<'_>, hear: Option<&mut Hear<'_>>) -> Result<bool> {
         if self.iteration == self.setup.iterations {
             return Ok(false);
         }
@@ -251,7 +250,7 @@ fn average(
     noising: Noising,
     seed: u64,
     first: usize,
-    mut hear: Option<&mut dyn FnMut(Peer, &[f64])>,
+    mut hear: Option<&mut Hear<'_>>,
 ) -> Result<Vec<f64>> {
     let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
     let width = values.len() / peers;

@@ -6,7 +6,7 @@
 //!
 //! | name | holds for |
 //! | --- | --- |
-//! | `mass-conserved` | plans that conserve mass, in every round before which nothing was missed |
+//! | `mass-conserved` | plans that conserve mass and in which the silent keep their value, in every round before which nothing was missed |
 //! | `only-neighbours-talk` | every protocol |
 //! | `budget-respected` | every protocol |
 //! | `release-before-send` | averaging |

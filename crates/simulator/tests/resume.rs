@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::*;
 use proptest::prelude::*;
-use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::averaging::{Coupling, Noising};
 use sottovoce_protocol::rumor::{Clock, Muting, RumorRules, Start};
 use sottovoce_protocol::walk::{Course, Patience, Steps};
 use sottovoce_protocol::{Data, Machine, Transcript};
@@ -68,6 +68,26 @@ proptest! {
         let first = run(false);
         prop_assert_eq!(first.stopped.len(), 8);
         prop_assert_eq!(first, run(true));
+    }
+}
+
+#[test]
+fn second_values_go_on() {
+    for seed in 0..5 {
+        let mut setup = pairs(8, 40, PLAIN);
+        if let Scheme::Scheduled { schedule, rounds } = setup.scheme {
+            setup.scheme =
+                Scheme::Coupled { schedule, rounds, coupling: Coupling { lean: 0.1, stride: 2.0 } };
+        }
+        let run = (
+            setup,
+            Network { drop: 0.02, timeout: Some(SECOND), ..Network::perfect() },
+            Faults::default(),
+            seed,
+        );
+        for strict in [true, false] {
+            assert_eq!(averaging(&run, strict, false), averaging(&run, strict, true), "{seed} {strict}");
+        }
     }
 }
 

@@ -62,8 +62,10 @@ pub fn walk_communicability(mixing: &Mixing) -> Result<Vec<Vec<f64>>> {
         let remedy = format!("the full matrix is kept to {FULL_LIMIT} nodes");
         return Err(Error::parameter("nodes", n, remedy));
     }
-    let row =
-        |u: usize, value: &dyn Fn(usize) -> f64| mixing.row(u).map(|(v, weight)| weight * value(v)).sum();
+    let row = |u: usize, value: &dyn Fn(usize) -> f64| {
+        let others: f64 = mixing.row(u).map(|(v, weight)| weight * value(v)).sum();
+        others + mixing.diagonal()[u] * value(u)
+    };
     // Rows sum to 1: no entry is above e.
     Ok(exponential(n, 1.0, row).unwrap_or_default())
 }

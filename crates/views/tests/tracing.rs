@@ -3,13 +3,15 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::averaging::{Coupling, Noising};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::trace;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Ending, Schedule};
-use sottovoce_views::exact::{self, Leakage, traced};
+use sottovoce_topology::spectrum::Exchanges;
+use sottovoce_views::door::{Overheard, Setting};
+use sottovoce_views::exact::{self, Leakage, Results, traced};
 use sottovoce_views::published::{self, Formula};
 
 fn by_tracing(scheme: &Scheme, nodes: usize, observers: &[usize], tau: f64) -> Leakage {
@@ -21,6 +23,27 @@ fn by_tracing(scheme: &Scheme, nodes: usize, observers: &[usize], tau: f64) -> L
 
 fn largest_difference(a: &Leakage, b: &Leakage) -> f64 {
     a.losses.iter().zip(&b.losses).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+fn coupled(mixing: &Mixing, rounds: usize, seed: u64) -> Scheme {
+    let Exchanges { rate, resistance } = Exchanges::of(mixing).unwrap();
+    let schedule = Schedule::randomised(mixing, rounds, seed).unwrap();
+    Scheme::Coupled { schedule, rounds, coupling: Coupling::new(rate, resistance) }
+}
+
+/// Long runs are certified as well; a stride beyond what numbers hold counts as lost.
+#[test]
+fn accelerated_pairs_are_certified_or_lost() {
+    let ring = |n: usize| Mixing::new(&generate(&Family::Ring { n }, 0, true).unwrap(), Weights::Metropolis);
+    let leakage = Setting::of(coupled(&ring(16), 700, 3)).leakage(&[0]).unwrap();
+    assert!(leakage.certified && leakage.rounding < 1e-9);
+    assert_eq!(leakage.rank, Some(15));
+    let early = Setting::of(coupled(&ring(16), 60, 3)).leakage(&[0]).unwrap();
+    assert!(early.certified && early.rank < Some(15) && early.losses[8] < 0.9, "{early:?}");
+    let Scheme::Coupled { schedule, rounds, .. } = coupled(&ring(8), 40, 3) else { unreachable!() };
+    let wild = Scheme::Coupled { schedule, rounds, coupling: Coupling { lean: 0.1, stride: 1e9 } };
+    let lost = Setting::of(wild).leakage(&[0]).unwrap();
+    assert!(!lost.certified && lost.losses[1..].iter().all(|loss| *loss == 1.0));
 }
 
 fn random_mixing(n: usize, p: f64, lazy: f64, seed: u64) -> Mixing {
@@ -131,6 +154,28 @@ proptest! {
             prop_assert!(largest_difference(&found, &backwards) < 1e-6);
         } else {
             prop_assert!(found.losses[1..].iter().all(|loss| *loss == 1.0));
+        }
+    }
+
+    /// Accelerated pairs: the machines' own messages, and the same in as many digits as it takes; and results that are published.
+    #[test]
+    fn tracing_agrees_with_coupled_pairs(n in 3_usize..12, p in 0.3..0.8, steps in 1_usize..60, seed: u64, shown in any::<bool>()) {
+        let mixing = random_mixing(n, p, 0.1, seed);
+        let scheme = coupled(&mixing, steps, seed);
+        let results = if shown { Results::Published } else { Results::Kept };
+        let setting = Setting { scheme: scheme.clone(), relay_noise: 0.0, results };
+        let digits = setting.leakage(&[0, 1]).unwrap();
+        let trace = trace(&scheme, Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 }, &[0, 1]).unwrap();
+        let heard = trace.heard.iter().map(|message| &message.coefficients.0[..]);
+        let known = trace.finals.iter().map(|last| &last.0[..]).filter(|_| shown);
+        let messages: Vec<&[f64]> = heard.chain(known).collect();
+        let found = traced(&messages, &[0, 1], n, |i| i < 2).unwrap();
+        prop_assert!(digits.certified);
+        if found.certified {
+            prop_assert_eq!(found.rank, digits.rank);
+            prop_assert!(largest_difference(&found, &digits) < 1e-6);
+        } else {
+            prop_assert!(found.losses[2..].iter().all(|loss| *loss == 1.0));
         }
     }
 

@@ -78,7 +78,7 @@ pub(super) fn check_size(setting: &Setting, observers: &[Peer]) -> Result<()> {
             let known = observers.iter().filter(|&&v| v < peers);
             known.map(|&v| mixing.graph().degree(v)).sum::<usize>().min(peers)
         }
-        Scheme::Scheduled { .. } => peers,
+        Scheme::Scheduled { .. } | Scheme::Coupled { .. } => peers,
         Scheme::Butterfly { .. } => observers.len(),
     };
     let rows = senders.saturating_mul(rounds).saturating_add(results.of(peers).len());

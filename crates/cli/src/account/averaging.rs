@@ -29,7 +29,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
   sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
 
-Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. A schedule file is
+Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. Without relay noise, acceleration changes none. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
 
 /// Arguments of `account averaging`.
@@ -38,8 +38,6 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
 #[command(group = clap::ArgGroup::new("who").required(true).args(["observers", "all_pairs", "worst_coalition"]))]
 pub(crate) struct AveragingArgs {
-    #[command(flatten)]
-    plan: Plan,
     /// Every peer on its own: the whole matrix of exact losses.
     #[arg(long)]
     all_pairs: bool,
@@ -49,11 +47,13 @@ pub(crate) struct AveragingArgs {
     /// Which accounting to print.
     #[arg(id = "accounting", long = "method", value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
     choice: Choice,
+    #[command(flatten)]
+    plan: Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
-    /// The formula as printed (refuted; for comparison).
+    /// The formula as printed (refuted; for comparison, and without an epsilon).
     Published,
     /// The authors' later correction (refuted as well).
     PublishedCorrected,

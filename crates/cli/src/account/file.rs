@@ -8,7 +8,7 @@ use sottovoce::averaging::{Public, reveal};
 use sottovoce::experiment::{Experiment, folder_of};
 
 use sottovoce::learning::Noise;
-use sottovoce::learning::account::account_named;
+use sottovoce::learning::account::account_of;
 use sottovoce::learning::losses::Question;
 use sottovoce::names::Names;
 
@@ -52,7 +52,8 @@ impl File {
                 let observer = question.revealed()?.pairs.observer;
                 let of_graph = || ready.mixing.as_ref().map(|mixing| Names::of_graph(mixing.graph()));
                 let names = Names::new(ready.task.names()).or(|| of_graph().unwrap_or_default());
-                global.print(&account_named(&question, &[observer], sigma, learning.target.delta, names)?)
+                let noise = (sigma, learning.target.delta);
+                global.print(&account_of(&question, &[observer], noise, names, Some(&ready.task))?)
             }
             Experiment::Paper(paper) => {
                 bail!(

@@ -8,6 +8,7 @@ use sottovoce::experiment::graph::peer;
 use sottovoce::experiment::{GradientNoise, GraphFile, LearningTarget, MethodSpec};
 use sottovoce_privacy::Gdp;
 
+use super::of_noise;
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::said;
@@ -84,6 +85,7 @@ impl LearningArgs {
             (None, Some(promise)) => promise.sigma(&question)?,
             (None, None) => 1.0,
         };
-        global.print(&account(&question, &observers, sigma, self.target.delta)?)
+        let found = account(&question, &observers, sigma, self.target.delta);
+        global.print(&found.map_err(of_noise(sigma))?)
     }
 }

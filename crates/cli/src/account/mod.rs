@@ -9,6 +9,7 @@ pub(crate) mod rumor_graph;
 mod transcript;
 pub(crate) mod walk;
 
+use anyhow::anyhow;
 use clap::{Args, Subcommand};
 
 pub(crate) use transcript::listeners;
@@ -34,7 +35,7 @@ enum What {
     /// A noisy release, repeated: certified epsilon, or the noise for a target epsilon.
     Mechanism(Box<mechanism::MechanismArgs>),
     /// Gossip averaging: what observers learn about every peer, exactly and as published.
-    Averaging(averaging::AveragingArgs),
+    Averaging(Box<averaging::AveragingArgs>),
     /// Gradient steps with averaging in between: what observers learn over all of them.
     Learning(Box<learning::LearningArgs>),
     /// Rumours: how well their source is hidden from curious peers.
@@ -45,6 +46,16 @@ enum What {
     Transcript(transcript::Transcript),
     /// A token that walks: what a path of it reveals, and the printed sums over all paths.
     Walk(Box<walk::WalkArgs>),
+}
+
+/// An error about a loss beyond all bounds, as one about the noise that is to blame.
+fn of_noise(sigma: f64) -> impl Fn(sottovoce::Error) -> anyhow::Error {
+    move |error| match error.at_fault() {
+        Some(fault) if fault.field == "mu" || fault.field == "rho" => {
+            anyhow!("`sigma` is {sigma:e}: it hides nothing to speak of; give more noise")
+        }
+        _ => error.into(),
+    }
 }
 
 impl Account {

@@ -20,6 +20,7 @@ use sottovoce::learning::calibrate::Currency;
 use sottovoce::names::Names;
 use sottovoce::terms::Stated;
 
+use super::of_noise;
 use crate::graph::source::said;
 use crate::graph::{count, real};
 use crate::{Global, input};
@@ -158,6 +159,11 @@ pub(crate) struct Walk {
     neg_log_matrix: Option<Vec<Vec<f64>>>,
 }
 
+/// How a loss in units becomes one under the noise that is given.
+type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
+/// When, the losses of all peers, how they are paid, and by what right.
+type Promised<'a> = (&'static str, &'a Option<Vec<f64>>, Paid<'a>, &'a Option<Standing>);
+
 /// What both accounts of paths assume.
 const CONVEX: &str =
     "losses are convex and smooth and steps are at most 2/smoothness (the linear column: losses are linear)";
@@ -240,9 +246,8 @@ impl WalkArgs {
         let order = self.order.unwrap_or(2.0);
         let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
         let refuted = Some(Standing::Refuted).filter(|_| walk.published.is_some());
-        type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
         let (exact, convex) = (path(Currency::Gaussian), path(Currency::Concentrated));
-        let all: [(&str, &Option<Vec<f64>>, Paid, &Option<Standing>); 5] = [
+        let all: [Promised; 5] = [
             (
                 "on this path, if losses are linear",
                 &walk.trajectory_loss_linear,
@@ -267,12 +272,12 @@ impl WalkArgs {
                 adversary: Adversary::Coalition(walk.observers.clone()),
                 unit: walk.unit,
                 adjacency: walk.adjacency,
-                loss: paid(loss)?,
+                loss: paid(loss).map_err(of_noise(sigma))?,
                 standing: standing.clone(),
                 not_covered: walk.not_covered.clone(),
             };
-            let about = format!("peer {peer}, the worst off {about}, under noise {sigma}");
-            stated.push(Stated::new(about, &guarantee, self.delta)?);
+            let about = format!("peer {}, the worst off {about}, under noise {sigma}", walk.names.of(peer));
+            stated.push(Stated::new(about, &guarantee, self.delta)?.named(&walk.names));
         }
         Ok(stated)
     }
@@ -430,7 +435,11 @@ impl Walk {
 impl fmt::Display for Walk {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline())?;
-        writeln!(f, "Losses in units of {}, to {}, of {}", self.loss_unit, self.adversary, self.protects)?;
+        let who = match &self.observers[..] {
+            [] => self.adversary.to_owned(),
+            some => format!("{}, who see the token at their own visits", self.names.peers(some)),
+        };
+        writeln!(f, "Losses in units of {}, to {who}, of {}", self.loss_unit, self.protects)?;
         writeln!(f, "(for {}, {})\n", self.unit, self.adjacency)?;
         self.table(f)?;
         match &self.published_refused {
@@ -447,15 +456,8 @@ impl fmt::Display for Walk {
         if self.sum_powers_over_i.is_some() {
             writeln!(f, "  The matrices are printed with --json.")?;
         }
-        for stated in &self.guarantees {
-            writeln!(
-                f,
-                "  epsilon {} at delta {:e}: {} ({})",
-                stated.shown(),
-                stated.delta,
-                stated.about,
-                stated.standing
-            )?;
+        for stated in self.guarantees.iter().filter(|stated| stated.standing.is_reliable()) {
+            writeln!(f, "  epsilon {} at delta {:e}: {}", stated.shown(), stated.delta, stated.about)?;
         }
         writeln!(f, "\n  not covered:")?;
         self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))

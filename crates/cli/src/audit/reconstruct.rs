@@ -31,8 +31,6 @@ In each run a peer's value is the mean plus or minus the deviation. Exit code 0:
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
 #[command(group = clap::ArgGroup::new("who").required(true).args(["observers"]))]
 pub(crate) struct Reconstruct {
-    #[command(flatten)]
-    plan: Plan,
     /// Mean of the private values, known to the uninformed attacker.
     #[arg(long, value_name = "M", default_value = "0", value_parser = real, allow_negative_numbers = true)]
     prior_mean: f64,
@@ -48,6 +46,8 @@ pub(crate) struct Reconstruct {
     /// Loss that relay noise should keep everybody below who is two hops away or more.
     #[arg(long, value_name = "F", default_value = "0.5", value_parser = real, allow_negative_numbers = true)]
     target: f64,
+    #[command(flatten)]
+    plan: Plan,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -130,6 +130,9 @@ impl Source {
     }
 
     fn check(&self) -> anyhow::Result<()> {
+        if let (Some(format), None) = (self.format, &self.graph) {
+            bail!("`format` is {format}: it is that of a graph file; give --graph, or leave it out");
+        }
         if !(self.confidence > 0.5 && self.confidence < 1.0) {
             bail!("`confidence` is {}: give a probability between 0.5 and 1, such as 0.999", self.confidence);
         }

@@ -43,13 +43,18 @@ impl Transcript {
         match transcript::File::read(&self.file)? {
             transcript::File::Averaging(file) => self.averaging(&file, global),
             transcript::File::Learning(file) => {
-                kept(file.check()?)?;
+                if let Some(observer) = self.observers.first() {
+                    anyhow::bail!(
+                        "`observers` is {observer}: what is held against a learning run is everything it released, whoever heard it; leave it out"
+                    );
+                }
+                kept(&file.check()?)?;
                 let found = file.audit()?;
                 global.print(&found)?;
                 stands(found.agrees, "the releases do not cost what the run says it spent")
             }
             transcript::File::Rumor(file) => {
-                kept(file.check()?)?;
+                kept(&file.check()?)?;
                 let observers = listeners(&self.observers, file.peers)?;
                 let found = rumor::audit(&file, &observers, self.runs as u64, global.seed)?;
                 global.print(&found)?;
@@ -59,7 +64,7 @@ impl Transcript {
     }
 
     fn averaging(&self, file: &transcript::Averaging, global: &Global) -> anyhow::Result<()> {
-        kept(file.check()?)?;
+        kept(&file.check()?)?;
         let public = file.public()?.asked(&self.observers, None)?;
         let observers = if public.observers.is_empty() { vec![0] } else { public.observers.clone() };
         if file.past()?.source(&observers) != Source::Planned {
@@ -86,7 +91,7 @@ impl Transcript {
 }
 
 /// Refuses a run in which peers did not do what was agreed.
-fn kept(problems: Vec<String>) -> anyhow::Result<()> {
+fn kept(problems: &[String]) -> anyhow::Result<()> {
     let reason = format!("peers did not do what was agreed: {}", problems.join("; "));
     stands(problems.is_empty(), &reason)
 }

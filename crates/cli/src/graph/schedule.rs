@@ -68,6 +68,9 @@ impl Schedule {
         let drawn = self.draw(global)?;
         let text = drawn.to_json()? + "\n";
         match out {
+            None if global.json => bail!(
+                "`json` is asked for without --out: the schedule itself goes to standard output, and is JSON; leave one out"
+            ),
             None => output::write(text.as_bytes()),
             Some(out) => {
                 store::write_file("out", out, self.overwrite, |file| {

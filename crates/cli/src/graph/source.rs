@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::bail;
 use clap::Args;
 use clap::builder::TypedValueParser;
 use sottovoce::averaging::Question;
@@ -39,6 +40,14 @@ pub(crate) fn said(sha256: Option<&String>, notes: &[String]) {
 /// What an averaging reveals depends on these options of an experiment. Where it is not run, noise and sensitivity are 1 unless they are given, and
 /// weights are plain Metropolis weights.
 #[derive(Debug, Args)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    "sigma" => arg.help("Standard deviation of the noise on a private value (default: what --epsilon asks for, or else 1)"),
+    "sensitivity" => arg.help("How far one person can move a peer's value (default: 1)"),
+    "observers" => arg.help("Peers who pool what they hear, by name, separated by commas"),
+    "epsilon" => arg.help("Epsilon that a peer's value may lose, instead of a noise"),
+    "distance" | "metric" | "within" | "farther" => arg.hide(true),
+    _ => arg,
+}))]
 pub(crate) struct Plan {
     #[command(flatten)]
     graph: GraphSpec,
@@ -82,6 +91,11 @@ impl Plan {
 
     /// Reads what it names.
     pub(crate) fn read(&self, global: &Global) -> anyhow::Result<Planned> {
+        if !self.target.by_distance.is_none() {
+            bail!(
+                "`distance` is given: classes of distance are shown by run averaging and for an experiment's file; leave it out here"
+            );
+        }
         let experiment = self.experiment();
         experiment.check()?;
         let place = experiment.graph.place(Path::new(""), global.seed)?;
@@ -90,7 +104,7 @@ impl Plan {
         let observers = experiment.adversary.peers(Some(&place.graph), place.graph.nodes())?;
         let sensitivity = experiment.noise.sensitivity.unwrap_or(1.0);
         let bar = global.progress(place.graph.nodes(), "observers");
-        let sigma = experiment.sigma(&setting, sensitivity, |_| bar.inc(1))?;
+        let sigma = experiment.sigma(&setting, sensitivity, None, |_| bar.inc(1))?;
         bar.finish_and_clear();
         let Place { graph, .. } = place;
         let names = Names::of_graph(&graph);

@@ -1,24 +1,28 @@
 //! `sottovoce plan averaging`: from a graph and a target to a protocol, its noise and its number of steps.
 
 use std::fmt;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use sottovoce_report::{Page, store};
+use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::Weights;
 
+use super::page;
 use super::written::Out;
 use crate::Global;
 use crate::graph::source::said;
 use crate::graph::{count, real};
 use sottovoce::experiment::{
-    AdversarySpec, Averaging, Chosen, Coalition, Experiment, GraphSpec, Place, TargetSpec,
+    AdversarySpec, Averaging, ByDistance, Chosen, Coalition, Experiment, GraphSpec, Place, TargetSpec,
 };
 use sottovoce::names::end;
-use sottovoce::plan::{self, Bound, Problem, Row, Site, Target, site, target};
+use sottovoce::plan::{self, Bound, Falling, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
 
 const EXAMPLES: &str = "Examples:
@@ -27,12 +31,15 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --results published
   sottovoce plan averaging --peers 100 --families torus,random-regular --target-mean 0.1 --json
   sottovoce plan averaging --graph er.txt --epsilon 1 --coalition 3,7
+  sottovoce plan averaging --graph town.graphml --distance coordinates --within 0.1=4 --within 0.5=1 --farther 0.2
+  sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --page plan.html
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
 guarantee for nobody: some pairs lose more), of the worst pair, or of the worst pair at --beyond hops or more. The bound
 is the number after the option; without one it is the largest mu² that is private at --epsilon and --delta, or --mu-squared.
 Several targets hold together; with
---target-far alone the worst pair is bounded too, at mu² = 4, as neighbours would else hear naked values. The error is bounded for values in an interval of width --sensitivity.
+--target-far alone the worst pair is bounded too, at mu² = 4, as neighbours would else hear naked values. With --distance each pair has a bound of its own,
+which falls with a public distance: pairs within D may lose EPS, those farther apart less. The error is bounded for values in an interval of width --sensitivity.
 
 On a given graph the butterfly is shown for comparison and not chosen, since its partners are not the graph's.";
 
@@ -65,6 +72,9 @@ pub(super) struct AveragingArgs {
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
+    /// File for a page: the table, and a picture of what all pairs of peers lose, protocol by protocol.
+    #[arg(long, value_name = "FILE.html")]
+    page: Option<PathBuf>,
     #[command(flatten)]
     out: Out,
 }
@@ -98,11 +108,13 @@ struct Bounds {
     /// mu² of the targets that have no number of their own.
     #[arg(long, value_name = "MU2", value_parser = real, allow_negative_numbers = true)]
     mu_squared: Option<f64>,
+    #[command(flatten)]
+    by_distance: ByDistance,
 }
 
 impl AveragingArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        self.out.check()?;
+        self.out.check_beside(self.page.as_deref())?;
         // Refuses a delta outside (0, 1) before any graph is drawn.
         if !(self.bounds.delta > 0.0 && self.bounds.delta < 1.0) {
             bail!("`delta` is {}: give a number between 0 and 1", self.bounds.delta);
@@ -117,6 +129,12 @@ impl AveragingArgs {
             seed: global.seed,
         };
         let (found, experiment) = asked.plan(target, global)?;
+        if let Some(file) = &self.page {
+            let page = Page { provenance: global.provenance(), ..page::of(&found.plan, found.headline()) };
+            store::write_file("page", file, self.out.overwrite, |out| {
+                Ok::<_, anyhow::Error>(out.write_all(page.html().as_bytes())?)
+            })?;
+        }
         self.out.print(found, &experiment, global)
     }
 
@@ -128,7 +146,11 @@ impl AveragingArgs {
                 ..self.graph.clone()
             },
             adversary: self.adversary.clone(),
-            target: TargetSpec { delta: self.bounds.delta, ..TargetSpec::default() },
+            target: TargetSpec {
+                delta: self.bounds.delta,
+                by_distance: self.bounds.by_distance.clone(),
+                ..TargetSpec::default()
+            },
             ..Averaging::default()
         }
     }
@@ -188,6 +210,7 @@ impl Asked {
         };
         let problem = Problem {
             target,
+            falling: self.falling(place.as_ref(), &sites)?,
             sites,
             graph_is_given: given,
             sensitivity: self.sensitivity,
@@ -207,6 +230,18 @@ impl Asked {
         };
         Ok((Planned { plan, coalition }, experiment))
     }
+
+    /// The bounds that fall with distance, read before the work.
+    fn falling(&self, place: Option<&Place>, sites: &[Site]) -> anyhow::Result<Option<Falling>> {
+        let asked = &self.experiment.target;
+        let graph = match (place, sites.first()) {
+            (Some(place), _) => place.graph.clone(),
+            // Peers of families are numbered, and have no places.
+            (None, Some(site)) => Graph::from_edges(site.nodes(), [])?,
+            (None, None) => return Ok(None),
+        };
+        Ok(asked.by_distance.falling(Path::new(""), &graph, asked.delta)?)
+    }
 }
 
 impl Bounds {
@@ -217,7 +252,8 @@ impl Bounds {
             ("target-far", Bound::Far, self.target_far),
         ];
         let common = self.common()?;
-        let mut target = Target::none(self.beyond);
+        let falling = self.by_distance.bounds(self.delta)?.map(|falling| falling.tightest());
+        let mut target = Target { falling, ..Target::none(self.beyond) };
         let mut used = false;
         for (field, bound, given) in named {
             match (given, common) {
@@ -232,7 +268,7 @@ impl Bounds {
             }
         }
         if let Some((field, value, mu_squared)) = common.filter(|_| !used) {
-            if target.is_worst_case() || target.mean.is_some() {
+            if target.worst.is_some() || target.far.is_some() || target.mean.is_some() {
                 bail!(
                     "`{field}` is {value}: every target has a number of its own; remove --{field} or a number"
                 );
@@ -359,6 +395,24 @@ impl Planned {
         }
     }
 
+    /// What so many of the pairs lose at most, row by row.
+    fn quantiles(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "\nEpsilons that so many of all pairs of peers lose at most; local: share of pairs that lose what local DP loses\n"
+        )?;
+        let columns =
+            ["least", "10 %", "50 %", "90 %", "99 %", "all", "local"].map(|name| format!("{name:>8}"));
+        writeln!(f, "  {:<40}{}", "protocol", columns.concat())?;
+        for row in &self.plan.rows {
+            let Some(pairs) = &row.pairs else { continue };
+            let cells = pairs.epsilon.all().map(|one| format!("{:>8}", shown(one)));
+            let local = format!("{:>7.1}%", 100.0 * pairs.at_local);
+            writeln!(f, "  {:<40}{}{local}", end(&page::name(row), 40), cells.concat())?;
+        }
+        Ok(())
+    }
+
     /// What the table leaves out.
     fn details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plan = &self.plan;
@@ -395,14 +449,54 @@ impl fmt::Display for Planned {
         self.table(f)?;
         if f.alternate() {
             self.details(f)?;
+            self.quantiles(f)?;
         }
         writeln!(f, "\n{}", plan.reason)?;
+        for said in compared(plan) {
+            writeln!(f, "{said}")?;
+        }
         for statement in &plan.statements {
             writeln!(f, "  {statement}")?;
         }
         writeln!(f, "\n  not covered:")?;
         plan.not_covered.iter().try_for_each(|limit| writeln!(f, "  * {limit}"))
     }
+}
+
+/// How the pairs of the chosen row fare, and which rows it is below, or above, at every rank.
+fn compared(plan: &plan::Plan) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some(binding) = &plan.binding {
+        let [observer, peer] = &binding.names;
+        all.push(format!(
+            "The pair that decides: peer {peer} towards peer {observer}, mu² {} of {} allowed.",
+            short_up(binding.mu_squared),
+            short_up(binding.bound)
+        ));
+    }
+    if let Some(pairs) = &plan.rows[plan.chosen].pairs {
+        let of = pairs.epsilon;
+        all.push(format!(
+            "Of {} pairs half lose epsilon {} or less, 90 % {}, 99 % {}, all {}; {:.1} % lose what local DP loses.",
+            pairs.pairs,
+            shown(of.p50),
+            shown(of.p90),
+            shown(of.p99),
+            shown(of.max),
+            100.0 * pairs.at_local
+        ));
+    }
+    let named = |i: &usize| page::name(&plan.rows[*i]);
+    let list = |rows: Vec<usize>, words: &str| {
+        let names = rows.iter().map(named).collect::<Vec<_>>().join(", ");
+        (!rows.is_empty()).then(|| format!("{words} {names}."))
+    };
+    let chosen = plan.chosen;
+    let below = plan.below.iter().filter(|one| one.row == chosen).map(|one| one.than).collect();
+    let above = plan.below.iter().filter(|one| one.than == chosen).map(|one| one.row).collect();
+    all.extend(list(below, "At every rank its pairs lose less than those of"));
+    all.extend(list(above, "At every rank its pairs lose more than those of"));
+    all
 }
 
 /// Widest name of a graph in the table.

@@ -56,7 +56,13 @@ impl File {
         }
         let place = asked.graph.place(Path::new(""), seed)?;
         let columns = asked.values.read(Path::new(""), &place.graph, seed)?.columns.len();
-        let bound = target::mu_squared_at(asked.target.epsilon(), asked.target.delta)?;
+        let falling = asked.target.by_distance.bounds(asked.target.delta)?.map(|falling| falling.tightest());
+        let mut target = Target { falling, ..Target::none(2) };
+        // Bounds that fall with distance are a target, too.
+        if falling.is_none() || asked.target.epsilon.is_some() {
+            let bound = target::mu_squared_at(asked.target.epsilon(), asked.target.delta)?;
+            target = target.with(Bound::Worst, bound);
+        }
         let asked = Asked {
             sensitivity: asked.noise.sensitivity.unwrap_or(asked.values.sensitivity(columns)),
             experiment: asked.clone(),
@@ -65,7 +71,7 @@ impl File {
             sample: None,
             seed,
         };
-        let (found, best) = asked.plan(Target::none(2).with(Bound::Worst, bound), global)?;
+        let (found, best) = asked.plan(target, global)?;
         self.out.print(found, &best, global)
     }
 

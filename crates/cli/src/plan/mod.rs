@@ -3,6 +3,7 @@
 pub(crate) mod averaging;
 mod file;
 mod learning;
+mod page;
 mod rumor;
 pub(crate) mod written;
 

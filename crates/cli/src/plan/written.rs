@@ -19,8 +19,8 @@ pub(super) struct Out {
     #[arg(long, value_name = "FILE.toml")]
     out: Option<PathBuf>,
     /// Replace a file of that name.
-    #[arg(long, alias = "force", requires = "out")]
-    overwrite: bool,
+    #[arg(long, alias = "force")]
+    pub(super) overwrite: bool,
 }
 
 /// A plan, with its experiment.
@@ -39,6 +39,19 @@ pub(crate) struct Written<P> {
 impl Out {
     /// Refuses a name that is taken, before any work is done.
     pub(super) fn check(&self) -> anyhow::Result<()> {
+        self.check_beside(None)
+    }
+
+    /// The same, where there may be another file beside the experiment's.
+    pub(super) fn check_beside(&self, page: Option<&Path>) -> anyhow::Result<()> {
+        if self.overwrite && self.out.is_none() && page.is_none() {
+            bail!(
+                "`overwrite` is given: no file is written that could replace another; give --out, or leave it out"
+            );
+        }
+        if let Some(page) = page {
+            store::check_file("page", page, self.overwrite)?;
+        }
         match &self.out {
             Some(out) if out.extension().is_none_or(|end| end != "toml") => {
                 bail!("`out` is {}: an experiment's file ends in .toml; give such a name", out.display())

@@ -20,6 +20,8 @@ outside is moved inside. The report's folder also holds the experiment as a file
 /// Arguments of `run averaging`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+// The experiment within has the same name.
+#[group(skip)]
 pub(super) struct Averaging {
     #[command(flatten)]
     experiment: experiment::Averaging,

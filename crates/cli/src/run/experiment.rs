@@ -13,9 +13,9 @@ use sottovoce_papers::Options;
 
 use super::learning::{Checkpoints, learn};
 use super::{Place, Printed};
-use crate::Global;
 use crate::graph::source::said;
 use crate::output::note;
+use crate::{Global, input};
 
 /// The experiment beside its report.
 pub(super) const EXPERIMENT: &str = "experiment.toml";
@@ -105,6 +105,11 @@ fn average(
     })?;
     bar.finish_and_clear();
     found.notes.iter().for_each(|text| note(text));
+    // Every document beside the page says what was read.
+    let read = [(input::GRAPH, &found.graph_sha256), (input::DATA, &found.data_sha256)];
+    for (key, hash) in read.into_iter().filter_map(|(key, hash)| Some((key, hash.as_ref()?))) {
+        input::keep(key, hash.clone());
+    }
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));

@@ -40,6 +40,8 @@ computed without privacy; a simulation hides nothing, since its noise follows fr
 /// Arguments of `run learning`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+// The experiment within has the same name.
+#[group(skip)]
 pub(super) struct Learning {
     #[command(flatten)]
     experiment: experiment::Learning,

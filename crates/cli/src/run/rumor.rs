@@ -16,6 +16,8 @@ use crate::Global;
                   sottovoce run rumor --peers 256 --muting 0.5 --drop 0.1 --clocks poisson --seeds 200\n  \
                   sottovoce run rumor --graph friends.txt --muting 0.6 --churn 0.2 --acknowledge"
 )]
+// The experiment within has the same name.
+#[group(skip)]
 pub(super) struct Rumor {
     #[command(flatten)]
     experiment: experiment::Rumor,

@@ -24,6 +24,10 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account averaging", "account averaging --graph GRAPH --steps 2 --all-pairs"),
     ("account averaging", "account averaging --graph GRAPH --steps 2 --worst-coalition 2"),
     ("account averaging", "account averaging --schedule SCHEDULE --observers 0"),
+    (
+        "account averaging",
+        "account averaging --protocol accelerated-randomised --graph GRAPH --steps 9 --observers 0",
+    ),
     ("account learning", "account learning --graph GRAPH --iterations 2 --observers 0,1"),
     ("account learning", "account learning --method butterfly --peers 8 --iterations 2 --observers 0"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1"),
@@ -64,9 +68,14 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "account mechanism --randomized-response --adjacency replace --calibrate --epsilon 3",
     ),
     ("plan averaging", "plan averaging --graph GRAPH --target-worst 1"),
+    ("plan averaging", "plan averaging --graph GRAPH --target-worst 1 --coalition 0,1"),
     (
         "plan averaging",
         "plan averaging --peers 16 --target-far --epsilon 1 --target-mean 4 --out OUT-plan.toml",
+    ),
+    (
+        "plan averaging",
+        "plan averaging --graph GRAPH --distance hops --within 1=4 --farther 2 --page OUT-plan.html",
     ),
     ("plan rumor", "plan rumor --peers 100 --curious 10 --delta 0.2 --out OUT-rumor.toml"),
     (
@@ -75,10 +84,19 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("audit reconstruct", "audit reconstruct --graph GRAPH --steps 2 --observers 0 --runs 200"),
     ("audit reconstruct", "audit reconstruct --protocol butterfly --peers 8 --observers 0 --runs 200"),
+    (
+        "audit reconstruct",
+        "audit reconstruct --protocol accelerated-randomised --graph GRAPH --steps 9 --observers 0 --runs 200",
+    ),
     ("audit source", "audit source --peers 20 --curious 3 --muting 0.5 --runs 200"),
     ("audit source", "audit source --graph GRAPH --curious 1 --muting 0.5 --runs 200"),
+    ("audit source", "audit source --graph NAMED --curious 1 --muting 0.5 --runs 200"),
     ("run quickstart", "run quickstart --no-report"),
     ("run averaging", "run averaging --graph NAMED --steps 2 --sigma 1 --out OUT-averaging"),
+    (
+        "run averaging",
+        "run averaging --graph GRAPH --steps 2 --distance hops --within 1=4 --farther 2 --no-report",
+    ),
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
     ("run rumor", "run rumor --peers 32 --muting 0.5 --drop 0.1 --seeds 5 --out OUT-survival"),
     ("run rumor", "run rumor --graph NAMED --muting 0.5 --churn 0.1 --clocks poisson --seeds 3 --no-report"),
@@ -95,6 +113,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("reproduce", "reproduce"),
     ("theorem", "theorem"),
     ("theorem", "theorem muffliato/theorem-1 --graph GRAPH --steps 3"),
+    ("theorem", "theorem muffliato/footnote-2 --graph GRAPH"),
     ("theorem", "theorem random-walk/theorem-5 --peers 8"),
     ("new", "new averaging"),
     ("new", "new learning"),

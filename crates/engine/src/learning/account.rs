@@ -1,5 +1,6 @@
 //! What a run of any method would reveal to some of its peers, without running it: no task, no data.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -7,6 +8,7 @@ use sottovoce_privacy::{Adversary, limits, round_up};
 use sottovoce_views::descent::DescentLoss;
 use sottovoce_views::door;
 
+use super::Task;
 use super::losses::{Past, Question};
 use crate::names::Names;
 use crate::terms::Stated;
@@ -56,16 +58,16 @@ pub struct Accounted {
 /// ```
 pub fn account(run: &Question, observers: &[usize], sigma: f64, delta: f64) -> Result<Accounted> {
     let names = run.mixing.map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
-    account_named(run, observers, sigma, delta, names)
+    account_of(run, observers, (sigma, delta), names, None)
 }
 
-/// The same, of peers with names of their own.
-pub fn account_named(
+/// The same, of peers with names of their own, and of a task whose assumptions every guarantee rests on.
+pub fn account_of(
     run: &Question,
     observers: &[usize],
-    sigma: f64,
-    delta: f64,
+    (sigma, delta): (f64, f64),
     names: Names,
+    task: Option<&Task>,
 ) -> Result<Accounted> {
     require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
     let way = run.method.way();
@@ -74,16 +76,33 @@ pub fn account_named(
         [one] => Adversary::Peer(*one),
         _ => Adversary::Coalition(observers.to_vec()),
     };
-    let ours = door::account(&overheard, &towards)?;
-    let wire_tapper = door::account(&overheard, &Adversary::WireTapper)?;
+    let mut ours = door::account(&overheard, &towards)?;
+    let mut wire_tapper = door::account(&overheard, &Adversary::WireTapper)?;
+    // With a server, whoever hears the messages hears what has no noise: only those who see the result are spoken of.
+    let everything = way.sees_all();
+    if everything != Adversary::WireTapper {
+        ours.leakage.adversary = everything.clone();
+        wire_tapper.leakage.adversary = everything.clone();
+    }
     let worst = ours.leakage.worst().0;
     let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());
     let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
-    for account in [&ours, &wire_tapper] {
+    let all =
+        if everything == Adversary::WireTapper { vec![&ours, &wire_tapper] } else { vec![&wire_tapper] };
+    for account in all {
         let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
+        if everything != Adversary::WireTapper {
+            guarantee.adversary = everything.clone();
+        }
+        if let Some(task) = task {
+            guarantee.standing = guarantee.standing.given(task.assumptions());
+            guarantee.not_covered.extend(task.not_covered());
+        }
         let who = format!("peer {}", names.of(worst));
         statements.push(format!("{who}: {}", names.state(&guarantee, delta)?));
         guarantee.not_covered.extend(further.clone());
+        let mut said = BTreeSet::new();
+        guarantee.not_covered.retain(|limit| said.insert(limit.clone()));
         guarantees.push(Stated::new(format!("{who}, the worst off"), &guarantee, delta)?.named(&names));
         not_covered = guarantee.not_covered;
     }
@@ -107,6 +126,10 @@ impl Accounted {
     pub fn headline(&self) -> String {
         let shown = |place: usize| self.guarantees.get(place).map_or_else(|| "-".to_owned(), Stated::shown);
         let delta = self.guarantees.first().map_or(0.0, |stated| stated.delta);
+        if self.guarantees.len() == 1 {
+            let who = self.names.adversary(&self.ours.adversary);
+            return format!("No peer loses more than epsilon {} at delta {delta:e} to {who}", shown(0));
+        }
         format!(
             "No peer loses more than epsilon {} at delta {delta:e} to {}; to someone who sees every message it is {}",
             shown(0),

@@ -4,10 +4,13 @@ use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::walk::Visit;
 use sottovoce_protocol::{Overspent, Peer};
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::descent::{Descending, DescentSetup};
+use sottovoce_simulator::descent::{Descending, DescentSetup, Hear};
 
 use super::{Settings, State, Task};
 use crate::{Error, Result};
+
+/// Hears of releases: the peer, its model before, which is known by then, and after.
+pub type Releases<'a> = dyn FnMut(Peer, &[f64], &[f64]) + 'a;
 
 /// A run under way.
 pub trait Engine {
@@ -15,8 +18,8 @@ pub trait Engine {
     /// spent.
     fn advance(&mut self, seen: &mut dyn FnMut(usize, Peer, Visit)) -> Result<bool>;
 
-    /// One step; shows what peers release, to someone who sees every message: `(peer, its model before, which is known by then, and after)`.
-    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool>;
+    /// One step; shows what peers release, to someone who sees every message.
+    fn listen(&mut self, hear: &mut Releases<'_>) -> Result<bool>;
 
     /// Where it stands.
     fn state(&self) -> State;
@@ -88,7 +91,7 @@ impl<'a> Descent<'a> {
 }
 
 impl Descent<'_> {
-    fn iterate(&mut self, hear: Option<&mut dyn FnMut(Peer, &[f64])>) -> Result<bool> {
+    fn iterate(&mut self, hear: Option<&mut Hear<'_>>) -> Result<bool> {
         let Self { task, seed, step, run, .. } = self;
         let descend = |peer, iteration, value: &mut [f64]| task.descend(*seed, peer, iteration, *step, value);
         // Everyone has the same budget: once it is spent, nothing new is learned.
@@ -101,10 +104,10 @@ impl Engine for Descent<'_> {
         self.iterate(None)
     }
 
-    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+    fn listen(&mut self, hear: &mut Releases<'_>) -> Result<bool> {
         let (before, width) = (self.run.values().to_vec(), self.task.parameters());
         self.iterate(Some(&mut |peer: Peer, after: &[f64]| {
-            hear(peer, &before[peer * width..][..width], after)
+            hear(peer, &before[peer * width..][..width], after);
         }))
     }
 

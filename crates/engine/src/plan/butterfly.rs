@@ -6,15 +6,15 @@
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::trace::{Trace, trace};
-use sottovoce_topology::{Graph, paths};
-use sottovoce_views::exact::{Results, traced};
+use sottovoce_topology::Graph;
+use sottovoce_views::exact::{Leakage, Results, traced};
 use sottovoce_views::parallel;
 
-use super::losses::{Seen, gather};
 use super::point::Point;
 use super::row::Kind;
 use super::search::Observers;
-use super::{Losses, Problem, Progress, Protocol, Row};
+use super::verify::losses;
+use super::{Problem, Progress, Protocol, Row};
 use crate::Result;
 use crate::learning::method::messages;
 
@@ -24,9 +24,8 @@ const TOGETHER: usize = 256;
 /// The row of the butterfly.
 pub(super) fn row(problem: &Problem, peers: usize, observers: &Observers, progress: Progress) -> Result<Row> {
     let scheme = Scheme::Butterfly { positions: (0..peers).collect() };
-    let own = partners(&scheme)?;
-    let graph = problem.sites.first().filter(|_| problem.graph_is_given).map_or(&own, |site| site.graph());
-    let (losses, share) = losses(problem, &scheme, graph, observers, progress)?;
+    let (views, share) = views(problem, &scheme, observers, progress)?;
+    let losses = losses(problem, &graph(problem, &scheme)?, observers, &[views])?;
     let point = Point {
         steps: scheme.rounds(),
         ratio: 0.0,
@@ -48,14 +47,19 @@ pub(super) fn row(problem: &Problem, peers: usize, observers: &Observers, progre
     Ok(Row::new(problem, peers, kind, &point))
 }
 
-/// Losses of all pairs, and the share of one noise in everybody's result.
-pub(super) fn losses(
+/// The graph that distances are of: the one that is given, or that of the butterfly's own partners.
+pub(super) fn graph(problem: &Problem, scheme: &Scheme) -> Result<Graph> {
+    let given = problem.sites.first().filter(|_| problem.graph_is_given);
+    given.map_or_else(|| partners(scheme), |site| Ok(site.graph().clone()))
+}
+
+/// What each observer learns, and the share of one noise in everybody's result.
+pub(super) fn views(
     problem: &Problem,
     scheme: &Scheme,
-    graph: &Graph,
     observers: &Observers,
     progress: Progress,
-) -> Result<(Losses, f64)> {
+) -> Result<(Vec<Leakage>, f64)> {
     let noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
     let (mut seen, mut share) = (Vec::new(), 0.0);
     for group in observers.all.chunks(TOGETHER) {
@@ -63,21 +67,20 @@ pub(super) fn losses(
         share = squares(&run) / scheme.peers() as f64;
         let before = seen.len();
         let done = |done| progress("butterfly", before + done, observers.all.len());
-        let one = |i: usize| of_observer(problem, &run, graph, group[i]);
+        let one = |i: usize| of_observer(problem, &run, group[i]);
         for found in parallel::map(group.len(), one, done) {
             seen.push(found?);
         }
     }
-    Ok((gather(seen.iter(), observers.complete), share))
+    Ok((seen, share))
 }
 
 /// What an observer of a traced run without relay noise learns.
-fn of_observer(problem: &Problem, run: &Trace, graph: &Graph, v: usize) -> Result<Seen> {
+fn of_observer(problem: &Problem, run: &Trace, v: usize) -> Result<Leakage> {
     let own = run.heard.iter().filter(|message| message.to == v).map(|message| &message.coefficients.0[..]);
     let known = run.finals.iter().map(|last| &last.0[..]).filter(|_| problem.results == Results::Published);
     let messages: Vec<&[f64]> = own.chain(known).collect();
-    let leakage = traced(&messages, &[v], graph.nodes(), |variable| variable == v)?;
-    Ok(Seen::new(&leakage, &paths::distances(graph, v)?, problem.target.beyond))
+    Ok(traced(&messages, &[v], run.finals.len(), |variable| variable == v)?)
 }
 
 fn squares(run: &Trace) -> f64 {
@@ -85,7 +88,7 @@ fn squares(run: &Trace) -> f64 {
 }
 
 /// Who exchanges with whom, as a graph.
-pub(super) fn partners(scheme: &Scheme) -> Result<Graph> {
+fn partners(scheme: &Scheme) -> Result<Graph> {
     let n = scheme.peers();
     let core: usize = 1 << n.ilog2();
     let bits = (0..core.ilog2()).flat_map(|bit| (0..core).map(move |i| (i, i ^ (1 << bit))));

@@ -44,7 +44,7 @@ pub fn profiles(
     let one = |i: usize| -> Result<Vec<Vec<Seen>>> {
         let hops = paths::distances(site.graph(), observers[i])?;
         let views = by_steps(&site.mixing, &observers[i..=i], steps, ratios)?;
-        let seen = |view| Seen::new(&problem.short_of_consensus(view), &hops, problem.target.beyond);
+        let seen = |view| Seen::new(problem, observers[i], &problem.short_of_consensus(view), &hops);
         Ok(views.iter().map(|views| views.iter().map(seen).collect()).collect())
     };
     let seen: Vec<Vec<Vec<Seen>>> =

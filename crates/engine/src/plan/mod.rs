@@ -12,12 +12,14 @@
 //! `docs/theorems/averaging-error.md`. What is chosen is accounted for once more, with the noises as printed
 //! ([`verify`]).
 //!
-//! * [`target`]: what must hold; [`losses`]: what is lost; [`site`]: graphs to choose from;
+//! * [`target`], [`distance`]: what must hold; [`losses`], [`pairs`]: what is lost; [`site`]: graphs to choose from;
 //! * [`gossip`], [`randomised`], [`butterfly`]: the candidates; [`search`]: the least error of all.
 
 pub mod butterfly;
+pub mod distance;
 pub mod gossip;
 pub mod losses;
+pub mod pairs;
 pub mod point;
 pub mod randomised;
 pub mod reason;
@@ -35,9 +37,12 @@ use std::borrow::Cow;
 use serde::Serialize;
 use sottovoce_views::exact::{Leakage, Results};
 
+use crate::names::Names;
 use crate::terms::Stated;
 
+pub use distance::{Class, Distances, Falling, Metric};
 pub use losses::Losses;
+pub use pairs::{Below, Quantiles, Spread};
 pub use row::{Epsilons, Protocol, Row};
 pub use rumor::{RumorPlan, RumorRow, rumor};
 pub use search::averaging;
@@ -55,6 +60,8 @@ pub struct Problem {
     pub sensitivity: f64,
     /// What must hold.
     pub target: Target,
+    /// Bounds of each pair that fall with a public distance.
+    pub falling: Option<Falling>,
     /// What becomes of the results.
     pub results: Results,
     /// The observers to look at; `None` for all (above [`ALL_OBSERVERS`] peers a mean is then estimated from a sample).
@@ -66,6 +73,12 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// What peers are called: as the graph that is given has it.
+    fn names(&self) -> Names {
+        let given = self.sites.first().filter(|_| self.graph_is_given);
+        given.map_or_else(Names::default, |site| Names::of_graph(site.graph()))
+    }
+
     /// What is lost by a protocol whose peers end with different values. Where those are published, they are as many equations as
     /// there are peers, and all is counted as lost.
     fn short_of_consensus<'a>(&self, leakage: &'a Leakage) -> Cow<'a, Leakage> {
@@ -74,6 +87,22 @@ impl Problem {
             Results::Published => Cow::Owned(leakage.if_all_is_shown()),
         }
     }
+}
+
+/// The pair that decides how much noise there is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Binding {
+    /// Who learns.
+    pub observer: usize,
+    /// Of whom.
+    pub peer: usize,
+    /// Both, by name.
+    pub names: [String; 2],
+    /// What it loses, as `mu²`.
+    pub mu_squared: f64,
+    /// What it may lose.
+    pub bound: f64,
 }
 
 /// Up to so many peers every observer is looked at, whatever the target.
@@ -104,6 +133,14 @@ pub struct Plan {
     pub reason: String,
     /// The chosen plan's losses as `mu²`, computed once more with the noises as printed.
     pub verified: Losses,
+    /// The pair that decides how much noise there is: that whose loss comes nearest to its bound; none where a mean decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binding: Option<Binding>,
+    /// What each class of distance got; empty where bounds do not fall with a distance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
+    /// Which rows lose less than which others at every rank of pairs (first-order stochastic dominance).
+    pub below: Vec<Below>,
     /// What the chosen plan promises, to whom and by what right.
     pub statements: Vec<String>,
     /// The same as numbers: those that are guarantees.

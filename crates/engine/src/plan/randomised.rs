@@ -103,8 +103,8 @@ fn points(
     Ok(cuts.iter().zip(&shares).zip(losses).filter_map(point).collect())
 }
 
-/// What each observer learns up to each cut.
-pub(super) fn seen(
+/// What each observer learns up to each cut, in short.
+fn seen(
     problem: &Problem,
     site: &Site,
     observers: &[usize],
@@ -112,15 +112,39 @@ pub(super) fn seen(
     cuts: &[usize],
     done: impl Fn(usize) + Sync,
 ) -> Result<Vec<Vec<Seen>>> {
+    let short = |v: usize, views: Vec<Leakage>| {
+        let hops = paths::distances(site.graph(), v)?;
+        Ok(views.iter().map(|view| Seen::new(problem, v, &problem.short_of_consensus(view), &hops)).collect())
+    };
+    each(observers, schedule, cuts, short, done)
+}
+
+/// What each observer learns in the end.
+pub(super) fn views(
+    problem: &Problem,
+    observers: &[usize],
+    schedule: &Schedule,
+    steps: usize,
+    done: impl Fn(usize) + Sync,
+) -> Result<Vec<Leakage>> {
+    let shown = |_, views: Vec<Leakage>| {
+        Ok(views.iter().map(|view| problem.short_of_consensus(view).into_owned()).collect::<Vec<_>>())
+    };
+    Ok(each(observers, schedule, &[steps], shown, done)?.concat())
+}
+
+/// Asks each observer of a schedule, some at once, and keeps of its views what `keep` makes of them.
+fn each<T: Send + Clone>(
+    observers: &[usize],
+    schedule: &Schedule,
+    cuts: &[usize],
+    keep: impl Fn(usize, Vec<Leakage>) -> Result<T> + Sync,
+    done: impl Fn(usize) + Sync,
+) -> Result<Vec<T>> {
     let groups: Vec<&[usize]> = observers.chunks(TOGETHER).collect();
-    let group = |i: usize| -> Result<Vec<Vec<Seen>>> {
+    let group = |i: usize| -> Result<Vec<T>> {
         let views = scheduled_each(schedule, groups[i], cuts)?;
-        let one = |(views, &v): (Vec<Leakage>, &usize)| {
-            let hops = paths::distances(site.graph(), v)?;
-            let seen = |view| Seen::new(&problem.short_of_consensus(view), &hops, problem.target.beyond);
-            Ok(views.iter().map(seen).collect())
-        };
-        views.into_iter().zip(groups[i]).map(one).collect()
+        views.into_iter().zip(groups[i]).map(|(views, &v)| keep(v, views)).collect()
     };
     let found =
         parallel::map(groups.len(), group, |finished| done((finished * TOGETHER).min(observers.len())));

@@ -39,8 +39,9 @@ fn times(ratio: f64) -> String {
 fn why(problem: &Problem, rows: &[Row], row: &Row) -> String {
     let plain =
         rows.iter().find(|other| other.graph == row.graph && other.protocol == Protocol::AcceleratedGossip);
-    let unprotected =
-        problem.target.worst.is_none() && row.mu_squared.worst > 100.0 * problem.target.tightest();
+    let unprotected = problem.target.worst.is_none()
+        && problem.falling.is_none()
+        && row.mu_squared.worst > 100.0 * problem.target.tightest();
     if unprotected {
         return "Mind that neighbours are hardly protected here; add --target-worst if they should be."
             .into();

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Gdp, round_up};
 
 use super::point::Point;
-use super::{Losses, Problem};
+use super::{Losses, Problem, Spread};
 use crate::Result;
 
 /// How the mean is found.
@@ -78,6 +78,8 @@ pub struct Row {
     pub mu_squared: Losses,
     /// Epsilons at the plan's delta, by adversary.
     pub epsilon: Epsilons,
+    /// The losses of all pairs; none where this is not the best row of its protocol, or there are too many.
+    pub pairs: Option<Spread>,
     /// Messages that a peer sends, on average.
     pub messages: f64,
     /// By what right the losses are stated.
@@ -127,6 +129,7 @@ impl Row {
             mu_squared: point.losses.scaled(problem.sensitivity, sigma),
             loss: Some(point.losses),
             epsilon: Epsilons::default(),
+            pairs: None,
             messages: kind.messages,
             standing: kind.standing,
         }
@@ -137,7 +140,7 @@ impl Row {
         let at = |mu_squared: f64| epsilon(mu_squared, problem.delta);
         let tapped = match self.protocol {
             Protocol::CentralDp => None,
-            _ => at(Losses::local().scaled(problem.sensitivity, self.sigma).worst)?,
+            _ => at(Losses::local(&problem.target).scaled(problem.sensitivity, self.sigma).worst)?,
         };
         let far = self.mu_squared.far.map_or(Ok(None), at)?;
         let epsilon = Epsilons { peer: at(self.mu_squared.worst)?, far, wire_tapper: tapped };
@@ -146,7 +149,7 @@ impl Row {
 
     /// Local DP: everything is public, and the mean of all noises is the error.
     pub(crate) fn local(problem: &Problem, peers: usize) -> Self {
-        let losses = Losses::local();
+        let losses = Losses::local(&problem.target);
         let kind = Kind {
             protocol: Protocol::LocalDp,
             graph: None,
@@ -169,7 +172,7 @@ impl Row {
     pub(crate) fn central(problem: &Problem, peers: usize) -> Self {
         let mu_squared = problem.target.tightest();
         let sigma = up(problem.sensitivity / peers as f64 / mu_squared.sqrt() * (1.0 + 1e-9));
-        let seen = Losses::local().scaled(problem.sensitivity / peers as f64, sigma);
+        let seen = Losses::local(&problem.target).scaled(problem.sensitivity / peers as f64, sigma);
         Self {
             protocol: Protocol::CentralDp,
             sigma,

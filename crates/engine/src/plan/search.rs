@@ -3,8 +3,13 @@
 use sottovoce_privacy::limits;
 use sottovoce_views::exact::Results;
 
-use super::verify::{guarantees, statements, verify};
-use super::{ALL_OBSERVERS, Plan, Problem, Progress, Row, Site, butterfly, gossip, randomised, reason};
+use super::losses::unit;
+use super::pairs::{Spread, dominance};
+use super::verify::{Verified, binding, classes, guarantees, pairs, statements, verify};
+use super::{
+    ALL_OBSERVERS, Falling, Plan, Problem, Progress, Protocol, Row, Site, butterfly, gossip, randomised,
+    reason,
+};
 use crate::{Error, Result, require};
 
 /// Observers of a sample, where none is asked for.
@@ -17,6 +22,9 @@ const SCOUTS: usize = 12;
 /// Above so many peers schedules are not drawn, and butterflies not traced: their accounts grow too long.
 const RANDOMISED: usize = 512;
 const BUTTERFLY: usize = 2048;
+
+/// Up to so many observers the best row of each protocol is accounted for pair by pair, to be compared.
+const COMPARED: usize = 128;
 
 /// Who observes.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,6 +96,7 @@ fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
 ///     graph_is_given: true,
 ///     sensitivity: 1.0,
 ///     results: Default::default(),
+///     falling: None,
 ///     target: Target::none(2).with(Bound::Far, 0.05).guarded(),
 ///     sample: None,
 ///     delta: 1e-5,
@@ -130,7 +139,9 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     };
     rows.extend([Row::local(problem, peers), Row::central(problem, peers)]);
     let verified = verify(problem, &mut rows[chosen], &observers, progress)?;
-    let rows: Vec<Row> = rows.into_iter().map(|row| row.with_epsilons(problem)).collect::<Result<_>>()?;
+    let mut rows: Vec<Row> = rows.into_iter().map(|row| row.with_epsilons(problem)).collect::<Result<_>>()?;
+    compare(problem, &mut rows, (chosen, &verified), &observers, progress)?;
+    let classes = classes(problem, &rows[chosen], &verified)?;
     Ok(Plan {
         peers,
         sensitivity: problem.sensitivity,
@@ -138,18 +149,54 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
         results: problem.results,
         delta: problem.delta,
         reason: reason::reason(problem, &rows, chosen),
-        statements: statements(problem, &rows[chosen], &verified, &observers)?,
-        guarantees: guarantees(problem, &rows[chosen], &observers, &not_covered(problem)),
+        statements: statements(problem, &rows[chosen], &verified.mu_squared, &classes, &observers)?,
+        guarantees: guarantees(problem, &rows[chosen], &classes, &observers, &not_covered(problem)),
+        binding: binding(problem, &rows[chosen], &verified)?,
+        below: dominance(&rows),
+        classes,
         not_covered: not_covered(problem),
         rows,
         chosen,
-        verified,
+        verified: verified.mu_squared,
     })
+}
+
+/// Gives rows the losses of all their pairs: the chosen one has them; of each other protocol the best row is accounted for, where there are not too many pairs.
+fn compare(
+    problem: &Problem,
+    rows: &mut [Row],
+    (chosen, verified): (usize, &Verified),
+    observers: &Observers,
+    progress: Progress,
+) -> Result<()> {
+    let best: Vec<usize> = (0..rows.len())
+        .filter(|&i| !rows[..i].iter().any(|better| better.protocol == rows[i].protocol))
+        .filter(|&i| rows[i].protocol != rows[chosen].protocol)
+        .collect();
+    let (total, few) = (rows.len(), observers.all.len() <= COMPARED);
+    for (i, row) in rows.iter_mut().enumerate() {
+        let unit = unit(problem.sensitivity, row.sigma);
+        let spread = |losses| Spread::new(losses, unit, problem.delta);
+        let number = verified.pairs.pairs().count();
+        row.pairs = match row.protocol {
+            Protocol::LocalDp => Spread::equal(number, row.mu_squared.worst, 1.0, problem.delta)?,
+            Protocol::CentralDp => Spread::equal(number, row.mu_squared.worst, 0.0, problem.delta)?,
+            _ if i == chosen => spread(&verified.pairs)?,
+            _ if few && best.contains(&i) => {
+                let stage =
+                    |_: &str, done: usize, of: usize| progress("comparing", i * of + done, total * of);
+                spread(&pairs(problem, row, observers, &stage)?)?
+            }
+            _ => None,
+        };
+    }
+    Ok(())
 }
 
 fn not_covered(problem: &Problem) -> Vec<String> {
     let mut all = limits::of_a_protocol();
     all.retain(|limit| problem.results == Results::Kept || limit != limits::RESULTS);
+    all.extend(problem.falling.iter().map(|_| limits::DISTANCES.to_owned()));
     all
 }
 
@@ -167,6 +214,13 @@ fn may_be_chosen(problem: &Problem, row: &Row) -> bool {
 
 fn check(problem: &Problem) -> Result<usize> {
     problem.target.check()?;
+    let least = problem.falling.as_ref().map(Falling::tightest);
+    require(
+        problem.target.falling == least,
+        "within",
+        "not the target's",
+        "give a target the bounds that fall with distance",
+    )?;
     require(
         problem.sensitivity > 0.0 && problem.sensitivity.is_finite(),
         "sensitivity",

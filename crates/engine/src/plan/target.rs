@@ -1,7 +1,7 @@
 //! What must hold: bounds on `mu² = f Delta² / sigma²` over pairs of a peer and another who observes it.
 //!
-//! Three functionals of the pairs: the mean, the largest, and the largest over pairs at least so many hops apart. Only the
-//! last two are promises to anyone: **a mean is a guarantee for nobody**, since some pairs lose more than it.
+//! Functionals of the pairs: the mean, the largest, the largest over pairs at least so many hops apart, and each pair by a bound of its own that falls with a
+//! distance ([`super::distance`]). All but the first are promises: **a mean is a guarantee for nobody**, since some pairs lose more than it.
 
 use serde::Serialize;
 use sottovoce_privacy::Gdp;
@@ -27,6 +27,9 @@ pub struct Target {
     pub far: Option<f64>,
     /// Hops from which on a pair is far.
     pub beyond: u32,
+    /// The smallest of the bounds that fall with a distance, where there are such.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub falling: Option<f64>,
 }
 
 /// Which functional a bound is on.
@@ -43,7 +46,7 @@ pub enum Bound {
 impl Target {
     /// No bound yet; pairs are far from `beyond` hops on.
     pub fn none(beyond: u32) -> Self {
-        Self { mean: None, worst: None, far: None, beyond }
+        Self { mean: None, worst: None, far: None, beyond, falling: None }
     }
 
     /// With a bound on `mu²`.
@@ -67,7 +70,12 @@ impl Target {
 
     /// Refuses bounds that are no positive numbers, or that are not there.
     pub fn check(&self) -> Result<()> {
-        let named = [("target-mean", self.mean), ("target-worst", self.worst), ("target-far", self.far)];
+        let named = [
+            ("target-mean", self.mean),
+            ("target-worst", self.worst),
+            ("target-far", self.far),
+            ("within", self.falling),
+        ];
         let mut bounds = 0;
         for (field, value) in named.iter().filter_map(|(field, value)| Some((field, (*value)?))) {
             // Beyond 10^8 (mu = 10000) there is nothing left to protect, and no epsilon to state.
@@ -83,7 +91,7 @@ impl Target {
             return Err(Error::parameter(
                 "target",
                 "missing",
-                "give --target-mean, --target-worst or --target-far",
+                "give --target-mean, --target-worst, --target-far, or --distance and --within",
             ));
         }
         if self.beyond < 2 && self.far.is_some() {
@@ -109,17 +117,22 @@ impl Target {
 
     /// The smallest bound: what a result that everyone sees must keep.
     pub fn tightest(&self) -> f64 {
-        [self.mean, self.worst, self.far].into_iter().flatten().fold(f64::INFINITY, f64::min)
+        [self.mean, self.worst, self.far, self.falling].into_iter().flatten().fold(f64::INFINITY, f64::min)
     }
 
     /// Whether a bound is on a worst case, for which every observer counts.
     pub fn is_worst_case(&self) -> bool {
-        self.worst.is_some() || self.far.is_some()
+        self.worst.is_some() || self.far.is_some() || self.falling.is_some()
     }
 
     fn each(&self, losses: &Losses) -> impl Iterator<Item = (f64, f64)> {
-        let pairs =
-            [(Some(losses.mean), self.mean), (Some(losses.worst), self.worst), (losses.far, self.far)];
+        let pairs = [
+            (Some(losses.mean), self.mean),
+            (Some(losses.worst), self.worst),
+            (losses.far, self.far),
+            // A share of a bound: it may be all of it.
+            (losses.share, self.falling.map(|_| 1.0)),
+        ];
         pairs.into_iter().filter_map(|(loss, bound)| loss.zip(bound))
     }
 }
@@ -129,7 +142,9 @@ impl std::fmt::Display for Target {
         let far = format!("the worst pair at distance {} or more", self.beyond);
         let named = [("the mean over pairs", self.mean), ("the worst pair", self.worst), (&far, self.far)];
         let bound = |(name, value): (&str, Option<f64>)| Some(format!("{name} at mu² <= {:.6}", value?));
-        f.write_str(&named.into_iter().filter_map(bound).collect::<Vec<_>>().join(", "))
+        let falling =
+            self.falling.map(|least| format!("each pair by its distance, the farthest at mu² <= {least:.6}"));
+        f.write_str(&named.into_iter().filter_map(bound).chain(falling).collect::<Vec<_>>().join(", "))
     }
 }
 

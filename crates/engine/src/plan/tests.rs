@@ -20,6 +20,7 @@ fn problem(families: &[Family], target: Target) -> Problem {
         sensitivity: 1.0,
         results: Default::default(),
         target,
+        falling: None,
         sample: None,
         delta: 1e-5,
         seed: 1,
@@ -36,7 +37,7 @@ fn regular() -> Family {
 
 #[test]
 fn sigma_follows_from_the_target_in_closed_form() {
-    let losses = Losses { mean: 0.25, worst: 1.0, far: Some(0.5) };
+    let losses = Losses { mean: 0.25, worst: 1.0, far: Some(0.5), share: None };
     let none = Target::none(2);
     // sigma² = f Delta² / mu², here with Delta = 2.
     assert_eq!(none.with(Bound::Mean, 0.5).variance(&losses, 2.0), 2.0);
@@ -48,6 +49,71 @@ fn sigma_follows_from_the_target_in_closed_form() {
     assert!(both.holds(&losses.scaled(2.0, 2f64.sqrt() * (1.0 + 1e-9))));
     assert!(!both.holds(&losses.scaled(2.0, 2f64.sqrt() * (1.0 - 1e-9))));
     assert_eq!(both.tightest(), 0.5);
+}
+
+#[test]
+fn bounds_that_fall_with_distance_are_kept_by_every_pair() {
+    let geometric = Family::Geometric { n: 24, radius: 0.5 };
+    let site = Site::of_family(&geometric, 1).unwrap();
+    let places = site.graph().coordinates().unwrap().iter().map(|place| place.to_vec()).collect();
+    let distances = Distances::Places(places, Metric::Euclidean);
+    let falling = Falling::new(distances, &[(0.2, 4.0), (0.6, 1.0)], Some(0.3)).unwrap();
+    let target = Target { falling: Some(falling.tightest()), ..Target::none(2) };
+    let problem = Problem { falling: Some(falling.clone()), ..problem(&[geometric], target) };
+    let plan = solve(&problem);
+    let row = &plan.rows[plan.chosen];
+    assert!(problem.target.holds(&plan.verified) && plan.classes.iter().all(|class| class.kept));
+    assert_eq!(plan.classes.iter().map(|class| class.pairs).sum::<usize>(), 24 * 23);
+    // From scratch, pair by pair; and no noise is wasted: one pair all but reaches its bound.
+    let views = match row.protocol {
+        Protocol::Gossip | Protocol::AcceleratedGossip | Protocol::RelayGossip => {
+            exact::relay_gossip_all_pairs(&site.mixing, row.steps, row.tau / row.sigma, |_| ()).unwrap()
+        }
+        other => panic!("{other:?}"),
+    };
+    let share = |v: usize, u: usize| views[v].losses[u] / row.sigma.powi(2) / falling.bound(v, u, 1);
+    let pairs = || (0..24).flat_map(|v| (0..24).map(move |u| (v, u))).filter(|(v, u)| v != u);
+    assert!(pairs().all(|(v, u)| share(v, u) <= 1.0));
+    let binding = plan.binding.as_ref().unwrap();
+    assert!(share(binding.observer, binding.peer) > 0.999, "{binding:?}");
+    // Nothing does better than a uniform bound at the loosest step, nor worse than at the tightest.
+    let uniform = |bound| {
+        let target = Target::none(2).with(Bound::Worst, bound);
+        let plan = solve(&Problem { target, falling: None, ..problem.clone() });
+        plan.rows[plan.chosen].error
+    };
+    assert!(uniform(4.0) <= row.error * (1.0 + 3e-5) && row.error <= uniform(0.3) * (1.0 + 3e-5));
+    assert!(plan.not_covered.iter().any(|limit| limit.contains("distances")));
+}
+
+#[test]
+fn hops_as_a_distance_are_the_target_of_those_who_are_far() {
+    let falling = Falling::new(Distances::Hops, &[(1.0, 4.0)], Some(0.1)).unwrap();
+    let target = Target { falling: Some(0.1), ..Target::none(2) };
+    let own = solve(&Problem { falling: Some(falling), ..problem(&[regular()], target) });
+    let far = solve(&problem(&[regular()], Target::none(2).with(Bound::Far, 0.1).with(Bound::Worst, 4.0)));
+    let (own, far) = (&own.rows[own.chosen], &far.rows[far.chosen]);
+    assert_eq!((own.protocol, own.steps), (far.protocol, far.steps));
+    assert!((own.sigma / far.sigma - 1.0).abs() < 1e-5, "{} {}", own.sigma, far.sigma);
+}
+
+#[test]
+fn rows_are_compared_by_all_their_pairs() {
+    let plan = solve(&problem(&[regular()], Target::none(2).with(Bound::Worst, 0.7)));
+    for row in &plan.rows {
+        let pairs = row.pairs.as_ref().unwrap();
+        let all = pairs.mu_squared.all();
+        assert_eq!(pairs.pairs, 24 * 23);
+        assert!(all.is_sorted(), "{all:?}");
+        assert!(pairs.mu_squared.max <= 0.7 * (1.0 + 1e-6) || row.protocol.is_baseline(), "{row:?}");
+        // Three schedules are three means, each below that of the largest of three.
+        assert!((row.mu_squared.worst / pairs.mu_squared.max - 1.0).abs() < 1e-6, "{row:?}");
+        assert!((0.0..=1.0).contains(&pairs.at_local));
+    }
+    for one in &plan.below {
+        let [low, high] = [one.row, one.than].map(|i| plan.rows[i].pairs.as_ref().unwrap());
+        assert!(low.mu_squared.all().iter().zip(high.mu_squared.all()).all(|(low, high)| *low <= high));
+    }
 }
 
 #[test]
@@ -115,7 +181,7 @@ fn predicted_noise_is_that_of_the_protocols_own_code() {
     let problem = problem(&[regular()], Target::none(2).with(Bound::Far, 0.1).guarded());
     let site = &problem.sites[0];
     let (plain, quick) = (Curve::plain(site, 9).unwrap(), Curve::accelerated(site, 9).unwrap());
-    let losses = Losses::local();
+    let losses = Losses::local(&problem.target);
     for steps in [1, 2, 5, 9] {
         for tau in [0.0, 0.3] {
             let scheme = Scheme::Gossip { mixing: site.mixing.clone(), rounds: steps, accelerated: false };

@@ -2,29 +2,45 @@
 
 use sottovoce_privacy::{Adjacency, Adversary, Standing, Unit, round_up};
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_topology::paths;
+use sottovoce_topology::{Graph, paths};
 use sottovoce_views::door::{self, Setting};
+use sottovoce_views::exact::Leakage;
 use sottovoce_views::parallel;
 
-use super::losses::{Seen, gather};
+use super::losses::{Seen, gather, unit};
+use super::pairs::PairLosses;
 use super::row::{self, up};
 use super::search::Observers;
-use super::{Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
+use super::{Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
 use crate::terms::Stated;
 use crate::{Error, Result};
 
 /// How often a hair of noise may be added.
 const TRIES: usize = 3;
 
-/// The losses of a row as `mu²`, by the exact accountant. Should they miss the target by rounding, a hair of noise is added.
-pub fn verify(problem: &Problem, row: &mut Row, observers: &Observers, progress: Progress) -> Result<Losses> {
+/// A row, accounted for.
+pub struct Verified {
+    /// Its losses as `mu²`.
+    pub mu_squared: Losses,
+    /// Those of all pairs, in units of local DP.
+    pub pairs: PairLosses,
+}
+
+/// The losses of a row, by the exact accountant. Should they miss the target by rounding, a hair of noise is added.
+pub fn verify(
+    problem: &Problem,
+    row: &mut Row,
+    observers: &Observers,
+    progress: Progress,
+) -> Result<Verified> {
     for _ in 0..TRIES {
-        let losses = account(problem, row, observers, progress)?;
+        let views = views(problem, row, observers, progress)?;
+        let losses = losses(problem, &graph(problem, row)?, observers, &views)?;
         let mu_squared = losses.scaled(problem.sensitivity, row.sigma);
         if problem.target.holds(&mu_squared) {
             row.loss = Some(losses);
             row.mu_squared = mu_squared;
-            return Ok(mu_squared);
+            return Ok(Verified { mu_squared, pairs: PairLosses::new(&observers.all, &views) });
         }
         (row.sigma, row.tau) = (up(row.sigma * (1.0 + 1e-6)), up(row.tau * (1.0 + 1e-6)));
     }
@@ -35,34 +51,63 @@ pub fn verify(problem: &Problem, row: &mut Row, observers: &Observers, progress:
     ))
 }
 
-/// Losses in units of local DP.
-fn account(problem: &Problem, row: &Row, observers: &Observers, progress: Progress) -> Result<Losses> {
-    let site = || {
-        let named = problem.sites.iter().find(|site| Some(&site.name) == row.graph.as_ref());
-        named
-            .ok_or_else(|| Error::parameter("graph", format!("{:?}", row.graph), "it is none of those given"))
-    };
+/// The losses of all pairs of a row, in units of local DP.
+pub(super) fn pairs(
+    problem: &Problem,
+    row: &Row,
+    observers: &Observers,
+    progress: Progress,
+) -> Result<PairLosses> {
+    Ok(PairLosses::new(&observers.all, &views(problem, row, observers, progress)?))
+}
+
+fn site<'a>(problem: &'a Problem, row: &Row) -> Result<&'a Site> {
+    let named = problem.sites.iter().find(|site| Some(&site.name) == row.graph.as_ref());
+    named.ok_or_else(|| Error::parameter("graph", format!("{:?}", row.graph), "it is none of those given"))
+}
+
+/// What each observer learns from a row; a list for each schedule that was drawn.
+fn views(
+    problem: &Problem,
+    row: &Row,
+    observers: &Observers,
+    progress: Progress,
+) -> Result<Vec<Vec<Leakage>>> {
+    let all = &observers.all;
+    let done = |done| progress("verifying", done, all.len());
     match row.protocol {
         Protocol::Gossip | Protocol::AcceleratedGossip | Protocol::RelayGossip => {
-            gossip(problem, site()?, row, observers, progress)
+            Ok(vec![gossip(problem, site(problem, row)?, row, observers, progress)?])
         }
-        Protocol::RandomisedGossip => scheduled(problem, site()?, row, observers, progress),
-        Protocol::Butterfly => {
-            let scheme = Scheme::Butterfly { positions: everyone(problem)? };
-            let own = butterfly::partners(&scheme)?;
-            let given = problem.sites.first().filter(|_| problem.graph_is_given);
-            Ok(butterfly::losses(problem, &scheme, given.map_or(&own, Site::graph), observers, progress)?.0)
+        Protocol::RandomisedGossip => {
+            let schedules = randomised::schedules(problem, site(problem, row)?, row.steps)?;
+            let one = |schedule| randomised::views(problem, all, schedule, row.steps, done);
+            schedules.iter().map(one).collect()
         }
-        Protocol::LocalDp | Protocol::CentralDp => Ok(Losses::local()),
+        Protocol::Butterfly => Ok(vec![butterfly::views(problem, &scheme(problem)?, observers, progress)?.0]),
+        Protocol::LocalDp | Protocol::CentralDp => Err(Error::parameter(
+            "protocol",
+            row.protocol.name(),
+            "a baseline has no messages to account for",
+        )),
     }
 }
 
-fn everyone(problem: &Problem) -> Result<Vec<usize>> {
+/// The graph that distances are of.
+pub(super) fn graph(problem: &Problem, row: &Row) -> Result<Graph> {
+    match row.protocol {
+        Protocol::Butterfly => butterfly::graph(problem, &scheme(problem)?),
+        _ => Ok(site(problem, row)?.graph().clone()),
+    }
+}
+
+/// The butterfly of all peers.
+fn scheme(problem: &Problem) -> Result<Scheme> {
     let site = problem
         .sites
         .first()
         .ok_or_else(|| Error::parameter("families", "empty", "give at least one graph"))?;
-    Ok((0..site.nodes()).collect())
+    Ok(Scheme::Butterfly { positions: (0..site.nodes()).collect() })
 }
 
 /// Gossip at just this `tau / sigma` and number of steps.
@@ -72,37 +117,80 @@ fn gossip(
     row: &Row,
     observers: &Observers,
     progress: Progress,
-) -> Result<Losses> {
+) -> Result<Vec<Leakage>> {
     // Without relay noise acceleration reveals no more.
     let scheme = Scheme::Gossip { mixing: site.mixing.clone(), rounds: row.steps, accelerated: false };
     let setting = Setting { relay_noise: row.tau / row.sigma, ..Setting::of(scheme) };
-    let one = |i: usize| -> Result<Seen> {
-        let v = observers.all[i];
-        let leakage = door::account(&setting, &Adversary::Peer(v))?.leakage;
-        let shown = problem.short_of_consensus(&leakage);
-        Ok(Seen::new(&shown, &paths::distances(site.graph(), v)?, problem.target.beyond))
+    let one = |i: usize| -> Result<Leakage> {
+        let leakage = door::account(&setting, &Adversary::Peer(observers.all[i]))?.leakage;
+        Ok(problem.short_of_consensus(&leakage).into_owned())
     };
     let done = |done| progress("verifying", done, observers.all.len());
-    let seen = parallel::map(observers.all.len(), one, done).into_iter().collect::<Result<Vec<_>>>()?;
-    Ok(gather(seen.iter(), observers.complete))
+    parallel::map(observers.all.len(), one, done).into_iter().collect()
 }
 
-/// The drawn schedules, one after the other.
-fn scheduled(
+/// Functionals of what observers learn, in units of local DP; of several schedules the largest.
+pub(super) fn losses(
     problem: &Problem,
-    site: &Site,
-    row: &Row,
+    graph: &Graph,
     observers: &Observers,
-    progress: Progress,
+    runs: &[Vec<Leakage>],
 ) -> Result<Losses> {
     let mut worst: Option<Losses> = None;
-    for schedule in randomised::schedules(problem, site, row.steps)? {
-        let done = |done| progress("verifying", done, observers.all.len());
-        let seen = randomised::seen(problem, site, &observers.all, &schedule, &[row.steps], done)?.concat();
+    for views in runs {
+        let seen =
+            |(view, &v): (&Leakage, &usize)| Ok(Seen::new(problem, v, view, &paths::distances(graph, v)?));
+        let seen = views.iter().zip(&observers.all).map(seen).collect::<Result<Vec<_>>>()?;
         let found = gather(seen.iter(), observers.complete);
         worst = Some(worst.map_or(found, |worst| worst.max(&found)));
     }
     worst.ok_or_else(|| Error::parameter("schedules", "empty", "draw at least one"))
+}
+
+/// All ordered pairs of a verified row, with what they lose as `mu²`, and their hops.
+fn all_pairs(problem: &Problem, row: &Row, verified: &Verified) -> Result<Vec<((usize, usize), f64, u32)>> {
+    let graph = graph(problem, row)?;
+    let unit = unit(problem.sensitivity, row.sigma);
+    let mut hops: (usize, Vec<u32>) = (usize::MAX, Vec::new());
+    let mut all = Vec::new();
+    for ((v, u), loss) in verified.pairs.pairs() {
+        if hops.0 != v {
+            hops = (v, paths::distances(&graph, v)?);
+        }
+        all.push(((v, u), loss * unit, hops.1[u]));
+    }
+    Ok(all)
+}
+
+/// What each class of distance got.
+pub(super) fn classes(problem: &Problem, row: &Row, verified: &Verified) -> Result<Vec<Class>> {
+    let Some(falling) = &problem.falling else { return Ok(Vec::new()) };
+    falling.classes(all_pairs(problem, row, verified)?.into_iter(), problem.delta)
+}
+
+/// The pair that comes nearest to a bound of its own.
+pub(super) fn binding(problem: &Problem, row: &Row, verified: &Verified) -> Result<Option<Binding>> {
+    let target = &problem.target;
+    let bound = |(v, u): (usize, usize), hops: u32| {
+        let far = target.far.filter(|_| hops >= target.beyond);
+        let falling = problem.falling.as_ref().map(|falling| falling.bound(v, u, hops));
+        let all = [target.worst, far, falling];
+        all.into_iter().flatten().reduce(|least, one| if one < least { one } else { least })
+    };
+    let mut most: Option<(f64, (usize, usize), f64, f64)> = None;
+    for (pair, mu_squared, hops) in all_pairs(problem, row, verified)? {
+        let Some(bound) = bound(pair, hops) else { continue };
+        let share = mu_squared / bound;
+        if most.is_none_or(|(known, ..)| share > known) {
+            most = Some((share, pair, mu_squared, bound));
+        }
+    }
+    let names = problem.names();
+    let found = |(_, (observer, peer), mu_squared, bound)| {
+        let names = [names.of(observer), names.of(peer)];
+        Binding { observer, peer, names, mu_squared, bound }
+    };
+    Ok(most.map(found))
 }
 
 /// What a verified row promises, to whom and by what right.
@@ -110,6 +198,7 @@ pub(super) fn statements(
     problem: &Problem,
     row: &Row,
     verified: &Losses,
+    classes: &[Class],
     observers: &Observers,
 ) -> Result<Vec<String>> {
     let (delta, beyond) = (problem.delta, problem.target.beyond);
@@ -122,6 +211,19 @@ pub(super) fn statements(
         said.push(format!(
             "peers at distance {beyond} or more: {} at delta = {delta:e}; {standing}",
             epsilon(far, delta)?
+        ));
+    }
+    let names = problem.names();
+    for class in classes {
+        let Some((observer, peer)) = class.observer.zip(class.peer) else { continue };
+        let allowed =
+            class.allowed.map_or_else(String::new, |allowed| format!(" (asked for: {})", round_up(allowed)));
+        said.push(format!(
+            "{}: {}{allowed} at delta = {delta:e}, the worst peer {} towards peer {}; {standing}",
+            class.step,
+            epsilon(class.mu_squared.unwrap_or(0.0), delta)?,
+            names.of(peer),
+            names.of(observer)
         ));
     }
     said.push(format!(
@@ -140,6 +242,7 @@ pub(super) fn statements(
 pub(super) fn guarantees(
     problem: &Problem,
     row: &Row,
+    classes: &[Class],
     observers: &Observers,
     not_covered: &[String],
 ) -> Vec<Stated> {
@@ -167,7 +270,10 @@ pub(super) fn guarantees(
         all.push(stated("any two peers".into(), "any-peer", row.epsilon.peer, standing.clone()));
         if row.mu_squared.far.is_some() {
             let about = format!("peers at distance {} or more", problem.target.beyond);
-            all.push(stated(about, "any-peer", row.epsilon.far, standing));
+            all.push(stated(about, "any-peer", row.epsilon.far, standing.clone()));
+        }
+        for class in classes.iter().filter(|class| class.pairs > 0) {
+            all.push(stated(class.step.to_string(), "any-peer", class.epsilon, standing.clone()));
         }
     }
     let about = "everyone, towards someone who sees every message".to_owned();

@@ -5,7 +5,7 @@ use sottovoce_topology::family::{Family, generate};
 
 use super::matrix::{Entry, Matrix};
 use super::pairs::{HEADER, Pairs};
-use super::walk::LARGE_SIGMA;
+use super::walk::{LARGE_SIGMA, Walk};
 use super::words::{condition, count, number};
 use crate::communities::communities;
 use crate::graphs::{self, NO_EGOS, SMALL_EGOS};
@@ -81,7 +81,32 @@ fn compare(mut item: Item, pairs: &Pairs, order: &[usize], sorted: &str) -> Resu
     };
     let (printed, path): (Entry, Entry) = (&|u, v| pairs.printed(v)[u], &|u, v| pairs.seen(v).mean(u));
     let correlations = [along(printed, &close), along(path, &close), along(printed, &adjacent)];
+    by_code(&mut item, pairs)?;
     Ok(judge(item, pairs, correlations))
+}
+
+/// The same with the weights of the authors' code.
+fn by_code(item: &mut Item, pairs: &Pairs) -> Result<()> {
+    let walk = Walk::by_code(&pairs.graph, LARGE_SIGMA)?;
+    let (printed, close) = (walk.printed()?, walk_communicability(&walk.mixing)?);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    // Both are symmetric.
+    for (v, row) in close.iter().enumerate() {
+        let losses = printed.contribution(v)?;
+        let others = (0..losses.len()).filter(|&u| u != v);
+        others.for_each(|u| {
+            x.push(losses[u]);
+            y.push(row[u]);
+        });
+    }
+    let found = rank_correlation(&x, &y);
+    item.number("rank correlation, printed, authors' weights", found);
+    item.by_code(
+        "weights 1/(max(d) + 1)",
+        found > SIMILAR,
+        format!("T = {}: rank correlation {}", count(walk.steps as f64), number(found)),
+    );
+    Ok(())
 }
 
 fn judge(mut item: Item, pairs: &Pairs, [printed, path, adjacent]: [f64; 3]) -> Item {

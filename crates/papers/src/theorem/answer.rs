@@ -94,6 +94,30 @@ impl Answer {
     }
 }
 
+/// The room beside a number.
+const ROOM: usize = 66;
+
+/// A meaning in lines that fit beside a number, broken between words.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= ROOM => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.into()),
+        }
+    }
+    lines
+}
+
+/// A number for people: whole ones as they are.
+fn shown(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { text::digits(value, 6) }
+}
+
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let so = match self.holds {
@@ -107,9 +131,27 @@ impl fmt::Display for Answer {
                 writeln!(f, "{title}")?;
             }
             for Number { name, value, meaning } in numbers {
-                writeln!(f, "  {name:<12} {:>14}  {meaning}", text::digits(*value, 6))?;
+                let mut lines = wrapped(meaning).into_iter();
+                let first = lines.next().unwrap_or_default();
+                writeln!(f, "  {name:<12} {:>14}  {first}", shown(*value))?;
+                lines.try_for_each(|line| writeln!(f, "{:31}  {line}", ""))?;
             }
         }
         self.notes.iter().try_for_each(|note| writeln!(f, "\n{note}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meanings_are_broken_between_words_and_whole_numbers_are_whole() {
+        let long = "a word ".repeat(30);
+        assert!(
+            wrapped(long.trim()).iter().all(|line| line.chars().count() <= ROOM && !line.starts_with(' '))
+        );
+        assert_eq!(wrapped(long.trim()).join(" "), long.trim());
+        assert_eq!((shown(12.0).as_str(), shown(0.25).as_str()), ("12", "0.250000"));
     }
 }

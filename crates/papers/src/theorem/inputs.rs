@@ -15,6 +15,11 @@ use crate::{Error, Result, require};
 pub(super) const GRAPH: [&str; 7] =
     ["file", "format", "family", "peers", "weights", "lazy", "largest-component"];
 
+/// Most peers of graphs that are drawn.
+const MOST_PEERS: usize = 2000;
+/// Most peers times steps.
+const MOST_WORK: usize = 2_000_000;
+
 /// A case. Fields are named as in the papers' words; each statement lists those that it uses.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -152,6 +157,13 @@ impl Inputs {
             spec.base.family = Some(Family::Hypercube { dimension: 6 });
         }
         let place = spec.place(Path::new("."), 0)?;
+        let nodes = place.graph.nodes();
+        require(
+            (2..=2 * MOST_PEERS).contains(&nodes),
+            "graph",
+            format!("of {nodes} peers"),
+            format!("give one of 2 to {} peers", 2 * MOST_PEERS),
+        )?;
         let mixing = spec.base.mixing(&place.graph)?;
         Ok((place.graph, mixing))
     }
@@ -159,7 +171,7 @@ impl Inputs {
     /// Peers and edge probability of a random graph.
     pub(super) fn random_graph(&self) -> Result<(usize, f64)> {
         let n = self.graph.peers.unwrap_or(128);
-        require(n >= 3, "peers", n, "give at least 3")?;
+        require((3..=MOST_PEERS).contains(&n), "peers", n, format!("give a number from 3 to {MOST_PEERS}"))?;
         let q = positive("factor", self.factor.unwrap_or(1.5))? * (n as f64).ln() / n as f64;
         require(
             q <= 1.0,
@@ -168,6 +180,13 @@ impl Inputs {
             "the probability would be above 1; give less",
         )?;
         Ok((n, q))
+    }
+
+    /// The number of peers of a star, a ring or a complete graph.
+    pub(super) fn drawn(&self, default: usize) -> Result<usize> {
+        let n = self.graph.peers.unwrap_or(default);
+        require((4..=MOST_PEERS).contains(&n), "peers", n, format!("give a number from 4 to {MOST_PEERS}"))?;
+        Ok(n)
     }
 
     /// The seed of a random graph.
@@ -187,10 +206,23 @@ impl Inputs {
         Ok(coalition)
     }
 
-    /// Gradient steps, where they are given.
-    pub(super) fn iterations(&self) -> Result<Option<usize>> {
-        require(self.iterations != Some(0), "iterations", 0, "give at least 1")?;
+    /// Gradient steps, where they are given; at most so many, where each takes work.
+    pub(super) fn iterations(&self, most: usize) -> Result<Option<usize>> {
+        if let Some(iterations) = self.iterations {
+            let remedy = format!("give a number from 1 to {most}");
+            require((1..=most).contains(&iterations), "iterations", iterations, remedy)?;
+        }
         Ok(self.iterations)
+    }
+
+    /// Steps among so many peers, where they are given.
+    pub(super) fn steps(&self, nodes: usize) -> Result<Option<usize>> {
+        let most = MOST_WORK / nodes.max(1); // whole numbers
+        if let Some(steps) = self.steps {
+            let remedy = format!("give a number from 1 to {most}, among {nodes} peers");
+            require((1..=most).contains(&steps), "steps", steps, remedy)?;
+        }
+        Ok(self.steps)
     }
 
     /// Smoothness and strong convexity.

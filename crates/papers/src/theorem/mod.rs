@@ -74,8 +74,9 @@ impl Statement {
             // Whatever describes a graph is used where a graph is.
             let graph = self.uses.contains(&"graph") && inputs::GRAPH.contains(&given.as_str());
             if !graph && !self.uses.contains(&given.as_str()) {
+                let option = if given == "file" { "graph".into() } else { given };
                 let remedy = format!("{} does not use it; it uses {}", self.id, self.uses.join(", "));
-                return Err(Error::parameter("option", given, remedy));
+                return Err(Error::parameter("option", option, remedy));
             }
         }
         let mut answer = (self.answer)(inputs)?;

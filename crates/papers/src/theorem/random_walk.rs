@@ -67,7 +67,7 @@ fn theorem_2(inputs: &Inputs) -> Result<Answer> {
     let (zeta, rho, far) = (inputs.heterogeneity()?, inputs.variance()?, inputs.distance()?);
     require(zeta > 0.0, "heterogeneity", zeta, "give more than 0: the theorem's logarithm divides by it")?;
     let (noise, dimension) = (inputs.sigma()?.powi(2), inputs.dimension()? as f64);
-    let steps = inputs.iterations()?.unwrap_or(20 * graph.nodes());
+    let steps = inputs.iterations(usize::MAX)?.unwrap_or(20 * graph.nodes());
     let t = steps as f64;
     let inside = t * convex * convex * far / (39.0 * smooth * tau * zeta);
     let log = inside.ln();
@@ -118,14 +118,14 @@ fn walk_case(says: &str, mixing: &Mixing, steps: usize) -> Answer {
         )
 }
 
-fn steps(inputs: &Inputs, nodes: usize) -> usize {
-    inputs.steps.unwrap_or(20 * nodes)
+fn steps(inputs: &Inputs, nodes: usize) -> Result<usize> {
+    Ok(inputs.steps(nodes)?.unwrap_or(20 * nodes))
 }
 
 fn theorem_3(inputs: &Inputs) -> Result<Answer> {
     let says = "One contribution of u loses at most 2 (ln(T)/n - [ln(I - W + 11ᵀ/n)]_uv) to v.";
     let (graph, mixing) = inputs.mixing()?;
-    let (steps, observer) = (steps(inputs, graph.nodes()), inputs.observer(&graph)?);
+    let (steps, observer) = (steps(inputs, graph.nodes())?, inputs.observer(&graph)?);
     let closed = PublishedWalk::theorem3(&mixing, steps)?.contribution(observer)?;
     let sum = PublishedWalk::new(&mixing, steps)?.contribution(observer)?;
     let gap = |u: &usize| sum[*u] - closed[*u];
@@ -146,10 +146,10 @@ fn theorem_3(inputs: &Inputs) -> Result<Answer> {
 fn complete(inputs: &Inputs) -> Result<Answer> {
     let says =
         "On the complete graph the second term of Theorem 3 is zero: one contribution loses 2 ln(T)/n.";
-    let n = inputs.graph.peers.unwrap_or(64);
+    let n = inputs.drawn(64)?;
     let graph = generate(&Family::Complete { n }, 0, true)?;
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
-    let steps = steps(inputs, n);
+    let steps = steps(inputs, n)?;
     let sum = PublishedWalk::new(&mixing, steps)?.contribution(0)?;
     Ok(beside_the_sum(walk_case(says, &mixing, steps), 2.0 * (steps as f64).ln() / n as f64, sum[1]))
 }
@@ -157,8 +157,7 @@ fn complete(inputs: &Inputs) -> Result<Answer> {
 fn theorem_4(inputs: &Inputs) -> Result<Answer> {
     let says = "On a star one contribution loses -2 (1 - kappa) ln(1 - 1/(n-1))/(n-1) between leaves, and \
                 (1 - kappa) ln((r + 1)/(r - 1))/r, r = (n-1)^(1/2), to or from the centre.";
-    let n = inputs.graph.peers.unwrap_or(64);
-    require(n >= 4, "peers", n, "give at least 4")?;
+    let n = inputs.drawn(64)?;
     let kept = inputs.kept()?;
     let leaves = n as f64 - 1.0;
     let root = leaves.sqrt();
@@ -166,7 +165,7 @@ fn theorem_4(inputs: &Inputs) -> Result<Answer> {
     let between = -2.0 * (1.0 - kept) / leaves * (-1.0 / leaves).ln_1p();
     let graph = generate(&Family::Star { n }, 0, true)?;
     let mixing = Mixing::new(&graph, Weights::Metropolis).lazy(kept)?;
-    let steps = steps(inputs, n);
+    let steps = steps(inputs, n)?;
     let walk = PublishedWalk::new(&mixing, steps)?;
     let (to_centre, to_leaf) = (walk.contribution(0)?[1], walk.contribution(1)?[2]);
     Ok(walk_case(says, &mixing, steps)
@@ -182,9 +181,8 @@ fn theorem_4(inputs: &Inputs) -> Result<Answer> {
 fn theorem_5(inputs: &Inputs) -> Result<Answer> {
     let says = "On a ring that steps left, right or not at all with probability 1/3 each, one contribution of u loses to v, with \
                 a = (u + v - 2) mod n, 2 [|u-v| = 1] ln(T) cos(2 pi a/n)/n + (4/n) Σ_k cos(pi a k/n) ln(3/(4 sin²(pi k/n))).";
-    let n = inputs.graph.peers.unwrap_or(12);
-    require(n >= 4, "peers", n, "give at least 4")?;
-    let steps = steps(inputs, n);
+    let n = inputs.drawn(12)?;
+    let steps = steps(inputs, n)?;
     let graph = generate(&Family::Ring { n }, 0, true)?;
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
     let walk = PublishedWalk::new(&mixing, steps)?;
@@ -213,7 +211,7 @@ fn theorem_5(inputs: &Inputs) -> Result<Answer> {
 fn sender_known(inputs: &Inputs) -> Result<Answer> {
     let says = "If v knows who sent it the token, one contribution of u loses at most the largest loss to one of v's neighbours.";
     let (graph, mixing) = inputs.mixing()?;
-    let (steps, observer) = (steps(inputs, graph.nodes()), inputs.observer(&graph)?);
+    let (steps, observer) = (steps(inputs, graph.nodes())?, inputs.observer(&graph)?);
     let walk = PublishedWalk::new(&mixing, steps)?;
     let (anonymous, known) = (walk.contribution(observer)?, walk.sender_known(observer)?);
     let most = |losses: &[f64]| losses.iter().copied().fold(0.0, f64::max);
@@ -232,7 +230,7 @@ fn sender_known(inputs: &Inputs) -> Result<Answer> {
 fn coalition(inputs: &Inputs) -> Result<Answer> {
     let says = "One contribution of u loses to a coalition F the sum of its losses to the members.";
     let (graph, mixing) = inputs.mixing()?;
-    let steps = steps(inputs, graph.nodes());
+    let steps = steps(inputs, graph.nodes())?;
     let observers = inputs.observers();
     let walk = PublishedWalk::new(&mixing, steps)?;
     let losses = walk.coalition(&observers)?;
@@ -249,7 +247,7 @@ fn contributions(inputs: &Inputs) -> Result<Answer> {
                 (from the cited theorem on averages along a reversible chain).";
     let (graph, mixing) = inputs.mixing()?;
     let n = graph.nodes() as f64;
-    let steps = steps(inputs, graph.nodes()).min(100_000);
+    let steps = steps(inputs, graph.nodes())?;
     let (peer, p) = (inputs.observer(&graph)?, inputs.probability()?);
     let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
     require(gap > 0.0, "graph", "never mixes", "take weights that keep something: --lazy 0.1")?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::state::{Phase, State};
-use super::{Input, Message, Noising, Note, Output, Plan, Round, Rounds, Row, Start};
+use super::{Coupling, Input, Message, Noising, Note, Output, Plan, Round, Rounds, Row, Start};
 use crate::{FAR, Machine, Means, Mismatch, Peer, Refusal, Release, Span, Value, Withheld};
 
 /// Messages of one neighbour for later rounds that a peer keeps. Where the two wait for each other there is never more than
@@ -45,6 +45,8 @@ pub struct Averager<V, P> {
     noising: Noising,
     /// Chebyshev weight.
     gamma: Option<f64>,
+    /// Accelerated randomised gossip: a second value, which the state has as the one before.
+    coupling: Option<Coupling>,
     rounds: Rounds,
     /// Values are kept within it, and others' are refused beyond it.
     range: Option<f64>,
@@ -59,6 +61,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
             descent: None,
             noising,
             gamma,
+            coupling: None,
             rounds: Rounds::Strict,
             range: None,
             at: State::new(private),
@@ -69,6 +72,11 @@ impl<V: Value, P: Plan> Averager<V, P> {
     /// noises are those of one step.
     pub fn descending(start: V, iterations: usize, plan: P, noising: Noising, gamma: Option<f64>) -> Self {
         Self { descent: Some(iterations), ..Self::new(start, plan, noising, gamma) }
+    }
+
+    /// The same peer with a second value that runs ahead (not together with a Chebyshev weight).
+    pub fn coupled(self, coupling: Coupling) -> Self {
+        Self { coupling: Some(coupling), gamma: None, ..self }
     }
 
     /// The same peer, which goes on without those it misses ([`Rounds::Lenient`]).
@@ -90,7 +98,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
             }
         };
         let holds = (0..self.plan.rounds()).all(|round| convex(self.plan.row(round)));
-        let sound = range > 0.0 && range.is_finite() && self.gamma.is_none();
+        let sound = range > 0.0 && range.is_finite() && self.gamma.is_none() && self.coupling.is_none();
         (sound && holds).then_some(Self { range: Some(range), ..self })
     }
 
@@ -196,7 +204,16 @@ impl<V: Value, P: Plan> Averager<V, P> {
         if self.at.round == self.plan.rounds() {
             return self.fall_silent(Note::Finished);
         }
+        self.approach();
         self.speak(means);
+    }
+
+    /// The two values lean on each other; at first they are the same.
+    fn approach(&mut self) {
+        let Some(coupling) = self.coupling else { return };
+        let at = &mut self.at;
+        let ahead = at.previous.get_or_insert_with(|| at.value.clone());
+        coupling.approach(&mut at.value, ahead);
     }
 
     /// Everyone the row names is told.
@@ -260,6 +277,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
             }
         }
         let Some(mut next) = at.sent.take() else { return };
+        let said = self.coupling.filter(|_| !row.from.is_empty()).map(|_| next.clone());
         next.scale(own);
         for (from, weight) in &row.from {
             if let Some(message) = heard.get(from) {
@@ -270,8 +288,14 @@ impl<V: Value, P: Plan> Averager<V, P> {
             next.scale(gamma);
             next.add(1.0 - gamma, before);
         }
-        at.previous = Some(std::mem::replace(&mut at.value, next));
         at.round += 1;
+        match (self.coupling, &mut at.previous) {
+            (Some(coupling), Some(ahead)) => {
+                said.into_iter().for_each(|said| coupling.follow(said, &next, ahead));
+                at.value = next;
+            }
+            _ => at.previous = Some(std::mem::replace(&mut at.value, next)),
+        }
     }
 
     fn receive(&mut self, from: Peer, message: Arc<Message<V>>) {

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! *Who* mixes with whom, and how, is a [`Plan`], one file per algorithm: [`Gossip`] over a fixed row, [`Varying`] rows from a
-//! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus, [`InTurn`] one after the other. *What* is averaged
+//! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus, [`InTurn`] one after the other; single pairs are accelerated by a
+//! second value ([`Coupling`]). *What* is averaged
 //! is a private value once ([`Averager::new`]), or a private gradient step before every averaging ([`Averager::descending`], Algorithm 3).
 //!
 //! **Privacy.** Towards someone who sees everything, the loss is that of the first noise: `mu = sensitivity / sigma`. Towards a
@@ -27,6 +28,7 @@
 
 mod averager;
 mod butterfly;
+mod coupled;
 mod descent;
 mod gossip;
 mod state;
@@ -35,6 +37,7 @@ mod words;
 
 pub use averager::Averager;
 pub use butterfly::Butterfly;
+pub use coupled::Coupling;
 pub use descent::InTurn;
 pub use gossip::Gossip;
 pub use state::State;

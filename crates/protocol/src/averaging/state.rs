@@ -16,6 +16,7 @@ pub struct State<V> {
     pub(super) spent: bool,
     pub(super) round: usize,
     pub(super) value: V,
+    /// The value before, or the second value of accelerated randomised gossip.
     pub(super) previous: Option<V>,
     /// What was sent in the present round: the value, with relay noise where there is some.
     pub(super) sent: Option<V>,

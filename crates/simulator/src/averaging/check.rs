@@ -1,7 +1,7 @@
 //! What users can get wrong about an averaging run, each with its remedy.
 
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::averaging::{Coupling, Noising};
 use sottovoce_topology::schedule::{Schedule, Step};
 
 use crate::{Error, Result};
@@ -80,6 +80,30 @@ pub(crate) fn schedule(schedule: &Schedule, rounds: usize) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Pairs alone, coupled by numbers that can couple.
+pub(crate) fn coupled(schedule: &Schedule, rounds: usize, coupling: &Coupling) -> Result<()> {
+    self::schedule(schedule, rounds)?;
+    if let Some(Step::Mixing(_)) = schedule.step(0) {
+        let remedy = "accelerated randomised gossip goes by single pairs; give a schedule of pairs";
+        return Err(Error::parameter("schedule", "one of graphs", remedy));
+    }
+    if coupling.is_sound() {
+        return Ok(());
+    }
+    let value = format!("lean {}, stride {}", coupling.lean, coupling.stride);
+    let remedy = "give a lean above 0 and at most 1/2, and a positive, finite stride";
+    Err(Error::parameter("coupling", value, remedy))
+}
+
+/// Relay noise would move a peer's first value and not its second, and the mean with it.
+pub(crate) fn no_relay(noising: Noising) -> Result<()> {
+    if noising.relay == 0.0 {
+        return Ok(());
+    }
+    let remedy = "accelerated randomised gossip has no noise on messages; leave it out, or take randomised";
+    Err(Error::parameter("relay-noise", noising.relay, remedy))
 }
 
 pub(crate) fn permutation(positions: &[Peer]) -> Result<()> {

@@ -8,7 +8,7 @@ mod run;
 
 pub use run::{Averages, AveragingWorld};
 
-use sottovoce_protocol::averaging::{Averager, Butterfly, Gossip, Noising, Plan, Row, Varying};
+use sottovoce_protocol::averaging::{Averager, Butterfly, Coupling, Gossip, Noising, Plan, Row, Varying};
 use sottovoce_protocol::{Peer, Value};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
@@ -37,6 +37,15 @@ pub enum Scheme {
         schedule: Schedule,
         /// Number of rounds.
         rounds: usize,
+    },
+    /// A schedule of pairs, and for every peer a second value that runs ahead: accelerated randomised gossip.
+    Coupled {
+        /// The schedule.
+        schedule: Schedule,
+        /// Number of rounds.
+        rounds: usize,
+        /// How the two values of a peer lean on each other.
+        coupling: Coupling,
     },
     /// Exact averaging in `log2 n` rounds.
     Butterfly {
@@ -87,8 +96,10 @@ pub struct Facts {
     pub rounds: usize,
     /// The Chebyshev weight, if accelerated.
     pub gamma: Option<f64>,
-    /// Whether every round conserves the sum of all values.
+    /// Whether every round conserves the sum of all values, and who says nothing keeps its value.
     pub conserves_mass: bool,
+    /// Whether peers have a second value: the sum of all values is conserved then, but who says nothing does not keep its value.
+    pub coupled: bool,
     /// Whether messages carry noise of their own.
     pub relay: bool,
 }
@@ -98,7 +109,7 @@ impl Scheme {
     pub fn peers(&self) -> usize {
         match self {
             Self::Gossip { mixing, .. } => mixing.nodes(),
-            Self::Scheduled { schedule, .. } => schedule.nodes(),
+            Self::Scheduled { schedule, .. } | Self::Coupled { schedule, .. } => schedule.nodes(),
             Self::Butterfly { positions } => positions.len(),
         }
     }
@@ -106,7 +117,9 @@ impl Scheme {
     /// Number of rounds.
     pub fn rounds(&self) -> usize {
         match self {
-            Self::Gossip { rounds, .. } | Self::Scheduled { rounds, .. } => *rounds,
+            Self::Gossip { rounds, .. } | Self::Scheduled { rounds, .. } | Self::Coupled { rounds, .. } => {
+                *rounds
+            }
             Self::Butterfly { positions } => match positions.len() {
                 0 => 0,
                 n if n.is_power_of_two() => n.ilog2() as usize,
@@ -125,6 +138,7 @@ impl Scheme {
                 Ok(mixing.graph().require_connected(remedy)?)
             }
             Self::Scheduled { schedule, rounds } => check::schedule(schedule, *rounds),
+            Self::Coupled { schedule, rounds, coupling } => check::coupled(schedule, *rounds, coupling),
             Self::Butterfly { positions } => check::permutation(positions),
         }
     }
@@ -149,7 +163,7 @@ impl Scheme {
             Self::Gossip { mixing, rounds, .. } => {
                 all.map(|peer| Part::Gossip(Gossip::new(rows::mixing(mixing, peer), *rounds))).collect()
             }
-            Self::Scheduled { schedule, rounds } => {
+            Self::Scheduled { schedule, rounds } | Self::Coupled { schedule, rounds, .. } => {
                 rows::schedule(schedule, *rounds).into_iter().map(Part::Varying).collect()
             }
             Self::Butterfly { positions } => {
@@ -167,18 +181,27 @@ impl Scheme {
         let (parts, gamma) = (self.parts()?, self.gamma()?);
         let machine = |(peer, part)| {
             check::noising(noising(peer))?;
-            Ok(Averager::new(private(peer), part, noising(peer), gamma))
+            let plain = Averager::new(private(peer), part, noising(peer), gamma);
+            match self {
+                Self::Coupled { coupling, .. } => {
+                    check::no_relay(noising(peer))?;
+                    Ok(plain.coupled(*coupling))
+                }
+                _ => Ok(plain),
+            }
         };
         parts.into_iter().enumerate().map(machine).collect()
     }
 
     /// What those who watch a run may rely on.
     pub fn facts(&self, noising: Noising) -> Result<Facts> {
+        let coupled = matches!(self, Self::Coupled { .. });
         let conserves_mass = match self {
             Self::Butterfly { positions } => positions.len().is_power_of_two(),
-            _ => true,
+            _ => !coupled,
         };
-        Ok(Facts { rounds: self.rounds(), gamma: self.gamma()?, conserves_mass, relay: noising.relay > 0.0 })
+        let (rounds, gamma) = (self.rounds(), self.gamma()?);
+        Ok(Facts { rounds, gamma, conserves_mass, coupled, relay: noising.relay > 0.0 })
     }
 
     /// Whether `from` has anything to say to `to` in `round`: read from the graph, not from the peers' parts, so that it can
@@ -188,11 +211,13 @@ impl Scheme {
         known
             && match self {
                 Self::Gossip { mixing, .. } => mixing.graph().has_edge(from, to),
-                Self::Scheduled { schedule, .. } => match schedule.step(round) {
-                    Some(Step::Mixing(mixing)) => mixing.graph().has_edge(from, to),
-                    Some(Step::Pair(u, v)) => (u, v) == (from, to) || (v, u) == (from, to),
-                    Some(Step::Idle) | None => false,
-                },
+                Self::Scheduled { schedule, .. } | Self::Coupled { schedule, .. } => {
+                    match schedule.step(round) {
+                        Some(Step::Mixing(mixing)) => mixing.graph().has_edge(from, to),
+                        Some(Step::Pair(u, v)) => (u, v) == (from, to) || (v, u) == (from, to),
+                        Some(Step::Idle) | None => false,
+                    }
+                }
                 Self::Butterfly { positions } => partners(positions, round, from, to),
             }
     }

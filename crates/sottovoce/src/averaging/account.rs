@@ -15,6 +15,8 @@ use super::question::told;
 use crate::experiment::Ready;
 use crate::experiment::graph::peer;
 use crate::names::Names;
+use crate::plan::losses::squared;
+use crate::plan::{Class, Falling};
 use crate::terms::{Stated, short_up};
 use crate::{Result, require};
 
@@ -36,6 +38,8 @@ pub struct Public {
     pub delta: f64,
     /// Peers who pool what they hear; none: each by itself.
     pub observers: Vec<usize>,
+    /// Bounds that fall with a public distance.
+    pub falling: Option<Falling>,
 }
 
 impl From<&Ready> for Public {
@@ -47,6 +51,7 @@ impl From<&Ready> for Public {
             sensitivity: ready.sensitivity,
             delta: ready.experiment.target.delta,
             observers: ready.observers.clone(),
+            falling: ready.falling.clone(),
         }
     }
 }
@@ -168,6 +173,13 @@ impl<R: Judgeable> Views<R> {
             );
             all.push((about, self.towards(&Adversary::Peer(v), u)?));
         }
+        for class in self.classes()? {
+            let Some((v, u)) = class.observer.zip(class.peer) else { continue };
+            let kept = if class.kept { "its bound kept" } else { "ITS BOUND NOT KEPT" };
+            let about =
+                format!("{} (the worst peer {} towards peer {}; {kept})", class.step, name(u), name(v));
+            all.push((about, self.towards(&Adversary::Peer(v), u)?));
+        }
         if !self.public.observers.is_empty() || self.own.is_none() {
             let observers = self.observers();
             let found = account(&self.run, &Adversary::Coalition(observers.clone()))?;
@@ -186,7 +198,22 @@ impl<R: Judgeable> Views<R> {
             let exact = self.towards(&Adversary::Peer(v), u)?;
             all.push((about, refuted(exact, printed[v * self.run.peers() + u], sensitivity / sigma)?));
         }
+        if self.public.falling.is_some() {
+            all.iter_mut().for_each(|(_, one)| one.not_covered.push(limits::DISTANCES.to_owned()));
+        }
         Ok(all)
+    }
+
+    /// What each class of distance got; nothing where there are too many pairs.
+    pub(super) fn classes(&self) -> Result<Vec<Class>> {
+        let (Some(falling), Some(own)) = (&self.public.falling, &self.own) else { return Ok(Vec::new()) };
+        let (sensitivity, sigma, n) = (self.public.sensitivity, self.public.sigma, self.run.peers());
+        let pair = |(v, u): (usize, usize)| {
+            let rounding = own.leakages[v].rounding;
+            ((v, u), squared(own.loss((v, u)), rounding, sensitivity, sigma), self.hops[v][u])
+        };
+        let pairs = (0..n).flat_map(|v| (0..n).filter(move |u| *u != v).map(move |u| (v, u)));
+        falling.classes(pairs.map(pair), self.public.delta)
     }
 }
 
@@ -248,6 +275,9 @@ pub struct Revealed {
     /// Mean over pairs of the loss, in units of local DP. A guarantee for nobody.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mean_loss: Option<f64>,
+    /// What each class of distance got, where bounds fall with a public distance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
     /// The observers who pool what they hear.
     pub observers: Vec<usize>,
     /// What each peer loses to them, in units of local DP.
@@ -289,6 +319,7 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         results: public.setting.results,
         source: views.run.source(&observers),
         mean_loss: views.own.as_ref().map(Pairs::mean),
+        classes: views.classes()?,
         losses: told(found.leakage.losses),
         observers,
         statements: statements(&all, public.delta, &public.graph)?,

@@ -116,7 +116,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     let has = |formula| match setting.scheme {
         Scheme::Gossip { .. } => true,
         Scheme::Scheduled { .. } => formula == Formula::Theorem1,
-        Scheme::Butterfly { .. } => false,
+        Scheme::Butterfly { .. } | Scheme::Coupled { .. } => false,
     };
     let printed = |method, formula| {
         let asked = wants(method) && (methods.len() == 1 || has(formula));

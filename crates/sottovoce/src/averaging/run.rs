@@ -21,6 +21,7 @@ use super::grid::{Grid, column, predicted};
 use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::names::Names;
+use crate::plan::Class;
 use crate::terms::Stated;
 use crate::transcript;
 use crate::{Result, require};
@@ -105,6 +106,9 @@ pub struct Averaged {
     pub violations: Vec<String>,
     /// What the losses were computed from.
     pub source: Source,
+    /// What each class of distance got, where bounds fall with a public distance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<Class>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
     /// The same as fields.
@@ -296,6 +300,7 @@ impl<'a> Judged<'a> {
             virtual_seconds: self.outcome.duration.as_secs_f64(),
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
+            classes: self.views.classes()?,
             statements: statements(&all, delta, &ready.place.graph)?,
             guarantees: stated(&all, delta, &ready.place.graph)?,
             not_covered: not_covered(&all),

@@ -3,20 +3,23 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_protocol::averaging::Coupling;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::Schedule;
-use sottovoce_topology::spectrum::Spectrum;
+use sottovoce_topology::spectrum::{Exchanges, Spectrum};
 use sottovoce_views::door::{Overheard, Setting};
 use sottovoce_views::exact::Results;
 use sottovoce_views::utility::contraction;
 
+use super::distance::{self, ByDistance};
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphSpec, Place, peer};
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
+use crate::plan::Falling;
 use crate::plan::row::up;
 use crate::plan::target::mu_squared_at;
 use crate::{Error, Result, require};
@@ -25,6 +28,8 @@ use crate::{Error, Result, require};
 const DEFAULT_EPSILON: f64 = 4.0;
 /// Most relay noise: what is added to a message must leave digits of the message.
 const MOST_RELAY_NOISE: f64 = 1e6;
+/// Most that a value may be moved, in units of its noise: beyond, there is nothing to account for.
+const MOST_MU: f64 = 1e4;
 /// Most rounds of a run.
 const MOST_STEPS: usize = 1_000_000;
 /// Rounds looked for, where none are given.
@@ -82,8 +87,23 @@ pub enum Method {
     Accelerated,
     /// One pair of neighbours at a time, by a public schedule that is drawn beforehand.
     Randomised,
+    /// The same, accelerated by a second value that every peer keeps.
+    AcceleratedRandomised,
     /// Exact averaging in about log2 n rounds, among partners of its own, whatever the graph.
     Butterfly,
+}
+
+impl Method {
+    /// As it is written.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gossip => "gossip",
+            Self::Accelerated => "accelerated",
+            Self::Randomised => "randomised",
+            Self::AcceleratedRandomised => "accelerated-randomised",
+            Self::Butterfly => "butterfly",
+        }
+    }
 }
 
 /// How the mean is found, and how long it takes.
@@ -174,6 +194,10 @@ pub struct TargetSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum))]
     pub against: Option<Against>,
+    /// Bounds of each pair that fall with a public distance.
+    #[serde(skip_serializing_if = "ByDistance::is_none")]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub by_distance: ByDistance,
 }
 
 impl TargetSpec {
@@ -185,7 +209,7 @@ impl TargetSpec {
 
 impl Default for TargetSpec {
     fn default() -> Self {
-        Self { epsilon: None, delta: 1e-5, against: None }
+        Self { epsilon: None, delta: 1e-5, against: None, by_distance: ByDistance::default() }
     }
 }
 
@@ -210,6 +234,8 @@ pub struct Ready {
     pub network: Network,
     /// What happens to peers.
     pub faults: Faults,
+    /// Bounds that fall with a public distance.
+    pub falling: Option<Falling>,
 }
 
 impl Averaging {
@@ -224,22 +250,40 @@ impl Averaging {
         let sensitivity = self.noise.sensitivity.unwrap_or(bound);
         check_sensitivity(sensitivity, bound)?;
         let (network, faults) = (self.network.network()?, self.network.faults(&place.graph)?);
-        let sigma = self.sigma(&setting, sensitivity, progress)?;
+        let falling = self.target.by_distance.falling(folder, &place.graph, self.target.delta)?;
+        let sigma = self.sigma(&setting, sensitivity, falling.as_ref(), progress)?;
         let experiment = self.clone();
-        Ok(Ready { experiment, place, setting, values, sensitivity, sigma, observers, network, faults })
+        Ok(Ready {
+            experiment,
+            place,
+            setting,
+            values,
+            sensitivity,
+            sigma,
+            observers,
+            network,
+            faults,
+            falling,
+        })
     }
 
     /// Refuses what can be seen to be wrong before anything is read: numbers that are none, and fields that go with no other.
     pub fn check(&self) -> Result<()> {
         let delta = self.target.delta;
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
+        distance::check(&self.target)?;
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if let Some(sensitivity) = self.noise.sensitivity {
             require(positive(sensitivity), "sensitivity", sensitivity, "give a positive number")?;
         }
         let share = self.noise.relay_noise;
         let remedy = format!("give 0 or a positive number (a share of sigma), at most {MOST_RELAY_NOISE:e}");
-        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", share, remedy)?;
+        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", short(share), remedy)?;
+        if self.protocol.method == Method::AcceleratedRandomised {
+            let remedy =
+                "accelerated randomised gossip has no noise on messages; leave it out, or take randomised";
+            require(share == 0.0, "relay-noise", short(share), remedy)?;
+        }
         let Some(sigma) = self.noise.sigma else { return Ok(()) };
         let remedy = "give a positive number; without noise nothing is private";
         require(positive(sigma), "sigma", sigma, remedy)?;
@@ -265,7 +309,7 @@ impl Averaging {
 
     fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {
         let steps = self.protocol.steps;
-        require(steps != Some(0), "steps", 0, "give at least one")?;
+        require(steps != Some(0), "steps", 0, "give at least 1")?;
         if let Some(many) = steps.filter(|steps| *steps > MOST_STEPS) {
             return Err(Error::parameter("steps", many, format!("give at most {MOST_STEPS}")));
         }
@@ -285,19 +329,24 @@ impl Averaging {
                 }
                 Ok(Scheme::Butterfly { positions: (0..place.graph.nodes()).collect() })
             }
-            (Method::Butterfly | Method::Accelerated | Method::Randomised, Some(_)) => {
-                let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
-                Err(Error::parameter("protocol", "not gossip", remedy))
-            }
             (Method::Gossip, Some(schedule)) => {
                 let rounds = steps.unwrap_or(schedule.period());
                 Ok(Scheme::Scheduled { schedule: schedule.clone(), rounds })
             }
-            (Method::Randomised, None) => {
+            (other, Some(_)) => {
+                let remedy = "only gossip goes by a schedule; leave the schedule out, or take gossip";
+                Err(Error::parameter("protocol", other.name(), remedy))
+            }
+            (method @ (Method::Randomised | Method::AcceleratedRandomised), None) => {
                 let mixing = self.graph.base.mixing(&place.graph)?;
                 let missing = || Error::missing("steps", "give the number of exchanges of pairs");
                 let rounds = steps.ok_or_else(missing)?;
-                Ok(Scheme::Scheduled { schedule: Schedule::randomised(&mixing, rounds, seed)?, rounds })
+                let schedule = Schedule::randomised(&mixing, rounds, seed)?;
+                if method == Method::Randomised {
+                    return Ok(Scheme::Scheduled { schedule, rounds });
+                }
+                let Exchanges { rate, resistance } = Exchanges::of(&mixing)?;
+                Ok(Scheme::Coupled { schedule, rounds, coupling: Coupling::new(rate, resistance) })
             }
             (method, None) => {
                 let mixing = self.graph.base.mixing(&place.graph)?;
@@ -312,9 +361,29 @@ impl Averaging {
     }
 
     /// The noise: as given, or the least that the target allows.
-    pub fn sigma(&self, setting: &Setting, sensitivity: f64, progress: impl Fn(usize) + Sync) -> Result<f64> {
+    pub fn sigma(
+        &self,
+        setting: &Setting,
+        sensitivity: f64,
+        falling: Option<&Falling>,
+        progress: impl Fn(usize) + Sync,
+    ) -> Result<f64> {
         if let Some(sigma) = self.noise.sigma {
+            let least = sensitivity / MOST_MU;
+            let remedy = format!(
+                "it hides nothing of a value that one person can move by {}; give at least {}",
+                short(sensitivity),
+                short(least)
+            );
+            require(sigma >= least, "sigma", short(sigma), remedy)?;
             return Ok(sigma);
+        }
+        let by_distance = match falling {
+            Some(falling) => falling.share(&setting.graph()?, &setting.leakages(|_| ())?)?,
+            None => 0.0,
+        };
+        if falling.is_some() && self.target.epsilon.is_none() {
+            return Ok(up(sensitivity * by_distance.sqrt() * (1.0 + 1e-9)));
         }
         let mu_squared = mu_squared_at(self.target.epsilon(), self.target.delta)?;
         let loss = match self.target.against.unwrap_or_default() {
@@ -327,7 +396,10 @@ impl Averaging {
                 if most < 1.0 { most } else { 1.0 }
             }
         };
-        Ok(up(sensitivity * (loss / mu_squared).sqrt() * (1.0 + 1e-9)))
+        // Both targets hold together.
+        let needed = loss / mu_squared;
+        let needed = if needed > by_distance { needed } else { by_distance };
+        Ok(up(sensitivity * needed.sqrt() * (1.0 + 1e-9)))
     }
 }
 
@@ -351,6 +423,11 @@ impl Ready {
     pub fn names(&self) -> Option<Vec<String>> {
         self.place.graph.labels().map(<[String]>::to_vec)
     }
+}
+
+/// A number in few digits, however wild it is.
+fn short(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
 /// Rounds after which what is left of the values' spread is no more than what averaged noise leaves.

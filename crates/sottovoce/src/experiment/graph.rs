@@ -60,7 +60,7 @@ pub struct GraphSpec {
     #[serde(flatten)]
     #[cfg_attr(feature = "flags", command(flatten))]
     pub base: GraphFile,
-    /// File that says who mixes with whom at each step, instead of a fixed graph.
+    /// File that says who mixes with whom at each step, instead of a fixed graph. (A pair that exchanges meets halfway, whatever the weights.)
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"]))]
     pub schedule: Option<PathBuf>,
@@ -100,9 +100,22 @@ impl GraphFile {
         Self { weights: Some(self.weights.unwrap_or(default)), ..self.clone() }
     }
 
+    /// Refuses a format without a file.
+    fn check_format(&self) -> Result<()> {
+        match (&self.format, &self.file) {
+            (Some(format), None) => Err(Error::parameter(
+                "format",
+                format,
+                "it is that of a graph file; give one, or leave it out",
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Reads or draws the graph, if one is given. `folder` is where relative names of files begin.
     pub fn read(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
         one_of(&[("file", self.file.is_some()), ("family", self.family.is_some())])?;
+        self.check_format()?;
         let Some(file) = &self.file else {
             return self.family.as_ref().map(|family| Place::drawn(family, seed)).transpose();
         };
@@ -163,7 +176,15 @@ impl GraphSpec {
             let remedy = "only the graph of a file may be in pieces; leave it out";
             return Err(Error::parameter("largest-component", "given", remedy));
         }
+        if let (Some(_), Some(lazy)) = (&self.schedule, self.base.lazy) {
+            return Err(Error::parameter(
+                "lazy",
+                lazy,
+                "a schedule says what is kept in each step; leave it out",
+            ));
+        }
         if let Some(schedule) = &self.schedule {
+            self.base.check_format()?;
             return self.scheduled(&folder.join(schedule));
         }
         let place = match self.base.read(folder, seed)? {

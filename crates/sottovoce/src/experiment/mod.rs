@@ -10,6 +10,7 @@
 //! and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
+mod distance;
 #[cfg(feature = "flags")]
 pub mod flags;
 pub mod graph;
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
+pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
 pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom};
 pub use network::NetworkSpec;
@@ -124,6 +126,14 @@ impl Experiment {
                 whole(&mut averaging.graph.base.file);
                 whole(&mut averaging.graph.schedule);
                 whole(&mut averaging.values.file);
+                // Two names are no files.
+                let table = &mut averaging.target.by_distance.distance;
+                if table
+                    .as_ref()
+                    .is_some_and(|name| !["hops", "coordinates"].iter().any(|one| name.as_os_str() == *one))
+                {
+                    whole(table);
+                }
             }
             Self::Learning(learning) => {
                 whole(&mut learning.graph.file);

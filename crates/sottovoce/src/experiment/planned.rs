@@ -73,7 +73,11 @@ impl Chosen<'_> {
             protocol: MixingSpec { method, steps: (method != Method::Butterfly).then_some(row.steps) },
             noise: NoiseSpec { sigma, relay_noise, sensitivity: asked.noise.sensitivity },
             values: if drawn { ValuesSpec { file: None, range } } else { asked.values },
-            target: TargetSpec { delta: plan.delta, ..TargetSpec::default() },
+            target: TargetSpec {
+                delta: plan.delta,
+                by_distance: asked.target.by_distance.clone(),
+                ..TargetSpec::default()
+            },
             ..asked
         })
     }

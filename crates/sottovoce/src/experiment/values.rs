@@ -142,20 +142,30 @@ impl ValuesSpec {
     }
 }
 
-type Rows = (Vec<Vec<f64>>, Vec<String>);
-
-/// A row for each peer, in the order of the graph, and the names of the columns. What is wrong is said as the remedy.
-fn table(bytes: &[u8], graph: &Graph) -> Result<Rows, String> {
+/// A reader of comma-separated values, or what else separates them in the first line.
+pub(super) fn reader(bytes: &[u8]) -> csv::Reader<&[u8]> {
     let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let delimiter =
         [b',', b';', b'\t'].into_iter().max_by_key(|mark| first.iter().filter(|byte| *byte == mark).count());
-    let mut reader = csv::ReaderBuilder::new()
+    csv::ReaderBuilder::new()
         .delimiter(delimiter.unwrap_or(b','))
         .trim(csv::Trim::All)
         .flexible(false)
-        .from_reader(text);
-    let header = reader.headers().map_err(|error| error.to_string())?.clone();
+        .from_reader(text)
+}
+
+/// Its first line.
+pub(super) fn header_of(reader: &mut csv::Reader<&[u8]>) -> Result<csv::StringRecord, String> {
+    Ok(reader.headers().map_err(|error| error.to_string())?.clone())
+}
+
+type Rows = (Vec<Vec<f64>>, Vec<String>);
+
+/// A row for each peer, in the order of the graph, and the names of the columns. What is wrong is said as the remedy.
+pub(super) fn table(bytes: &[u8], graph: &Graph) -> Result<Rows, String> {
+    let mut reader = reader(bytes);
+    let header = header_of(&mut reader)?;
     let key = header.iter().position(|name| name.eq_ignore_ascii_case("peer"));
     let Some(key) = key else {
         return Err(format!(

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::averaging::{Note, Plan};
+use sottovoce_protocol::Law;
+use sottovoce_protocol::averaging::{Coupling, Note, Plan};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
 use sottovoce_topology::Graph;
@@ -48,6 +49,7 @@ enum Mixes {
     Gossip { matrix: Matrix, rounds: usize, accelerated: bool },
     Sequence { matrices: Vec<Matrix>, rounds: usize },
     Pairs { pairs: Vec<Option<(usize, usize)>>, rounds: usize },
+    Coupled { pairs: Vec<Option<(usize, usize)>>, rounds: usize, coupling: Coupling },
     Butterfly { positions: Vec<usize> },
 }
 
@@ -70,11 +72,10 @@ impl Mixes {
                         rounds: *rounds,
                     };
                 }
-                let pair = |step| match step {
-                    Step::Pair(u, v) => Some((u, v)),
-                    _ => None,
-                };
-                Self::Pairs { pairs: steps().map(pair).collect(), rounds: *rounds }
+                Self::Pairs { pairs: pairs(schedule, *rounds), rounds: *rounds }
+            }
+            Scheme::Coupled { schedule, rounds, coupling } => {
+                Self::Coupled { pairs: pairs(schedule, *rounds), rounds: *rounds, coupling: *coupling }
             }
         }
     }
@@ -92,6 +93,10 @@ impl Mixes {
                 let schedule = Schedule::exchanges(peers, pairs.iter().copied(), Ending::Stop)?;
                 Scheme::Scheduled { schedule, rounds: *rounds }
             }
+            Self::Coupled { pairs, rounds, coupling } => {
+                let schedule = Schedule::exchanges(peers, pairs.iter().copied(), Ending::Stop)?;
+                Scheme::Coupled { schedule, rounds: *rounds, coupling: *coupling }
+            }
             Self::Butterfly { positions } => Scheme::Butterfly { positions: positions.clone() },
         };
         scheme.check()?;
@@ -105,6 +110,15 @@ impl Mixes {
     }
 }
 
+/// The pair of each round, or none.
+fn pairs(schedule: &Schedule, rounds: usize) -> Vec<Option<(usize, usize)>> {
+    let pair = |t: usize| match schedule.step(t) {
+        Some(Step::Pair(u, v)) => Some((u, v)),
+        _ => None,
+    };
+    (0..rounds).map(pair).collect()
+}
+
 impl Averaging {
     /// A run of an experiment.
     pub fn new(
@@ -113,7 +127,7 @@ impl Averaging {
         public: &Public,
         transcript: AveragingTranscript,
     ) -> Result<Self> {
-        let Public { graph, setting, sigma, sensitivity, delta, observers } = public;
+        let Public { graph, setting, sigma, sensitivity, delta, observers, falling: _ } = public;
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -158,6 +172,7 @@ impl Averaging {
             sensitivity: self.sensitivity,
             delta: self.delta,
             observers: self.observers.clone(),
+            falling: None,
         })
     }
 
@@ -182,7 +197,8 @@ impl Averaging {
             if !released.insert(*peer) {
                 problems.push(format!("peer {peer} released its value twice"));
             }
-            let agreed = release.sensitivity <= self.sensitivity
+            let agreed = release.law == Law::Gaussian
+                && (0.0..=self.sensitivity).contains(&release.sensitivity)
                 && release.scale >= self.sigma
                 && release.rate.is_none();
             // A NaN is not agreed on.
@@ -204,24 +220,56 @@ impl Averaging {
                 ));
             }
         }
-        problems.extend(self.other_terms()?);
+        problems.extend(self.silent(&released)?);
+        problems.extend(self.other_terms(&setting)?);
         problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
         Ok(problems)
     }
 
-    /// Where what is said of the run is not what its experiment says.
-    fn other_terms(&self) -> Result<Vec<String>> {
+    /// Peers who released nothing, where nobody crashes: those are none.
+    fn silent(&self, released: &BTreeSet<usize>) -> Result<Vec<String>> {
+        let silent = (0..self.peers).find(|peer| !released.contains(peer));
+        match (silent, Experiment::parse(&self.experiment)?) {
+            (Some(peer), Experiment::Averaging(experiment)) if experiment.network.crashes.is_empty() => {
+                Ok(vec![format!("peer {peer} took no part, although nobody crashed")])
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
+    fn other_terms(&self, setting: &Setting) -> Result<Vec<String>> {
         let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
+        experiment.check()?;
+        let graph = self.public()?.graph;
+        let observers = experiment.adversary.peers(Some(&graph), self.peers)?;
+        // Of one coordinate; of more it is larger, and how many there are only the values tell.
+        let least = experiment.values.sensitivity(1);
+        let sigma = experiment.sigma(setting, self.sensitivity, |_| ())?;
+        let rounds = match (&self.scheme, experiment.protocol.steps) {
+            (
+                Mixes::Gossip { rounds, .. } | Mixes::Sequence { rounds, .. } | Mixes::Pairs { rounds, .. },
+                Some(steps),
+            ) => *rounds == steps,
+            _ => true,
+        };
+        let butterfly = matches!(self.scheme, Mixes::Butterfly { .. });
         let accelerated = matches!(self.scheme, Mixes::Gossip { accelerated: true, .. });
+        let coupled = matches!(self.scheme, Mixes::Coupled { .. });
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
             ("results", experiment.adversary.results == self.results),
             ("acceleration", (experiment.protocol.method == Method::Accelerated) == accelerated),
-            ("sigma", experiment.noise.sigma.is_none_or(|sigma| sigma == self.sigma)),
+            ("protocol", (experiment.protocol.method == Method::Butterfly) == butterfly),
+            ("number of rounds", rounds),
+            ("observers", observers == self.observers),
+            ("sigma", sigma == self.sigma),
+            ("second value", (experiment.protocol.method == Method::AcceleratedRandomised) == coupled),
             ("sensitivity", experiment.noise.sensitivity.is_none_or(|given| given == self.sensitivity)),
+            ("range of values", self.sensitivity >= least),
             ("delta", experiment.target.delta == self.delta),
         ];
         let others = same.iter().filter(|(_, same)| !same);

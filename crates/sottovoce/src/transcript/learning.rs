@@ -12,6 +12,7 @@ use crate::experiment::Experiment;
 use crate::experiment::graph::peer;
 use crate::learning::losses::Question;
 use crate::learning::{Run, Transcript};
+use crate::names::Names;
 use crate::terms::{Stated, short_up};
 use crate::{Result, require};
 
@@ -132,7 +133,7 @@ impl Learning {
         let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no learning".to_owned()]);
         };
-        let Transcript { settings, peers, nonexpansive, steps, .. } = &self.transcript;
+        let Transcript { settings, peers, nonexpansive, steps, sensitivity, .. } = &self.transcript;
         let choice = experiment.step.of(experiment.protocol.choice("butterfly", &experiment.graph)?)?;
         // A step size that was computed from the rows cannot be computed without them.
         let mut agreed = choice.settings_with(mixing, self.seed, |_, _| Ok(settings.step))?;
@@ -145,6 +146,7 @@ impl Learning {
             sample: 1,
             seed: self.seed,
         };
+        let whole = settings.method.way().steps(*peers, settings.iterations);
         let noise = experiment.target.noise(experiment.noise.sigma)?;
         let last = noise.settle(&question, &mut agreed)?;
         let same = [
@@ -155,6 +157,11 @@ impl Learning {
             ("budget", agreed.budget == settings.budget),
             ("seed", agreed.seed == settings.seed && experiment.seed.is_none_or(|seed| seed == self.seed)),
             ("number of steps", last.is_none_or(|last| *steps <= last)),
+            // A clipped gradient moves by twice the bound at most, whoever's rows it is of.
+            ("sensitivity", *sensitivity == 2.0 * experiment.task.clip),
+            // Without a budget nothing ends a run early.
+            ("end", settings.budget.is_some() || last.is_some() || *steps == whole),
+            ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
         ];
         let others = same.iter().filter(|(_, same)| !same);
@@ -179,12 +186,13 @@ impl Learning {
         let (mixing, run) = (self.mixing()?, &self.transcript);
         let observers = self.numbers(observers)?;
         let all = run.guarantees(mixing.as_ref(), delta)?;
-        let mut statements = all.iter().map(|one| one.state(delta)).collect::<Result<Vec<_>, _>>()?;
+        let names = Names::new(self.names.as_deref());
+        let mut statements = all.iter().map(|one| names.state(one, delta)).collect::<Result<Vec<_>, _>>()?;
         let mut guarantees = self.stated(&all, delta)?;
         if !observers.is_empty() && !all.is_empty() {
             let (worst, found) = run.towards(mixing.as_ref(), &observers)?;
             let about = format!("the worst off (peer {})", self.name(worst));
-            statements.push(format!("{about}: {}", found.state(delta)?));
+            statements.push(format!("{about}: {}", names.state(&found, delta)?));
             guarantees.push(Stated::new(about, &found, delta)?);
         }
         let way = run.settings.method.way();
@@ -196,10 +204,10 @@ impl Learning {
         let headline = match (guarantees.first(), guarantees.get(1)) {
             (Some(all), Some(less)) => {
                 format!(
-                    "Epsilon {} at delta {delta:e} towards a {}; towards a {}, {}",
+                    "Epsilon {} at delta {delta:e} towards a {}; towards {}, {}",
                     all.shown(),
                     all.adversary,
-                    less.adversary,
+                    names.peers(&less.observers),
                     less.shown()
                 )
             }

@@ -143,6 +143,14 @@ impl Rumor {
             [] => Curious::last(self.curious, self.peers)?,
             others => {
                 let told = Curious::new(others, self.peers)?;
+                // Whoever tells first began.
+                let first = self.tellings.rounds.iter().flatten().next();
+                if let Some(source) = first.map(|&(from, _)| from as usize).filter(|&source| told.has(source))
+                {
+                    let remedy =
+                        "the rumour began there; a source hides from others, not from itself: leave it out";
+                    return Err(Error::parameter("observers", source, remedy));
+                }
                 if !self.tellings.complete {
                     let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
                     return Err(Error::parameter("observers", format!("{} peers", told.count()), remedy));

@@ -12,11 +12,13 @@
 //! ```
 
 mod dense;
+mod exchanges;
 mod factor;
 mod form;
 mod lanczos;
 mod times;
 
+pub use exchanges::Exchanges;
 pub use times::{
     Interval, accelerated_steps, chebyshev_weight, mixing_time, optimisation_rounds, pairwise_rate,
     randomised_steps,

@@ -114,7 +114,7 @@ fn steps(rate: f64, log_ratio: f64) -> Result<u64> {
     Err(Error::parameter("gap", rate, "the graph mixes too slowly for any run; add edges"))
 }
 
-fn require_gap(field: &'static str, value: f64) -> Result<()> {
+pub(super) fn require_gap(field: &'static str, value: f64) -> Result<()> {
     if value > 0.0 && value <= 1.0 {
         return Ok(());
     }

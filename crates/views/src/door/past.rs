@@ -70,7 +70,8 @@ impl Past {
         let nodes = self.peers();
         let heard = |round: &Round| round.heard.iter().filter(|(_, to)| observers.contains(to)).count();
         let watched: usize = rounds.iter().map(heard).sum();
-        let accelerated = matches!(self.setting.scheme, Scheme::Gossip { accelerated: true, .. });
+        let accelerated =
+            matches!(self.setting.scheme, Scheme::Gossip { accelerated: true, .. } | Scheme::Coupled { .. });
         self.setting.relay_noise == 0.0 && !accelerated && (watched + nodes).saturating_mul(nodes) <= LARGEST
     }
 }

@@ -73,8 +73,8 @@ impl Setting {
                 let remedy = "the correction is printed for a fixed graph only; use exact";
                 Err(Error::parameter("method", "published-corrected", remedy))
             }
-            (Scheme::Butterfly { .. }, _) => {
-                let remedy = "the formula is printed for gossip; claim the exact loss";
+            (Scheme::Butterfly { .. } | Scheme::Coupled { .. }, _) => {
+                let remedy = "the formula is printed for gossip without a second value; claim the exact loss";
                 Err(Error::parameter("claim", "published", remedy))
             }
         }
@@ -128,6 +128,9 @@ impl Overheard for Setting {
             }
             Scheme::Scheduled { schedule, rounds } => {
                 exact::relay_scheduled(schedule, observers, *rounds, tau, &published)
+            }
+            Scheme::Coupled { schedule, rounds, coupling } if tau == 0.0 => {
+                exact::coupled(schedule, *coupling, observers, *rounds, &published)
             }
             _ => self.traced(observers),
         }

@@ -7,6 +7,7 @@
 //! | [`gossip`] | a fixed symmetric matrix: block Krylov, one orthonormal block after the other |
 //! | [`relay_gossip`] | the same with fresh noise on every message: the Gram matrix of the messages |
 //! | [`scheduled`] | a matrix per step: the coefficients of the messages, in as many digits as it takes |
+//! | [`coupled`] | pairs with a second value each (accelerated randomised gossip): the same |
 //! | [`happened`] | rounds as they happened, lost messages and all |
 //! | [`traced`] | any linear protocol: the coefficients of the messages themselves |
 //!
@@ -15,6 +16,7 @@
 
 mod by_steps;
 mod coalition;
+mod coupled;
 pub(crate) mod gossip;
 mod happened;
 mod local;
@@ -24,6 +26,7 @@ mod traced;
 
 pub use by_steps::by_steps;
 pub use coalition::{WorstCoalition, worst_coalition};
+pub use coupled::{coupled, coupled_each};
 pub use gossip::{gossip, gossip_all_pairs, gossip_published};
 pub use happened::{Mixed, Round, happened};
 pub use local::local;

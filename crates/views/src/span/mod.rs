@@ -9,6 +9,7 @@
 //! The mixing matrix of a fixed graph has a faster way, in doubles ([`krylov`]), which is checked against the first and falls back to the
 //! second.
 
+mod coupled;
 mod digits;
 mod echelon;
 mod field;
@@ -21,9 +22,10 @@ mod rows;
 mod together;
 mod weight;
 
+pub(crate) use coupled::Coupled;
 pub(crate) use krylov::{AllPairs, krylov};
 pub(crate) use rows::Rounds;
-pub(crate) use together::together;
+pub(crate) use together::{together, together_coupled};
 
 /// An orthonormal basis of what was heard, in order of time.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,17 +40,15 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// What the observers of these rounds learn; none if it cannot be certified.
-    pub(crate) fn of(rounds: &Rounds) -> Option<Self> {
-        let news = echelon::News::of(rounds);
-        digits::space(rounds, &news).filter(|space| space.is_certified(&news))
+    /// What messages from anywhere span; none if it cannot be certified.
+    pub(crate) fn of(source: &impl rows::Source) -> Option<Self> {
+        let news = echelon::News::of(source);
+        digits::space(source, &news).filter(|space| space.is_certified(&news))
     }
 
     /// What messages span that are given by their coefficients; none if it cannot be certified.
     pub(crate) fn given(variables: usize, rows: Vec<Vec<f64>>) -> Option<Self> {
-        let given = rows::Given::new(variables, rows);
-        let news = echelon::News::of(&given);
-        digits::space(&given, &news).filter(|space| space.is_certified(&news))
+        Self::of(&rows::Given::new(variables, rows))
     }
 
     /// Forgets all but the first variables.

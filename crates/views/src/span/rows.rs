@@ -19,6 +19,11 @@ pub(crate) trait Number: Copy + Send + Sync + From<Weight> {
     fn plus_times(self, factor: &Self, other: &Self) -> Self;
     fn minus(self, other: &Self) -> Self;
 
+    /// Whether it is below 1/2 in size, for arithmetics in which sizes matter.
+    fn fits(&self) -> bool {
+        true
+    }
+
     /// `own * x`, and the sum of products of weights with the values they belong to.
     #[inline(always)]
     fn mixture(own: &Self, x: &Self, others: &[(usize, Self)], values: &[Self]) -> Self {
@@ -60,6 +65,9 @@ impl<const L: usize> Number for Fixed<L> {
     }
     fn minus(self, other: &Self) -> Self {
         Self::minus(self, other)
+    }
+    fn fits(&self) -> bool {
+        self.room() > 0
     }
 }
 

@@ -8,7 +8,7 @@ use sottovoce_simulator::Allowance;
 use sottovoce_topology::mixing::Mixing;
 
 use super::{Entry, Method, Options, Way};
-use crate::learning::engine::{Engine, other_method};
+use crate::learning::engine::{Engine, Releases, other_method};
 use crate::learning::losses::Question;
 use crate::learning::{Settings, State, Task};
 use crate::{Error, Result};
@@ -116,7 +116,7 @@ impl Engine for Server<'_> {
         Ok(true)
     }
 
-    fn listen(&mut self, _hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+    fn listen(&mut self, _hear: &mut Releases<'_>) -> Result<bool> {
         let remedy =
             "only the trusted server hears a peer, without noise; there is no release of a peer to attack";
         Err(Error::parameter("method", "central", remedy))

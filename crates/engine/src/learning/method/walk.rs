@@ -15,7 +15,7 @@ use sottovoce_views::walk::{PublishedWalk, require_ergodic};
 
 use super::{Entry, Method, Options, Way, graph};
 use crate::learning::calibrate::Currency;
-use crate::learning::engine::{Engine, other_method};
+use crate::learning::engine::{Engine, Releases, other_method};
 use crate::learning::losses::{Past, Question, Revealed, Summary};
 use crate::learning::path::{Path, pairs};
 use crate::learning::transcript::Transcript;
@@ -282,7 +282,7 @@ impl Engine for Tokens<'_> {
         Ok(self.0.step(seen)?)
     }
 
-    fn listen(&mut self, hear: &mut dyn FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
+    fn listen(&mut self, hear: &mut Releases<'_>) -> Result<bool> {
         Ok(self.0.step_heard(|_, _, _| {}, hear)?)
     }
 

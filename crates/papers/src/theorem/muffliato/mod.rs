@@ -29,6 +29,12 @@ pub(super) static STATEMENTS: &[Statement] = &[
         utility::theorem_3,
     ),
     Statement::new(
+        "footnote-2",
+        "How fast randomised Muffliato can be accelerated",
+        &["graph"],
+        utility::footnote_2,
+    ),
+    Statement::new(
         "theorem-4",
         "Losses on a secret random graph",
         &["peers", "factor", "steps", "seed-of-graph"],

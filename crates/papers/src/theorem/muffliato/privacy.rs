@@ -44,7 +44,7 @@ fn pairs(answer: Answer, observers: &[usize], printed: &[f64], truth: &[f64]) ->
 /// Steps that are given, or the paper's stopping time for noise 1 and a spread of 1/4.
 fn steps(inputs: &Inputs, mixing: &Mixing) -> Result<usize> {
     let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
-    Ok(match inputs.steps {
+    Ok(match inputs.steps(mixing.nodes())? {
         Some(steps) => steps,
         None => accelerated_steps(gap, mixing.nodes(), 1.0, 0.25)? as usize,
     })
@@ -82,7 +82,7 @@ pub(super) fn corollary_2(inputs: &Inputs) -> Result<Answer> {
     let says = "Given the edges that were drawn, the losses of all messages that the observers hear add up, as in Theorem 1.";
     let (graph, mixing) = inputs.mixing()?;
     let observers = inputs.observers();
-    let steps = match inputs.steps {
+    let steps = match inputs.steps(graph.nodes())? {
         Some(steps) => steps,
         None => randomised_steps(pairwise_rate(&mixing)?, graph.nodes(), 1.0, 0.25)? as usize,
     };
@@ -98,7 +98,7 @@ pub(super) fn theorem_6(inputs: &Inputs) -> Result<Answer> {
     let says = "Over T gradient steps with K rounds of gossip after each, the loss is T times that of one averaging of K rounds.";
     let (_, mixing) = inputs.mixing()?;
     let (observers, rounds) = (inputs.observers(), steps(inputs, &mixing)?);
-    let iterations = inputs.iterations()?.unwrap_or(10);
+    let iterations = inputs.iterations(200)?.unwrap_or(10);
     let printed = descent::published::theorem6(&mixing, &observers, rounds, iterations)?.losses;
     let linear = descent::linear::loss(&[&mixing], &observers, rounds, iterations)?;
     Ok(learned(case(says, &mixing, &observers, rounds), &observers, (&printed, &linear.losses), iterations))
@@ -108,7 +108,7 @@ pub(super) fn theorem_6(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn theorem_11(inputs: &Inputs) -> Result<Answer> {
     let says = "The same with the graph of each gradient step: the losses of all averagings add up.";
     let (n, q) = inputs.random_graph()?;
-    let iterations = inputs.iterations()?.unwrap_or(3);
+    let iterations = inputs.iterations(200)?.unwrap_or(3);
     let family = Family::ErdosRenyi { n, p: q };
     let fresh = fresh_mixings(&family, Weights::MetropolisPlusOne, inputs.seed_of_graph());
     let mixings = fresh.filter(|mixing| mixing.as_ref().map_or(true, |mixing| mixing.graph().is_connected()));

@@ -30,7 +30,7 @@ fn secret(inputs: &Inputs, coalition: usize, says: &str) -> Result<Answer> {
     let graph = generate(&Family::ErdosRenyi { n, p: q }, inputs.seed_of_graph(), true)?;
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
     let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
-    let steps = match inputs.steps {
+    let steps = match inputs.steps(n)? {
         Some(steps) => steps,
         None => accelerated_steps(gap, n, 1.0, 0.25)? as usize,
     };
@@ -63,8 +63,8 @@ pub(super) fn proposition_1(inputs: &Inputs) -> Result<Answer> {
     let says = "Over T gradient steps, each on a fresh random graph, the loss is at most 2 Σ_t [β_t + (1 - β_t) K |N_t|/(n - |N_t|)]: β_t is 1 where \
                 u is a neighbour of the coalition.";
     let (n, q) = inputs.random_graph()?;
-    let (coalition, iterations) = (inputs.coalition()?, inputs.iterations()?.unwrap_or(10));
-    let rounds = inputs.steps.unwrap_or(10);
+    let (coalition, iterations) = (inputs.coalition()?, inputs.iterations(1000)?.unwrap_or(10));
+    let rounds = inputs.steps(n)?.unwrap_or(10);
     let (expected, standing) =
         descent::published::proposition1_expected(n, q, coalition, rounds, iterations)?;
     let family = Family::ErdosRenyi { n, p: q };
@@ -103,7 +103,7 @@ pub(super) fn messages(inputs: &Inputs) -> Result<Answer> {
         observer,
         format!("peers are numbered from 0 to {}", graph.nodes() - 1),
     )?;
-    let steps = match inputs.steps {
+    let steps = match inputs.steps(graph.nodes())? {
         Some(steps) => steps,
         None => randomised_steps(pairwise_rate(&mixing)?, graph.nodes(), 1.0, 0.25)? as usize,
     };
