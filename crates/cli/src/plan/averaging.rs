@@ -31,7 +31,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --results published
   sottovoce plan averaging --peers 100 --families torus,random-regular --target-mean 0.1 --json
   sottovoce plan averaging --graph er.txt --epsilon 1 --coalition 3,7
-  sottovoce plan averaging --graph town.graphml --distance coordinates --within 0.1=4 --within 0.5=1 --farther 0.2
+  sottovoce plan averaging --graph town.graphml --distance coordinates --within 0.3=4 --farther 1
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --page plan.html
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a

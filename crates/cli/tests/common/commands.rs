@@ -75,7 +75,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "plan averaging",
-        "plan averaging --graph GRAPH --distance hops --within 1=4 --farther 2 --page OUT-plan.html",
+        "plan averaging --graph GRAPH --distance hops --within 1=4 --farther 2 --page OUT.html --out OUT-falling.toml",
     ),
     ("plan rumor", "plan rumor --peers 100 --curious 10 --delta 0.2 --out OUT-rumor.toml"),
     (

@@ -1,6 +1,7 @@
 //! The transcript of an averaging run as a file: all that is public of the run, and what happened, without any value.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Law;
@@ -248,7 +249,12 @@ impl Averaging {
         let observers = experiment.adversary.peers(Some(&graph), self.peers)?;
         // Of one coordinate; of more it is larger, and how many there are only the values tell.
         let least = experiment.values.sensitivity(1);
-        let sigma = experiment.sigma(setting, self.sensitivity, |_| ())?;
+        // Distances of a table are not here: then the noise cannot be computed anew, and is taken as it stands.
+        let target = &experiment.target;
+        let sigma = match target.by_distance.falling(Path::new("."), &graph, target.delta) {
+            Ok(falling) => experiment.sigma(setting, self.sensitivity, falling.as_ref(), |_| ())?,
+            Err(_) => self.sigma,
+        };
         let rounds = match (&self.scheme, experiment.protocol.steps) {
             (
                 Mixes::Gossip { rounds, .. } | Mixes::Sequence { rounds, .. } | Mixes::Pairs { rounds, .. },
