@@ -226,7 +226,10 @@ fn a_graph_has_a_loss_for_every_pair() {
     let named = path("named.txt", "ann bob\nbob cid\ncid dan\n");
     let line = format!("account rumor --graph {named} --curious-peers cid --muting 0.3");
     let text = String::from_utf8(sottovoce(&line).assert().success().get_output().stdout.clone()).unwrap();
-    assert!(text.contains("delta 1 ") && text.contains("ann") && text.contains("dan"), "{text}");
+    assert!(
+        text.contains("delta 1.00000 at epsilon 0") && text.contains("ann") && text.contains("dan"),
+        "{text}"
+    );
     let pair = json(&format!("{line} --pair ann,bob"));
     assert!(number(&pair, "/delta") < 0.9 && pair["steps"]["pairs"].as_array().unwrap().len() == 1, "{pair}");
     let two = json(&format!("{line} --pair ann,bob --rumors 2"));

@@ -43,7 +43,7 @@ enum Experiment {
     /// A model learned together from data that stays where it is: calibrated, run, accounted for, reported.
     Learning(Box<learning::Learning>),
     /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
-    Rumor(rumor::Rumor),
+    Rumor(Box<rumor::RumorArgs>),
     /// An experiment's file: `run my.toml` is short for it.
     File(experiment::File),
 }

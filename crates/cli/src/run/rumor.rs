@@ -18,14 +18,14 @@ use crate::Global;
 )]
 // The experiment within has the same name.
 #[group(skip)]
-pub(super) struct Rumor {
+pub(super) struct RumorArgs {
     #[command(flatten)]
     experiment: experiment::Rumor,
     #[command(flatten)]
     place: Place,
 }
 
-impl Rumor {
+impl RumorArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         execute(&Experiment::Rumor(self.experiment.clone()), Path::new(""), &self.place, global)
     }

@@ -371,8 +371,8 @@ mod tests {
     use super::*;
     use crate::experiment::Rumor;
 
-    fn survived(asked: Rumor) -> Survived {
-        survive(&asked, Path::new(""), 5, || ()).unwrap()
+    fn survived(asked: &Rumor) -> Survived {
+        survive(asked, Path::new(""), 5, || ()).unwrap()
     }
 
     fn crowd(muting: f64) -> Rumor {
@@ -383,7 +383,7 @@ mod tests {
     fn losses_kill_as_often_as_the_branching_process_says() {
         for clocks in [Clocks::Rounds, Clocks::Poisson] {
             let found =
-                survived(Rumor { drop: Some(0.2), clocks: Some(clocks), seeds: Some(300), ..crowd(0.5) });
+                survived(&Rumor { drop: Some(0.2), clocks: Some(clocks), seeds: Some(300), ..crowd(0.5) });
             let expected = found.branching.unwrap();
             assert!(
                 (expected - 0.75).abs() < 1e-12 && found.low < expected && expected < found.high,
@@ -395,19 +395,19 @@ mod tests {
 
     #[test]
     fn nothing_lost_reaches_everyone_and_acknowledgements_save_a_walk() {
-        let whole = survived(Rumor { clocks: Some(Clocks::Poisson), ..crowd(0.5) });
+        let whole = survived(&Rumor { clocks: Some(Clocks::Poisson), ..crowd(0.5) });
         assert_eq!((whole.everyone, whole.died), (60, 0));
         let walk = Rumor { drop: Some(0.1), seeds: Some(10), ..crowd(0.0) };
-        assert_eq!(survived(walk.clone()).died, 10);
-        let saved = survived(Rumor { acknowledge: true, ..walk });
+        assert_eq!(survived(&walk).died, 10);
+        let saved = survived(&Rumor { acknowledge: true, ..walk });
         assert_eq!((saved.everyone, saved.guarantees[0].delta), (10, 1.0));
     }
 
     #[test]
     fn what_no_theorem_covers_promises_nothing() {
-        let churned = survived(Rumor { churn: Some(0.3), seeds: Some(3), ..crowd(0.6) });
+        let churned = survived(&Rumor { churn: Some(0.3), seeds: Some(3), ..crowd(0.6) });
         assert!(churned.guarantees[0].delta == 1.0 && churned.statement.contains("nothing is proven"));
-        let lossy = survived(Rumor { drop: Some(0.1), seeds: Some(3), ..crowd(0.6) });
+        let lossy = survived(&Rumor { drop: Some(0.1), seeds: Some(3), ..crowd(0.6) });
         assert!(lossy.guarantees[0].delta < 1.0);
     }
 
@@ -420,7 +420,7 @@ mod tests {
             seeds: Some(8),
             ..crowd(0.7)
         };
-        let (one, other) = (survived(asked.clone()), survived(asked));
+        let (one, other) = (survived(&asked), survived(&asked));
         assert_eq!((&one.each, &one.report), (&other.each, &other.report));
         assert!(one.report.html().contains("Does it survive?"));
         let moments = &one.report.course;
