@@ -154,6 +154,71 @@ fn a_learning_transcript_that_was_tampered_with_is_caught() {
     );
 }
 
+/// Whoever changes everything alike is caught by the experiment that the file carries.
+#[test]
+fn a_transcript_that_was_changed_throughout_is_held_against_its_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let scaled = |file: &mut Value, at: &str, factor: f64| {
+        let value = file.pointer(at).unwrap().as_f64().unwrap();
+        *file.pointer_mut(at).unwrap() = json!(value * factor);
+    };
+    found(folder.path(), &format!("{SMALL} --method local --out l"));
+    let released = |at: usize, key: &str| format!("/transcript/releases/{at}/{key}");
+    caught(
+        folder.path(),
+        "l",
+        &[
+            (
+                &|file| {
+                    scaled(file, "/transcript/sensitivity", 0.01);
+                    (0..12).for_each(|i| scaled(file, &released(i, "sensitivity"), 0.01));
+                },
+                "the sensitivity of the run",
+            ),
+            (
+                &|file| {
+                    file["transcript"]["steps"] = json!(1);
+                    (0..12).for_each(|i| file["transcript"]["releases"][i]["count"] = json!(1));
+                },
+                "the end of the run",
+            ),
+        ],
+    );
+    found(folder.path(), "run averaging --peers 12 --steps 3 --epsilon 2 --observers 0,5 --out a");
+    let of = |at: usize, key: &str| format!("/transcript/releases/{at}/1/{key}");
+    caught(
+        folder.path(),
+        "a",
+        &[
+            (
+                &|file| {
+                    scaled(file, "/sensitivity", 0.1);
+                    scaled(file, "/sigma", 0.1);
+                    (0..12).for_each(|i| {
+                        scaled(file, &of(i, "sensitivity"), 0.1);
+                        scaled(file, &of(i, "scale"), 0.1);
+                    });
+                },
+                "the range of values of the run",
+            ),
+            (
+                &|file| {
+                    scaled(file, "/sigma", 10.0);
+                    (0..12).for_each(|i| scaled(file, &of(i, "scale"), 10.0));
+                },
+                "the sigma of the run",
+            ),
+            (
+                &|file| {
+                    (0..12).for_each(|i| file["transcript"]["releases"][i][1]["law"] = json!("laplace"));
+                },
+                "released with",
+            ),
+            (&|file| file["observers"] = json!([0]), "the observers of the run"),
+        ],
+    );
+}
+
 #[test]
 fn a_rumour_is_judged_from_its_transcript() {
     let folder = tempfile::tempdir().unwrap();
