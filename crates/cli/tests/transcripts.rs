@@ -154,16 +154,27 @@ fn a_learning_transcript_that_was_tampered_with_is_caught() {
     );
 }
 
+/// Multiplies a number in a file.
+fn scaled(file: &mut Value, at: &str, factor: f64) {
+    let value = file.pointer(at).unwrap().as_f64().unwrap();
+    *file.pointer_mut(at).unwrap() = json!(value * factor);
+}
+
+/// Where a learning run's releases are.
+fn released(at: usize, key: &str) -> String {
+    format!("/transcript/releases/{at}/{key}")
+}
+
+/// Where those of an averaging are.
+fn of(at: usize, key: &str) -> String {
+    format!("/transcript/releases/{at}/1/{key}")
+}
+
 /// Whoever changes everything alike is caught by the experiment that the file carries.
 #[test]
 fn a_transcript_that_was_changed_throughout_is_held_against_its_experiment() {
     let folder = tempfile::tempdir().unwrap();
-    let scaled = |file: &mut Value, at: &str, factor: f64| {
-        let value = file.pointer(at).unwrap().as_f64().unwrap();
-        *file.pointer_mut(at).unwrap() = json!(value * factor);
-    };
     found(folder.path(), &format!("{SMALL} --method local --out l"));
-    let released = |at: usize, key: &str| format!("/transcript/releases/{at}/{key}");
     caught(
         folder.path(),
         "l",
@@ -185,7 +196,6 @@ fn a_transcript_that_was_changed_throughout_is_held_against_its_experiment() {
         ],
     );
     found(folder.path(), "run averaging --peers 12 --steps 3 --epsilon 2 --observers 0,5 --out a");
-    let of = |at: usize, key: &str| format!("/transcript/releases/{at}/1/{key}");
     caught(
         folder.path(),
         "a",

@@ -152,8 +152,5 @@ pub(super) fn theorem_5(inputs: &Inputs) -> Result<Answer> {
         .printed("K, alike", alike as f64, "the same if all peers had the same data (zeta = 0)")
         .printed("from noise", from_noise, "(rho² + sigma²)/(n mu T), without its constants")
         .printed("from start", from_start, "L |theta_0 - theta*|² exp(-T/(2 kappa)), without its constants")
-        .note(
-            "An order of magnitude: the paper hides constants and logarithms, so it can be neither met nor missed. The weighted mean of the \
-             iterates is what `run learning --output weighted` reports.",
-        ))
+        .note("An order of magnitude: the paper hides constants and logarithms, so it can be neither met nor missed."))
 }
