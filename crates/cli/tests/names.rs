@@ -29,7 +29,7 @@ fn document(arguments: &str, folder: &Path) -> Value {
     serde_json::from_str(&text(&format!("{arguments} --json"), folder)).unwrap()
 }
 
-/// Whether a peer is called by its number: in a sentence, so with one blank between. (Columns of tables have more.)
+/// Whether a peer is called by its number: in a sentence, so with one blank between. (Columns of tables have more, and `--peers 5` is an option.)
 fn numbered(text: &str) -> bool {
     let is_number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
     ["peer ", "peers ", "Peer ", "Peers "].iter().any(|word| {

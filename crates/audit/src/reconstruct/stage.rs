@@ -1,7 +1,7 @@
 //! The very same peers on numbers, over a perfect network, with somebody listening.
 
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::averaging::{Averager, Message, Noising, Plan};
+use sottovoce_protocol::averaging::{Averager, Coupling, Message, Noising, Plan};
 use sottovoce_simulator::averaging::{AveragingPeer, Part, Scheme};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::trace::listen;
@@ -14,12 +14,14 @@ type Numbers = Vec<f64>;
 pub(super) struct Stage {
     parts: Vec<Part>,
     gamma: Option<f64>,
+    coupling: Option<Coupling>,
     noising: Noising,
 }
 
 impl Stage {
     pub(super) fn new(scheme: &Scheme, noising: Noising) -> Result<Self> {
-        Ok(Self { parts: scheme.parts()?, gamma: scheme.gamma()?, noising })
+        let coupling = scheme.coupling();
+        Ok(Self { parts: scheme.parts()?, gamma: scheme.gamma()?, coupling, noising })
     }
 
     /// Number of rounds.
@@ -37,7 +39,11 @@ impl Stage {
         hear: impl FnMut(Peer, Peer, &Message<Numbers>),
     ) -> Result<Vec<Numbers>> {
         let machine = |(part, value): (&Part, &Numbers)| {
-            Averager::new(value.clone(), part.clone(), self.noising, self.gamma)
+            let plain = Averager::new(value.clone(), part.clone(), self.noising, self.gamma);
+            match self.coupling {
+                Some(coupling) => plain.coupled(coupling),
+                None => plain,
+            }
         };
         let mut peers: Vec<AveragingPeer<Numbers>> = self.parts.iter().zip(values).map(machine).collect();
         let mut noises = PeerNoise::all(seed, peers.len());

@@ -172,6 +172,14 @@ impl Scheme {
         })
     }
 
+    /// How a second value runs ahead, where peers keep one.
+    pub fn coupling(&self) -> Option<Coupling> {
+        match self {
+            Self::Coupled { coupling, .. } => Some(*coupling),
+            _ => None,
+        }
+    }
+
     /// The state machines of all peers; `noising` gives each its noises, and `private` its value.
     pub fn machines<V: Value>(
         &self,
@@ -182,12 +190,12 @@ impl Scheme {
         let machine = |(peer, part)| {
             check::noising(noising(peer))?;
             let plain = Averager::new(private(peer), part, noising(peer), gamma);
-            match self {
-                Self::Coupled { coupling, .. } => {
+            match self.coupling() {
+                Some(coupling) => {
                     check::no_relay(noising(peer))?;
-                    Ok(plain.coupled(*coupling))
+                    Ok(plain.coupled(coupling))
                 }
-                _ => Ok(plain),
+                None => Ok(plain),
             }
         };
         parts.into_iter().enumerate().map(machine).collect()
