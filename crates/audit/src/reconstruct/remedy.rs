@@ -146,8 +146,14 @@ pub fn relay_noise(setting: &Setting, observers: &[Peer], sigma: f64, target: f6
     };
     let loss = worst(present)?;
     let met = loss <= target + HAIR;
-    let share = if met { Some(present) } else { least(present, target, &worst)? };
-    let after = share.unwrap_or(SHARES.1);
+    // Second values cannot bear it: it would move the mean of one and not of the other.
+    let bearable = setting.scheme.coupling().is_none();
+    let share = match met {
+        true => Some(present),
+        false if bearable => least(present, target, &worst)?,
+        false => None,
+    };
+    let after = share.unwrap_or(if bearable { SHARES.1 } else { present });
     Ok(RelayNoise {
         target,
         peers: far.len(),

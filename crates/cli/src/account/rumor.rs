@@ -68,6 +68,12 @@ pub(super) fn account(
             "`drop` is {drop}: losses are accounted for on a graph, or of a run (`run rumor`); leave it out"
         );
     }
+    if !pair.is_empty() {
+        bail!(
+            "`pair` is {}: where everyone reaches everyone all sources are alike; leave it out, or give --graph",
+            pair.join(",")
+        );
+    }
     print(&asked.rumor()?, question.0, question.1, global)
 }
 
