@@ -252,10 +252,18 @@ fn average(
     first: usize,
     mut hear: Option<&mut Hear<'_>>,
 ) -> Result<Vec<f64>> {
-    let peers = scheme.peers();
+    let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
     let width = values.len() / peers;
-    let value = |peer: Peer| values[peer * width..(peer + 1) * width].to_vec();
-    let mut machines = scheme.machines(|_| noising, value)?;
+    // Without noise, too: that is how a model is learned for comparison.
+    let machine = |(part, value): (Part, &[f64])| {
+        let plain = Averager::new(value.to_vec(), part, noising, gamma);
+        match scheme.coupling() {
+            Some(coupling) => plain.coupled(coupling),
+            None => plain,
+        }
+    };
+    let mut machines: Vec<_> =
+        scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
     let mut noises: Vec<_> = (0..peers).map(|peer| Later(PeerNoise::new(seed, peer), first)).collect();
     let mut heard = vec![false; peers];
     let results = listen(&mut machines, &mut noises, |from, _, message| {
