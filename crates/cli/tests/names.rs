@@ -29,12 +29,14 @@ fn document(arguments: &str, folder: &Path) -> Value {
     serde_json::from_str(&text(&format!("{arguments} --json"), folder)).unwrap()
 }
 
-/// Whether a peer is called by its number: in a sentence, so with one blank between. (Columns of tables have more, and `--peers 5` is an option.)
+/// Whether a peer is called by its number: in a sentence, so with one blank between. (Columns of tables have more, and `--peers 5` is an
+/// option.)
 fn numbered(text: &str) -> bool {
     let is_number = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
     ["peer ", "peers ", "Peer ", "Peers "].iter().any(|word| {
-        text.lines()
-            .any(|line| line.match_indices(word).any(|(at, word)| is_number(&line[at + word.len()..])))
+        let called =
+            |line: &str, at: usize| !line[..at].ends_with('-') && is_number(&line[at + word.len()..]);
+        text.lines().any(|line| line.match_indices(word).any(|(at, _)| called(line, at)))
     })
 }
 
