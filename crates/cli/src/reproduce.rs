@@ -20,6 +20,9 @@ Each line says whether the paper's formula or experiment gives here what the pap
 exact accounting, or stays within what is proven. The folder gets index.html, results.json, and pictures and data of each
 figure.";
 
+/// What there is, after its number.
+const LISTED: &str = "figures and tables can be reproduced";
+
 /// Arguments of `reproduce`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -43,7 +46,7 @@ pub(crate) struct Reproduce {
 
 impl Reproduce {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let Some(what) = &self.what else { return global.print(&Listing::new()) };
+        let Some(what) = &self.what else { return global.print(&Listing::new(LISTED, listing())) };
         let options = Options { seed: global.seed, quick: self.quick, data: self.data.clone() };
         reproduce(what, &options, self.out.clone(), self.overwrite, global)
     }
@@ -69,31 +72,35 @@ pub(crate) fn reproduce(
     global.print(&Written { reproduction, out })
 }
 
-/// What can be reproduced.
+/// What a command can be asked for: of the papers' figures, or of their statements.
 #[derive(Serialize, schemars::JsonSchema)]
 pub(crate) struct Listing {
-    /// Figures: their names, or what became of them.
+    /// Their names and titles.
     items: Vec<Listed>,
+    #[serde(skip)]
+    headline: &'static str,
 }
 
 #[derive(Serialize, schemars::JsonSchema)]
 struct Listed {
-    /// As `reproduce` takes it.
+    /// As the command takes it.
     name: String,
-    /// What it shows.
+    /// What it is about.
     title: &'static str,
 }
 
 impl Listing {
-    fn new() -> Self {
-        Self { items: listing().into_iter().map(|(name, title)| Listed { name, title }).collect() }
+    /// Of these things, so many of which the headline speaks.
+    pub(crate) fn new(headline: &'static str, all: impl IntoIterator<Item = (String, &'static str)>) -> Self {
+        Self { items: all.into_iter().map(|(name, title)| Listed { name, title }).collect(), headline }
     }
 }
 
 impl fmt::Display for Listing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} figures and tables can be reproduced\n", self.items.len())?;
-        self.items.iter().try_for_each(|item| writeln!(f, "{:<18} {}", item.name, item.title))
+        writeln!(f, "{} {}\n", self.items.len(), self.headline)?;
+        let width = self.items.iter().map(|item| item.name.len()).max().unwrap_or(0);
+        self.items.iter().try_for_each(|item| writeln!(f, "{:<width$} {}", item.name, item.title))
     }
 }
 

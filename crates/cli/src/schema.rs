@@ -26,7 +26,7 @@ use super::graph::{generate, report::Inspection};
 use super::output::Origin;
 use super::plan::{averaging::Planned, written::Written};
 use super::run::Printed;
-use super::{Global, output, reproduce, theorem};
+use super::{Global, output, reproduce};
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
@@ -85,7 +85,7 @@ fn all() -> Map<String, Value> {
         ("new", &[of::<Map<String, Value>>]),
         ("compare", &[of::<Comparison>]),
         ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
-        ("theorem", &[of::<theorem::Listing>, of::<Answer>]),
+        ("theorem", &[of::<reproduce::Listing>, of::<Answer>]),
     ];
     commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
 }

@@ -1,11 +1,9 @@
 //! `sottovoce theorem`: what a paper states, of a case that the user gives, beside what is true.
 
-use std::fmt;
-
 use clap::Args;
-use serde::Serialize;
 use sottovoce_papers::{Inputs, Statement, statements};
 
+use super::reproduce::Listing;
 use super::{Global, input};
 
 const EXAMPLES: &str = "Examples:
@@ -28,41 +26,15 @@ pub(crate) struct Theorem {
 
 impl Theorem {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let Some(what) = &self.what else { return global.print(&Listing::new()) };
-        let answer = Statement::find(what)?.answer(&self.inputs)?;
+        let Some(what) = &self.what else {
+            let all = statements().into_iter().map(|(name, one)| (name, one.title));
+            return global.print(&Listing::new("statements of the papers can be asked about a case", all));
+        };
+        let inputs = Inputs { seed: global.seed, ..self.inputs.clone() };
+        let answer = Statement::find(what)?.answer(&inputs)?;
         if let Some(file) = &self.inputs.graph.base.file {
             input::hash(input::GRAPH, file)?;
         }
         global.print(&answer)
-    }
-}
-
-/// All statements.
-#[derive(Serialize, schemars::JsonSchema)]
-pub(crate) struct Listing {
-    /// Their names and titles.
-    items: Vec<Listed>,
-}
-
-#[derive(Serialize, schemars::JsonSchema)]
-struct Listed {
-    /// As `theorem` takes it.
-    name: String,
-    /// What it is about.
-    title: &'static str,
-}
-
-impl Listing {
-    fn new() -> Self {
-        Self {
-            items: statements().into_iter().map(|(name, one)| Listed { name, title: one.title }).collect(),
-        }
-    }
-}
-
-impl fmt::Display for Listing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} statements of the papers can be asked about a case\n", self.items.len())?;
-        self.items.iter().try_for_each(|item| writeln!(f, "{:<26} {}", item.name, item.title))
     }
 }

@@ -112,7 +112,7 @@ fn numbers(result: &Value) {
     assert!(found(result, "3c", "southern women: rank correlation, over paths") < -0.5);
     // The groups are there, but the major part of a peer's losses is not within its own.
     assert_eq!(item(result, "5")["verdict"]["reproduced"], false);
-    assert!((found(result, "5", "share lost within the group, mean") - 0.451).abs() < 0.002);
+    assert!(found(result, "5", "share lost within the group, mean") < 0.5);
     let within = found(result, "5", "printed, groups 2 and 2");
     assert!(within > found(result, "5", "printed, groups 0 and 2"));
 }

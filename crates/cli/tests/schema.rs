@@ -10,11 +10,8 @@ use common::{json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 15] = [
+const RARE: [&str; 10] = [
     "classes",
-    "label_bounds",
-    "coalition",
-    "pair_names",
     "silence",
     "ended",
     "worst_understatement",
@@ -24,8 +21,6 @@ const RARE: [&str; 15] = [
     "quick",
     "out",
     "data",
-    "rmse",
-    "r_squared",
 ];
 
 /// Commands whose documents state what is promised.

@@ -255,13 +255,7 @@ fn average(
     let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
     let width = values.len() / peers;
     // Without noise, too: that is how a model is learned for comparison.
-    let machine = |(part, value): (Part, &[f64])| {
-        let plain = Averager::new(value.to_vec(), part, noising, gamma);
-        match scheme.coupling() {
-            Some(coupling) => plain.coupled(coupling),
-            None => plain,
-        }
-    };
+    let machine = |(part, value): (Part, &[f64])| scheme.peer(value.to_vec(), part, noising, gamma);
     let mut machines: Vec<_> =
         scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
     let mut noises: Vec<_> = (0..peers).map(|peer| Later(PeerNoise::new(seed, peer), first)).collect();

@@ -147,7 +147,7 @@ pub fn relay_noise(setting: &Setting, observers: &[Peer], sigma: f64, target: f6
     let loss = worst(present)?;
     let met = loss <= target + HAIR;
     // Second values cannot bear it: it would move the mean of one and not of the other.
-    let bearable = setting.scheme.coupling().is_none();
+    let bearable = !matches!(setting.scheme, Scheme::Coupled { .. });
     let share = match met {
         true => Some(present),
         false if bearable => least(present, target, &worst)?,

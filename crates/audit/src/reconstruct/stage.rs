@@ -1,7 +1,7 @@
 //! The very same peers on numbers, over a perfect network, with somebody listening.
 
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::averaging::{Averager, Coupling, Message, Noising, Plan};
+use sottovoce_protocol::averaging::{Message, Noising, Plan};
 use sottovoce_simulator::averaging::{AveragingPeer, Part, Scheme};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::trace::listen;
@@ -12,16 +12,15 @@ type Numbers = Vec<f64>;
 
 /// Everything that is the same in all runs, worked out once.
 pub(super) struct Stage {
+    scheme: Scheme,
     parts: Vec<Part>,
     gamma: Option<f64>,
-    coupling: Option<Coupling>,
     noising: Noising,
 }
 
 impl Stage {
     pub(super) fn new(scheme: &Scheme, noising: Noising) -> Result<Self> {
-        let coupling = scheme.coupling();
-        Ok(Self { parts: scheme.parts()?, gamma: scheme.gamma()?, coupling, noising })
+        Ok(Self { scheme: scheme.clone(), parts: scheme.parts()?, gamma: scheme.gamma()?, noising })
     }
 
     /// Number of rounds.
@@ -39,11 +38,7 @@ impl Stage {
         hear: impl FnMut(Peer, Peer, &Message<Numbers>),
     ) -> Result<Vec<Numbers>> {
         let machine = |(part, value): (&Part, &Numbers)| {
-            let plain = Averager::new(value.clone(), part.clone(), self.noising, self.gamma);
-            match self.coupling {
-                Some(coupling) => plain.coupled(coupling),
-                None => plain,
-            }
+            self.scheme.peer(value.clone(), part.clone(), self.noising, self.gamma)
         };
         let mut peers: Vec<AveragingPeer<Numbers>> = self.parts.iter().zip(values).map(machine).collect();
         let mut noises = PeerNoise::all(seed, peers.len());

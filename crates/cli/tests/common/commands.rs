@@ -102,6 +102,11 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("run rumor", "run rumor --graph NAMED --muting 0.5 --churn 0.1 --clocks poisson --seeds 3 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 2 --no-report"),
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
+    (
+        "run learning",
+        "run learning --data COSTS --label cost --label-bounds 0:50 --norm 10 --objective squared --peers 4 --rows 4 \
+         --iterations 2 --seeds 1 --no-report",
+    ),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
@@ -120,18 +125,27 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("new", "new rumor"),
 ];
 
+/// Rows of numbers, one of which is to be learned.
+const COSTS: &str = "age,days,cost\n1,2,9\n3,1,8\n4,4,30\n2,5,25\n6,3,31\n7,2,28\n5,5,40\n8,1,27\n2,2,12\n3,4,26\n1,6,29\n9,2,\
+                     35\n4,1,15\n6,6,47\n5,2,22\n7,4,38\n3,3,20\n2,1,7\n8,5,48\n1,1,5\n";
+
 /// A folder with those files.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in [
         ("GRAPH", "0 1\n1 2\n2 3\n3 0\n0 2\n"),
         ("NAMED", "a b\nb c\nc a\n"),
+        ("COSTS", COSTS),
         ("ONE", "{\"nodes\": [{\"id\": 0}], \"links\": []}"),
         ("SCHEDULE", "{\"pairwise\": [[0, 1], [1, 2]]}"),
         ("PATH", "[0, 1, 2, 3]"),
         ("EVENTS", "[{\"laplace\": {\"scale\": 2}}, {\"epsilon\": 0.5, \"delta\": 1e-6}]"),
     ] {
-        let ending = if name == "GRAPH" || name == "NAMED" { "txt" } else { "json" };
+        let ending = match name {
+            "GRAPH" | "NAMED" => "txt",
+            "COSTS" => "csv",
+            _ => "json",
+        };
         std::fs::write(folder.path().join(format!("{name}.{ending}")), content).unwrap();
     }
     folder
@@ -142,6 +156,7 @@ pub(crate) fn filled(command: &str, folder: &Path) -> String {
     let at = |name: &str| folder.join(name).display().to_string();
     let words = command.split(' ').map(|word| match word {
         "GRAPH" | "NAMED" => at(&format!("{word}.txt")),
+        "COSTS" => at("COSTS.csv"),
         "ONE" | "SCHEDULE" | "PATH" | "EVENTS" => at(&format!("{word}.json")),
         word if word.starts_with("OUT") => at(word),
         word => word.to_owned(),

@@ -78,11 +78,11 @@ pub fn account_of(
     };
     let mut ours = door::account(&overheard, &towards)?;
     let mut wire_tapper = door::account(&overheard, &Adversary::WireTapper)?;
-    // With a server, whoever hears the messages hears what has no noise: only those who see the result are spoken of.
+    // With a server, whoever hears the messages hears what has no noise: only those who see the result are spoken of, and all peers lose to them.
     let everything = way.sees_all();
     if everything != Adversary::WireTapper {
-        ours.leakage.adversary = everything.clone();
         wire_tapper.leakage.adversary = everything.clone();
+        ours.leakage = wire_tapper.leakage.clone();
     }
     let worst = ours.leakage.worst().0;
     let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());

@@ -7,6 +7,7 @@ use sottovoce::experiment::graph::GraphSpec;
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::spectrum::{Spectrum, accelerated_steps, pairwise_rate, randomised_steps};
 use sottovoce_views::rumor::Rumor;
 
 use crate::{Error, Result, require};
@@ -53,10 +54,6 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
     pub factor: Option<f64>,
-    /// Seed of a random graph (default: 0).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
-    pub seed_of_graph: Option<u64>,
     /// Number of gradient steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
@@ -133,6 +130,10 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", allow_negative_numbers = true))]
     pub kept: Option<f64>,
+    /// Seed of everything random.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub seed: u64,
     /// Used by no statement.
     #[cfg(test)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -156,7 +157,7 @@ impl Inputs {
         if spec == GraphSpec::default() {
             spec.base.family = Some(Family::Hypercube { dimension: 6 });
         }
-        let place = spec.place(Path::new("."), 0)?;
+        let place = spec.place(Path::new("."), self.seed)?;
         let nodes = place.graph.nodes();
         require(
             (2..=2 * MOST_PEERS).contains(&nodes),
@@ -189,11 +190,6 @@ impl Inputs {
         Ok(n)
     }
 
-    /// The seed of a random graph.
-    pub(super) fn seed_of_graph(&self) -> u64 {
-        self.seed_of_graph.unwrap_or(0)
-    }
-
     /// Who puts together what it hears.
     pub(super) fn observers(&self) -> Vec<usize> {
         if self.observers.is_empty() { vec![0] } else { self.observers.clone() }
@@ -215,14 +211,28 @@ impl Inputs {
         Ok(self.iterations)
     }
 
-    /// Steps among so many peers, where they are given.
-    pub(super) fn steps(&self, nodes: usize) -> Result<Option<usize>> {
+    /// Steps among so many peers: as given, or else those of a rule. What would take long is refused.
+    pub(super) fn steps_or(&self, nodes: usize, rule: impl FnOnce() -> Result<u64>) -> Result<usize> {
         let most = MOST_WORK / nodes.max(1); // whole numbers
-        if let Some(steps) = self.steps {
-            let remedy = format!("give a number from 1 to {most}, among {nodes} peers");
-            require((1..=most).contains(&steps), "steps", steps, remedy)?;
-        }
-        Ok(self.steps)
+        let steps = match self.steps {
+            Some(steps) => steps as u64,
+            None => rule()?,
+        };
+        let remedy = format!("give a number from 1 to {most}, among {nodes} peers");
+        require((1..=most as u64).contains(&steps), "steps", steps, remedy)?;
+        Ok(steps as usize)
+    }
+
+    /// Rounds of accelerated gossip: as given, or the paper's stopping time.
+    pub(super) fn rounds(&self, mixing: &Mixing, noise: f64, spread: f64) -> Result<usize> {
+        let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
+        self.steps_or(mixing.nodes(), || Ok(accelerated_steps(gap, mixing.nodes(), noise, spread)?))
+    }
+
+    /// Exchanges of randomised gossip: as given, or the paper's stopping time.
+    pub(super) fn exchanges(&self, mixing: &Mixing, noise: f64, spread: f64) -> Result<usize> {
+        let rate = pairwise_rate(mixing)?;
+        self.steps_or(mixing.nodes(), || Ok(randomised_steps(rate, mixing.nodes(), noise, spread)?))
     }
 
     /// Smoothness and strong convexity.

@@ -119,7 +119,7 @@ fn walk_case(says: &str, mixing: &Mixing, steps: usize) -> Answer {
 }
 
 fn steps(inputs: &Inputs, nodes: usize) -> Result<usize> {
-    Ok(inputs.steps(nodes)?.unwrap_or(20 * nodes))
+    inputs.steps_or(nodes, || Ok(20 * nodes as u64))
 }
 
 fn theorem_3(inputs: &Inputs) -> Result<Answer> {
@@ -249,7 +249,7 @@ fn contributions(inputs: &Inputs) -> Result<Answer> {
     let n = graph.nodes() as f64;
     let steps = steps(inputs, graph.nodes())?;
     let (peer, p) = (inputs.observer(&graph)?, inputs.probability()?);
-    let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
+    let gap = Spectrum::of(&mixing)?.gap.lower().min(1.0);
     require(gap > 0.0, "graph", "never mixes", "take weights that keep something: --lazy 0.1")?;
     let t = steps as f64;
     let variance = (1.0 - 1.0 / n) / n;
@@ -329,7 +329,7 @@ fn burn_in(inputs: &Inputs) -> Result<Answer> {
     let (graph, mixing) = inputs.mixing()?;
     let (spread, eta, iota) = (inputs.spread()?, inputs.accuracy()?, inputs.probability()?);
     let spectrum = Spectrum::of(&mixing)?;
-    let gap = spectrum.gap.value.min(1.0);
+    let gap = spectrum.gap.lower().min(1.0);
     require(gap > 0.0, "graph", "never mixes", "take weights that keep something: --lazy 0.1")?;
     let burn = mixing_time(&spectrum, graph.nodes(), (iota / 2.0).min(0.49))?;
     let running = (4.0 * spread / (eta * eta * iota * gap)).ceil();

@@ -149,7 +149,7 @@ fn theorem_9(inputs: &Inputs) -> Result<Answer> {
     let (mut reached, mut most) = (0usize, 0.0f64);
     let mut least_sent = f64::INFINITY;
     for run in 0..runs as u64 {
-        let mut crowd = Crowd::new(Among::Everyone(n), rules, 0, Dice::new(0, run, 0))?;
+        let mut crowd = Crowd::new(Among::Everyone(n), rules, 0, Dice::new(inputs.seed, run, 0))?;
         let mut needs = f64::INFINITY;
         while (crowd.rounds() as f64) < rounds && crowd.active() > 0 {
             crowd.silent_round();

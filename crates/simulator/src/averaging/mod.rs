@@ -172,11 +172,18 @@ impl Scheme {
         })
     }
 
-    /// How a second value runs ahead, where peers keep one.
-    pub fn coupling(&self) -> Option<Coupling> {
+    /// The state machine of one peer, which plays this part; `gamma` is that of [`Self::gamma`].
+    pub fn peer<V: Value>(
+        &self,
+        value: V,
+        part: Part,
+        noising: Noising,
+        gamma: Option<f64>,
+    ) -> AveragingPeer<V> {
+        let plain = Averager::new(value, part, noising, gamma);
         match self {
-            Self::Coupled { coupling, .. } => Some(*coupling),
-            _ => None,
+            Self::Coupled { coupling, .. } => plain.coupled(*coupling),
+            _ => plain,
         }
     }
 
@@ -189,14 +196,10 @@ impl Scheme {
         let (parts, gamma) = (self.parts()?, self.gamma()?);
         let machine = |(peer, part)| {
             check::noising(noising(peer))?;
-            let plain = Averager::new(private(peer), part, noising(peer), gamma);
-            match self.coupling() {
-                Some(coupling) => {
-                    check::no_relay(noising(peer))?;
-                    Ok(plain.coupled(coupling))
-                }
-                None => Ok(plain),
+            if matches!(self, Self::Coupled { .. }) {
+                check::no_relay(noising(peer))?;
             }
+            Ok(self.peer(private(peer), part, noising(peer), gamma))
         };
         parts.into_iter().enumerate().map(machine).collect()
     }

@@ -15,7 +15,7 @@ use sottovoce_views::exact::Results;
 
 use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
 use crate::averaging::Public;
-use crate::experiment::{Experiment, Method};
+use crate::experiment::{self, Experiment, Method};
 use crate::{Result, require};
 
 /// A run, as a file has it.
@@ -187,7 +187,10 @@ impl Averaging {
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
     pub fn check(&self) -> Result<Vec<String>> {
-        let setting = self.public()?.setting;
+        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
+            return Ok(vec!["the experiment is no averaging".to_owned()]);
+        };
+        let Public { graph, setting, .. } = self.public()?;
         let (scheme, peers) = (&setting.scheme, setting.peers());
         let mut problems = Vec::new();
         let mut released = BTreeSet::new();
@@ -221,37 +224,30 @@ impl Averaging {
                 ));
             }
         }
-        problems.extend(self.silent(&released)?);
-        problems.extend(self.other_terms(&setting)?);
+        // Where nobody crashes everyone takes part.
+        let silent =
+            (0..peers).find(|peer| experiment.network.crashes.is_empty() && !released.contains(peer));
+        problems.extend(silent.map(|peer| format!("peer {peer} took no part, although nobody crashed")));
+        problems.extend(self.other_terms(&experiment, &graph, &setting)?);
         problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
         Ok(problems)
     }
 
-    /// Peers who released nothing, where nobody crashes: those are none.
-    fn silent(&self, released: &BTreeSet<usize>) -> Result<Vec<String>> {
-        let silent = (0..self.peers).find(|peer| !released.contains(peer));
-        match (silent, Experiment::parse(&self.experiment)?) {
-            (Some(peer), Experiment::Averaging(experiment)) if experiment.network.crashes.is_empty() => {
-                Ok(vec![format!("peer {peer} took no part, although nobody crashed")])
-            }
-            _ => Ok(Vec::new()),
-        }
-    }
-
     /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
-    fn other_terms(&self, setting: &Setting) -> Result<Vec<String>> {
-        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
-            return Ok(vec!["the experiment is no averaging".to_owned()]);
-        };
+    fn other_terms(
+        &self,
+        experiment: &experiment::Averaging,
+        graph: &Graph,
+        setting: &Setting,
+    ) -> Result<Vec<String>> {
         experiment.check()?;
-        let graph = self.public()?.graph;
-        let observers = experiment.adversary.peers(Some(&graph), self.peers)?;
+        let observers = experiment.adversary.peers(Some(graph), self.peers)?;
         // Of one coordinate; of more it is larger, and how many there are only the values tell.
         let least = experiment.values.sensitivity(1);
         // Distances of a table are not here: then the noise cannot be computed anew, and is taken as it stands.
         let target = &experiment.target;
-        let sigma = match target.by_distance.falling(Path::new("."), &graph, target.delta) {
+        let sigma = match target.by_distance.falling(Path::new("."), graph, target.delta) {
             Ok(falling) => experiment.sigma(setting, self.sensitivity, falling.as_ref(), |_| ())?,
             Err(_) => self.sigma,
         };

@@ -26,7 +26,7 @@ mod traced;
 
 pub use by_steps::by_steps;
 pub use coalition::{WorstCoalition, worst_coalition};
-pub use coupled::{coupled, coupled_each};
+pub use coupled::coupled;
 pub use gossip::{gossip, gossip_all_pairs, gossip_published};
 pub use happened::{Mixed, Round, happened};
 pub use local::local;

@@ -38,20 +38,11 @@ pub fn scheduled_each(schedule: &Schedule, observers: &[usize], cuts: &[usize]) 
     let steps = cuts.iter().copied().max().unwrap_or(0);
     check(schedule, steps)?;
     observers.iter().try_for_each(|&v| check_observers(&[v], schedule.nodes()).map(|_| ()))?;
-    Ok(until(&together(schedule, observers, steps), observers, schedule.nodes(), cuts))
-}
-
-/// What each observer learns until each cut, from the space of all that it hears.
-pub(super) fn until(
-    spaces: &[Option<Space>],
-    observers: &[usize],
-    nodes: usize,
-    cuts: &[usize],
-) -> Vec<Vec<Leakage>> {
-    let each = |(space, &v): (&Option<Space>, &usize)| {
-        Leakage::until(space.as_ref(), &[v], nodes, cuts.iter().copied())
+    let spaces = together(schedule, observers, steps);
+    let each = |(space, &v): (Option<Space>, &usize)| {
+        Leakage::until(space.as_ref(), &[v], schedule.nodes(), cuts.iter().copied())
     };
-    spaces.iter().zip(observers).map(each).collect()
+    Ok(spaces.into_iter().zip(observers).map(each).collect())
 }
 
 fn space(

@@ -57,16 +57,6 @@ impl Coupled {
         };
         let mut heard: Vec<Vec<usize>> = (0..steps).map(senders).collect();
         heard.push(published.iter().copied().filter(hidden).collect());
-        Self::of(schedule, coupling, heard, observers.to_vec())
-    }
-
-    /// With these senders heard in each round, by observers who know what they know of their own.
-    pub(crate) fn watched(schedule: &Schedule, coupling: Coupling, mut heard: Vec<Vec<usize>>) -> Self {
-        heard.push(Vec::new());
-        Self::of(schedule, coupling, heard, Vec::new())
-    }
-
-    fn of(schedule: &Schedule, coupling: Coupling, heard: Vec<Vec<usize>>, observers: Vec<usize>) -> Self {
         let pair = |t: usize| match schedule.step(t) {
             Some(Step::Pair(u, v)) => Some((u, v)),
             _ => None,
@@ -76,7 +66,7 @@ impl Coupled {
             true => error(nodes, &pairs, coupling),
             false => f64::INFINITY,
         };
-        Self { nodes, pairs, coupling, heard, observers, error }
+        Self { nodes, pairs, coupling, heard, observers: observers.to_vec(), error }
     }
 
     fn first<N: Number>(&self) -> Vec<Peer<N>> {

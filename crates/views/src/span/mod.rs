@@ -25,7 +25,7 @@ mod weight;
 pub(crate) use coupled::Coupled;
 pub(crate) use krylov::{AllPairs, krylov};
 pub(crate) use rows::Rounds;
-pub(crate) use together::{together, together_coupled};
+pub(crate) use together::together;
 
 /// An orthonormal basis of what was heard, in order of time.
 #[derive(Debug, Clone, PartialEq)]

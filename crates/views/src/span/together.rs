@@ -1,10 +1,8 @@
 //! Several observers of one schedule, each on its own: coefficients are carried along once, and everyone takes what it hears.
 
-use sottovoce_protocol::averaging::Coupling;
 use sottovoce_topology::schedule::{Schedule, Step};
 
 use super::Space;
-use super::coupled::Coupled;
 use super::digits::{affordable, conclude};
 use super::echelon::{Echelon, News};
 use super::field::Residue;
@@ -12,9 +10,9 @@ use super::fixed::Fixed;
 use super::orthonormal::Basis;
 use super::rows::{Rounds, Source};
 
-/// Messages by a schedule, and who listens to whom.
-struct Watched<'a, S> {
-    source: S,
+/// A schedule, and who listens to whom.
+struct Watched<'a> {
+    rounds: Rounds,
     observers: &'a [usize],
     /// In each round, for each sender that is heard (in increasing order): the numbers of those who hear it.
     ears: Vec<Vec<(usize, Vec<usize>)>>,
@@ -22,29 +20,7 @@ struct Watched<'a, S> {
 
 /// What each of these observers learns in the first `steps` steps; none where it cannot be certified.
 pub(crate) fn together(schedule: &Schedule, observers: &[usize], steps: usize) -> Vec<Option<Space>> {
-    let alone = |v: usize| Space::of(&Rounds::scheduled(schedule, &[v], steps, &[]));
-    each(schedule, observers, steps, |heard| Rounds::watched(schedule, heard), alone)
-}
-
-/// The same for accelerated pairs.
-pub(crate) fn together_coupled(
-    schedule: &Schedule,
-    coupling: Coupling,
-    observers: &[usize],
-    steps: usize,
-) -> Vec<Option<Space>> {
-    let alone = |v: usize| Space::of(&Coupled::new(schedule, steps, coupling, &[v], &[]));
-    each(schedule, observers, steps, |heard| Coupled::watched(schedule, coupling, heard), alone)
-}
-
-fn each<S: Source>(
-    schedule: &Schedule,
-    observers: &[usize],
-    steps: usize,
-    source: impl Fn(Vec<Vec<usize>>) -> S,
-    alone: impl Fn(usize) -> Option<Space>,
-) -> Vec<Option<Space>> {
-    let watched = Watched::new(schedule, observers, steps, source);
+    let watched = Watched::new(schedule, observers, steps);
     let news = watched.news();
     let mut found: Vec<Option<Space>> = vec![None; observers.len()];
     for attempt in
@@ -54,18 +30,13 @@ fn each<S: Source>(
     }
     // The few that take more digits than that are asked one by one.
     for (i, space) in found.iter_mut().enumerate().filter(|(_, space)| space.is_none()) {
-        *space = alone(observers[i]);
+        *space = Space::of(&Rounds::scheduled(schedule, &[observers[i]], steps, &[]));
     }
     found
 }
 
-impl<'a, S: Source> Watched<'a, S> {
-    fn new(
-        schedule: &Schedule,
-        observers: &'a [usize],
-        steps: usize,
-        source: impl Fn(Vec<Vec<usize>>) -> S,
-    ) -> Self {
+impl<'a> Watched<'a> {
+    fn new(schedule: &Schedule, observers: &'a [usize], steps: usize) -> Self {
         let ears = |t: usize| {
             let step = schedule.step(t).unwrap_or(Step::Idle);
             let mut pairs: Vec<(usize, usize)> = Vec::new();
@@ -79,7 +50,7 @@ impl<'a, S: Source> Watched<'a, S> {
         };
         let ears: Vec<Vec<(usize, Vec<usize>)>> = (0..steps).map(ears).collect();
         let heard = ears.iter().map(|round| round.iter().map(|(w, _)| *w).collect()).collect();
-        Self { source: source(heard), observers, ears }
+        Self { rounds: Rounds::watched(schedule, heard), observers, ears }
     }
 
     /// Those who hear a message.
@@ -91,7 +62,7 @@ impl<'a, S: Source> Watched<'a, S> {
     fn news(&self) -> Vec<News> {
         let mut echelons: Vec<Echelon> = self.observers.iter().map(|_| Echelon::default()).collect();
         let mut messages = vec![Vec::new(); self.observers.len()];
-        self.source.each::<Residue>(
+        self.rounds.each::<Residue>(
             |_, _| true,
             |t, w, row| {
                 let mut row = row.to_vec();
@@ -105,19 +76,19 @@ impl<'a, S: Source> Watched<'a, S> {
                 true
             },
         );
-        let exposed = echelons.iter().map(|echelon| echelon.exposed(self.source.variables()));
+        let exposed = echelons.iter().map(|echelon| echelon.exposed(self.rounds.nodes()));
         messages.into_iter().zip(exposed).map(|(messages, exposed)| News { messages, exposed }).collect()
     }
 
     /// Looks for those spaces that were not found yet.
     fn attempt<const L: usize>(&self, news: &[News], found: &mut [Option<Space>]) {
-        let open = |i: usize| found[i].is_none() && affordable(&self.source, &news[i], L);
+        let open = |i: usize| found[i].is_none() && affordable(&self.rounds, &news[i], L);
         let mut bases: Vec<Option<Basis<L>>> =
             (0..found.len()).map(|i| open(i).then(Basis::<L>::new)).collect();
         if bases.iter().all(Option::is_none) {
             return;
         }
-        self.source.each::<Fixed<L>>(
+        self.rounds.each::<Fixed<L>>(
             |_, _| true,
             |t, w, row| {
                 for &i in self.ears(t, w) {
@@ -133,7 +104,7 @@ impl<'a, S: Source> Watched<'a, S> {
         );
         for ((basis, news), found) in bases.iter().zip(news).zip(found) {
             if let Some(basis) = basis {
-                *found = conclude(basis, &self.source, news).filter(|space| space.is_certified(news));
+                *found = conclude(basis, &self.rounds, news).filter(|space| space.is_certified(news));
             }
         }
     }

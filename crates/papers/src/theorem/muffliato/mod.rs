@@ -37,7 +37,7 @@ pub(super) static STATEMENTS: &[Statement] = &[
     Statement::new(
         "theorem-4",
         "Losses on a secret random graph",
-        &["peers", "factor", "steps", "seed-of-graph"],
+        &["peers", "factor", "steps"],
         random_graphs::theorem_4,
     ),
     Statement::new(
@@ -79,7 +79,7 @@ pub(super) static STATEMENTS: &[Statement] = &[
     Statement::new(
         "theorem-9",
         "Losses on a secret random graph, given the observer's neighbours",
-        &["peers", "factor", "steps", "seed-of-graph"],
+        &["peers", "factor", "steps"],
         random_graphs::theorem_4,
     ),
     Statement::new(
@@ -91,7 +91,7 @@ pub(super) static STATEMENTS: &[Statement] = &[
     Statement::new(
         "theorem-11",
         "Losses of learning on varying graphs",
-        &["peers", "factor", "observers", "steps", "iterations", "seed-of-graph"],
+        &["peers", "factor", "observers", "steps", "iterations"],
         privacy::theorem_11,
     ),
     Statement::new("theorem-12", "Losses to a coalition, message by message", WHO, privacy::theorem_1),
@@ -110,13 +110,13 @@ pub(super) static STATEMENTS: &[Statement] = &[
     Statement::new(
         "corollary-5",
         "Losses to a coalition on a secret random graph",
-        &["peers", "factor", "steps", "coalition", "seed-of-graph"],
+        &["peers", "factor", "steps", "coalition"],
         random_graphs::corollary_5,
     ),
     Statement::new(
         "proposition-1",
         "Losses of learning to a coalition on varying random graphs",
-        &["peers", "factor", "steps", "iterations", "coalition", "seed-of-graph"],
+        &["peers", "factor", "steps", "iterations", "coalition"],
         random_graphs::proposition_1,
     ),
     Statement::new(

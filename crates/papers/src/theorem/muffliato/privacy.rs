@@ -4,13 +4,15 @@ use sottovoce_privacy::Standing;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::schedule::{Schedule, fresh_mixings};
-use sottovoce_topology::spectrum::{Spectrum, accelerated_steps, pairwise_rate, randomised_steps};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::{descent, exact};
 
 use crate::Result;
 use crate::theorem::{Answer, Inputs};
 
+/// Variance of the noise and spread of the values, by which the paper's pictures stop.
+const NOISE: f64 = 1.0;
+const SPREAD: f64 = 0.25;
 /// Differences that are rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -41,15 +43,6 @@ fn pairs(answer: Answer, observers: &[usize], printed: &[f64], truth: &[f64]) ->
     answer.holds(above.is_empty())
 }
 
-/// Steps that are given, or the paper's stopping time for noise 1 and a spread of 1/4.
-fn steps(inputs: &Inputs, mixing: &Mixing) -> Result<usize> {
-    let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
-    Ok(match inputs.steps(mixing.nodes())? {
-        Some(steps) => steps,
-        None => accelerated_steps(gap, mixing.nodes(), 1.0, 0.25)? as usize,
-    })
-}
-
 fn case(says: &str, mixing: &Mixing, observers: &[usize], steps: usize) -> Answer {
     Answer::new(says, Standing::Refuted)
         .case("n", mixing.nodes() as f64, "peers")
@@ -61,7 +54,7 @@ fn case(says: &str, mixing: &Mixing, observers: &[usize], steps: usize) -> Answe
 pub(super) fn theorem_1(inputs: &Inputs) -> Result<Answer> {
     let says = "The losses of all messages that the observers hear add up: each is (W^t)_uw²/|(W^t)_w|².";
     let (_, mixing) = inputs.mixing()?;
-    let (observers, steps) = (inputs.observers(), steps(inputs, &mixing)?);
+    let (observers, steps) = (inputs.observers(), inputs.rounds(&mixing, NOISE, SPREAD)?);
     let printed = published::gossip(Formula::Theorem1, &mixing, &observers, steps)?;
     let truth = exact::gossip(&mixing, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth))
@@ -71,7 +64,7 @@ pub(super) fn theorem_1(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn corollary_1(inputs: &Inputs) -> Result<Answer> {
     let says = "The loss of u is at most n max_w W_vw^-2 times the sum of P(X^t = v | X^0 = u)² over the walk with transitions W.";
     let (_, mixing) = inputs.mixing()?;
-    let (observers, steps) = (inputs.observers(), steps(inputs, &mixing)?);
+    let (observers, steps) = (inputs.observers(), inputs.rounds(&mixing, NOISE, SPREAD)?);
     let printed = published::random_walk(&mixing, &observers, steps)?;
     let truth = exact::gossip(&mixing, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth))
@@ -80,24 +73,21 @@ pub(super) fn corollary_1(inputs: &Inputs) -> Result<Answer> {
 /// Corollary 2: randomised gossip, whose edges are drawn with probabilities `2 W_vw/n`.
 pub(super) fn corollary_2(inputs: &Inputs) -> Result<Answer> {
     let says = "Given the edges that were drawn, the losses of all messages that the observers hear add up, as in Theorem 1.";
-    let (graph, mixing) = inputs.mixing()?;
+    let (_, mixing) = inputs.mixing()?;
     let observers = inputs.observers();
-    let steps = match inputs.steps(graph.nodes())? {
-        Some(steps) => steps,
-        None => randomised_steps(pairwise_rate(&mixing)?, graph.nodes(), 1.0, 0.25)? as usize,
-    };
-    let schedule = Schedule::randomised(&mixing, steps, 0)?;
+    let steps = inputs.exchanges(&mixing, NOISE, SPREAD)?;
+    let schedule = Schedule::randomised(&mixing, steps, inputs.seed)?;
     let printed = published::scheduled(&schedule, &observers, steps)?;
     let truth = exact::scheduled(&schedule, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth)
-        .note("One draw of the edges, always the same one."))
+        .note("One draw of the edges, by the seed."))
 }
 
 /// Theorem 6: learning on one graph.
 pub(super) fn theorem_6(inputs: &Inputs) -> Result<Answer> {
     let says = "Over T gradient steps with K rounds of gossip after each, the loss is T times that of one averaging of K rounds.";
     let (_, mixing) = inputs.mixing()?;
-    let (observers, rounds) = (inputs.observers(), steps(inputs, &mixing)?);
+    let (observers, rounds) = (inputs.observers(), inputs.rounds(&mixing, NOISE, SPREAD)?);
     let iterations = inputs.iterations(200)?.unwrap_or(10);
     let printed = descent::published::theorem6(&mixing, &observers, rounds, iterations)?.losses;
     let linear = descent::linear::loss(&[&mixing], &observers, rounds, iterations)?;
@@ -110,11 +100,11 @@ pub(super) fn theorem_11(inputs: &Inputs) -> Result<Answer> {
     let (n, q) = inputs.random_graph()?;
     let iterations = inputs.iterations(200)?.unwrap_or(3);
     let family = Family::ErdosRenyi { n, p: q };
-    let fresh = fresh_mixings(&family, Weights::MetropolisPlusOne, inputs.seed_of_graph());
+    let fresh = fresh_mixings(&family, Weights::MetropolisPlusOne, inputs.seed);
     let mixings = fresh.filter(|mixing| mixing.as_ref().map_or(true, |mixing| mixing.graph().is_connected()));
     let mixings = mixings.take(iterations).collect::<std::result::Result<Vec<_>, _>>()?;
     let all: Vec<&Mixing> = mixings.iter().collect();
-    let rounds = all.iter().map(|mixing| steps(inputs, mixing)).collect::<Result<Vec<_>>>()?;
+    let rounds = all.iter().map(|mixing| inputs.rounds(mixing, NOISE, SPREAD)).collect::<Result<Vec<_>>>()?;
     let rounds = rounds.into_iter().max().unwrap_or(1);
     let observers = inputs.observers();
     let printed = descent::published::theorem11(&all, &observers, rounds, iterations)?.losses;

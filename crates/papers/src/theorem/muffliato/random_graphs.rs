@@ -3,7 +3,6 @@
 use sottovoce_privacy::Standing;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
-use sottovoce_topology::spectrum::{Spectrum, accelerated_steps, pairwise_rate, randomised_steps};
 use sottovoce_views::published::{neighbour_probability, random_graph};
 use sottovoce_views::{descent, exact};
 
@@ -27,13 +26,9 @@ pub(super) fn corollary_5(inputs: &Inputs) -> Result<Answer> {
 fn secret(inputs: &Inputs, coalition: usize, says: &str) -> Result<Answer> {
     let (n, q) = inputs.random_graph()?;
     require(coalition < n, "coalition", coalition, format!("there are {n} peers; give fewer"))?;
-    let graph = generate(&Family::ErdosRenyi { n, p: q }, inputs.seed_of_graph(), true)?;
+    let graph = generate(&Family::ErdosRenyi { n, p: q }, inputs.seed, true)?;
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
-    let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
-    let steps = match inputs.steps(n)? {
-        Some(steps) => steps,
-        None => accelerated_steps(gap, n, 1.0, 0.25)? as usize,
-    };
+    let steps = inputs.rounds(&mixing, 1.0, 0.25)?;
     let observers: Vec<usize> = (0..coalition).collect();
     let near = |u: usize| observers.iter().any(|&v| graph.has_edge(u, v));
     let degree = (coalition..n).filter(|&u| near(u)).count();
@@ -64,11 +59,11 @@ pub(super) fn proposition_1(inputs: &Inputs) -> Result<Answer> {
                 u is a neighbour of the coalition.";
     let (n, q) = inputs.random_graph()?;
     let (coalition, iterations) = (inputs.coalition()?, inputs.iterations(1000)?.unwrap_or(10));
-    let rounds = inputs.steps(n)?.unwrap_or(10);
+    let rounds = inputs.steps_or(n, || Ok(10))?;
     let (expected, standing) =
         descent::published::proposition1_expected(n, q, coalition, rounds, iterations)?;
     let family = Family::ErdosRenyi { n, p: q };
-    let seed = inputs.seed_of_graph();
+    let seed = inputs.seed;
     let graphs = (0..iterations as u64)
         .map(|t| generate(&family, seed.wrapping_add(t), true))
         .collect::<std::result::Result<Vec<_>, _>>()?;
@@ -103,10 +98,7 @@ pub(super) fn messages(inputs: &Inputs) -> Result<Answer> {
         observer,
         format!("peers are numbered from 0 to {}", graph.nodes() - 1),
     )?;
-    let steps = match inputs.steps(graph.nodes())? {
-        Some(steps) => steps,
-        None => randomised_steps(pairwise_rate(&mixing)?, graph.nodes(), 1.0, 0.25)? as usize,
-    };
+    let steps = inputs.exchanges(&mixing, 1.0, 0.25)?;
     let chance = 2.0 * (1.0 - mixing.diagonal()[observer]) / n;
     let mean = steps as f64 * chance;
     let excess = inputs.excess()?.unwrap_or((2.0 * (mean * (1.0 - chance)).sqrt()).ceil());

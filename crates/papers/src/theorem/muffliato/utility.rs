@@ -2,8 +2,7 @@
 
 use sottovoce_privacy::Standing;
 use sottovoce_topology::spectrum::{
-    Exchanges, Spectrum, accelerated_steps, chebyshev_weight, optimisation_rounds, pairwise_rate,
-    randomised_steps,
+    Exchanges, Spectrum, chebyshev_weight, optimisation_rounds, pairwise_rate,
 };
 use sottovoce_views::utility::{
     Contraction, accelerated_contraction, published_accelerated, published_randomised,
@@ -15,6 +14,7 @@ use crate::theorem::{Answer, Inputs};
 /// What is true of an error: what noise alone makes of it, and a bound for all values.
 struct Truth {
     answer: Answer,
+    nodes: usize,
     least: f64,
     most: f64,
     steps: usize,
@@ -26,24 +26,22 @@ impl Truth {
     /// Whether a printed bound is so here, where that is sure either way.
     fn beside(self, bound: f64) -> Answer {
         let answer = self.answer.printed("bound", bound, "on half the mean squared error");
-        match () {
-            () if self.least > bound => answer.holds(false),
-            () if self.most <= bound => answer.holds(true),
-            () => answer,
+        if self.least > bound {
+            answer.holds(false)
+        } else if self.most <= bound {
+            answer.holds(true)
+        } else {
+            answer
         }
     }
 }
 
 /// Accelerated gossip.
-fn synchronous(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Truth> {
+fn synchronous(inputs: &Inputs, says: &str) -> Result<Truth> {
     let (graph, mixing) = inputs.mixing()?;
-    inputs.steps(graph.nodes())?;
     let (sigma, spread) = (inputs.sigma()?, inputs.spread()?);
     let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
-    let steps = match steps {
-        Some(steps) => steps,
-        None => accelerated_steps(gap, graph.nodes(), sigma * sigma, spread)? as usize,
-    };
+    let steps = inputs.rounds(&mixing, sigma * sigma, spread)?;
     let gamma = chebyshev_weight(gap)?;
     let least = Contraction::accelerated(&mixing, gamma, steps)?.noise_error(steps, sigma, 0.0) / 2.0;
     let most = least + spread * accelerated_contraction(gap, gamma, steps) / 2.0;
@@ -53,7 +51,7 @@ fn synchronous(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Trut
         .case("T", steps as f64, "steps")
         .truth("from noise", least, "half the mean squared error that is due to noise, exactly")
         .truth("at most", most, "the same with the values' spread, whatever the values (proven)");
-    Ok(Truth { answer, least, most, steps, speed: gap })
+    Ok(Truth { answer, nodes: graph.nodes(), least, most, steps, speed: gap })
 }
 
 /// Footnote 2: a rate that was promised, beside the one that is proven.
@@ -75,15 +73,11 @@ pub(super) fn footnote_2(inputs: &Inputs) -> Result<Answer> {
 }
 
 /// Randomised gossip, in expectation over the edges that are drawn.
-fn randomised(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Truth> {
+fn randomised(inputs: &Inputs, says: &str) -> Result<Truth> {
     let (graph, mixing) = inputs.mixing()?;
-    inputs.steps(graph.nodes())?;
     let (sigma, spread, n) = (inputs.sigma()?, inputs.spread()?, graph.nodes() as f64);
     let rate = pairwise_rate(&mixing)?;
-    let steps = match steps {
-        Some(steps) => steps,
-        None => randomised_steps(rate, graph.nodes(), sigma * sigma, spread)? as usize,
-    };
+    let steps = inputs.exchanges(&mixing, sigma * sigma, spread)?;
     let left = (steps as f64 * (-rate).ln_1p()).exp();
     // The mean of all noises stays; what is beside it shrinks by the rate, as the values do.
     let noise = sigma * sigma / n;
@@ -94,35 +88,37 @@ fn randomised(inputs: &Inputs, steps: Option<usize>, says: &str) -> Result<Truth
         .case("T", steps as f64, "steps")
         .truth("at least", noise / 2.0, "half of sigma²/n, which no averaging of these noises is below")
         .truth("at most", most, "half the mean squared error, whatever the values (proven)");
-    Ok(Truth { answer, least: noise / 2.0, most, steps, speed: rate })
+    Ok(Truth { answer, nodes: graph.nodes(), least: noise / 2.0, most, steps, speed: rate })
 }
 
 pub(super) fn theorem_2(inputs: &Inputs) -> Result<Answer> {
     let says = "After T = ceil(gap^(-1/2) ln((n/sigma²) max(sigma², spread))) steps half the mean squared error is at most 3 sigma²/n.";
-    let bound = 3.0 * inputs.sigma()?.powi(2) / inputs.mixing()?.0.nodes() as f64;
-    Ok(synchronous(inputs, None, says)?.beside(bound))
+    let truth = synchronous(inputs, says)?;
+    let bound = 3.0 * inputs.sigma()?.powi(2) / truth.nodes as f64;
+    Ok(truth.beside(bound))
 }
 
 pub(super) fn theorem_7(inputs: &Inputs) -> Result<Answer> {
     let says = "After T steps half the mean squared error is at most (spread + sigma²) exp(-T gap^(1/2)) + sigma²/n.";
-    let truth = synchronous(inputs, inputs.steps, says)?;
-    let nodes = inputs.mixing()?.0.nodes();
-    let bound = published_accelerated(inputs.spread()?, inputs.sigma()?, nodes, truth.speed, truth.steps);
+    let truth = synchronous(inputs, says)?;
+    let bound =
+        published_accelerated(inputs.spread()?, inputs.sigma()?, truth.nodes, truth.speed, truth.steps);
     Ok(truth.beside(bound))
 }
 
 pub(super) fn theorem_3(inputs: &Inputs) -> Result<Answer> {
     let says = "After T = ceil(rate^-1 ln((n/sigma²) max(sigma², spread))) steps half the mean squared error of randomised gossip is at \
                 most 2 sigma²/n.";
-    let bound = 2.0 * inputs.sigma()?.powi(2) / inputs.mixing()?.0.nodes() as f64;
-    Ok(randomised(inputs, None, says)?.beside(bound))
+    let truth = randomised(inputs, says)?;
+    let bound = 2.0 * inputs.sigma()?.powi(2) / truth.nodes as f64;
+    Ok(truth.beside(bound))
 }
 
 pub(super) fn theorem_8(inputs: &Inputs) -> Result<Answer> {
     let says = "After T steps half the mean squared error of randomised gossip is at most (spread + sigma²) exp(-T rate) + sigma²/n.";
-    let truth = randomised(inputs, inputs.steps, says)?;
-    let nodes = inputs.mixing()?.0.nodes();
-    let bound = published_randomised(inputs.spread()?, inputs.sigma()?, nodes, truth.speed, truth.steps);
+    let truth = randomised(inputs, says)?;
+    let bound =
+        published_randomised(inputs.spread()?, inputs.sigma()?, truth.nodes, truth.speed, truth.steps);
     Ok(truth.beside(bound))
 }
 
