@@ -20,7 +20,8 @@ fn main() {
     let mut best = f64::INFINITY;
     let mut accuracy = 0.0;
     for _ in 0..7 {
-        let mut session = Session::new(&task, Some(&mixing), settings.clone(), 1).expect("a session");
+        let mut session =
+            Session::new(&task, std::slice::from_ref(&mixing), settings.clone(), 1).expect("a session");
         let start = Instant::now();
         while session.advance(|_, _, _| {}).expect("a step") {}
         best = best.min(start.elapsed().as_secs_f64());

@@ -147,7 +147,8 @@ impl Learned {
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
-        let of_graph = || run.mixing().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
+        let of_graph =
+            || run.mixings().first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
         let names = Names::new(task.names()).or(of_graph);
         let statements = promised.iter().map(|one| names.state(one, delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names)));
@@ -190,7 +191,7 @@ impl Learned {
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,
             data_hash: data_hash(task),
-            graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
+            graph_hash: run.mixings().first().map(|mixing| graph_hash(mixing.graph())),
         })
     }
 

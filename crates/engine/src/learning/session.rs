@@ -65,12 +65,7 @@ pub struct Session<'a> {
 
 impl<'a> Session<'a> {
     /// A run at its start.
-    pub fn new(
-        task: &'a Task,
-        mixing: Option<&'a Mixing>,
-        settings: Settings,
-        threads: usize,
-    ) -> Result<Self> {
+    pub fn new(task: &'a Task, mixings: &'a [Mixing], settings: Settings, threads: usize) -> Result<Self> {
         require(settings.iterations > 0, "iterations", "0", "give at least 1")?;
         require(
             settings.step > 0.0 && settings.step.is_finite(),
@@ -84,7 +79,7 @@ impl<'a> Session<'a> {
             settings.sigma,
             "give a finite number of at least 0",
         )?;
-        if let Some(mixing) = mixing.filter(|mixing| mixing.nodes() != task.peers()) {
+        if let Some(mixing) = mixings.iter().find(|mixing| mixing.nodes() != task.peers()) {
             return Err(Error::refused(format!(
                 "`graph` has {} peers: the data is dealt out to {}",
                 mixing.nodes(),
@@ -98,7 +93,7 @@ impl<'a> Session<'a> {
             settings.budget(),
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
         )?;
-        let engine = settings.method.way().start(task, mixing, &settings, threads)?;
+        let engine = settings.method.way().start(task, mixings, &settings, threads)?;
         Ok(Self { task, settings, engine })
     }
 
