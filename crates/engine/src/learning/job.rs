@@ -41,7 +41,15 @@ impl Choice {
             (Some(distance), _) => markov(&method, distance)?,
             (None, given) => given.unwrap_or(method.way().step_sizes().0),
         };
-        Ok(Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed })
+        Ok(Settings {
+            method,
+            iterations: self.iterations,
+            step,
+            sigma: 0.0,
+            budget: None,
+            seed,
+            weighted: self.options.weighted,
+        })
     }
 }
 

@@ -50,6 +50,9 @@ pub struct Checkpoint {
     pub paths: Vec<TokenPath>,
     /// Where it stands.
     pub state: State,
+    /// The weighted mean of the models so far, where the run ends with that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Vec<f64>>,
 }
 
 /// A run with its curve.
@@ -100,7 +103,7 @@ impl<'a> Run<'a> {
                 "`checkpoint` is of a run with other settings; give the same ones, or begin anew",
             ));
         };
-        self.session.resume(checkpoint.state)?;
+        self.session.resume(checkpoint.state, checkpoint.mean)?;
         let told = checkpoint.paths.iter().all(|path| path.len() == self.progress().0);
         let walks = self.session.settings().method.way().tokens();
         if !told || self.progress().0 > 0 && checkpoint.paths.len() != walks {
@@ -137,6 +140,7 @@ impl<'a> Run<'a> {
             shown: self.shown.clone(),
             paths: self.paths.clone(),
             state: self.session.state(),
+            mean: self.session.mean().map(<[f64]>::to_vec),
         }
     }
 

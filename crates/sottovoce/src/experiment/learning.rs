@@ -30,6 +30,10 @@ pub struct Learning {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
     pub seeds: Option<usize>,
+    /// What every peer ends with: its last model, or the weighted mean of all its models, which it takes by itself (default: last).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_enum))]
+    pub final_model: Option<FinalModel>,
     /// What is learned, from which rows.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub task: TaskSpec,
@@ -87,6 +91,18 @@ pub struct MethodSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
     pub burn_in: Option<usize>,
+}
+
+/// What every peer ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum FinalModel {
+    /// Its last model.
+    #[default]
+    Last,
+    /// The weighted mean of its models: later ones count more if there is a ridge, all alike without.
+    Weighted,
 }
 
 impl Default for MethodSpec {
@@ -199,7 +215,7 @@ pub struct ReadyLearning {
 impl Learning {
     /// Reads what the experiment names; `folder` is where relative names begin.
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
-        let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
+        let choice = self.choice()?;
         let noise = self.target.noise(self.noise.sigma)?;
         let (task, mut notes) = self.task.read(folder)?;
         let needed = choice.method.needs_graph;
@@ -213,6 +229,15 @@ impl Learning {
             task
         };
         Ok(ReadyLearning { task, mixings, choice, noise, graph_sha256, notes })
+    }
+
+    /// What was chosen, checked.
+    pub fn choice(&self) -> Result<Choice> {
+        let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
+        let weighted = self.final_model == Some(FinalModel::Weighted);
+        let options = Options { weighted, ..choice.options };
+        choice.method.check(&options)?;
+        Ok(Choice { options, ..choice })
     }
 
     /// Runs over which accuracies are measured.
@@ -247,6 +272,7 @@ impl MethodSpec {
             tokens: self.tokens,
             burn_in: self.burn_in,
             markov_step: None,
+            weighted: false,
         };
         method.check(&options)?;
         method.check_graph(graph.given())?;

@@ -32,7 +32,9 @@ use sha2::{Digest, Sha256};
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
-pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom};
+pub use learning::{
+    FinalModel, GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
+};
 pub use learning_graph::{Graphs, LearningGraph};
 pub use network::NetworkSpec;
 pub use paper::Paper;

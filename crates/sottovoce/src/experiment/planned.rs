@@ -173,6 +173,7 @@ impl Experiment {
         Ok(Self::Learning(Box::new(Learning {
             seed: Some(seed),
             seeds: asked.seeds,
+            final_model: None,
             task: asked.task.clone(),
             graph: if needs_graph { asked.graph.clone() } else { LearningGraph::default() },
             protocol,

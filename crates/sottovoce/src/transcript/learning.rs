@@ -141,7 +141,7 @@ impl Learning {
             return Ok(vec!["the experiment is no learning".to_owned()]);
         };
         let Transcript { settings, peers, nonexpansive, steps, sensitivity, .. } = &self.transcript;
-        let choice = experiment.step.of(experiment.protocol.choice("butterfly", &experiment.graph)?)?;
+        let choice = experiment.choice()?;
         // A step size that was computed from the rows cannot be computed without them.
         let mut agreed = choice.settings_with(mixings, self.seed, |_, _| Ok(settings.step))?;
         let question = Question {
@@ -164,7 +164,8 @@ impl Learning {
             ("noise", agreed.sigma == settings.sigma),
             ("budget", agreed.budget == settings.budget),
             ("seed", agreed.seed == settings.seed && experiment.seed.is_none_or(|seed| seed == self.seed)),
-            ("graphs", public.is_none_or(|public| public == mixings)),
+            ("final model", agreed.weighted == settings.weighted),
+            ("sequence of graphs", public.is_none_or(|public| public == mixings)),
             ("number of steps", last.is_none_or(|last| *steps <= last)),
             // A clipped gradient moves by twice the bound at most, whoever's rows it is of.
             ("sensitivity", *sensitivity == 2.0 * experiment.task.clip),

@@ -22,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     about: "the same to exact consensus, whatever the graph",
     needs_graph: false,
     varying: false,
-    options: &[],
+    options: &["final-model"],
     planned: Options::NONE,
     make: |_, _, _| Ok(Method::Butterfly),
 };

@@ -21,7 +21,7 @@ pub(super) const ENTRY: Entry = Entry {
     about: "a trusted server (a baseline)",
     needs_graph: false,
     varying: false,
-    options: &[],
+    options: &["final-model"],
     planned: Options::NONE,
     make: |_, _, _| Ok(Method::Central),
 };

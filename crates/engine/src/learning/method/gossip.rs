@@ -30,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     about: "gossip after every step of all",
     needs_graph: true,
     varying: true,
-    options: &["steps", "heterogeneity", "accelerated", "relay-noise"],
+    options: &["steps", "heterogeneity", "accelerated", "relay-noise", "final-model"],
     planned: Options { accelerated: true, ..Options::NONE },
     make: |options, mixings, sigma| {
         let mixings = graphs(mixings)?;

@@ -13,7 +13,7 @@ pub(super) const ENTRY: Entry = Entry {
     about: "everyone's noisy gradients are public (a baseline)",
     needs_graph: false,
     varying: false,
-    options: &[],
+    options: &["final-model"],
     planned: Options::NONE,
     make: |_, _, _| Ok(Method::Local),
 };

@@ -230,6 +230,8 @@ pub struct Options {
     pub burn_in: Option<usize>,
     /// The distance of the optimum for which a step size is computed.
     pub markov_step: Option<f64>,
+    /// Whether every peer ends with the weighted mean of its models.
+    pub weighted: bool,
 }
 
 impl Options {
@@ -242,6 +244,7 @@ impl Options {
         tokens: None,
         burn_in: None,
         markov_step: None,
+        weighted: false,
     };
 
     /// What was given, by name.
@@ -256,6 +259,7 @@ impl Options {
             ("tokens", number(self.tokens)),
             ("burn-in", number(self.burn_in)),
             ("markov-step", real(self.markov_step)),
+            ("final-model", self.weighted.then(|| "weighted".to_owned())),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }

@@ -74,6 +74,7 @@ fn every_option_belongs_to_a_method_and_is_refused_by_the_others() {
         tokens: Some(2),
         burn_in: Some(1),
         markov_step: Some(1.0),
+        weighted: true,
     };
     let one = |name: &str| Options {
         rounds: all.rounds.filter(|_| name == "steps"),
@@ -83,6 +84,7 @@ fn every_option_belongs_to_a_method_and_is_refused_by_the_others() {
         tokens: all.tokens.filter(|_| name == "tokens"),
         burn_in: all.burn_in.filter(|_| name == "burn-in"),
         markov_step: all.markov_step.filter(|_| name == "markov-step"),
+        weighted: name == "final-model",
     };
     let mixing = mixing(8);
     for (name, _) in all.given() {

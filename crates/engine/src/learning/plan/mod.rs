@@ -169,9 +169,15 @@ impl Problem<'_> {
             for step in steps {
                 let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
                 let settings = match *known {
-                    Some((sigma, method)) => {
-                        Settings { method, iterations, step, sigma, budget: None, seed: self.seed }
-                    }
+                    Some((sigma, method)) => Settings {
+                        method,
+                        iterations,
+                        step,
+                        sigma,
+                        budget: None,
+                        seed: self.seed,
+                        weighted: false,
+                    },
                     None => self.settings(entry, method, (iterations, step), self.seed)?,
                 };
                 *known = Some((settings.sigma, settings.method));
@@ -221,7 +227,8 @@ impl Problem<'_> {
     /// What the run of a row promises: every peer contributes as often as planned at most.
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
-        let settings = Settings { method, iterations, step, sigma, budget: None, seed: self.seed };
+        let settings =
+            Settings { method, iterations, step, sigma, budget: None, seed: self.seed, weighted: false };
         let all = Transcript::planned(self.task, &settings).guarantees(self.mixings, self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
@@ -243,7 +250,8 @@ impl Problem<'_> {
         seed: u64,
     ) -> Result<Settings> {
         let choice = Choice { method: entry, options: self.options(entry), iterations, step: Some(step) };
-        let mut settings = Settings { method, iterations, step, sigma: 0.0, budget: None, seed };
+        let mut settings =
+            Settings { method, iterations, step, sigma: 0.0, budget: None, seed, weighted: false };
         choice.settle(&Noise::Calibrated(self.promise), &self.question(&settings), &mut settings)?;
         Ok(settings)
     }
