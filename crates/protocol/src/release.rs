@@ -9,8 +9,10 @@ use sottovoce_privacy::{Accountant, Adjacency, Gdp, Loss, Mechanism, Result};
 pub enum Law {
     /// Its scale is the standard deviation, and sensitivities are in the 2-norm.
     Gaussian,
-    /// Sensitivities are in the 1-norm.
+    /// In every coordinate; sensitivities are in the 1-norm.
     Laplace,
+    /// In a uniform direction, and as long as to have a density proportional to `exp(-|b|/scale)`; sensitivities are in the 2-norm.
+    Radial,
 }
 
 /// One private value made public under noise. Whatever is computed from it afterwards is covered by it.
@@ -46,6 +48,11 @@ impl Release {
         Self { law: Law::Laplace, sensitivity, scale, rate: None }
     }
 
+    /// Noise in a uniform direction, for sensitivities in the 2-norm.
+    pub fn radial(sensitivity: f64, scale: f64) -> Self {
+        Self { law: Law::Radial, sensitivity, scale, rate: None }
+    }
+
     /// The same release on a Poisson sample of the records.
     pub fn sampled(self, rate: f64) -> Self {
         Self { rate: Some(rate), ..self }
@@ -55,7 +62,7 @@ impl Release {
     pub fn loss(&self) -> Result<Loss> {
         match (self.law, self.rate) {
             (Law::Gaussian, None) => Ok(Loss::Gdp(Gdp::of_release(self.sensitivity, self.scale)?)),
-            (Law::Laplace, None) => Loss::pure((self.sensitivity / self.scale).next_up()),
+            (Law::Laplace | Law::Radial, None) => Loss::pure((self.sensitivity / self.scale).next_up()),
             _ => {
                 let mut accountant = Accountant::new(Adjacency::AddRemove);
                 accountant.compose(self.mechanism()?, 1)?;
@@ -70,6 +77,8 @@ impl Release {
         let noise = match self.law {
             Law::Gaussian => Mechanism::gaussian(relative)?,
             Law::Laplace => Mechanism::laplace(relative)?,
+            // In one coordinate it is a Laplace law, but in several its losses are spread otherwise: only the largest is used.
+            Law::Radial => Mechanism::pure((self.sensitivity / self.scale).next_up())?,
         };
         self.rate.map_or(Ok(noise), |rate| noise.poisson(rate))
     }
@@ -85,6 +94,7 @@ mod tests {
         for (release, slack) in [
             (Release::gaussian(2.0, 3.0), 1e-12),
             (Release::laplace(2.0, 3.0), 1e-4),
+            (Release::radial(2.0, 3.0), 1e-4),
             (Release::gaussian(1.0, 1.5).sampled(0.1), 1e-6),
         ] {
             let mut accountant = Accountant::new(Adjacency::AddRemove);
@@ -105,6 +115,7 @@ mod tests {
         {
             assert!(Release::gaussian(sensitivity, scale).loss().is_err(), "{sensitivity} {scale}");
             assert!(Release::laplace(sensitivity, scale).loss().is_err(), "{sensitivity} {scale}");
+            assert!(Release::radial(sensitivity, scale).loss().is_err(), "{sensitivity} {scale}");
         }
         assert!(Release::gaussian(1.0, 1.0).sampled(1.5).loss().is_err());
     }
