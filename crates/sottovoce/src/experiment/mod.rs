@@ -15,6 +15,7 @@ mod distance;
 pub mod flags;
 pub mod graph;
 mod learning;
+mod learning_graph;
 mod network;
 mod paper;
 mod planned;
@@ -31,7 +32,10 @@ use sha2::{Digest, Sha256};
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
-pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom};
+pub use learning::{
+    FinalModel, GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
+};
+pub use learning_graph::{Graphs, LearningGraph};
 pub use network::NetworkSpec;
 pub use paper::Paper;
 pub use planned::{Chosen, Coalition};
@@ -136,7 +140,8 @@ impl Experiment {
                 }
             }
             Self::Learning(learning) => {
-                whole(&mut learning.graph.file);
+                whole(&mut learning.graph.base.file);
+                whole(&mut learning.graph.schedule);
                 whole(&mut learning.task.data);
                 whole(&mut learning.task.bounds);
             }
