@@ -17,6 +17,7 @@
 //! `docs/theorems`.
 
 mod accountant;
+pub mod allotment;
 mod batches;
 pub mod calibrate;
 mod composition;
