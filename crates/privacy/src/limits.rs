@@ -52,7 +52,8 @@ pub fn of_a_protocol() -> Vec<String> {
 }
 
 /// What guarantees about personalised models take for public.
-pub const SIMILARITIES: &str = "who resembles whom, how many rows everybody has, and the features of items: they are taken for public";
+pub const SIMILARITIES: &str =
+    "who resembles whom, how many rows everybody has, and the features of items: they are taken for public";
 
 /// What no run of personalised models covers.
 pub fn of_personal_models() -> Vec<String> {

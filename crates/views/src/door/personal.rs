@@ -75,9 +75,10 @@ impl Overheard for Models<'_> {
 fn alike(some: &[Release], others: &[Release]) -> bool {
     let ratio = |release: &Release| (release.scale / release.sensitivity).to_bits();
     some.len() == others.len()
-        && some.iter().zip(others).all(|(one, other)| {
-            (one.law, one.rate) == (other.law, other.rate) && ratio(one) == ratio(other)
-        })
+        && some
+            .iter()
+            .zip(others)
+            .all(|(one, other)| (one.law, one.rate) == (other.law, other.rate) && ratio(one) == ratio(other))
 }
 
 /// All of an agent's releases; none where one of them hides nothing.
@@ -116,7 +117,11 @@ impl Learnt for Released {
     /// Releases name their own sensitivities and noises.
     fn guarantee(&self, adversary: &Adversary, u: usize, _: f64, _: f64) -> Result<Guarantee> {
         let Some(accountant) = &self.agents[u] else {
-            return Err(Error::parameter("noise", 0, "nothing is hidden, so nothing can be promised; give noise"));
+            return Err(Error::parameter(
+                "noise",
+                0,
+                "nothing is hidden, so nothing can be promised; give noise",
+            ));
         };
         Ok(Guarantee {
             adversary: adversary.clone(),
