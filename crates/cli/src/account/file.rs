@@ -65,6 +65,9 @@ impl File {
                     paper.figure
                 )
             }
+            Experiment::Personalized(asked) => {
+                super::personalized::account(asked, &folder_of(&self.file), seed, global)
+            }
             Experiment::Rumor(rumor) => rumor::account(
                 rumor,
                 &folder_of(&self.file),

@@ -16,8 +16,9 @@ mod ready;
 mod run;
 mod words;
 
-pub use account::{Planned, Revealed, account, plan};
+pub use account::{Choice, Planned, Revealed, account, choices, plan};
 pub use page::{FILES, files};
 pub use people::{BySize, Person};
 pub use ready::Ready;
 pub use run::{Found, Way, run};
+pub(crate) use words::statement;
