@@ -10,6 +10,7 @@
 //! numbers.
 
 mod bounds;
+mod curvature;
 mod gradient;
 mod objective;
 
