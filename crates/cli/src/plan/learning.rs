@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::written::Out;
+use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::{Experiment, GraphFile, Learning, LearningTarget, TaskSpec};
 
@@ -68,11 +69,14 @@ pub(super) fn plan(
     global: &Global,
 ) -> anyhow::Result<()> {
     out.check()?;
+    if let Some((field, value)) = asked.network.given() {
+        bail!("`{field}` is {value}: a plan is for networks without faults; leave it out");
+    }
     let promise = asked.target.promise()?;
     let (task, notes) = asked.task.read(Path::new(""))?;
     notes.iter().for_each(|text| note(text));
     input::of_task(&asked.task, &task)?;
-    let (task, mixing, place) = asked.graph.of_task(Path::new(""), task, seed)?;
+    let (task, mixing, place) = asked.graph.of_task(Path::new(""), task, seed, false)?;
     said(place.sha256.as_ref(), &place.notes);
     let problem = Problem {
         task: &task,

@@ -91,6 +91,12 @@ pub(super) fn learn(
     if let Some(hash) = &ready.graph_sha256 {
         input::keep(input::GRAPH, hash.clone());
     }
+    if let (Some(path), Some(_)) = (&state.checkpoint, &ready.network) {
+        anyhow::bail!(
+            "`checkpoint` is {}: a run by messages cannot be paused; leave it out, or what is said of the network",
+            path.display()
+        );
+    }
     let job = experiment.job(&ready, seed);
     let mut run = job.start()?;
     state.take_up(&mut run)?;

@@ -4,6 +4,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::losses::Question;
 use super::method::{Entry, Options};
+use super::network::Faulty;
 use super::{Learned, Measures, Method, Promise, Run, Session, Settings, Task};
 use crate::{Result, require};
 
@@ -41,7 +42,15 @@ impl Choice {
             (Some(distance), _) => markov(&method, distance)?,
             (None, given) => given.unwrap_or(method.way().step_sizes().0),
         };
-        Ok(Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed })
+        Ok(Settings {
+            method,
+            iterations: self.iterations,
+            step,
+            sigma: 0.0,
+            budget: None,
+            seed,
+            network: None,
+        })
     }
 }
 
@@ -100,6 +109,8 @@ pub struct Job<'a> {
     pub delta: f64,
     /// Threads.
     pub threads: usize,
+    /// The network under a walk; none: a perfect one.
+    pub network: Option<&'a Faulty>,
 }
 
 impl<'a> Job<'a> {
@@ -113,7 +124,9 @@ impl<'a> Job<'a> {
     /// The settings, calibrated where a target is given, and the last step that the target allows.
     pub fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
         let mut settings = self.choice.settings(self.task, self.mixing, seed)?;
-        let question = Question::of(self.task, self.mixing, &settings);
+        settings.network = self.network.cloned();
+        let given = settings.clone();
+        let question = Question::of(self.task, self.mixing, &given);
         let last_step = self.noise.settle(&question, &mut settings)?;
         Ok((settings, last_step))
     }

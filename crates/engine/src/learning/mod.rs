@@ -23,6 +23,7 @@ pub mod job;
 mod learned;
 pub mod losses;
 pub mod method;
+pub mod network;
 pub mod path;
 pub mod plan;
 pub mod report;

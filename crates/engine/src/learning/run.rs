@@ -253,7 +253,7 @@ impl<'a> Run<'a> {
             steps: self.progress().0,
             shown: self.shown.clone(),
             releases: released.map(|(peer, count)| Released { peer, release, count }).collect(),
-            paths: self.paths.clone(),
+            paths: self.session.paths().unwrap_or_else(|| self.paths.clone()),
         }
     }
 

@@ -10,11 +10,15 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphFile, Place, near};
+use super::network::NetworkSpec;
 use super::task::TaskSpec;
 use crate::learning::method::{Entry, Options};
+use crate::learning::network::Faulty;
 use crate::learning::{Against, Choice, Job, Noise, Promise, Target};
 use crate::{Error, Result};
 
+/// The method by which tokens walk.
+const WALK: &str = "walk";
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
 
@@ -40,6 +44,10 @@ pub struct Learning {
     /// How.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub protocol: MethodSpec,
+    /// Over which network, where tokens walk.
+    #[serde(skip_serializing_if = "NetworkSpec::is_usual")]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub network: NetworkSpec,
     /// How far to step.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub step: StepSpec,
@@ -178,6 +186,8 @@ pub struct ReadyLearning {
     pub choice: Choice,
     /// The noise.
     pub noise: Noise,
+    /// The network, where something is said of it.
+    pub network: Option<Faulty>,
     /// SHA-256 of the graph's file.
     pub graph_sha256: Option<String>,
     /// What was noticed in the files.
@@ -189,18 +199,38 @@ impl Learning {
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
         let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
         let noise = self.target.noise(self.noise.sigma)?;
+        self.check_network(choice.method)?;
         let (task, mut notes) = self.task.read(folder)?;
         let needed = choice.method.needs_graph;
         let (mut mixing, mut graph_sha256) = (None, None);
         let task = if needed {
-            let (task, found, place) = self.graph.of_task(folder, task, seed)?;
+            let walks = choice.method.name == WALK;
+            let (task, found, place) = self.graph.of_task(folder, task, seed, walks)?;
             (mixing, graph_sha256) = (Some(found), place.sha256);
             notes.extend(place.notes);
             task
         } else {
             task
         };
-        Ok(ReadyLearning { task, mixing, choice, noise, graph_sha256, notes })
+        let network = self.faulty(mixing.as_ref().map(Mixing::graph))?;
+        Ok(ReadyLearning { task, mixing, choice, noise, network, graph_sha256, notes })
+    }
+
+    fn check_network(&self, method: &Entry) -> Result<()> {
+        match self.network.given().filter(|_| method.name != WALK) {
+            Some((field, value)) => {
+                Err(Error::parameter(field, value, "only walk has a use for it; leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The network under a walk; none where nothing is said of it: a perfect one.
+    pub fn faulty(&self, graph: Option<&Graph>) -> Result<Option<Faulty>> {
+        match graph.filter(|_| !self.network.is_usual()) {
+            Some(graph) => self.network.of_walks(graph).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Runs over which accuracies are measured.
@@ -219,6 +249,7 @@ impl Learning {
             seed,
             delta: self.target.delta,
             threads: sottovoce_views::parallel::threads(),
+            network: ready.network.as_ref(),
         }
     }
 }
@@ -232,12 +263,19 @@ impl GraphFile {
     }
 
     /// The weights on a graph, as learning has them where none are given.
-    fn learning_on(&self, graph: &Graph) -> Result<Mixing> {
-        self.weighted(Weights::Metropolis).mixing(graph)
+    fn learning_on(&self, graph: &Graph, walks: bool) -> Result<Mixing> {
+        let weighted = self.weighted(Weights::Metropolis);
+        if walks { weighted.walking(graph) } else { weighted.mixing(graph) }
     }
 
     /// The weights on the graph that is given, or on a random geometric one, and the task with its peers in the graph's order, if they have names.
-    pub fn of_task(&self, folder: &Path, task: Task, seed: u64) -> Result<(Task, Mixing, Place)> {
+    pub fn of_task(
+        &self,
+        folder: &Path,
+        task: Task,
+        seed: u64,
+        walks: bool,
+    ) -> Result<(Task, Mixing, Place)> {
         let given = self.read(folder, seed)?;
         let task = match &given {
             Some(place) => {
@@ -248,7 +286,7 @@ impl GraphFile {
             None => task,
         };
         let place = on(given, task.peers(), seed)?;
-        let mixing = self.learning_on(&place.graph)?;
+        let mixing = self.learning_on(&place.graph, walks)?;
         Ok((task, mixing, place))
     }
 }
@@ -306,7 +344,7 @@ impl GraphFile {
             return Ok((peers, None));
         }
         let place = on(given, peers, seed)?;
-        Ok((peers, Some((self.learning_on(&place.graph)?, place))))
+        Ok((peers, Some((self.learning_on(&place.graph, method.name == WALK)?, place))))
     }
 }
 

@@ -6,8 +6,8 @@
 //! Python ┘
 //! ```
 //!
-//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, noise, values, network, adversary
-//! and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
+//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, walk, noise, values, network,
+//! adversary and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
 mod distance;
@@ -22,6 +22,7 @@ mod rumor;
 mod task;
 mod template;
 mod values;
+mod walk;
 
 use std::path::{Path, PathBuf};
 
@@ -39,6 +40,7 @@ pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
 pub use values::{Range, Values, ValuesSpec};
+pub use walk::{Agreed, ReadyWalk, StepSize, WalkSpec, worth};
 
 use crate::{Error, Result};
 

@@ -7,7 +7,11 @@ use sottovoce_simulator::network::{Faults, Latency, Network};
 use sottovoce_topology::Graph;
 
 use super::graph::peer;
+use crate::learning::network::Faulty;
 use crate::{Error, Result, require};
+
+/// Median delays that an answer to a token is waited for, at least.
+const ANSWERED: f64 = 4.0;
 
 /// The network between the peers, and what happens to them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,13 +31,17 @@ pub struct NetworkSpec {
     /// Probability that a message arrives twice.
     #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]
     pub duplicate: f64,
-    /// How long a round may last, in milliseconds.
+    /// How long a round may last, or who passes a token on waits for an answer, in milliseconds.
     #[cfg_attr(feature = "flags", arg(long, value_name = "MS", default_value_t = 30_000.0))]
     pub timeout: f64,
     /// Peers that stop for good, and when, in milliseconds: PEER@MS, separated by commas.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "PEER@MS,...", value_delimiter = ','))]
     pub crashes: Vec<String>,
+    /// Peers whose messages take so many times longer: PEER@FACTOR, separated by commas.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "PEER@FACTOR,...", value_delimiter = ','))]
+    pub slow: Vec<String>,
     /// Go on without neighbours that are not heard in time. What was planned is promised no longer: the run is accounted for as it happened.
     #[cfg_attr(feature = "flags", arg(long))]
     pub lenient: bool,
@@ -48,6 +56,7 @@ impl Default for NetworkSpec {
             duplicate: 0.0,
             timeout: 30_000.0,
             crashes: Vec::new(),
+            slow: Vec::new(),
             lenient: false,
         }
     }
@@ -68,6 +77,41 @@ impl NetworkSpec {
         Ok(Network { latency, drop: self.drop, duplicate: self.duplicate, timeout, ..Network::perfect() })
     }
 
+    /// The network of a token, whose timeout is how long a sender waits for an answer: so that answers mostly come in time.
+    pub fn of_walks(&self, graph: &Graph) -> Result<Faulty> {
+        let remedy = "it is for rounds, and a token has none; leave it out";
+        require(!self.lenient, "lenient", "given", remedy)?;
+        let network = self.network()?;
+        let least = ANSWERED * self.delay;
+        let remedy =
+            format!("a token and its answer take two delays; give at least {ANSWERED} of them, {least}");
+        require(self.timeout >= least && self.timeout > 0.0, "timeout", self.timeout, remedy)?;
+        Ok(Faulty { network, faults: self.faults(graph)? })
+    }
+
+    /// What is said of the network, by name, if anything is.
+    pub fn given(&self) -> Option<(&'static str, String)> {
+        let usual = Self::default();
+        let number = |own: f64, usual: f64| (own != usual).then(|| own.to_string());
+        let list = |own: &[String]| (!own.is_empty()).then(|| own.join(","));
+        let all = [
+            ("delay", number(self.delay, usual.delay)),
+            ("jitter", number(self.jitter, usual.jitter)),
+            ("drop", number(self.drop, usual.drop)),
+            ("duplicate", number(self.duplicate, usual.duplicate)),
+            ("timeout", number(self.timeout, usual.timeout)),
+            ("crashes", list(&self.crashes)),
+            ("slow", list(&self.slow)),
+            ("lenient", self.lenient.then(|| "given".to_owned())),
+        ];
+        all.into_iter().find_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// Whether nothing is.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// What happens to peers.
     pub fn faults(&self, graph: &Graph) -> Result<Faults> {
         let crash = |text: &String| {
@@ -76,7 +120,19 @@ impl NetworkSpec {
             let time = time.trim().parse().map_err(|_| wrong())?;
             Ok((peer("crashes", name, Some(graph), graph.nodes())?, milliseconds("crashes", time)?))
         };
-        Ok(Faults { crashes: self.crashes.iter().map(crash).collect::<Result<_>>()?, ..Faults::default() })
+        let slow = |text: &String| {
+            let wrong = || Error::parameter("slow", text, "give PEER@FACTOR, such as 3@10");
+            let (name, factor) = text.rsplit_once('@').ok_or_else(wrong)?;
+            let factor: f64 = factor.trim().parse().map_err(|_| wrong())?;
+            let remedy = "give how many times slower it is: from 1 to 1000";
+            require((1.0..=1000.0).contains(&factor), "slow", text, remedy)?;
+            Ok((peer("slow", name, Some(graph), graph.nodes())?, factor))
+        };
+        Ok(Faults {
+            crashes: self.crashes.iter().map(crash).collect::<Result<_>>()?,
+            stragglers: self.slow.iter().map(slow).collect::<Result<_>>()?,
+            ..Faults::default()
+        })
     }
 }
 

@@ -6,11 +6,12 @@
 //! ```
 //!
 //! It names no file that is needed: whoever has it can judge the run, wherever the graph, the values and the rows are. One file for each kind of
-//! experiment: `averaging`, `learning`, `rumor`.
+//! experiment: `averaging` (and `walk`, where tokens average), `learning`, `rumor`.
 
 mod averaging;
 mod learning;
 mod rumor;
+mod walk;
 
 use std::path::Path;
 
@@ -22,6 +23,7 @@ use sottovoce_topology::mixing::Mixing;
 pub use averaging::Averaging;
 pub use learning::{Learning, Revealed as LearningRevealed, Spent};
 pub use rumor::{Rumor, Tellings};
+pub use walk::Walk;
 
 use crate::experiment::Experiment;
 use crate::{Error, Result, require};
@@ -36,6 +38,8 @@ const SHOWN: usize = 8;
 pub enum File {
     /// An averaging.
     Averaging(Box<Averaging>),
+    /// An averaging by tokens that walk.
+    Walk(Box<Walk>),
     /// A learning run.
     Learning(Box<Learning>),
     /// A rumour.
@@ -65,6 +69,9 @@ impl File {
             serde_json::from_str(text).map(Box::new)
         }
         Ok(match Experiment::parse(&experiment)? {
+            Experiment::Averaging(averaging) if averaging.walks() => {
+                Self::Walk(Box::new(whole::<Walk>(&text).map_err(unknown)?.checked()?))
+            }
             Experiment::Averaging(_) => {
                 Self::Averaging(Box::new(whole::<Averaging>(&text).map_err(unknown)?.checked()?))
             }
@@ -90,7 +97,7 @@ fn astray(problem: &str) -> Error {
     ))
 }
 
-/// A mixing matrix: its diagonal, and an entry for each edge.
+/// A mixing matrix: its diagonal, and an entry for each edge; two where its directions differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Matrix {
@@ -101,12 +108,20 @@ pub(crate) struct Matrix {
 impl Matrix {
     pub(crate) fn of(mixing: &Mixing) -> Self {
         let entry = |(u, v)| (u, v, mixing.weight(u, v));
-        Self { diagonal: mixing.diagonal().to_vec(), entries: mixing.graph().edges().map(entry).collect() }
+        let forth = mixing.graph().edges().map(entry);
+        let back = mixing.graph().edges().filter(|_| !mixing.is_symmetric()).map(|(u, v)| entry((v, u)));
+        Self { diagonal: mixing.diagonal().to_vec(), entries: forth.chain(back).collect() }
     }
 
     pub(crate) fn mixing(&self) -> Result<Mixing> {
-        let graph = Graph::from_edges(self.diagonal.len(), self.entries.iter().map(|&(u, v, _)| (u, v)))?;
+        let forth = self.entries.iter().filter(|(u, v, _)| u < v);
+        let graph = Graph::from_edges(self.diagonal.len(), forth.map(|&(u, v, _)| (u, v)))?;
         let diagonal = self.diagonal.iter().enumerate().map(|(u, &weight)| (u, u, weight));
-        Ok(Mixing::from_entries(&graph, self.entries.iter().copied().chain(diagonal))?)
+        let entries = self.entries.iter().copied().chain(diagonal);
+        // Tokens may walk by weights that differ in their directions.
+        match self.entries.len() > graph.edge_count() {
+            true => Ok(Mixing::of_walk(&graph, entries)?),
+            false => Ok(Mixing::from_entries(&graph, entries)?),
+        }
     }
 }

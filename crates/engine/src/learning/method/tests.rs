@@ -13,7 +13,7 @@ fn mixing(n: usize) -> Mixing {
 fn question(method: Method, mixing: &Mixing) -> Question<'_> {
     let mixing = Some(mixing);
     let peers = mixing.map_or(0, Mixing::nodes);
-    Question { method, mixing, peers, iterations: 3, nonexpansive: true, sample: 1, seed: 5 }
+    Question { method, mixing, peers, iterations: 3, nonexpansive: true, sample: 1, seed: 5, network: None }
 }
 
 /// Runs the machines, and counts what everyone hears.

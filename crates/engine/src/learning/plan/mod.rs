@@ -146,8 +146,15 @@ impl Problem<'_> {
             let mut known: [Option<f64>; 2] = [None; 2];
             for step in steps {
                 let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
-                let mut settings =
-                    Settings { method, iterations, step, sigma: 0.0, budget: None, seed: self.seed };
+                let mut settings = Settings {
+                    method,
+                    iterations,
+                    step,
+                    sigma: 0.0,
+                    budget: None,
+                    seed: self.seed,
+                    network: None,
+                };
                 settings.sigma = match *known {
                     Some(sigma) => sigma,
                     None => self.settings(method, iterations, step, self.seed)?.sigma,
@@ -199,7 +206,8 @@ impl Problem<'_> {
     /// What the run of a row promises: every peer contributes as often as planned at most.
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
-        let settings = Settings { method, iterations, step, sigma, budget: None, seed: self.seed };
+        let settings =
+            Settings { method, iterations, step, sigma, budget: None, seed: self.seed, network: None };
         let all = Transcript::planned(self.task, &settings).guarantees(Some(self.mixing), self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
@@ -214,7 +222,8 @@ impl Problem<'_> {
     }
 
     fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> Result<Settings> {
-        let mut settings = Settings { method, iterations, step, sigma: 0.0, budget: None, seed };
+        let mut settings =
+            Settings { method, iterations, step, sigma: 0.0, budget: None, seed, network: None };
         settings.sigma = self.promise.sigma(&self.question(&settings))?;
         Ok(settings)
     }
@@ -225,7 +234,7 @@ impl Problem<'_> {
         Ok(session)
     }
 
-    fn question(&self, settings: &Settings) -> Question<'_> {
+    fn question<'q>(&'q self, settings: &'q Settings) -> Question<'q> {
         Question::of(self.task, Some(self.mixing), settings)
     }
 }

@@ -146,7 +146,15 @@ fn accuracy(task: &Task, values: &[f64]) -> f64 {
 }
 
 fn by_server(task: &Task, method: Method, seed: u64) -> Result<Vec<f64>> {
-    let settings = Settings { method, iterations: ITERATIONS, step: STEP, sigma: SIGMA, budget: None, seed };
+    let settings = Settings {
+        method,
+        iterations: ITERATIONS,
+        step: STEP,
+        sigma: SIGMA,
+        budget: None,
+        seed,
+        network: None,
+    };
     let mut session = Session::new(task, None, settings, 1)?;
     let mut course = vec![session.accuracy()];
     while course.len() <= ITERATIONS {
