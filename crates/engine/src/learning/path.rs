@@ -276,6 +276,26 @@ mod tests {
         assert_eq!(outcome.sent, 2 * drawn.moves());
     }
 
+    /// On a network that loses nothing the machines take the same way; where answers get lost, more is seen.
+    #[test]
+    fn faults_change_paths_and_are_accounted_for() {
+        let (mixing, faults) = (mixing(), Faults::default());
+        let drawn = |network: Network| {
+            let network = Faulty { network, faults: faults.clone() };
+            Path::draw(&mixing, WALK, CAP, 7, Some(&network)).unwrap()
+        };
+        let whole = drawn(Network { timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
+        assert_eq!(whole, draw(&mixing, 7));
+        let lossy = drawn(Network { drop: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
+        let ways = Ways { tokens: 1, steps: WALK.steps(PEERS, CAP), burn_in: WALK.burn_in, cap: CAP };
+        assert!(lossy.tokens.len() > 1 && ways.problems(&mixing, &lossy.tokens).is_empty());
+        let given = contributions(PEERS, &lossy.tokens);
+        for (v, losses) in lossy.losses(usize::MAX).unwrap().iter().enumerate() {
+            let within = |u: usize| losses.convex[u] <= given[u] as f64 + 1e-12;
+            assert!((0..PEERS).filter(|&u| u != v).all(within), "{v}");
+        }
+    }
+
     /// A token that is shown after every step hides nothing: each contribution is seen in its own noise alone.
     #[test]
     fn what_is_shown_on_the_way_is_counted() {
