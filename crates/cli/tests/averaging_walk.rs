@@ -71,13 +71,16 @@ fn epsilons(found: &Value) -> Vec<f64> {
 #[test]
 fn transcripts_tell_what_was_revealed_and_changed_ones_are_found_out() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    let (at, file) = (out.display().to_string(), out.join("transcript.json"));
-    for run in [
-        "run averaging --peers 16 --protocol walk --cap 5 --sigma 1 --drop 0.2 --timeout 400",
-        "run learning --method walk --peers 16 --rows 20 --iterations 3 --seeds 1 --sigma 2 --drop 0.2 --timeout 400",
+    for (name, run) in [
+        ("averaging", "run averaging --peers 16 --protocol walk --cap 5 --sigma 1 --drop 0.2 --timeout 400"),
+        (
+            "learning",
+            "run learning --method walk --peers 16 --rows 20 --iterations 3 --seeds 1 --sigma 2 --drop 0.2 --timeout 400",
+        ),
     ] {
-        let found = json(&format!("{run} --out {at} --overwrite"));
+        let out = folder.path().join(name);
+        let file = out.join("transcript.json");
+        let found = json(&format!("{run} --out {}", out.display()));
         let told = json(&format!("account transcript {}", file.display()));
         assert_eq!(epsilons(&found), epsilons(&told), "{run}");
         assert!(number(&found, "/traffic/lost") > 0.0);
@@ -119,14 +122,12 @@ fn what_is_of_no_use_is_refused() {
     refused(&format!("{walk} --against wire-tapper"), &["`cap` is missing"]);
     refused(&format!("{walk} --timeout 50"), &["`timeout` is 50", "160"]);
     refused(&format!("{walk} --slow 3@0.1"), &["`slow` is 3@0.1"]);
-    refused(
-        "account averaging --peers 16 --protocol walk --steps 9 --observers 0",
-        &["`protocol` is walk", "account walk"],
-    );
     let learn = "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --no-report";
     refused(&format!("{learn} --method gossip --drop 0.1"), &["`drop` is 0.1", "only walk"]);
     refused(&format!("{learn} --method walk --drop 0.1 --checkpoint x.json"), &["`checkpoint` is x.json"]);
     let (_folder, graph, _) = star();
+    let account = format!("account averaging --graph {graph} --protocol walk --steps 9 --observers 0");
+    refused(&account, &["`protocol` is walk", "account walk"]);
     refused(
         &format!("run averaging --graph {graph} --protocol walk --weights uniform --no-report"),
         &["`burn-in`", "--lazy"],

@@ -192,7 +192,7 @@ impl Learned {
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
             guarantees: stated.collect::<Result<_>>()?,
-            not_covered: task.not_covered(),
+            not_covered: run.not_covered(),
             model,
             curve: run.curve().to_vec(),
             curve_without_noise: silent.curve().to_vec(),

@@ -115,7 +115,7 @@ impl WalkSpec {
 
 /// What all peers of an averaging by tokens agree on. All of it is public.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agreed {
     /// Tokens.

@@ -150,7 +150,7 @@ pub struct WalkRevealed {
     /// How many times as large as others' each peer's contribution is, where they differ: a long walk is not everywhere equally often.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub worth: Vec<f64>,
-    /// Contributions of the peer that made fewest and most, and on average.
+    /// Contributions of a peer: the fewest, on average, and the most.
     pub contributions: (usize, f64, usize),
     /// Copies of tokens that went ways of their own; the number of tokens where none was sent twice and got twice.
     pub copies: usize,
