@@ -75,7 +75,7 @@ fn transcripts_tell_what_was_revealed_and_changed_ones_are_found_out() {
         ("averaging", "run averaging --peers 16 --protocol walk --cap 5 --sigma 1 --drop 0.2 --timeout 400"),
         (
             "learning",
-            "run learning --method walk --peers 16 --rows 20 --iterations 3 --seeds 1 --sigma 2 --drop 0.2 --timeout 400",
+            "run learning --method walk --peers 16 --rows 20 --iterations 3 --seeds 1 --sigma 2 --drop-messages 0.2 --timeout 400",
         ),
     ] {
         let out = folder.path().join(name);
@@ -101,7 +101,8 @@ fn tokens_survive_losses_slow_peers_and_crashes() {
     let run =
         "run learning --method walk --peers 16 --rows 20 --iterations 2 --seeds 1 --sigma 2 --no-report";
     let plain = json(&format!("{run} --delay 41"));
-    let faulty = json(&format!("{run} --delay 41 --drop 0.1 --slow 3@20 --crashes 5@3000 --timeout 1000"));
+    let faulty =
+        json(&format!("{run} --delay 41 --drop-messages 0.1 --slow 3@20 --crashes 5@3000 --timeout 1000"));
     assert_eq!(number(&plain, "/traffic/lost"), 0.0);
     assert!(number(&faulty, "/traffic/virtual_seconds") > number(&plain, "/traffic/virtual_seconds"));
     assert_eq!(number(&faulty, "/traffic/finished"), 1.0);
@@ -123,8 +124,14 @@ fn what_is_of_no_use_is_refused() {
     refused(&format!("{walk} --timeout 50"), &["`timeout` is 50", "160"]);
     refused(&format!("{walk} --slow 3@0.1"), &["`slow` is 3@0.1"]);
     let learn = "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --no-report";
-    refused(&format!("{learn} --method gossip --drop 0.1"), &["`drop` is 0.1", "only walk"]);
-    refused(&format!("{learn} --method walk --drop 0.1 --checkpoint x.json"), &["`checkpoint` is x.json"]);
+    refused(
+        &format!("{learn} --method gossip --drop-messages 0.1"),
+        &["`drop-messages` is 0.1", "only walk"],
+    );
+    refused(
+        &format!("{learn} --method walk --drop-messages 0.1 --checkpoint x.json"),
+        &["`checkpoint` is x.json"],
+    );
     let (_folder, graph, _) = star();
     let account = format!("account averaging --graph {graph} --protocol walk --steps 9 --observers 0");
     refused(&account, &["`protocol` is walk", "account walk"]);

@@ -23,7 +23,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
-  sottovoce run learning --method walk --sigma 1 --drop 0.1 --crashes 3@60000 --slow 5@20
+  sottovoce run learning --method walk --sigma 1 --drop-messages 0.1 --crashes 3@60000 --slow 5@20
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
   sottovoce run learning --data visits.csv --label ill --category ward=a,b --peer-column hospital
   sottovoce run learning --data houses.csv --label price --objective squared --bounds bounds.csv

@@ -125,7 +125,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     (
         "run learning",
-        "run learning --method walk --peers 16 --rows 20 --iterations 2 --seeds 1 --drop 0.1 --slow 3@10 --out OUT-lossy",
+        "run learning --method walk --peers 16 --rows 20 --iterations 2 --seeds 1 --drop-messages 0.1 --slow 3@10 --out OUT-lossy",
     ),
     (
         "run learning",

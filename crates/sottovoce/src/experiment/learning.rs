@@ -10,7 +10,7 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphFile, Place, near};
-use super::network::NetworkSpec;
+use super::network::TokenNetwork;
 use super::task::TaskSpec;
 use crate::learning::method::{Entry, Options};
 use crate::learning::network::Faulty;
@@ -45,9 +45,9 @@ pub struct Learning {
     #[cfg_attr(feature = "flags", command(flatten))]
     pub protocol: MethodSpec,
     /// Over which network, where tokens walk.
-    #[serde(skip_serializing_if = "NetworkSpec::is_usual")]
+    #[serde(skip_serializing_if = "TokenNetwork::is_none")]
     #[cfg_attr(feature = "flags", command(flatten))]
-    pub network: NetworkSpec,
+    pub network: TokenNetwork,
     /// How far to step.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub step: StepSpec,
@@ -227,10 +227,7 @@ impl Learning {
 
     /// The network under a walk; none where nothing is said of it: a perfect one.
     pub fn faulty(&self, graph: Option<&Graph>) -> Result<Option<Faulty>> {
-        match graph.filter(|_| !self.network.is_usual()) {
-            Some(graph) => self.network.of_walks(graph).map(Some),
-            None => Ok(None),
-        }
+        graph.map_or(Ok(None), |graph| self.network.faulty(graph))
     }
 
     /// Runs over which accuracies are measured.

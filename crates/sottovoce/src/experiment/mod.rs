@@ -33,7 +33,7 @@ pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, Noise
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
 pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom};
-pub use network::NetworkSpec;
+pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
 pub use planned::{Chosen, Coalition};
 pub use rumor::{Clocks, Rumor};

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use sottovoce_simulator::network::{Faults, Latency, Network};
 use sottovoce_topology::Graph;
 
+#[cfg(feature = "flags")]
+use super::flags::real;
 use super::graph::peer;
 use crate::learning::network::Faulty;
 use crate::{Error, Result, require};
@@ -26,7 +28,10 @@ pub struct NetworkSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", default_value_t = 0.5))]
     pub jitter: f64,
     /// Probability that a message is dropped.
-    #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]
+    #[cfg_attr(
+        feature = "flags",
+        arg(long, alias = "drop-messages", value_name = "P", default_value_t = 0.0)
+    )]
     pub drop: f64,
     /// Probability that a message arrives twice.
     #[cfg_attr(feature = "flags", arg(long, value_name = "P", default_value_t = 0.0))]
@@ -89,29 +94,6 @@ impl NetworkSpec {
         Ok(Faulty { network, faults: self.faults(graph)? })
     }
 
-    /// What is said of the network, by name, if anything is.
-    pub fn given(&self) -> Option<(&'static str, String)> {
-        let usual = Self::default();
-        let number = |own: f64, usual: f64| (own != usual).then(|| own.to_string());
-        let list = |own: &[String]| (!own.is_empty()).then(|| own.join(","));
-        let all = [
-            ("delay", number(self.delay, usual.delay)),
-            ("jitter", number(self.jitter, usual.jitter)),
-            ("drop", number(self.drop, usual.drop)),
-            ("duplicate", number(self.duplicate, usual.duplicate)),
-            ("timeout", number(self.timeout, usual.timeout)),
-            ("crashes", list(&self.crashes)),
-            ("slow", list(&self.slow)),
-            ("lenient", self.lenient.then(|| "given".to_owned())),
-        ];
-        all.into_iter().find_map(|(name, value)| Some((name, value?)))
-    }
-
-    /// Whether nothing is.
-    pub fn is_usual(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// What happens to peers.
     pub fn faults(&self, graph: &Graph) -> Result<Faults> {
         let crash = |text: &String| {
@@ -133,6 +115,81 @@ impl NetworkSpec {
             stragglers: self.slow.iter().map(slow).collect::<Result<_>>()?,
             ..Faults::default()
         })
+    }
+}
+
+/// The network under tokens that learn, as far as something is said of it: what is not is as [`NetworkSpec`] has it. (Columns have a `--drop` of their own.)
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+#[cfg_attr(
+    feature = "flags",
+    command(next_help_heading = "Network and faults (--method walk; default: a perfect network)")
+)]
+pub struct TokenNetwork {
+    /// Median delay of a message, in milliseconds (default: 40).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "MS", value_parser = real, allow_negative_numbers = true))]
+    pub delay: Option<f64>,
+    /// How much delays vary: standard deviation of their logarithm; 0 for none (default: 0.5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true))]
+    pub jitter: Option<f64>,
+    /// Probability that a message is dropped (default: 0).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(id = "drop_messages", long = "drop-messages", value_name = "P", value_parser = real, allow_negative_numbers = true))]
+    pub drop: Option<f64>,
+    /// How long who passes a token on waits for an answer before it is sent again, in milliseconds (default: 30000).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "MS", value_parser = real, allow_negative_numbers = true))]
+    pub timeout: Option<f64>,
+    /// Peers that stop for good, and when, in milliseconds: PEER@MS, separated by commas.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "PEER@MS,...", value_delimiter = ','))]
+    pub crashes: Vec<String>,
+    /// Peers whose messages take so many times longer: PEER@FACTOR, separated by commas.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "PEER@FACTOR,...", value_delimiter = ','))]
+    pub slow: Vec<String>,
+}
+
+impl TokenNetwork {
+    /// What is said, by name, if anything is.
+    pub fn given(&self) -> Option<(&'static str, String)> {
+        let number = |value: Option<f64>| value.map(|value| value.to_string());
+        let list = |own: &[String]| (!own.is_empty()).then(|| own.join(","));
+        let all = [
+            ("delay", number(self.delay)),
+            ("jitter", number(self.jitter)),
+            ("drop-messages", number(self.drop)),
+            ("timeout", number(self.timeout)),
+            ("crashes", list(&self.crashes)),
+            ("slow", list(&self.slow)),
+        ];
+        all.into_iter().find_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// Whether nothing is.
+    pub fn is_none(&self) -> bool {
+        self.given().is_none()
+    }
+
+    /// The network among the peers of a graph; none where nothing is said: a perfect one.
+    pub fn faulty(&self, graph: &Graph) -> Result<Option<Faulty>> {
+        if self.is_none() {
+            return Ok(None);
+        }
+        let usual = NetworkSpec::default();
+        let whole = NetworkSpec {
+            delay: self.delay.unwrap_or(usual.delay),
+            jitter: self.jitter.unwrap_or(usual.jitter),
+            drop: self.drop.unwrap_or(usual.drop),
+            timeout: self.timeout.unwrap_or(usual.timeout),
+            crashes: self.crashes.clone(),
+            slow: self.slow.clone(),
+            ..usual
+        };
+        whole.of_walks(graph).map(Some)
     }
 }
 

@@ -9,7 +9,7 @@ use sottovoce_views::door::account;
 
 use super::{
     Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, Method, MethodSpec, MixingSpec,
-    NetworkSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, ValuesSpec,
+    NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TokenNetwork, ValuesSpec,
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;
@@ -171,7 +171,7 @@ impl Experiment {
         };
         protocol.method = Some(name.to_owned());
         Ok(Self::Learning(Box::new(Learning {
-            network: NetworkSpec::default(),
+            network: TokenNetwork::default(),
             seed: Some(seed),
             seeds: asked.seeds,
             task: asked.task.clone(),
