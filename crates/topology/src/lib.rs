@@ -14,8 +14,10 @@ mod graph;
 pub mod mixing;
 pub mod paths;
 pub mod schedule;
+mod similarity;
 pub mod spectrum;
 
 pub use connectivity::Components;
 pub use error::{Error, Result};
 pub use graph::{Graph, GraphBuilder, MOST_NODES};
+pub use similarity::Similarity;

@@ -1,9 +1,10 @@
 //! What statements are asked about. Everything has a default, so that any statement answers at once.
 
 use std::path::Path;
+use std::sync::OnceLock;
 
 use serde::Serialize;
-use sottovoce::experiment::graph::GraphSpec;
+use sottovoce::experiment::graph::{GraphSpec, peer};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::Mixing;
@@ -42,10 +43,10 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
     pub steps: Option<usize>,
-    /// Peers who put together what they hear, by number (default: peer 0).
+    /// Peers who put together what they hear, by name (default: the first).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "V,...", value_delimiter = ','))]
-    pub observers: Vec<usize>,
+    pub observers: Vec<String>,
     /// Number of peers who put together what they hear, where they are not named (default: 3).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
@@ -130,6 +131,10 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", allow_negative_numbers = true))]
     pub kept: Option<f64>,
+    /// SHA-256 of the graph's file, once it has been read.
+    #[serde(skip)]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub graph_sha256: OnceLock<String>,
     /// Seed of everything random.
     #[serde(skip)]
     #[cfg_attr(feature = "flags", arg(skip))]
@@ -158,6 +163,9 @@ impl Inputs {
             spec.base.family = Some(Family::Hypercube { dimension: 6 });
         }
         let place = spec.place(Path::new("."), self.seed)?;
+        if let Some(sha256) = place.sha256 {
+            _ = self.graph_sha256.set(sha256);
+        }
         let nodes = place.graph.nodes();
         require(
             (2..=2 * MOST_PEERS).contains(&nodes),
@@ -190,9 +198,13 @@ impl Inputs {
         Ok(n)
     }
 
-    /// Who puts together what it hears.
-    pub(super) fn observers(&self) -> Vec<usize> {
-        if self.observers.is_empty() { vec![0] } else { self.observers.clone() }
+    /// Who puts together what it hears: peers of the graph, each once, in their order.
+    pub(super) fn observers(&self, graph: &Graph) -> Result<Vec<usize>> {
+        let number = |name: &String| peer("observers", name, Some(graph), graph.nodes());
+        let mut all = self.observers.iter().map(number).collect::<std::result::Result<Vec<_>, _>>()?;
+        all.sort_unstable();
+        all.dedup();
+        Ok(if all.is_empty() { vec![0] } else { all })
     }
 
     /// How many do.
@@ -324,12 +336,16 @@ impl Inputs {
         Ok(kept)
     }
 
-    /// The first observer, who must be a peer of the graph.
+    /// The one who listens.
     pub(super) fn observer(&self, graph: &Graph) -> Result<usize> {
-        let observer = self.observers().first().copied().unwrap_or(0);
-        let remedy = format!("peers are numbered from 0 to {}", graph.nodes() - 1);
-        require(observer < graph.nodes(), "observers", observer, remedy)?;
-        Ok(observer)
+        let observers = self.observers(graph)?;
+        require(
+            observers.len() == 1,
+            "observers",
+            self.observers.join(","),
+            "the statement is about one; name one peer",
+        )?;
+        Ok(observers[0])
     }
 
     /// A Rényi order.

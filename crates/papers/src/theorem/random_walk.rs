@@ -237,7 +237,7 @@ fn coalition(inputs: &Inputs) -> Result<Answer> {
     let says = "One contribution of u loses to a coalition F the sum of its losses to the members.";
     let (graph, mixing) = inputs.mixing()?;
     let steps = steps(inputs, graph.nodes())?;
-    let observers = inputs.observers();
+    let observers = inputs.observers(&graph)?;
     let walk = PublishedWalk::new(&mixing, steps)?;
     let losses = walk.coalition(&observers)?;
     Ok(walk_case(says, &mixing, steps)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sottovoce_protocol::{
-    Chance, Input, InputOf, Machine, Means, Output, OutputOf, Overspent, Peer, Release, Span, Uncovered,
+    Chance, Input, InputOf, Law, Machine, Means, Output, OutputOf, Overspent, Peer, Release, Span, Uncovered,
     Value,
 };
 
@@ -333,8 +333,12 @@ impl<M: Machine, W: World<M>> Means<M::Value> for Lent<'_, M, W> {
     }
 
     fn cover(&mut self, draw: u64, scale: f64, value: &mut M::Value) -> Result<(), Uncovered> {
+        self.cover_by(Law::Gaussian, draw, scale, value)
+    }
+
+    fn cover_by(&mut self, law: Law, draw: u64, scale: f64, value: &mut M::Value) -> Result<(), Uncovered> {
         let before = value.clone();
-        let noise = self.world.noise(self.peer, draw, scale, value)?;
+        let noise = self.world.noise_by(law, self.peer, draw, scale, value)?;
         value.add(1.0, &noise);
         self.drawn.push(Drawn { draw, before, noise });
         Ok(())

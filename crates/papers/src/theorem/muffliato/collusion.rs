@@ -5,14 +5,14 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::spectrum::Spectrum;
 use sottovoce_views::utility::Table1;
 
+use crate::Result;
 use crate::theorem::{Answer, Inputs};
-use crate::{Result, require};
 
 /// The error at a mean loss, up to constants and logarithms; for one observer it is the first line of Table 1.
 pub(super) fn corollary_4(inputs: &Inputs) -> Result<Answer> {
     let says = "At a mean Rényi loss of epsilon to V, the error is alpha d_V/(epsilon n² gap^(1/2)), up to constants and logarithms.";
     let (graph, mixing) = inputs.mixing()?;
-    let observers = checked(inputs, &graph)?;
+    let observers = inputs.observers(&graph)?;
     let gap = Spectrum::of(&mixing)?.gap.value.min(1.0);
     let heard = neighbours(&graph, &observers).len();
     let (alpha, epsilon) = (inputs.alpha()?, inputs.epsilon()?);
@@ -32,7 +32,7 @@ pub(super) fn corollary_4(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn dominating(inputs: &Inputs) -> Result<Answer> {
     let says = "If the coalition holds a dominating set of the graph, it sees every message, and nothing is better than local DP.";
     let (graph, _) = inputs.mixing()?;
-    let observers = checked(inputs, &graph)?;
+    let observers = inputs.observers(&graph)?;
     let n = graph.nodes();
     let near = neighbours(&graph, &observers).len();
     let rest = n - observers.len() - near;
@@ -50,18 +50,6 @@ pub(super) fn dominating(inputs: &Inputs) -> Result<Answer> {
             "This coalition does not see everything at the first step; what it learns is `account averaging --observers`. Messages of further steps \
              can reveal the rest all the same."
         }))
-}
-
-/// Observers who are peers of the graph, each once.
-fn checked(inputs: &Inputs, graph: &Graph) -> Result<Vec<usize>> {
-    let mut observers = inputs.observers();
-    observers.sort_unstable();
-    observers.dedup();
-    for &observer in &observers {
-        let remedy = format!("peers are numbered from 0 to {}", graph.nodes() - 1);
-        require(observer < graph.nodes(), "observers", observer, remedy)?;
-    }
-    Ok(observers)
 }
 
 /// Whom the members of a coalition hear, without themselves.

@@ -54,7 +54,7 @@ fn case(says: &str, mixing: &Mixing, observers: &[usize], steps: usize) -> Answe
 pub(super) fn theorem_1(inputs: &Inputs) -> Result<Answer> {
     let says = "The losses of all messages that the observers hear add up: each is (W^t)_uw²/|(W^t)_w|².";
     let (_, mixing) = inputs.mixing()?;
-    let (observers, steps) = (inputs.observers(), inputs.rounds(&mixing, NOISE, SPREAD)?);
+    let (observers, steps) = (inputs.observers(mixing.graph())?, inputs.rounds(&mixing, NOISE, SPREAD)?);
     let printed = published::gossip(Formula::Theorem1, &mixing, &observers, steps)?;
     let truth = exact::gossip(&mixing, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth))
@@ -64,7 +64,7 @@ pub(super) fn theorem_1(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn corollary_1(inputs: &Inputs) -> Result<Answer> {
     let says = "The loss of u is at most n max_w W_vw^-2 times the sum of P(X^t = v | X^0 = u)² over the walk with transitions W.";
     let (_, mixing) = inputs.mixing()?;
-    let (observers, steps) = (inputs.observers(), inputs.rounds(&mixing, NOISE, SPREAD)?);
+    let (observers, steps) = (inputs.observers(mixing.graph())?, inputs.rounds(&mixing, NOISE, SPREAD)?);
     let printed = published::random_walk(&mixing, &observers, steps)?;
     let truth = exact::gossip(&mixing, &observers, steps)?.losses;
     Ok(pairs(case(says, &mixing, &observers, steps), &observers, &printed, &truth))
@@ -74,7 +74,7 @@ pub(super) fn corollary_1(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn corollary_2(inputs: &Inputs) -> Result<Answer> {
     let says = "Given the edges that were drawn, the losses of all messages that the observers hear add up, as in Theorem 1.";
     let (_, mixing) = inputs.mixing()?;
-    let observers = inputs.observers();
+    let observers = inputs.observers(mixing.graph())?;
     let steps = inputs.exchanges(&mixing, NOISE, SPREAD)?;
     let schedule = Schedule::randomised(&mixing, steps, inputs.seed)?;
     let printed = published::scheduled(&schedule, &observers, steps)?;
@@ -87,7 +87,7 @@ pub(super) fn corollary_2(inputs: &Inputs) -> Result<Answer> {
 pub(super) fn theorem_6(inputs: &Inputs) -> Result<Answer> {
     let says = "Over T gradient steps with K rounds of gossip after each, the loss is T times that of one averaging of K rounds.";
     let (_, mixing) = inputs.mixing()?;
-    let (observers, rounds) = (inputs.observers(), inputs.rounds(&mixing, NOISE, SPREAD)?);
+    let (observers, rounds) = (inputs.observers(mixing.graph())?, inputs.rounds(&mixing, NOISE, SPREAD)?);
     let iterations = inputs.iterations(200)?.unwrap_or(10);
     let printed = descent::published::theorem6(&mixing, &observers, rounds, iterations)?.losses;
     let linear = descent::linear::loss(&[&mixing], &observers, rounds, iterations)?;
@@ -106,7 +106,7 @@ pub(super) fn theorem_11(inputs: &Inputs) -> Result<Answer> {
     let all: Vec<&Mixing> = mixings.iter().collect();
     let rounds = all.iter().map(|mixing| inputs.rounds(mixing, NOISE, SPREAD)).collect::<Result<Vec<_>>>()?;
     let rounds = rounds.into_iter().max().unwrap_or(1);
-    let observers = inputs.observers();
+    let observers = inputs.observers(all[0].graph())?;
     let printed = descent::published::theorem11(&all, &observers, rounds, iterations)?.losses;
     let linear = descent::linear::loss(&all, &observers, rounds, iterations)?;
     Ok(learned(case(says, all[0], &observers, rounds), &observers, (&printed, &linear.losses), iterations))

@@ -91,13 +91,7 @@ pub(super) fn messages(inputs: &Inputs) -> Result<Answer> {
                 exp(-C²/T).";
     let (graph, mixing) = inputs.mixing()?;
     let n = graph.nodes() as f64;
-    let observer = *inputs.observers().first().unwrap_or(&0);
-    require(
-        observer < graph.nodes(),
-        "observers",
-        observer,
-        format!("peers are numbered from 0 to {}", graph.nodes() - 1),
-    )?;
+    let observer = inputs.observer(&graph)?;
     let steps = inputs.exchanges(&mixing, 1.0, 0.25)?;
     let chance = 2.0 * (1.0 - mixing.diagonal()[observer]) / n;
     let mean = steps as f64 * chance;

@@ -1,0 +1,143 @@
+//! What is achieved without collaboration, or with one model for all.
+//!
+//! What an agent does with her own rows and tells nobody costs no privacy: so a local model may be tuned as well as its rows allow, and every gain of
+//! collaboration is to be measured against that.
+
+use rand::seq::SliceRandom;
+use sottovoce_learning::personal::Agents;
+use sottovoce_learning::{Loss, Model, Shard, Shards};
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
+
+use super::block::Block;
+use crate::{Result, require};
+
+/// Ridges that agents try.
+pub const RIDGES: [f64; 9] = [1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.2, 0.5, 1.0, 3.0];
+/// Parts of an agent's rows, each of which the others are tried on.
+const FOLDS: usize = 5;
+
+/// The mean over agents of what the best constant of their own is worth: the RMSE of their mean label, or the accuracy of their commonest one.
+pub fn constant(agents: &Agents) -> f64 {
+    let own = |agent: usize| {
+        let (train, test) = (agents.train.shard(agent).labels, agents.test.shard(agent).labels);
+        let mean = train.iter().sum::<f64>() / train.len().max(1) as f64;
+        let wrong = |label: &f64| match agents.loss {
+            Loss::Squared => (label - mean) * (label - mean),
+            _ => f64::from(u8::from((*label >= 0.0) != (mean >= 0.0))),
+        };
+        let share = test.iter().map(wrong).sum::<f64>() / test.len() as f64;
+        (!test.is_empty()).then_some(if agents.loss == Loss::Squared { share.sqrt() } else { 1.0 - share })
+    };
+    let worths: Vec<f64> = (0..agents.count()).filter_map(own).collect();
+    worths.iter().sum::<f64>() / worths.len() as f64
+}
+
+/// Everybody's model of her own rows alone, one after the other, with these ridges; 0 where she has no rows.
+pub fn local(train: &Shards, loss: Loss, ridges: &[f64]) -> Result<Vec<f64>> {
+    let given = ridges.len();
+    require(
+        given == train.peers(),
+        "ridges",
+        given,
+        format!("give one for each of the {} agents", train.peers()),
+    )?;
+    let width = train.table().width();
+    let each = ridges.iter().enumerate().map(|(agent, &ridge)| alone(loss, width, ridge, train.shard(agent)));
+    Ok(each.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// The same where each agent chooses among ridges by cross-validation over her own rows; with the ridges chosen. Who has a single row, or none, takes the
+/// largest.
+pub fn tuned(train: &Shards, loss: Loss, ridges: &[f64], seed: u64) -> Result<(Vec<f64>, Vec<f64>)> {
+    require(!ridges.is_empty(), "ridges", 0, "give at least one to choose from")?;
+    let width = train.table().width();
+    let chosen = (0..train.peers()).map(|agent| {
+        let mut order: Vec<usize> = (0..train.rows_of(agent)).collect();
+        order.shuffle(&mut Seed(seed).stream(Stream::Shuffle, agent as u64, 0));
+        choose(loss, width, train.shard(agent), &order, ridges)
+    });
+    let chosen = chosen.collect::<Result<Vec<_>>>()?;
+    Ok((local(train, loss, &chosen)?, chosen))
+}
+
+/// One model for all, of everybody's rows together: as if there were no differences, and no privacy.
+pub fn global(train: &Shards, loss: Loss, ridge: f64) -> Result<Vec<f64>> {
+    Ok(alone(loss, train.table().width(), ridge, train.table().view())?.repeat(train.peers()))
+}
+
+fn alone(loss: Loss, width: usize, ridge: f64, rows: Shard<'_>) -> Result<Vec<f64>> {
+    Ok(Block::alone(Model { loss, width, ridge }, rows, &vec![0.0; width]).solve()?.model)
+}
+
+/// The ridge whose models cost least on rows they were not made from; of equal ones the larger.
+fn choose(loss: Loss, width: usize, rows: Shard<'_>, order: &[usize], ridges: &[f64]) -> Result<f64> {
+    let folds = FOLDS.min(order.len());
+    let parts: Vec<[Part; 2]> = (0..folds)
+        .map(|fold| [false, true].map(|held| Part::of(rows, order, |place| (place % folds == fold) == held)))
+        .collect();
+    let mut best = (f64::INFINITY, ridges.iter().copied().fold(0.0, f64::max));
+    for &ridge in if folds < 2 { &[] } else { ridges } {
+        let mut cost = 0.0;
+        for [kept, held] in &parts {
+            let model = alone(loss, width, ridge, kept.shard(width))?;
+            let rows = held.shard(width);
+            cost += rows.labels.len() as f64 * Model { loss, width, ridge: 0.0 }.objective(&model, rows);
+        }
+        if cost < best.0 || (cost == best.0 && ridge > best.1) {
+            best = (cost, ridge);
+        }
+    }
+    Ok(best.1)
+}
+
+/// Some rows.
+struct Part {
+    features: Vec<f64>,
+    labels: Vec<f64>,
+}
+
+impl Part {
+    /// The rows at the places that suit.
+    fn of(rows: Shard<'_>, order: &[usize], suits: impl Fn(usize) -> bool) -> Self {
+        let chosen = || order.iter().enumerate().filter(|(place, _)| suits(*place)).map(|(_, row)| *row);
+        let features = chosen().flat_map(|row| &rows.features[row * rows.width..][..rows.width]);
+        Self { features: features.copied().collect(), labels: chosen().map(|row| rows.labels[row]).collect() }
+    }
+
+    fn shard(&self, width: usize) -> Shard<'_> {
+        Shard { features: &self.features, labels: &self.labels, width }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sottovoce_learning::personal::{Plane, Tastes};
+
+    #[test]
+    fn one_model_for_all_is_worth_less_than_ones_own_where_people_differ() {
+        let drawn = Plane { width: 3, fewest: 60, ..Plane::default() }.draw(1).unwrap();
+        let alike = vec![0.02; drawn.count()];
+        let own = drawn.mean_worth(&local(&drawn.train, drawn.loss, &alike).unwrap());
+        let one = drawn.mean_worth(&global(&drawn.train, drawn.loss, 0.02).unwrap());
+        assert!(own > 0.85 && one < 0.65, "{own} {one}");
+        assert!((0.4..0.6).contains(&constant(&drawn)), "{}", constant(&drawn));
+    }
+
+    #[test]
+    fn tuning_helps_and_looks_at_no_test_row() {
+        let drawn = Tastes { fewest: 0, most: 12, ..Tastes::default() }.draw(3).unwrap();
+        let (models, ridges) = tuned(&drawn.train, drawn.loss, &RIDGES, 7).unwrap();
+        let tuned_worth = drawn.mean_worth(&models);
+        let little = local(&drawn.train, drawn.loss, &vec![1e-3; drawn.count()]).unwrap();
+        assert!(tuned_worth < drawn.mean_worth(&little) - 0.05, "{tuned_worth}");
+        assert!(ridges.iter().all(|ridge| RIDGES.contains(ridge)));
+        let single = (0..drawn.count()).filter(|&agent| drawn.train.rows_of(agent) < 2);
+        assert!(single.map(|agent| ridges[agent]).all(|ridge| ridge == 3.0));
+        assert_eq!(tuned(&drawn.train, drawn.loss, &RIDGES, 7).unwrap().0, models);
+        assert!(
+            tuned(&drawn.train, drawn.loss, &[], 7).is_err()
+                && local(&drawn.train, drawn.loss, &[1.0]).is_err()
+        );
+    }
+}
