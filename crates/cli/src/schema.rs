@@ -12,7 +12,7 @@ use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
-use sottovoce::transcript::{LearningRevealed, Spent};
+use sottovoce::transcript::{LearningRevealed, Spent, Void};
 use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
@@ -68,9 +68,9 @@ fn all() -> Map<String, Value> {
         ("plan learning", &[of::<Written<LearningPlan>>]),
         ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
-        ("audit transcript", &[of::<Reconstruction>]),
-        ("audit transcript learning", &[of::<Spent>]),
-        ("audit transcript rumor", &[of::<rumor::Suspected>]),
+        ("audit transcript", &[of::<Reconstruction>, of::<Void>]),
+        ("audit transcript learning", &[of::<Spent>, of::<Void>]),
+        ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
         ("audit source", &[of::<Finding>]),

@@ -8,8 +8,8 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
 use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
-use crate::experiment::Experiment;
 use crate::experiment::graph::peer;
+use crate::experiment::{self, Experiment};
 use crate::learning::losses::Question;
 use crate::learning::{Run, Transcript};
 use crate::names::Names;
@@ -100,6 +100,14 @@ impl Learning {
     /// A run of an experiment.
     pub fn new(experiment: &Experiment, run: &Run, delta: f64) -> Result<Self> {
         let transcript = run.transcript();
+        // What only the rows told is written down: whoever judges the run has none.
+        let experiment = match experiment {
+            Experiment::Learning(learning) => Experiment::Learning(Box::new(experiment::Learning {
+                task: learning.task.of_objective(run.loss()),
+                ..(**learning).clone()
+            })),
+            other => other.clone(),
+        };
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -133,7 +141,10 @@ impl Learning {
         let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no learning".to_owned()]);
         };
-        let Transcript { settings, peers, nonexpansive, steps, sensitivity, .. } = &self.transcript;
+        let Transcript {
+            settings, peers, nonexpansive, steps, sensitivity, assumptions, not_covered, ..
+        } = &self.transcript;
+        let terms = experiment.task.terms(settings.step)?;
         let choice = experiment.step.of(experiment.protocol.choice("butterfly", &experiment.graph)?)?;
         // A step size that was computed from the rows cannot be computed without them.
         let mut agreed = choice.settings_with(mixing, self.seed, |_, _| Ok(settings.step))?;
@@ -157,8 +168,16 @@ impl Learning {
             ("budget", agreed.budget == settings.budget),
             ("seed", agreed.seed == settings.seed && experiment.seed.is_none_or(|seed| seed == self.seed)),
             ("number of steps", last.is_none_or(|last| *steps <= last)),
-            // A clipped gradient moves by twice the bound at most, whoever's rows it is of.
-            ("sensitivity", *sensitivity == 2.0 * experiment.task.clip),
+            // It follows from the clipping and the objective, whoever's rows it is of.
+            (
+                "sensitivity",
+                *sensitivity == terms.sensitivity || !terms.known && *sensitivity > terms.sensitivity,
+            ),
+            ("claim that steps keep distances", !terms.known || *nonexpansive == terms.nonexpansive),
+            (
+                "list of assumptions and limits",
+                terms.limits.iter().any(|(given, left_out)| given == assumptions && left_out == not_covered),
+            ),
             // Without a budget nothing ends a run early.
             ("end", settings.budget.is_some() || last.is_some() || *steps == whole),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
@@ -166,6 +185,15 @@ impl Learning {
         ];
         let others = same.iter().filter(|(_, same)| !same);
         Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+    }
+
+    /// The run as it is judged. Where the experiment does not say whether steps keep distances, they are taken not to.
+    fn judged(&self) -> Result<Transcript> {
+        let mut run = self.transcript.clone();
+        if let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? {
+            run.nonexpansive &= experiment.task.terms(run.settings.step)?.nonexpansive;
+        }
+        Ok(run)
     }
 
     fn spent(&self) -> Result<Option<f64>> {
@@ -183,14 +211,14 @@ impl Learning {
         }
         let delta = delta.unwrap_or(self.delta);
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
-        let (mixing, run) = (self.mixing()?, &self.transcript);
+        let (mixing, run) = (self.mixing()?, self.judged()?);
         let observers = self.numbers(observers)?;
         let all = run.guarantees(mixing.as_ref(), delta)?;
         let names = Names::new(self.names.as_deref());
         let mut statements = all.iter().map(|one| names.state(one, delta)).collect::<Result<Vec<_>, _>>()?;
         let mut guarantees = self.stated(&all, delta)?;
         if !observers.is_empty() && !all.is_empty() {
-            let (worst, found) = run.towards(mixing.as_ref(), &observers)?;
+            let (worst, found) = run.towards(mixing.as_ref(), &observers, delta)?;
             let about = format!("the worst off (peer {})", self.name(worst));
             statements.push(format!("{about}: {}", names.state(&found, delta)?));
             guarantees.push(Stated::new(about, &found, delta)?);
@@ -231,13 +259,13 @@ impl Learning {
             observers,
             statements,
             guarantees,
-            not_covered: run.not_covered.clone(),
+            not_covered: run.not_covered,
         })
     }
 
     /// Replays the releases through the filter, and compares with what the run says it spent.
     pub fn audit(&self) -> Result<Spent> {
-        let run = &self.transcript;
+        let run = self.judged()?;
         let spent = self.spent()?;
         let agrees = spent == self.spent;
         let releases = run.releases.iter().map(|released| released.count).sum();

@@ -34,6 +34,8 @@ pub(super) const ENTRY: Entry = Entry {
     make: |options, mixing| {
         let mixing = graph(mixing, "gossip")?;
         let rounds = options.rounds.map_or_else(|| usual_rounds(mixing), Ok)?;
+        let remedy = format!("give a number from 1 to {MOST_ROUNDS}");
+        require((1..=MOST_ROUNDS).contains(&rounds), "steps", rounds, remedy)?;
         let (accelerated, relay) = (options.accelerated, options.relay.unwrap_or(0.0));
         Ok(Method::Gossip(Gossip { rounds, accelerated, relay }))
     },
