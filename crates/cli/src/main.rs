@@ -4,6 +4,7 @@
 
 mod account;
 mod audit;
+mod called;
 mod compare;
 mod exit;
 mod files;
@@ -128,7 +129,7 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::say(&format!("{error:#}"));
+            output::say(&called::by_option(&format!("{error:#}"), &command(), &matches));
             ExitCode::from(exit::code(&error))
         }
     }

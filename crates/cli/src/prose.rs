@@ -1,4 +1,4 @@
-//! Lines that fit: prose is broken between words, rows of tables are left as they are.
+//! Lines that fit: prose is broken between words, rows of tables are left as they are, and no number is written out in hundreds of digits.
 //!
 //! ```text
 //! a sentence goes on two places
@@ -14,13 +14,34 @@
 pub(crate) const WIDTH: usize = 100;
 /// Narrowest; a terminal below that breaks lines itself.
 const NARROW: usize = 40;
+/// Digits of a number that people may want to read.
+const DIGITS: usize = 24;
 /// How far to the right a sentence goes on.
 const STEP: usize = 2;
 
 /// The text, with prose broken to the width of the terminal.
 pub(crate) fn wrapped(text: &str) -> String {
     let terminal = terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0));
-    broken(text, terminal.clamp(NARROW, WIDTH)) // whole numbers
+    broken(&brief(text), terminal.clamp(NARROW, WIDTH)) // whole numbers
+}
+
+/// The text with numbers of very many digits in powers of ten.
+fn brief(text: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+    let is_digit = |letter: char| letter.is_ascii_digit() || letter == '.';
+    while let Some(from) = rest.find(is_digit) {
+        let number = &rest[from..];
+        let to = number.find(|letter| !is_digit(letter)).unwrap_or(number.len());
+        // A full stop may end the sentence.
+        let to = number[..to].trim_end_matches('.').len().max(1); // whole numbers
+        out.push_str(&rest[..from]);
+        out.push_str(&match to > DIGITS {
+            true => sottovoce_fault::brief(number[..to].to_owned()),
+            false => number[..to].to_owned(),
+        });
+        rest = &number[to..];
+    }
+    out + rest
 }
 
 fn broken(text: &str, width: usize) -> String {
@@ -79,6 +100,17 @@ mod tests {
         let expected = "a sentence goes on two places\n  to the right\n\n  * a point of a list goes on\n    below its text\n  \
                         label    what is said of it\n           goes on below its\n           beginning\n  a     row     with     columns     stays";
         assert_eq!(broken(text, 30), expected);
+    }
+
+    #[test]
+    fn wild_numbers_are_short_and_all_else_is_as_it_was() {
+        let (large, small) = (1e300, 2.5e-30);
+        assert_eq!(
+            brief(&format!("is {large}: mu = -{small}, or {large}.")),
+            "is 1e300: mu = -2.5e-30, or 1e300."
+        );
+        let kept = "v1.2.3 ... 0.5, 18446744073709551615 and 123456789012345678901234567890 at 2026-11-16.";
+        assert_eq!(brief(kept), kept);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::Lea
 use sottovoce::personal;
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
-use sottovoce::transcript::{LearningRevealed, PersonalizedRevealed, Spent};
+use sottovoce::transcript::{LearningRevealed, PersonalizedRevealed, Spent, Void};
 use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
@@ -52,7 +52,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 39] = [
+    let commands: [(&str, &[Form]); 40] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -74,10 +74,11 @@ fn all() -> Map<String, Value> {
         ("plan personalized", &[of::<Written<personal::Planned>>]),
         ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
-        ("audit transcript", &[of::<Reconstruction>]),
-        ("audit transcript walk", &[of::<WalkRevealed>]),
-        ("audit transcript learning", &[of::<Spent>]),
-        ("audit transcript rumor", &[of::<rumor::Suspected>]),
+        ("audit transcript", &[of::<Reconstruction>, of::<Void>]),
+        ("audit transcript walk", &[of::<WalkRevealed>, of::<Void>]),
+        ("audit transcript personalized", &[of::<PersonalizedRevealed>, of::<Void>]),
+        ("audit transcript learning", &[of::<Spent>, of::<Void>]),
+        ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
         ("audit file personalized", &[of::<personal::CanaryFound>]),

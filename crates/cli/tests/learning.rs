@@ -244,12 +244,15 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --sigma 0.001 --epsilon 1 --against worst-peer"), &["spent by the first step"]);
     refused(&format!("{run} --sigma 1 --epsilon 1 --against mean-peer"), &["a mean cannot end a run"]);
     refused(&format!("{run} --clip 0"), &["`clip` is 0"]);
-    refused(&format!("{run} --clipped nothing --loss squared"), &["`clip` is none", "unbounded"]);
+    refused(
+        &format!("{run} --clipped nothing --loss squared"),
+        &["`clipped` is nothing", "unbounded", "each row's"],
+    );
     refused(&format!("{run} --iterations 0"), &["`iterations` is 0"]);
     refused(&format!("{run} --rows 9999"), &["`rows` is 9999", "from 1 to"]);
     refused(&format!("{run} --split unfair"), &["dirichlet:"]);
     refused(&format!("{run} --split similarity:2"), &["`t` is 2"]);
-    refused(&format!("{run} --step 0"), &["`step` is 0"]);
+    refused(&format!("{run} --step 0"), &["`step-size` is 0"]);
     refused(&format!("{run} --method walk --tokens 0"), &["`tokens` is 0"]);
     refused(&format!("{run} --graph {graph}"), &["`graph` is given"]);
     refused(

@@ -290,3 +290,193 @@ fn learning_is_attacked_and_its_claim_stands() {
     std::fs::write(folder.path().join("c.toml"), text).unwrap();
     assert!(refused(folder.path(), "audit c.toml --runs 20", 2).contains("`method` is central"));
 }
+
+#[test]
+fn a_rumour_by_messages_is_judged_from_its_transcript() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("named.txt"), "ann bob\nbob cy\ncy dan\ndan ann\nann cy\ncy eve\n")
+        .unwrap();
+    for (name, options) in [
+        ("drop", "--peers 32 --curious 3 --muting 0.5 --drop 0.1"),
+        ("clocks", "--peers 32 --curious 3 --muting 0.4 --clocks poisson"),
+        ("churn", "--peers 32 --curious 3 --muting 0.6 --churn 0.2"),
+        ("answers", "--peers 16 --curious 2 --muting 0 --drop 0.2 --acknowledge"),
+        ("graph", "--graph named.txt --curious-peers bob --muting 0.3 --drop 0.1 --clocks poisson"),
+    ] {
+        let ran = found(folder.path(), &format!("run rumor {options} --seeds 3 --out {name}"));
+        let account = found(folder.path(), &format!("account transcript {name}/transcript.json"));
+        for key in ["guarantees", "not_covered", "muting", "curious"] {
+            assert_eq!(account[key], ran[key], "{name}: {key}");
+        }
+        assert_eq!(account["statements"][0], ran["statement"], "{name}");
+        let audit = found(folder.path(), &format!("audit transcript {name}/transcript.json --runs 300"));
+        assert_eq!((&audit["source"], &audit["within_bounds"]), (&ran["each"][0]["source"], &json!(true)));
+        assert_eq!(audit["guarantees"], ran["guarantees"], "{name}");
+    }
+    // Others listen, by their names; whoever began hides from others only.
+    let source = found(folder.path(), "audit transcript graph/transcript.json --runs 20");
+    let names = ["ann", "bob", "cy", "dan", "eve"];
+    let (began, other) = (
+        names[source["source"].as_u64().unwrap() as usize],
+        if source["source"] == 4 { "ann" } else { "eve" },
+    );
+    let line = "account transcript graph/transcript.json --observers";
+    assert_eq!(found(folder.path(), &format!("{line} {other}"))["curious"], 1);
+    assert!(
+        refused(folder.path(), &format!("{line} {began}"), 2).contains(&format!("`observers` is {began}"))
+    );
+    assert!(refused(folder.path(), &format!("{line} zoe"), 2).contains("zoe"));
+    let said = run(folder.path(), "audit transcript graph/transcript.json --runs 20").assert().success();
+    let said = String::from_utf8(said.get_output().stdout.clone()).unwrap();
+    assert!(said.contains(&format!("the source                     {began}")), "{said}");
+}
+
+/// The first message once more, with a change.
+fn copied(file: &mut Value, change: &Change) {
+    let messages = file["transcript"]["messages"].as_array_mut().unwrap();
+    let mut copy = messages[0].clone();
+    change(&mut copy);
+    messages.push(copy);
+}
+
+#[test]
+fn a_rumour_by_messages_that_was_tampered_with_is_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    found(folder.path(), "run rumor --peers 24 --curious 3 --muting 0 --clocks rounds --seeds 1 --out m");
+    caught(
+        folder.path(),
+        "m",
+        &[
+            (&|file| file["muting"] = json!(0.5), "the muting parameter of the run"),
+            (&|file| file["curious"] = json!([0, 1, 2]), "the list of curious peers"),
+            (&|file| file["seed"] = json!(9), "seed of the run"),
+            (&|file| file["peers"] = json!(25), "the number of peers"),
+            (&|file| file["edges"] = json!([[0, 1]]), "experiment cannot have been run so"),
+            (&|file| file["transcript"]["messages"][0]["to"] = json!(24), "of whom there is none"),
+            (
+                &|file| drop(file["transcript"]["messages"].as_array_mut().unwrap().remove(0)),
+                "without having been told",
+            ),
+            (&|file| drop(file["transcript"]["messages"].as_array_mut().unwrap().pop()), "never told"),
+            (&|file| copied(file, &|_| ()), "repeated a telling"),
+            (&|file| copied(file, &|copy| copy["label"]["tell"]["number"] = json!(1)), "told again without"),
+            (
+                &|file| copied(file, &|copy| copy["label"] = json!({ "heard": copy["label"]["tell"] })),
+                "no answers were agreed on",
+            ),
+            (&|file| file["transcript"]["notes"].as_array_mut().unwrap().swap(0, 1), "the source of the run"),
+        ],
+    );
+}
+
+/// What is read by programs says what fell, too.
+#[test]
+fn a_claim_that_fell_is_in_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    found(folder.path(), "run rumor --peers 24 --curious 3 --muting 0.5 --drop 0.1 --seeds 1 --out m");
+    let path = folder.path().join("m/transcript.json");
+    let mut file = read(&path);
+    file["muting"] = json!(0.25);
+    std::fs::write(&path, file.to_string()).unwrap();
+    let output =
+        run(folder.path(), "audit transcript m/transcript.json --json").assert().code(1).get_output().clone();
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&document["stands"], document["found"].as_array().unwrap().len()), (&json!(false), 1));
+    assert!(document["found"][0].as_str().unwrap().contains("muting parameter"), "{document}");
+    assert!(document["claimed"].is_string() && document["schema_version"].is_number());
+}
+
+#[test]
+fn what_a_learning_run_claims_beside_its_numbers_is_computed_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    found(folder.path(), &format!("{SMALL} --method walk --sigma 3 --clipped user --out w"));
+    assert_eq!(read(&folder.path().join("w/transcript.json"))["transcript"]["nonexpansive"], false);
+    caught(
+        folder.path(),
+        "w",
+        &[
+            (&|file| file["transcript"]["nonexpansive"] = json!(true), "the claim that steps keep distances"),
+            (&|file| file["transcript"]["not_covered"] = json!([]), "assumptions and limits"),
+            (&|file| file["transcript"]["assumptions"] = json!(["all is well"]), "assumptions and limits"),
+        ],
+    );
+    // Gradients that are not clipped move by what rows and objective admit.
+    let ran = found(folder.path(), &format!("{SMALL} --method local --clipped nothing --out n"));
+    assert_eq!(found(folder.path(), "account transcript n/transcript.json")["guarantees"], ran["guarantees"]);
+    let split = found(folder.path(), &format!("{SMALL} --method local --split dirichlet:0.5 --out d"));
+    assert_eq!(
+        found(folder.path(), "account transcript d/transcript.json")["guarantees"],
+        split["guarantees"]
+    );
+    caught(
+        folder.path(),
+        "d",
+        &[(&|file| file["transcript"]["assumptions"] = json!([]), "assumptions and limits")],
+    );
+}
+
+/// Where the objective is told by the rows alone, and they are not here, the weaker reading holds.
+#[test]
+fn what_cannot_be_computed_anew_is_read_as_the_weaker() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: String =
+        (0..48).map(|i| format!("{},{},{}\n", i % 7, i % 5, if i % 3 == 0 { "no" } else { "yes" })).collect();
+    std::fs::write(folder.path().join("own.csv"), format!("a,b,label\n{rows}")).unwrap();
+    let line = "run learning --data own.csv --label label --positive yes --norm 10 --peers 6 --iterations 3 --seeds 1";
+    let ran = found(folder.path(), &format!("{line} --method walk --sigma 4 --out own"));
+    let account = |name: &str| found(folder.path(), &format!("account transcript {name}/transcript.json"));
+    assert_eq!(account("own")["guarantees"], ran["guarantees"]);
+    assert_eq!(account("own")["source"], "paths");
+    let path = folder.path().join("own/transcript.json");
+    let mut file = read(&path);
+    let text = file["experiment"].as_str().unwrap().replace("objective = \"logistic\"\n", "");
+    assert_ne!(text, file["experiment"].as_str().unwrap());
+    file["experiment"] = json!(text);
+    std::fs::write(&path, file.to_string()).unwrap();
+    // Towards one peer nothing is promised beyond what holds towards everyone.
+    let weaker = account("own");
+    assert_eq!(
+        (&weaker["source"], &weaker["guarantees"]),
+        (&json!("releases"), &json!([ran["guarantees"][0]]))
+    );
+}
+
+#[test]
+fn couplings_and_noise_by_a_table_of_distances_are_computed_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    found(
+        folder.path(),
+        "run averaging --protocol accelerated-randomised --peers 12 --steps 40 --sigma 1 --out c",
+    );
+    caught(
+        folder.path(),
+        "c",
+        &[(
+            &|file| {
+                let coupling = file["scheme"]["coupled"]["coupling"].as_object_mut().unwrap();
+                coupling.values_mut().for_each(|number| *number = json!(0.9 * number.as_f64().unwrap()));
+            },
+            "the plan of the run",
+        )],
+    );
+    let table: String = (0..12).map(|peer| format!("{peer},{}\n", peer % 4)).collect();
+    std::fs::write(folder.path().join("places.csv"), format!("peer,x\n{table}")).unwrap();
+    let line = "run averaging --peers 12 --steps 3 --distance places.csv --within 1=4 --farther 2 --out d";
+    let ran = found(folder.path(), line);
+    assert_eq!(found(folder.path(), "account transcript d/transcript.json")["sigma"], ran["sigma"]);
+    caught(
+        folder.path(),
+        "d",
+        &[
+            (
+                &|file| {
+                    scaled(file, "/sigma", 10.0);
+                    (0..12).for_each(|i| scaled(file, &of(i, "scale"), 10.0));
+                },
+                "the sigma of the run",
+            ),
+            (&|file| drop(file.as_object_mut().unwrap().remove("distances")), "the distances of the run"),
+            (&|file| file["distances"] = json!({ "given": [[0.0]] }), "the distances of the run"),
+        ],
+    );
+}

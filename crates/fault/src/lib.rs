@@ -12,6 +12,7 @@ use std::fmt::Display;
 /// let fault = Parameter::new("sigma", -1.0, "give a positive number");
 /// assert_eq!(fault.to_string(), "`sigma` is -1: give a positive number");
 /// assert_eq!((fault.field, fault.value.as_str()), ("sigma", "-1"));
+/// assert_eq!(Parameter::new("sigma", 1e300, "give less").value, "1e300");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` is {value}: {remedy}")]
@@ -27,8 +28,27 @@ pub struct Parameter {
 impl Parameter {
     /// A value that is refused.
     pub fn new(field: &'static str, value: impl Display, remedy: impl Into<String>) -> Self {
-        Self { field, value: value.to_string(), remedy: remedy.into() }
+        Self { field, value: brief(value.to_string()), remedy: remedy.into() }
     }
+}
+
+/// A number that is written out, from 1e15 on and below 1e-4, in powers of ten where that is shorter; anything else as it stands. A whole number that
+/// doubles cannot hold, and a name that looks like one, keeps its digits.
+///
+/// ```
+/// use sottovoce_fault::brief;
+/// assert_eq!(brief(1e300.to_string()), "1e300");
+/// assert_eq!(brief("-0.000025".into()), "-2.5e-5");
+/// for same in ["0.0001", "250000", "18446744073709551615", "1234567890123456", "1e300", "inf", "NaN", "0", "peer 7"] {
+///     assert_eq!(brief(same.into()), same);
+/// }
+/// ```
+pub fn brief(text: String) -> String {
+    let Ok(number) = text.parse::<f64>() else { return text };
+    let size = number.abs();
+    let wild = size.is_finite() && size > 0.0 && !(1e-4..1e15).contains(&size);
+    let short = format!("{number:e}");
+    if wild && short.len() < text.len() && number.to_string() == text { short } else { text }
 }
 
 /// Gives the error of a crate two functions: `parameter` makes one, `at_fault` finds it, also in the variants that hold errors of

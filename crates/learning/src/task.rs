@@ -32,6 +32,18 @@ pub enum Origin {
     Private,
 }
 
+impl Origin {
+    /// What no guarantee of a simulated run on such rows covers.
+    pub fn not_covered(self) -> Vec<String> {
+        let mut all = limits::of_a_protocol();
+        all.extend(limits::list(&[limits::COUNTS, limits::MEASURED, limits::SIMULATION]));
+        if self == Self::Private {
+            all.push(limits::BOUNDS.to_owned());
+        }
+        all
+    }
+}
+
 /// A task dealt out to peers.
 #[derive(Debug, Clone)]
 pub struct Task {
@@ -178,12 +190,12 @@ impl Task {
 
     /// What no guarantee of a simulated run on these rows covers.
     pub fn not_covered(&self) -> Vec<String> {
-        let mut all = limits::of_a_protocol();
-        all.extend(limits::list(&[limits::COUNTS, limits::MEASURED, limits::SIMULATION]));
-        if self.origin == Origin::Private {
-            all.push(limits::BOUNDS.to_owned());
-        }
-        all
+        self.origin.not_covered()
+    }
+
+    /// What it minimises.
+    pub fn loss(&self) -> Loss {
+        self.model.loss
     }
 
     /// A peer's rows.
@@ -257,7 +269,7 @@ impl Task {
 
     /// Whether a step of this size moves no two models apart: convex losses, clipping that keeps them so, and a step of at most 2/smoothness.
     pub fn is_nonexpansive(&self, step: f64) -> bool {
-        self.model.clipping_keeps_convex(self.clip) && step <= 2.0 / self.smoothness()
+        self.model.keeps_distances(self.clip, self.radius, step)
     }
 
     /// How gradients are bounded.

@@ -273,7 +273,7 @@ fn bounds_are_those_of_the_documentation() {
 fn unbounded_sensitivities_are_refused() {
     let squared = Model { loss: Loss::Squared, width: 3, ridge: 0.0 };
     let refused = squared.sensitivity(Clip::None, 1.0).unwrap_err().to_string();
-    assert!(refused.starts_with("`clip` is none: ") && refused.contains("`Clip::Example`"), "{refused}");
+    assert!(refused.starts_with("`clipped` is nothing: ") && refused.contains("each row's"), "{refused}");
     let logistic = Model { loss: Loss::Logistic, ..squared };
     for radius in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(logistic.sensitivity(Clip::None, radius).is_err());

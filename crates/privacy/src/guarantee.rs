@@ -131,6 +131,24 @@ impl Guarantee {
         )
     }
 
+    /// The same adversary, who hears no more than whoever `all` is about: the smaller of both losses at `delta` holds, and its standing is that of the one
+    /// taken. Only where both speak of the same thing, and `all` may be relied on; what either leaves out, this leaves out.
+    ///
+    /// The larger view determines the smaller one, but for what its owner drew itself, which is independent of the protected data: losses do not grow by
+    /// post-processing.
+    pub fn within(mut self, all: &Self, delta: f64) -> Result<Self> {
+        let alike = (self.unit, self.adjacency) == (all.unit, all.adjacency);
+        // A loss that compares with nothing is not the smaller one.
+        if !alike || !all.standing.is_reliable() || self.epsilon(delta)?.upper < all.epsilon(delta)?.upper {
+            return Ok(self);
+        }
+        (self.loss, self.standing) = (all.loss.clone(), all.standing.clone());
+        let more: Vec<String> =
+            all.not_covered.iter().filter(|limit| !self.not_covered.contains(limit)).cloned().collect();
+        self.not_covered.extend(more);
+        Ok(self)
+    }
+
     /// The best guarantee one may rely on, by epsilon at `delta`; published figures are never chosen.
     pub fn best(guarantees: &[Self], delta: f64) -> Result<Option<&Self>> {
         let mut best: Option<(&Self, f64)> = None;
@@ -158,7 +176,7 @@ fn directed(value: f64, significant: i32, up: bool) -> String {
     if value == 0.0 || !value.is_finite() {
         return value.to_string();
     }
-    if value.abs() < 1e-4 {
+    if !(1e-4..1e15).contains(&value.abs()) {
         return scientific(value, significant as usize - 1, up);
     }
     let digits = (significant - 1 - value.abs().log10().floor() as i32).clamp(-300, 300); // whole numbers
@@ -246,6 +264,25 @@ mod tests {
         assert_eq!(Guarantee::best(&all, 1e-5).unwrap(), Some(&all[3]));
         assert_eq!(Guarantee::best(&all[..2], 1e-5).unwrap(), None);
         assert!(all[3].state(1e-5).unwrap().ends_with("proven if peers are honest"));
+    }
+
+    #[test]
+    fn whoever_hears_less_learns_no_more() {
+        let all = Guarantee { adversary: Adversary::WireTapper, ..guarantee(2.0, Standing::Proven) };
+        let given = || Standing::Conditional(vec!["losses are convex".into()]);
+        // Larger than it need be: the smaller one holds, by its own right.
+        let peer = guarantee(1.0, given()).within(&all, 1e-5).unwrap();
+        assert_eq!(
+            (&peer.loss, &peer.standing, &peer.adversary),
+            (&all.loss, &Standing::Proven, &Adversary::Peer(3))
+        );
+        let less = guarantee(3.0, given());
+        assert_eq!(less.clone().within(&all, 1e-5).unwrap(), less);
+        // Of another unit, or of a number that nobody may rely on, nothing is taken.
+        for other in [Guarantee { unit: Unit::User, ..all.clone() }, guarantee(9.0, Standing::Refuted)] {
+            let own = guarantee(1.0, given());
+            assert_eq!(own.clone().within(&other, 1e-5).unwrap(), own);
+        }
     }
 
     #[test]

@@ -43,7 +43,9 @@ impl File {
                 said(ready.graph_sha256.as_ref(), &ready.notes);
                 input::of_task(&learning.task, &ready.task)?;
                 let mut settings = ready.choice.settings(&ready.task, &ready.mixings, seed)?;
-                let mut question = Question::of(&ready.task, &ready.mixings, &settings);
+                settings.network = ready.network.clone();
+                let given = settings.clone();
+                let mut question = Question::of(&ready.task, &ready.mixings, &given);
                 // All iterations are accounted for, whether or not a target would end the run.
                 let noise = match ready.noise {
                     Noise::Given(sigma, _) => Noise::Given(sigma, None),

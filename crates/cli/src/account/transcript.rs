@@ -61,6 +61,13 @@ impl Transcript {
                 }
                 global.print(&rumor::reveal(&file, &listeners(&self.observers, file.peers)?)?)
             }
+            transcript::File::Messages(file) => {
+                if let Some(delta) = self.delta {
+                    bail!("`delta` is {delta}: of a rumour it is the answer; leave it out");
+                }
+                let _waiting = global.waiting("accounting");
+                global.print(&rumor::reveal_messages(&file, &self.observers)?)
+            }
         }
     }
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use sottovoce::names::Names;
-use sottovoce::{rumor, transcript};
+use sottovoce::rumor;
+use sottovoce::transcript::{self, Void};
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::Source;
@@ -43,7 +44,7 @@ impl Transcript {
         match transcript::File::read(&self.file)? {
             transcript::File::Averaging(file) => self.averaging(&file, global),
             transcript::File::Walk(file) => {
-                kept(&file.check()?)?;
+                kept(&file.check()?, global)?;
                 global.print(&file.reveal(&self.observers, None)?)
             }
             transcript::File::Learning(file) => {
@@ -52,27 +53,36 @@ impl Transcript {
                         "`observers` is {observer}: what is held against a learning run is everything it released, whoever heard it; leave it out"
                     );
                 }
-                kept(&file.check()?)?;
+                kept(&file.check()?, global)?;
                 let found = file.audit()?;
                 global.print(&found)?;
                 stands(found.agrees, "the releases do not cost what the run says it spent")
             }
             transcript::File::Personalized(file) => {
-                kept(&file.check()?)?;
+                kept(&file.check()?, global)?;
                 global.print(&file.account(None)?)
             }
             transcript::File::Rumor(file) => {
-                kept(&file.check()?)?;
+                kept(&file.check()?, global)?;
                 let observers = listeners(&self.observers, file.peers)?;
                 let found = rumor::audit(&file, &observers, self.runs as u64, global.seed)?;
                 global.print(&found)?;
-                stands(found.within_bounds, "the source was found more often than is proven possible")
+                stands(found.within_bounds, FOUND)
+            }
+            transcript::File::Messages(file) => {
+                kept(&file.check()?, global)?;
+                let bar = global.progress(2 * self.runs, "runs of the attack");
+                let asked = (self.runs as u64, global.seed);
+                let found = rumor::audit_messages(&file, &self.observers, asked, || bar.inc(1))?;
+                bar.finish_and_clear();
+                global.print(&found)?;
+                stands(found.within_bounds, FOUND)
             }
         }
     }
 
     fn averaging(&self, file: &transcript::Averaging, global: &Global) -> anyhow::Result<()> {
-        kept(&file.check()?)?;
+        kept(&file.check()?, global)?;
         let public = file.public()?.asked(&self.observers, None)?;
         let observers = if public.observers.is_empty() { vec![0] } else { public.observers.clone() };
         if file.past()?.source(&observers) != Source::Planned {
@@ -98,10 +108,14 @@ impl Transcript {
     }
 }
 
-/// Refuses a run in which peers did not do what was agreed.
-fn kept(problems: &[String]) -> anyhow::Result<()> {
-    let reason = format!("peers did not do what was agreed: {}", problems.join("; "));
-    stands(problems.is_empty(), &reason)
+/// What an attack must not do.
+const FOUND: &str = "the source was found more often than is proven possible";
+
+/// Refuses a run in which peers did not do what was agreed, and says so in a document, too.
+fn kept(problems: &[String], global: &Global) -> anyhow::Result<()> {
+    let Some(void) = Void::of(problems) else { return Ok(()) };
+    global.print(&void)?;
+    stands(false, &format!("peers did not do what was agreed: {}", problems.join("; ")))
 }
 
 fn stands(holds: bool, reason: &str) -> anyhow::Result<()> {

@@ -24,6 +24,11 @@ const EXAMPLES: &str = "Example:
 A randomised schedule draws one edge in each step, with probability 2 W_vw/n: nobody mixes in a step with what peers keep for themselves.
 A fresh one has a new Erdos-Renyi graph in each step, with edges of probability C ln(n)/n.";
 
+/// Most steps of a schedule.
+const MOST_STEPS: usize = 10_000_000;
+/// Edges of all fresh graphs together, at most.
+const MOST_EDGES: f64 = 5e7;
+
 /// How a schedule is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Kind {
@@ -64,6 +69,10 @@ impl Schedule {
         let out = self.out.as_deref().filter(|out| *out != Path::new("-"));
         if let Some(out) = out {
             store::check_file("out", out, self.overwrite)?;
+        }
+        // A whole step is written for each: longer files are of no use to anybody.
+        if !(1..=MOST_STEPS).contains(&self.steps) {
+            bail!("`steps` is {}: give a number from 1 to {MOST_STEPS}", self.steps);
         }
         let drawn = self.draw(global)?;
         let text = drawn.to_json()? + "\n";
@@ -122,6 +131,13 @@ impl Schedule {
             bail!(
                 "`factor` is {factor}: edges would have the probability {p}; give a number above 0 and at most {}",
                 n / n.ln()
+            );
+        }
+        let edges = self.steps as f64 * 0.5 * n * (n - 1.0) * p;
+        if edges > MOST_EDGES {
+            bail!(
+                "`steps` is {}: fresh graphs would have {edges:.0} edges in all, and {MOST_EDGES:e} are feasible; give fewer steps or peers",
+                self.steps
             );
         }
         Ok(Drawn::fresh_erdos_renyi(peers, p, Weights::MetropolisPlusOne, self.steps, global.seed)?)

@@ -32,6 +32,9 @@ pub(super) const AGAIN: &str = "the experiment, to be run again";
 /// What a transcript is for.
 pub(super) const HAPPENED: &str = "who released what, and who sent what to whom";
 
+/// What that of a rumour is.
+const TOLD: &str = "who told whom, and so who began";
+
 /// Arguments of `run FILE.toml`.
 #[derive(Debug, Args)]
 #[command(
@@ -204,8 +207,7 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
             let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
             let told = std::mem::take(&mut found.told);
             let transcript = transcript::Rumor::new(&whole, &settings, told)?;
-            let told = "who told whom, and so who began";
-            found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), told.into())];
+            found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), TOLD.into())];
             let mut files = global.headed_files(found.report.files()?, seed)?;
             files.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
             files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
@@ -227,7 +229,7 @@ fn survive(
     let out = place.folder()?;
     if let Some(out) = &out {
         RumorReport::free(out, place.overwrite)?;
-        store::check(out, &[EXPERIMENT], place.overwrite)?;
+        store::check(out, &[EXPERIMENT, TRANSCRIPT], place.overwrite)?;
     }
     let _waiting = global.waiting("spreading");
     let bar = global.progress(experiment.seeds.unwrap_or(100), "spreading");
@@ -238,10 +240,12 @@ fn survive(
     if let Some(out) = &out {
         global.sign(&mut found.report.provenance);
         found.report.provenance.seed = Some(seed);
-        found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into())];
+        found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), TOLD.into())];
         let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
         let mut all = global.headed_files(found.report.files()?, seed)?;
         all.push((EXPERIMENT.into(), whole.from_anywhere(folder).to_toml()?.into_bytes()));
+        let transcript = found.transcript.as_ref().map(transcript::to_json).transpose()?;
+        all.push((TRANSCRIPT.into(), transcript.unwrap_or_default()));
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { found, report: out, files })

@@ -140,6 +140,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("audit transcript learning", "audit transcript OUT-lossy/transcript.json"),
     ("account transcript rumor", "account transcript OUT-rumour/transcript.json"),
     ("audit transcript rumor", "audit transcript OUT-rumour/transcript.json --runs 200"),
+    ("account transcript rumor", "account transcript OUT-survival/transcript.json"),
+    ("audit transcript rumor", "audit transcript OUT-survival/transcript.json --runs 200"),
     ("account transcript learning", "account transcript OUT-folder/transcript.json --observers 0"),
     ("audit transcript learning", "audit transcript OUT-folder/transcript.json"),
     ("audit file learning", "audit OUT-folder/experiment.toml --runs 50"),

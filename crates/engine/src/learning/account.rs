@@ -89,8 +89,10 @@ pub fn account_of(
     let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
     let all =
         if everything == Adversary::WireTapper { vec![&ours, &wire_tapper] } else { vec![&wire_tapper] };
+    let most = wire_tapper.guarantee(worst, 1.0, sigma)?;
     for account in all {
-        let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
+        // No peer hears more than someone who sees every message.
+        let mut guarantee = account.guarantee(worst, 1.0, sigma)?.within(&most, delta)?;
         if everything != Adversary::WireTapper {
             guarantee.adversary = everything.clone();
         }

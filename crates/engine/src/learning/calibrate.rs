@@ -89,9 +89,13 @@ impl Promise {
         if let Some(last) = run.method.way().last_step(run, &most)? {
             return Ok(Some(last));
         }
-        while settings.iterations > 0 && !fits(settings.iterations)? {
-            settings.iterations -= 1;
+        // Losses grow with the iterations: the most that fit are found by halving.
+        let (mut fit, mut much) = (0, settings.iterations);
+        while much - fit > 1 {
+            let middle = fit.midpoint(much);
+            if fits(middle)? { fit = middle } else { much = middle }
         }
+        settings.iterations = fit;
         let remedy = "the budget is spent by the first step; raise the noise or the budget";
         require(settings.iterations > 0, "sigma", sigma, remedy)?;
         Ok(None)

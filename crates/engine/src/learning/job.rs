@@ -8,6 +8,9 @@ use super::network::Faulty;
 use super::{Learned, Measures, Method, Promise, Run, Session, Settings, Task};
 use crate::{Result, require};
 
+/// Most runs over which accuracies are measured.
+const MOST_SEEDS: usize = 10_000;
+
 /// A method as it was chosen.
 #[derive(Clone, Copy)]
 pub struct Choice {
@@ -134,7 +137,8 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     /// The run of the first seed, at its start.
     pub fn start(&self) -> Result<Run<'a>> {
-        require(self.seeds > 0, "seeds", self.seeds, "give at least 1")?;
+        let remedy = format!("give a number from 1 to {MOST_SEEDS}");
+        require((1..=MOST_SEEDS).contains(&self.seeds), "seeds", self.seeds, remedy)?;
         let (settings, last_step) = self.settings(self.seed)?;
         Run::new(self.task, self.mixings, settings, last_step, self.threads)
     }

@@ -250,6 +250,11 @@ impl<'a> Run<'a> {
         all
     }
 
+    /// What is minimised.
+    pub fn loss(&self) -> sottovoce_learning::Loss {
+        self.task.loss()
+    }
+
     /// What happened so far, without values.
     pub fn transcript(&self) -> Transcript {
         let settings = self.session.settings().clone();

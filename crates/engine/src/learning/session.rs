@@ -13,6 +13,9 @@ use super::weighted::WeightedMean;
 use super::{Measures, Method, Task};
 use crate::{Error, Result, require};
 
+/// Contributions of all peers in a run, at most: beyond, it would take hours.
+const MOST_CONTRIBUTIONS: usize = 1_000_000_000;
+
 /// Everything a run is a function of, but for the task and the graph.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
@@ -75,13 +78,22 @@ pub struct Session<'a> {
 impl<'a> Session<'a> {
     /// A run at its start.
     pub fn new(task: &'a Task, mixings: &'a [Mixing], settings: Settings, threads: usize) -> Result<Self> {
-        require(settings.iterations > 0, "iterations", "0", "give at least 1")?;
+        let most = MOST_CONTRIBUTIONS / task.peers().max(1); // whole numbers
+        let remedy = format!(
+            "{} peers make at most {MOST_CONTRIBUTIONS} contributions in all; give a number from 1 to {most}",
+            task.peers()
+        );
+        require((1..=most).contains(&settings.iterations), "iterations", settings.iterations, remedy)?;
         require(
             settings.step > 0.0 && settings.step.is_finite(),
-            "step",
+            "step-size",
             settings.step,
-            "give a positive, finite step size",
+            "give a positive, finite number",
         )?;
+        let moved = settings.step * task.sensitivity();
+        let remedy =
+            format!("with gradients of at most {} no double holds a step; give less", task.sensitivity());
+        require(moved > 0.0 && moved.is_finite(), "step-size", settings.step, remedy)?;
         require(
             settings.sigma >= 0.0 && settings.sigma.is_finite(),
             "sigma",

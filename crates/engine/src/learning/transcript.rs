@@ -189,6 +189,12 @@ impl Transcript {
         }
     }
 
+    /// What was promised towards someone who sees everything: all releases of the peer that lost most.
+    fn everything(&self) -> Result<Guarantee> {
+        let spent = Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
+        Ok(self.guarantee(self.settings.method.way().sees_all(), spent, Standing::Proven))
+    }
+
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most. Nothing where there was no noise.
     pub fn guarantees(&self, mixings: &[Mixing], delta: f64) -> Result<Vec<Guarantee>> {
@@ -197,8 +203,7 @@ impl Transcript {
             return Ok(Vec::new());
         }
         let way = method.way();
-        let spent = Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
-        let mut guarantees = vec![self.guarantee(way.sees_all(), spent, Standing::Proven)];
+        let mut guarantees = vec![self.everything()?];
         if way.hides_from_peers() {
             let revealed = way.revealed(&self.question(mixings), &self.past())?;
             let loss = revealed.currency.loss(revealed.pairs.worst, sigma)?;
@@ -211,10 +216,12 @@ impl Transcript {
     }
 
     /// What the peer that loses most to these observers, who pool what they heard, is promised; and which it is.
-    pub fn towards(&self, mixings: &[Mixing], observers: &[usize]) -> Result<(Peer, Guarantee)> {
+    pub fn towards(&self, mixings: &[Mixing], observers: &[usize], delta: f64) -> Result<(Peer, Guarantee)> {
         let overheard = self.settings.method.way().overheard(&self.question(mixings), &self.past())?;
         let account = door::account(&overheard, &Adversary::Coalition(observers.to_vec()))?;
         let (peer, found) = account.worst(1.0, self.settings.sigma)?;
-        Ok((peer, self.guarantee(found.adversary, found.loss, found.standing)))
+        let found = self.guarantee(found.adversary, found.loss, found.standing);
+        // Nobody hears more than someone who sees every message.
+        Ok((peer, found.within(&self.everything()?, delta)?))
     }
 }

@@ -41,7 +41,8 @@ impl FromStr for Metric {
 }
 
 /// How far peers are apart. Public.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Distances {
     /// Along edges.
     Hops,
@@ -66,6 +67,17 @@ impl Distances {
             }
         }
         Ok(())
+    }
+
+    /// Whether there are so many peers, each with as much as every other.
+    pub fn fits(&self, peers: usize) -> bool {
+        match self {
+            Self::Hops => true,
+            Self::Places(rows, _) => {
+                rows.len() == peers && rows.windows(2).all(|two| two[0].len() == two[1].len())
+            }
+            Self::Given(rows) => rows.len() == peers && rows.iter().all(|row| row.len() == peers),
+        }
     }
 
     /// Between two peers, who are so many hops apart.
@@ -146,6 +158,11 @@ impl Falling {
         require(beyond > 0.0 && beyond <= last, "farther", "larger than within", remedy)?;
         let near = within.iter().map(|&(within, mu_squared)| Step { within: Some(within), mu_squared });
         Ok(Self { distances, steps: near.chain([Step { within: None, mu_squared: beyond }]).collect() })
+    }
+
+    /// The distances by which it falls.
+    pub fn distances(&self) -> &Distances {
+        &self.distances
     }
 
     /// The steps, nearest first; the last is for whatever is farther.

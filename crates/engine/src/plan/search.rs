@@ -212,6 +212,9 @@ fn may_be_chosen(problem: &Problem, row: &Row) -> bool {
     reachable && speaks && row.error.is_finite()
 }
 
+/// Beyond, squares of noises are no doubles.
+const SENSITIVITIES: (f64, f64) = (1e-100, 1e100);
+
 fn check(problem: &Problem) -> Result<usize> {
     problem.target.check()?;
     let least = problem.falling.as_ref().map(Falling::tightest);
@@ -222,10 +225,10 @@ fn check(problem: &Problem) -> Result<usize> {
         "give a target the bounds that fall with distance",
     )?;
     require(
-        problem.sensitivity > 0.0 && problem.sensitivity.is_finite(),
+        (SENSITIVITIES.0..=SENSITIVITIES.1).contains(&problem.sensitivity),
         "sensitivity",
         problem.sensitivity,
-        "give a positive, finite number",
+        format!("give a positive number from {:e} to {:e}", SENSITIVITIES.0, SENSITIVITIES.1),
     )?;
     require(
         problem.delta > 0.0 && problem.delta < 1.0,

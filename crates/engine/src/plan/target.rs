@@ -160,6 +160,15 @@ impl std::fmt::Display for Target {
 pub fn mu_squared_at(epsilon: f64, delta: f64) -> Result<f64> {
     require(epsilon > 0.0 && epsilon.is_finite(), "epsilon", epsilon, "give a positive, finite number")?;
     // As the calibration squares it, which has checked just this number.
-    let mu = 1.0 / Gdp::calibrate(epsilon, delta)?;
+    let much = |_| Error::parameter("epsilon", epsilon, "that protects nobody; give less");
+    let noise = Gdp::calibrate(epsilon, delta);
+    // Of an epsilon beyond all measure it is the Gaussian loss that is refused: nobody gave one.
+    let mu = match noise {
+        Err(problem) if problem.at_fault().is_some_and(|fault| fault.field == "mu") => {
+            return Err(much(problem));
+        }
+        noise => 1.0 / noise?,
+    };
+    Gdp::new(mu).map_err(much)?;
     Ok(mu * mu)
 }

@@ -66,7 +66,7 @@ pub struct Houses {
 }
 
 /// What the label and the scaling of the real set assume.
-const PUBLIC: &str = "the means and deviations of the published Houses set, from which labels and scaling are made, are public";
+pub const PUBLIC: &str = "the means and deviations of the published Houses set, from which labels and scaling are made, are public";
 
 /// A row of the file, of finite numbers.
 #[derive(Debug, Clone, Copy)]

@@ -47,6 +47,13 @@ impl Model {
         }
     }
 
+    /// Whether a step of this size moves no two models apart, if rows have norm at most `radius`: convex losses, clipping that keeps them so, and a step of
+    /// at most `2/smoothness`. Never where nothing bounds the rows.
+    pub fn keeps_distances(&self, clip: Clip, radius: Option<f64>, step: f64) -> bool {
+        let smoothness = radius.map_or(f64::INFINITY, |radius| self.smoothness(radius));
+        self.clipping_keeps_convex(clip) && step <= 2.0 / smoothness
+    }
+
     /// How far replacing *all* rows of a user can move her gradient (the ridge does not move): in the norm of the clip, which is the 1-norm of
     /// [`Clip::ExampleL1`] (so at most as far in the 2-norm, too) and else the 2-norm.
     ///
@@ -88,9 +95,8 @@ impl Model {
     fn longest(&self, radius: f64) -> Result<f64> {
         check_radius(radius)?;
         self.lipschitz(radius).ok_or_else(|| {
-            let remedy = "gradients of the squared loss are unbounded; clip them with \
-                          `Clip::Example` or `Clip::User`";
-            Error::parameter("clip", "none", remedy)
+            let remedy = "gradients of the squared loss are unbounded; clip each row's, or each peer's";
+            Error::parameter("clipped", "nothing", remedy)
         })
     }
 }

@@ -150,7 +150,7 @@ pub struct Coordinate {
 
 /// In how many parts the work of an experiment falls, at most: for a progress bar.
 pub fn parts(experiment: &Averaging) -> usize {
-    42 + 6 + experiment.seeds.unwrap_or(1)
+    experiment.seeds.unwrap_or(1).saturating_add(42 + 6)
 }
 
 /// Runs an experiment under its seeds, the first of which is shown. `done` is called about [`parts`] times, and hears what comes next.

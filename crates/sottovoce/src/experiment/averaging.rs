@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::brief;
 use sottovoce_protocol::averaging::Coupling;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::network::{Faults, Network};
@@ -288,11 +289,11 @@ impl Averaging {
         }
         let share = self.noise.relay_noise;
         let remedy = format!("give 0 or a positive number (a share of sigma), at most {MOST_RELAY_NOISE:e}");
-        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", short(share), remedy)?;
+        require((0.0..=MOST_RELAY_NOISE).contains(&share), "relay-noise", share, remedy)?;
         if self.protocol.method == Method::AcceleratedRandomised {
             let remedy =
                 "accelerated randomised gossip has no noise on messages; leave it out, or take randomised";
-            require(share == 0.0, "relay-noise", short(share), remedy)?;
+            require(share == 0.0, "relay-noise", share, remedy)?;
         }
         let Some(sigma) = self.noise.sigma else { return Ok(()) };
         let remedy = "give a positive number; without noise nothing is private";
@@ -386,10 +387,10 @@ impl Averaging {
             let least = sensitivity / MOST_MU;
             let remedy = format!(
                 "it hides nothing of a value that one person can move by {}; give at least {}",
-                short(sensitivity),
-                short(least)
+                brief(sensitivity.to_string()),
+                brief(least.to_string())
             );
-            require(sigma >= least, "sigma", short(sigma), remedy)?;
+            require(sigma >= least, "sigma", sigma, remedy)?;
             return Ok(sigma);
         }
         let by_distance = match falling {
@@ -437,11 +438,6 @@ impl Ready {
     pub fn names(&self) -> Option<Vec<String>> {
         self.place.graph.labels().map(<[String]>::to_vec)
     }
-}
-
-/// A number in few digits, however wild it is.
-fn short(value: f64) -> String {
-    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
 
 /// Rounds after which what is left of the values' spread is no more than what averaged noise leaves.

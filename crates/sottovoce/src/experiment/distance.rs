@@ -102,6 +102,27 @@ impl ByDistance {
         self.with(delta, self.distances(folder, graph)?)
     }
 
+    /// The bounds with the distances that a run wrote down, which are refused where they are not of the kind that was asked for.
+    pub(crate) fn again(
+        &self,
+        written: Option<&Distances>,
+        peers: usize,
+        delta: f64,
+    ) -> Result<Option<Falling>> {
+        let by_hops = self.is_none() || self.distance.as_deref() == Some(Path::new("hops"));
+        let distances = match written {
+            None if by_hops => Distances::Hops,
+            Some(places @ Distances::Places(_, metric)) if *metric == self.metric.unwrap_or_default() => {
+                places.clone()
+            }
+            Some(given @ Distances::Given(_)) if self.metric.is_none() => given.clone(),
+            _ => return Err(Error::refused("the distances are not those that were asked for")),
+        };
+        let remedy = format!("give one for each of the {peers} peers");
+        require(distances.fits(peers) && (by_hops == written.is_none()), "distances", "of others", remedy)?;
+        self.with(delta, distances)
+    }
+
     fn with(&self, delta: f64, distances: Distances) -> Result<Option<Falling>> {
         if self.is_none() {
             return Ok(None);

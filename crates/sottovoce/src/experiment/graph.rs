@@ -60,7 +60,7 @@ pub struct GraphSpec {
     #[serde(flatten)]
     #[cfg_attr(feature = "flags", command(flatten))]
     pub base: GraphFile,
-    /// File that says who mixes with whom at each step, instead of a fixed graph. (A pair that exchanges meets halfway, whatever the weights.)
+    /// File that says who mixes with whom at each step, instead of a fixed graph; `-` is standard input. (A pair that exchanges meets halfway, whatever the weights.)
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "FILE", conflicts_with_all = ["graph", "lazy"]))]
     pub schedule: Option<PathBuf>,
@@ -120,9 +120,8 @@ impl GraphFile {
             return self.family.as_ref().map(|family| Place::drawn(family, seed)).transpose();
         };
         let format = self.format.as_deref().map(str::parse).transpose()?;
-        let path = if file == Path::new("-") { file.clone() } else { folder.join(file) };
-        let io::Found { graph, notes, sha256 } = read_graph(&path, format)?;
-        let name = file.display().to_string();
+        let io::Found { graph, notes, sha256 } = read_graph(&at(folder, file), format)?;
+        let name = called(file);
         Ok(Some(Place { graph, schedule: None, sha256: Some(sha256), notes, name }))
     }
 
@@ -196,7 +195,7 @@ impl GraphSpec {
         }
         if let Some(schedule) = &self.schedule {
             self.base.check_format()?;
-            return self.scheduled(&folder.join(schedule));
+            return self.scheduled(&at(folder, schedule));
         }
         let place = match self.base.read(folder, seed)? {
             Some(place) => place,
@@ -214,7 +213,7 @@ impl GraphSpec {
     fn scheduled(&self, path: &Path) -> Result<Place> {
         let (schedule, sha256) = read_schedule(path, self.weights())?;
         let graph = union(&schedule)?;
-        let name = path.display().to_string();
+        let name = called(path);
         Ok(Place { graph, schedule: Some(schedule), sha256: Some(sha256), notes: Vec::new(), name })
     }
 }
@@ -226,32 +225,49 @@ pub fn near(peers: usize) -> Family {
     Family::Geometric { n: peers, radius }
 }
 
+/// Whether a name stands for standard input.
+fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Where a file is whose name begins in a folder.
+fn at(folder: &Path, file: &Path) -> PathBuf {
+    if is_standard_input(file) { file.to_owned() } else { folder.join(file) }
+}
+
+/// What a file is called.
+fn called(file: &Path) -> String {
+    if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
+}
+
 /// Reads a graph from a file, or from standard input where the name is `-`.
 pub fn read_graph(path: &Path, format: Option<Format>) -> Result<io::Found> {
-    if path == Path::new("-") {
-        let found =
-            io::read(&all("file", path, std::io::stdin().lock())?[..], format.unwrap_or(Format::EdgeList));
+    let bytes = bytes("file", path)?;
+    if is_standard_input(path) {
+        let found = io::read(&bytes[..], format.unwrap_or(Format::EdgeList));
         return found.map_err(|problem| Error::refused(format!("standard input: {problem}")));
     }
-    let bytes = bytes("file", path)?;
     let format = format.map_or_else(|| Format::from_path(path), Ok)?;
     let place = |problem| Error::refused(format!("{} (read as {format}): {problem}", path.display()));
     io::read(&bytes[..], format).map_err(place)
 }
 
-/// Reads a schedule file; peers are numbered from 0 to the largest it names. Also its SHA-256.
+/// Reads a schedule file, or standard input where the name is `-`; peers are numbered from 0 to the largest it names. Also its SHA-256.
 pub fn read_schedule(path: &Path, weights: Weights) -> Result<(Schedule, String)> {
     let bytes = bytes("schedule", path)?;
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| Error::parameter("schedule", path.display(), "it is no text; give JSON in UTF-8"))?;
-    let place = |problem| Error::refused(format!("{}: {problem}", path.display()));
+    let place = |problem| Error::refused(format!("{}: {problem}", called(path)));
     let nodes = Schedule::nodes_in_json(text).map_err(place)?;
     let schedule = Schedule::from_json(text, nodes, weights, Ending::Stop).map_err(place)?;
     Ok((schedule, super::sha256(&bytes)))
 }
 
-/// All bytes of the file that an option names.
+/// All bytes of the file that an option names, or of standard input where the name is `-`.
 pub fn bytes(field: &'static str, path: &Path) -> Result<Vec<u8>> {
+    if is_standard_input(path) {
+        return all(field, path, std::io::stdin().lock());
+    }
     let refused = |remedy: &str| Error::parameter(field, path.display(), remedy);
     if path.is_dir() {
         return Err(refused("it is a folder; give a file in it"));

@@ -10,7 +10,7 @@ use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, Zero
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use sottovoce_learning::data::{Kind, Labels, stem};
-use sottovoce_learning::{Batch, Bounds, Data, Task};
+use sottovoce_learning::{Batch, Bounds, Data, Origin, Task};
 
 #[cfg(feature = "flags")]
 use super::flags::{checked, count, real};
@@ -21,6 +21,8 @@ use crate::{Error, Result};
 const LOOK_ALIKE: u64 = 823;
 /// Seed of dealing it out.
 const DEALING: u64 = 1;
+/// Rows have norm at most 1, and an intercept.
+const LONGEST: f64 = SQRT_2;
 
 /// What dealing rows out by their labels assumes.
 const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
@@ -127,6 +129,18 @@ pub struct TaskSpec {
     #[cfg_attr(feature = "flags", arg(long, value_name = "B", value_parser = count))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<usize>,
+}
+
+/// What is true of every run of a task, whatever its rows are.
+pub(crate) struct Terms {
+    /// Whether the objective is known.
+    pub(crate) known: bool,
+    /// How far one user moves a gradient, at most.
+    pub(crate) sensitivity: f64,
+    /// Whether a step moves no two models apart.
+    pub(crate) nonexpansive: bool,
+    /// Assumptions, and what is not covered under them.
+    pub(crate) limits: Vec<(Vec<String>, Vec<String>)>,
 }
 
 /// How rows are dealt out.
@@ -285,6 +299,65 @@ impl TaskSpec {
         Ok((task?, notes))
     }
 
+    fn clipping(&self) -> Clip {
+        match self.clipped {
+            Clipped::Example => Clip::Example(self.clip),
+            Clipped::User => Clip::User(self.clip),
+            Clipped::Nothing => Clip::None,
+        }
+    }
+
+    /// The same with what the rows made of it: so that whoever has no rows knows it, too.
+    pub(crate) fn of_objective(&self, loss: Loss) -> Self {
+        let loss = match loss {
+            Loss::Logistic => LossSpec::Logistic,
+            Loss::Squared => LossSpec::Squared,
+            Loss::Softmax { .. } => LossSpec::Softmax,
+        };
+        Self { loss: Some(loss), ..self.clone() }
+    }
+
+    /// What is true of every run of it whatever the rows are. Of an objective that only a file tells, the weakest.
+    pub(crate) fn terms(&self, step: f64) -> Result<Terms> {
+        const ANY: [Loss; 3] = [Loss::Logistic, Loss::Squared, Loss::Softmax { classes: 2 }];
+        let losses = match (self.loss, &self.data) {
+            (Some(LossSpec::Logistic), _) | (None, None) => &ANY[..1],
+            (Some(LossSpec::Squared), _) => &ANY[1..2],
+            (Some(LossSpec::Softmax), _) => &ANY[2..],
+            (None, Some(_)) => &ANY[..],
+        };
+        let mut terms =
+            Terms { known: losses.len() == 1, sensitivity: 0.0, nonexpansive: true, limits: self.limits()? };
+        for &loss in losses {
+            let model = Model { loss, width: 1, ridge: self.ridge };
+            terms.nonexpansive &= model.keeps_distances(self.clipping(), Some(LONGEST), step);
+            // What nothing bounds could not have been run.
+            if let Ok(moved) = model.sensitivity(self.clipping(), LONGEST)
+                && moved > terms.sensitivity
+            {
+                terms.sensitivity = moved;
+            }
+        }
+        Ok(terms)
+    }
+
+    /// What guarantees may assume, and what they then leave out: of rows that are drawn; of a folder, or of a file, which only its place tells apart.
+    fn limits(&self) -> Result<Vec<(Vec<String>, Vec<String>)>> {
+        let even = self.split()? == Split::Even;
+        let of_houses = |public: Option<&str>, origin: Origin| {
+            let all = public.into_iter().chain((!even).then_some(DEALT_BY_LABEL));
+            (all.map(str::to_owned).collect(), origin.not_covered())
+        };
+        Ok(match self.data {
+            None => vec![of_houses(None, Origin::Synthetic)],
+            Some(_) if even => vec![
+                of_houses(Some(houses::PUBLIC), Origin::Published),
+                (Vec::new(), Origin::Private.not_covered()),
+            ],
+            Some(_) => vec![of_houses(Some(houses::PUBLIC), Origin::Published)],
+        })
+    }
+
     fn split(&self) -> Result<Split> {
         read("split", &self.split, split)
     }
@@ -321,11 +394,6 @@ impl TaskSpec {
     }
 
     fn task(&self, name: String, shards: Shards, width: usize, test: Table, loss: Loss) -> Result<Task> {
-        let clip = match self.clipped {
-            Clipped::Example => Clip::Example(self.clip),
-            Clipped::User => Clip::User(self.clip),
-            Clipped::Nothing => Clip::None,
-        };
         let model = Model { loss, width, ridge: self.ridge };
         let batch = self.batch.map_or(Batch::All, Batch::Rows);
         let most = (0..shards.peers()).map(|peer| shards.shard(peer).labels.len()).max().unwrap_or(0);
@@ -333,9 +401,8 @@ impl TaskSpec {
             let remedy = format!("no peer holds more than {most} rows; give at most that");
             return Err(Error::parameter("batch", batch, remedy));
         }
-        // Rows of norm at most 1 and an intercept.
         let task = Task::new(name, shards, test, model, Clip::Example(1.0), batch)?;
-        Ok(task.within(SQRT_2)?.clipped(clip)?)
+        Ok(task.within(LONGEST)?.clipped(self.clipping())?)
     }
 
     /// What is publicly known of a file.

@@ -19,7 +19,8 @@ mod words;
 
 pub use course::kept_after;
 pub use listeners::{drawn, listeners};
-pub use past::{Revealed, Suspected, audit, reveal};
+pub(crate) use network::{Networked, Run};
+pub use past::{Revealed, Suspected, audit, audit_messages, reveal, reveal_messages};
 pub use survive::{End, Ran, Survived, survive};
 
 use serde::Serialize;

@@ -6,15 +6,21 @@
 use std::path::Path;
 use std::time::Duration;
 
+use sottovoce_audit::source::Share;
+use sottovoce_privacy::Adversary;
 use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_protocol::rumor::{Chance, Muting, RumorRules, Start};
+use sottovoce_report::text;
 use sottovoce_simulator::network::{Absence, Faults, Latency, Network};
 use sottovoce_simulator::rumor::{Among, Curious, Dice, RumorOutcome, RumorRun};
+use sottovoce_views::door::{self, Told, ToldOn};
 use sottovoce_views::parallel;
-use sottovoce_views::rumor::{Course, MOST_HONEST, OnGraph, Question, Rumor};
+use sottovoce_views::rumor::{Course, MOST_HONEST, NOT_COVERED, ON_GRAPHS, Proven, Rumor};
 
 use super::listeners::listeners;
 use crate::experiment::{self, Clocks, Place};
+use crate::names::Names;
+use crate::terms::Stated;
 use crate::{Error, Result, require};
 
 /// Most peers: beyond, messages one by one take long.
@@ -33,15 +39,15 @@ const MOST_ROUNDS: f64 = 1e7;
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// What is run.
-pub(super) struct Networked {
-    pub(super) place: Option<Place>,
-    pub(super) peers: usize,
-    pub(super) curious: Curious,
-    pub(super) muting: f64,
+pub(crate) struct Networked {
+    pub(crate) place: Option<Place>,
+    pub(crate) peers: usize,
+    pub(crate) curious: Curious,
+    pub(crate) muting: f64,
     pub(super) clocks: Clocks,
     pub(super) drop: f64,
     pub(super) churn: f64,
-    pub(super) acknowledge: bool,
+    pub(crate) acknowledge: bool,
     pub(super) seeds: usize,
     pub(super) seed: u64,
     deadline: f64,
@@ -53,19 +59,32 @@ pub(super) struct Promise {
     pub(super) delta: f64,
     /// By which theorem, or why there is none.
     pub(super) by: String,
+    /// Whatever was heard, nobody is the source with a larger probability, if all were equally likely before; 1 where that is not proven.
+    pub(super) posterior: f64,
+}
+
+impl From<Proven> for Promise {
+    fn from(proven: Proven) -> Self {
+        let posterior = proven.posterior.unwrap_or(1.0);
+        Self { delta: proven.at_zero, by: proven.by.to_owned(), posterior }
+    }
 }
 
 /// One run.
-pub(super) struct Run {
-    pub(super) seed: u64,
+pub(crate) struct Run {
+    pub(crate) seed: u64,
     pub(super) source: usize,
-    pub(super) outcome: RumorOutcome,
+    pub(crate) outcome: RumorOutcome,
 }
 
 impl Networked {
     /// Checks and reads all that is asked for.
     pub(super) fn new(asked: &experiment::Rumor, folder: &Path, seed: u64) -> Result<Self> {
-        let place = asked.place(folder)?;
+        Self::on(asked, asked.place(folder)?, seed)
+    }
+
+    /// The same where the graph is known, if there is one.
+    pub(crate) fn on(asked: &experiment::Rumor, place: Option<Place>, seed: u64) -> Result<Self> {
         let graph = place.as_ref().map(|place| &place.graph);
         let peers = graph.map_or(asked.peers, sottovoce_topology::Graph::nodes);
         require(
@@ -101,7 +120,7 @@ impl Networked {
     }
 
     /// Who can tell whom.
-    pub(super) fn among(&self) -> Among<'_> {
+    pub(crate) fn among(&self) -> Among<'_> {
         self.place.as_ref().map_or(Among::Everyone(self.peers), |place| Among::Graph(&place.graph))
     }
 
@@ -112,8 +131,17 @@ impl Networked {
     }
 
     fn run(&self, seed: u64) -> Result<Run> {
+        let source = self.source(seed);
+        Ok(Run { seed, source, outcome: self.spread(source, &self.curious, seed)? })
+    }
+
+    /// Who begins under a seed: any honest peer.
+    pub(crate) fn source(&self, seed: u64) -> usize {
         let honest = self.curious.honest();
-        let source = honest[Dice::new(seed, 3, 0).below(honest.len())];
+        honest[Dice::new(seed, 3, 0).below(honest.len())]
+    }
+
+    fn spread(&self, source: usize, curious: &Curious, seed: u64) -> Result<RumorOutcome> {
         let run = RumorRun {
             among: self.among(),
             rules: RumorRules {
@@ -131,7 +159,7 @@ impl Networked {
             },
             faults: self.faults(seed),
             rumors: vec![(source, Vec::new())],
-            curious: Some(&self.curious),
+            curious: Some(curious),
             period: PERIOD,
             deadline: PERIOD.mul_f64(self.deadline),
             seed,
@@ -143,7 +171,32 @@ impl Networked {
                 violation.message
             )));
         }
-        Ok(Run { seed, source, outcome })
+        Ok(outcome)
+    }
+
+    /// How often the first suspect that listeners hear is the source, which is any of the suspects; where none is heard they guess.
+    pub(super) fn found(
+        &self,
+        listeners: &Curious,
+        suspects: &[usize],
+        runs: u64,
+        seed: u64,
+        done: impl Fn() + Sync,
+    ) -> Result<Share> {
+        let most = MOST_SEEDS as u64;
+        let remedy = format!("each run goes by messages; give a number from 1 to {most}");
+        require((1..=most).contains(&runs), "runs", runs, remedy)?;
+        let one = |run: usize| -> Result<u64> {
+            let seed = Seed(seed).part(run as u64).0;
+            let mut dice = Dice::new(seed, 4, 0);
+            let source = suspects[dice.below(suspects.len())];
+            let seen = self.spread(source, listeners, seed)?.seen.remove(&0).unwrap_or_default();
+            let heard = seen.iter().map(|seen| seen.sender as usize).find(|peer| suspects.contains(peer));
+            let named = heard.unwrap_or_else(|| suspects[dice.below(suspects.len())]);
+            Ok(u64::from(named == source))
+        };
+        let hits = parallel::map(runs as usize, one, |_| done()).into_iter().sum::<Result<u64>>()?;
+        Ok(Share { hits, runs })
     }
 
     /// Who is away when: there for a while, then away for ten rounds on average, both without memory.
@@ -169,9 +222,11 @@ impl Networked {
         Faults { departures, ..Faults::default() }
     }
 
-    /// What is proven about the source: against curious peers who know their own tellings, without a clock.
-    pub(super) fn promise(&self) -> Result<Promise> {
-        let none = |why: &str| Ok(Promise { delta: 1.0, by: format!("nothing is proven: {why}") });
+    /// What is proven about the source: against these peers, who know their own tellings, without a clock.
+    pub(super) fn promise(&self, listeners: &Curious) -> Result<Promise> {
+        let none =
+            |why: &str| Ok(Promise { delta: 1.0, by: format!("nothing is proven: {why}"), posterior: 1.0 });
+        let adversary = Adversary::Coalition(listeners.members());
         let rounds = self.clocks == Clocks::Rounds;
         match &self.place {
             _ if self.churn > 0.0 => none("what peers lose who are away depends on who they are"),
@@ -179,22 +234,50 @@ impl Networked {
                 none("lost answers make tellers repeat what was heard, and that can be seen")
             }
             Some(place) => {
-                if self.curious.honest().len() > MOST_HONEST {
+                if listeners.honest().len() > MOST_HONEST {
                     return none("the graph is too large for its chain of active sets");
                 }
-                let rumor = OnGraph::new(&place.graph, &self.curious.members(), self.muting, self.drop)?;
-                match rumor.hidden(&Question { rounds, ..Question::default() }) {
-                    Ok(hidden) => Ok(Promise { delta: hidden.at_most, by: hidden.by.to_owned() }),
+                let told = ToldOn { graph: &place.graph, muting: self.muting, drop: self.drop, rounds };
+                match door::account(&told, &adversary) {
+                    Ok(account) => Ok(account.leakage.0.into()),
                     Err(_) => none("the graph has too many edges for its chain of active sets"),
                 }
             }
             None => {
                 let course = Course { rounds, timed: false, lossy: self.drop > 0.0 };
-                let proven =
-                    Rumor::new(self.peers, self.curious.count(), self.muting)?.proven(0.0, course)?;
-                Ok(Promise { delta: proven.at_zero, by: proven.by.to_owned() })
+                let told = Told { peers: self.peers, muting: self.muting, course };
+                Ok(door::account(&told, &adversary)?.leakage.into())
             }
         }
+    }
+
+    /// What the peers are called.
+    pub(crate) fn names(&self) -> Names {
+        self.place.as_ref().map(|place| Names::of_graph(&place.graph)).unwrap_or_default()
+    }
+
+    /// What no promise speaks of.
+    pub(super) fn not_covered(&self) -> Vec<String> {
+        match self.place {
+            Some(_) => ON_GRAPHS.map(str::to_owned).to_vec(),
+            None => NOT_COVERED.map(str::to_owned).to_vec(),
+        }
+    }
+
+    /// A promise in words, and as numbers.
+    pub(super) fn stated(&self, listeners: &Curious, promise: &Promise) -> (String, Stated) {
+        let about = match self.clocks {
+            Clocks::Rounds => "tellings in rounds",
+            Clocks::Poisson => "tellings one at a time, by Poisson clocks",
+        };
+        let statement = format!(
+            "epsilon = 0 at delta <= {} against {} curious peers who log who tells them and whom they tell, without a clock, for the source; {}",
+            text::up(promise.delta, 4),
+            listeners.count(),
+            promise.by
+        );
+        let stated = Stated::of_source(about, 0.0, promise.delta);
+        (statement, Stated { not_covered: self.not_covered(), ..stated })
     }
 }
 

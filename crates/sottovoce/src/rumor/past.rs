@@ -3,13 +3,15 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_report::rumor::Suspicion;
 use sottovoce_report::text;
-use sottovoce_simulator::rumor::Rules;
-use sottovoce_views::rumor::Rumor;
+use sottovoce_simulator::rumor::{Curious, Rules};
+use sottovoce_views::rumor::{Rumor, attack_success};
 
-use super::{Example, posterior, within, words};
+use super::{CONFIDENCE, Example, posterior, within, words};
 use crate::Result;
+use crate::names::Names;
 use crate::terms::Stated;
 use crate::transcript;
 
@@ -27,8 +29,9 @@ pub struct Revealed {
     pub observers: Vec<usize>,
     /// Probability of staying active after a telling.
     pub muting: f64,
-    /// Rounds until everyone knew.
-    pub rounds: usize,
+    /// Rounds until everyone knew; none where peers have clocks of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<usize>,
     /// Tellings that reached one who listens from one who does not.
     pub heard: usize,
     /// Guarantees in words.
@@ -55,7 +58,7 @@ pub struct Suspected {
     pub suspect: Option<usize>,
     /// Whether they are right, this time.
     pub right: bool,
-    /// Whatever they heard, nobody is the source with a larger probability, if all were equally likely before.
+    /// Whatever they heard, nobody is the source with a larger probability, if all were equally likely before; 1 where that is not proven.
     pub posterior: f64,
     /// Whom a wire-tapper suspects, who sees every telling: the source.
     pub wire_tapper: Option<usize>,
@@ -65,6 +68,9 @@ pub struct Suspected {
     pub within_bounds: bool,
     /// What was promised.
     pub guarantees: Vec<Stated>,
+    /// What peers are called.
+    #[serde(skip_serializing_if = "Names::are_numbers")]
+    pub names: Names,
 }
 
 fn example(file: &transcript::Rumor, observers: &[usize], seed: u64) -> Result<Example> {
@@ -81,16 +87,12 @@ pub fn reveal(file: &transcript::Rumor, observers: &[usize]) -> Result<Revealed>
     let stated = example.stated(&account)?;
     let heard = file.tellings.heard(&example.curious).count();
     Ok(Revealed {
-        headline: format!(
-            "{} listeners heard of {heard} tellings, and tell two sources apart with delta {} at most; a wire-tapper knows who began",
-            example.curious.count(),
-            text::up(stated.delta, 3)
-        ),
+        headline: heard_of(heard, &example.curious, stated.delta),
         peers: file.peers,
         curious: example.curious.count(),
         observers: observers.to_vec(),
         muting: file.muting,
-        rounds: file.tellings.rounds.len(),
+        rounds: Some(file.tellings.rounds.len()),
         heard,
         statements: words::guarantees(&account, &example.rumor).1,
         guarantees: vec![stated],
@@ -103,32 +105,113 @@ pub fn audit(file: &transcript::Rumor, observers: &[usize], runs: u64, seed: u64
     let example = example(file, observers, seed)?;
     let suspicions = example.attack(runs, &|| ())?;
     let (source, suspect) = (file.tellings.first(), file.tellings.heard(&example.curious).next());
-    let right = suspect.is_some() && suspect == source;
-    let who = suspect.map_or_else(|| "nobody".to_owned(), |peer| format!("peer {peer}"));
     let account = example.rumor.account(0.0, 1)?;
-    Ok(Suspected {
-        headline: format!(
-            "{} listeners suspect {who}, and are {} this time; a wire-tapper knows it",
-            example.curious.count(),
-            if right { "right" } else { "wrong" }
-        ),
+    let promised = (posterior(&example.rumor), example.stated(&account)?);
+    Ok(Suspected::new(&example.curious, (source, suspect), suspicions, promised, Names::default()))
+}
+
+/// What a run by messages revealed to those who listened, or to others.
+pub fn reveal_messages(file: &transcript::Messages, observers: &[String]) -> Result<Revealed> {
+    file.require_kept()?;
+    let (net, others) = (file.network()?, file.numbers(observers)?);
+    let listeners = file.listeners(&net, &others)?;
+    let promise = net.promise(&listeners)?;
+    let (statement, stated) = net.stated(&listeners, &promise);
+    let heard = file.heard(&listeners).count();
+    Ok(Revealed {
+        headline: heard_of(heard, &listeners, promise.delta),
         peers: file.peers,
-        curious: example.curious.count(),
-        source,
-        suspect,
-        right,
-        posterior: posterior(&example.rumor),
-        wire_tapper: source,
-        within_bounds: within(&suspicions),
-        suspicions,
-        guarantees: vec![example.stated(&account)?],
+        curious: listeners.count(),
+        observers: others,
+        muting: net.muting,
+        rounds: None,
+        heard,
+        statements: vec![statement],
+        guarantees: vec![stated],
+        not_covered: net.not_covered(),
     })
+}
+
+/// Whom those who listened would suspect after a run by messages; and how often such a suspicion is right, in `runs` others by messages.
+pub fn audit_messages(
+    file: &transcript::Messages,
+    observers: &[String],
+    (runs, seed): (u64, u64),
+    done: impl Fn() + Sync,
+) -> Result<Suspected> {
+    let net = file.network()?;
+    let listeners = file.listeners(&net, &file.numbers(observers)?)?;
+    let (promise, honest) = (net.promise(&listeners)?, listeners.honest());
+    let numbers: Vec<usize> =
+        [2].into_iter().filter(|few| 2 * few <= honest.len()).chain([honest.len()]).collect();
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / numbers.len() as f64;
+    let one = |(part, &suspects): (u64, &usize)| -> Result<Suspicion> {
+        let found = net.found(&listeners, &honest[..suspects], runs, Seed(seed).part(1 + part).0, &done)?;
+        let (low, high) = found.interval(confidence);
+        let all = suspects == honest.len();
+        Ok(Suspicion {
+            suspects,
+            found: found.estimate(),
+            low,
+            high,
+            bound: attack_success(suspects, promise.delta),
+            uncertainty: all.then_some(promise.posterior),
+        })
+    };
+    let suspicions = (0..).zip(&numbers).map(one).collect::<Result<Vec<_>>>()?;
+    let who = (file.source(), file.heard(&listeners).next());
+    let promised = (promise.posterior, net.stated(&listeners, &promise).1);
+    Ok(Suspected::new(&listeners, who, suspicions, promised, net.names()))
+}
+
+/// What was heard and what it tells, in a sentence.
+fn heard_of(heard: usize, listeners: &Curious, delta: f64) -> String {
+    let told = match delta < 1.0 {
+        true => format!("tell two sources apart with delta {} at most", text::up(delta, 3)),
+        false => "how well they tell two sources apart nothing proven limits".to_owned(),
+    };
+    format!(
+        "{} listeners heard of {heard} tellings, and {told}; a wire-tapper knows who began",
+        listeners.count()
+    )
+}
+
+impl Suspected {
+    fn new(
+        listeners: &Curious,
+        (source, suspect): (Option<usize>, Option<usize>),
+        suspicions: Vec<Suspicion>,
+        (posterior, stated): (f64, Stated),
+        names: Names,
+    ) -> Self {
+        let right = suspect.is_some() && suspect == source;
+        let who = suspect.map_or_else(|| "nobody".to_owned(), |peer| names.peers(&[peer]));
+        Self {
+            headline: format!(
+                "{} listeners suspect {who}, and are {} this time; a wire-tapper knows it",
+                listeners.count(),
+                if right { "right" } else { "wrong" }
+            ),
+            peers: listeners.peers(),
+            curious: listeners.count(),
+            source,
+            suspect,
+            right,
+            posterior,
+            wire_tapper: source,
+            within_bounds: within(&suspicions),
+            suspicions,
+            guarantees: vec![stated],
+            names,
+        }
+    }
 }
 
 impl fmt::Display for Revealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline)?;
-        writeln!(f, "  {} peers, {} rounds, muting parameter {}\n", self.peers, self.rounds, self.muting)?;
+        let rounds = self.rounds.map_or_else(String::new, |rounds| format!(", {rounds} rounds"));
+        writeln!(f, "  {} peers{rounds}, muting parameter {}\n", self.peers, self.muting)?;
         writeln!(f, "What is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         writeln!(f, "\n  not covered:")?;
@@ -139,7 +222,8 @@ impl fmt::Display for Revealed {
 impl fmt::Display for Suspected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline)?;
-        let number = |peer: Option<usize>| peer.map_or_else(|| "nobody".to_owned(), |peer| peer.to_string());
+        let number =
+            |peer: Option<usize>| peer.map_or_else(|| "nobody".to_owned(), |peer| self.names.of(peer));
         writeln!(f, "  the source                     {}", number(self.source))?;
         writeln!(f, "  the listeners suspect          {}", number(self.suspect))?;
         writeln!(f, "  they are right with probability {} at most", text::up(self.posterior, 3))?;

@@ -8,14 +8,13 @@ use sottovoce_audit::source::Share;
 use sottovoce_report::rumor::{Frame, Moment, State, Survival};
 use sottovoce_report::{GuaranteeLine, Provenance, RumorReport, text};
 use sottovoce_simulator::rumor::Dice;
-use sottovoce_views::rumor::{NOT_COVERED, ON_GRAPHS, survival, survival_at_most};
+use sottovoce_views::rumor::{survival, survival_at_most};
 
 use super::course::{dots, kept_after, thinned};
 use super::network::{Networked, Promise, Run};
-use crate::experiment::{self, Clocks};
-use crate::names::Names;
+use crate::experiment::{self, Clocks, Experiment};
 use crate::terms::Stated;
-use crate::{Error, Result};
+use crate::{Error, Result, transcript};
 
 /// Confidence of the interval.
 const CONFIDENCE: f64 = 0.99;
@@ -112,6 +111,9 @@ pub struct Survived {
     pub guarantees: Vec<Stated>,
     /// What is not promised.
     pub not_covered: Vec<String>,
+    /// What happened in the first run.
+    #[serde(skip)]
+    pub transcript: Option<transcript::Messages>,
     /// Everything the report shows.
     #[serde(skip)]
     pub report: RumorReport,
@@ -128,9 +130,12 @@ pub fn survive(
     done: impl Fn() + Sync,
 ) -> Result<Survived> {
     let net = Networked::new(asked, folder, seed)?;
-    let promise = net.promise()?;
+    let promise = net.promise(&net.curious)?;
     let runs = net.runs(done)?;
-    Survived::new(&net, &promise, &runs)
+    let mut found = Survived::new(&net, &promise, &runs)?;
+    let whole = Experiment::Rumor(experiment::Rumor { seed: Some(seed), ..asked.clone() });
+    found.transcript = Some(transcript::Messages::new(&whole, &net, &runs[0])?);
+    Ok(found)
 }
 
 impl Run {
@@ -159,19 +164,10 @@ impl Survived {
         let everyone = count(End::Everyone);
         let share = Share { hits: everyone as u64, runs: each.len() as u64 };
         let (low, high) = share.interval(CONFIDENCE);
-        let names = net.place.as_ref().map(|place| Names::of_graph(&place.graph)).unwrap_or_default();
+        let names = net.names();
         let curious_peers = net.curious.members();
         let lost = !net.acknowledge;
-        let not_covered: Vec<String> = match net.place {
-            Some(_) => ON_GRAPHS.map(str::to_owned).to_vec(),
-            None => NOT_COVERED.map(str::to_owned).to_vec(),
-        };
-        let about = match net.clocks {
-            Clocks::Rounds => "tellings in rounds",
-            Clocks::Poisson => "tellings one at a time, by Poisson clocks",
-        };
-        let stated =
-            Stated { not_covered: not_covered.clone(), ..Stated::of_source(about, 0.0, promise.delta) };
+        let (statement, stated) = net.stated(&net.curious, promise);
         let mut found = Self {
             headline: String::new(),
             peers: net.peers,
@@ -197,14 +193,10 @@ impl Survived {
             mean_rounds: mean(&|ran| ran.rounds, &whole),
             mean_messages: mean(&|ran| ran.sent as f64, &all).unwrap_or(0.0),
             each,
-            statement: format!(
-                "epsilon = 0 at delta <= {} against {} curious peers who log who tells them and whom they tell, without a clock, for the source; {}",
-                text::up(promise.delta, 4),
-                net.curious.count(),
-                promise.by
-            ),
+            statement,
             guarantees: vec![stated],
-            not_covered,
+            not_covered: net.not_covered(),
+            transcript: None,
             report: RumorReport::default(),
             notes: net
                 .place

@@ -1,8 +1,5 @@
 //! The transcript of an averaging run as a file: all that is public of the run, and what happened, without any value.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Law;
 use sottovoce_protocol::averaging::{Coupling, Note, Plan};
@@ -12,10 +9,12 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
 use sottovoce_views::door::{Overheard, Past, Setting};
 use sottovoce_views::exact::Results;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
 use crate::averaging::Public;
-use crate::experiment::{self, Experiment, Method};
+use crate::experiment::{self, Experiment, Place};
+use crate::plan::Distances;
 use crate::{Result, require};
 
 /// A run, as a file has it.
@@ -40,6 +39,9 @@ pub struct Averaging {
     sensitivity: f64,
     delta: f64,
     observers: Vec<usize>,
+    /// Public distances by which bounds fall, where hops do not tell them.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    distances: Option<Distances>,
     transcript: AveragingTranscript,
 }
 
@@ -128,7 +130,7 @@ impl Averaging {
         public: &Public,
         transcript: AveragingTranscript,
     ) -> Result<Self> {
-        let Public { graph, setting, sigma, sensitivity, delta, observers, falling: _ } = public;
+        let Public { graph, setting, sigma, sensitivity, delta, observers, falling } = public;
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -144,6 +146,10 @@ impl Averaging {
             sensitivity: *sensitivity,
             delta: *delta,
             observers: observers.clone(),
+            distances: falling
+                .as_ref()
+                .map(|falling| falling.distances().clone())
+                .filter(|distances| *distances != Distances::Hops),
             transcript,
         })
     }
@@ -245,37 +251,46 @@ impl Averaging {
         let observers = experiment.adversary.peers(Some(graph), self.peers)?;
         // Of one coordinate; of more it is larger, and how many there are only the values tell.
         let least = experiment.values.sensitivity(1);
-        // Distances of a table are not here: then the noise cannot be computed anew, and is taken as it stands.
         let target = &experiment.target;
-        let sigma = match target.by_distance.falling(Path::new("."), graph, target.delta) {
+        let falling = target.by_distance.again(self.distances.as_ref(), self.peers, target.delta);
+        let sigma = match &falling {
             Ok(falling) => experiment.sigma(setting, self.sensitivity, falling.as_ref(), |_| ())?,
             Err(_) => self.sigma,
         };
-        let rounds = match (&self.scheme, experiment.protocol.steps) {
-            (
-                Mixes::Gossip { rounds, .. } | Mixes::Sequence { rounds, .. } | Mixes::Pairs { rounds, .. },
-                Some(steps),
-            ) => *rounds == steps,
-            _ => true,
-        };
-        let butterfly = matches!(self.scheme, Mixes::Butterfly { .. });
-        let accelerated = matches!(self.scheme, Mixes::Gossip { accelerated: true, .. });
-        let coupled = matches!(self.scheme, Mixes::Coupled { .. });
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
             ("results", experiment.adversary.results == self.results),
-            ("acceleration", (experiment.protocol.method == Method::Accelerated) == accelerated),
-            ("protocol", (experiment.protocol.method == Method::Butterfly) == butterfly),
-            ("number of rounds", rounds),
+            ("plan", self.is_planned(experiment, graph)),
+            ("distances", falling.is_ok()),
             ("observers", observers == self.observers),
             ("sigma", sigma == self.sigma),
-            ("second value", (experiment.protocol.method == Method::AcceleratedRandomised) == coupled),
             ("sensitivity", experiment.noise.sensitivity.is_none_or(|given| given == self.sensitivity)),
             ("range of values", self.sensitivity >= least),
             ("delta", experiment.target.delta == self.delta),
         ];
         let others = same.iter().filter(|(_, same)| !same);
         Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+    }
+
+    /// Whether peers mixed as the experiment says: on this graph, with this seed. Of a schedule, whose file is not here, only the number of rounds is known.
+    fn is_planned(&self, experiment: &experiment::Averaging, graph: &Graph) -> bool {
+        if experiment.graph.schedule.is_some() {
+            let steps = experiment.protocol.steps;
+            return match &self.scheme {
+                Mixes::Sequence { rounds, .. } | Mixes::Pairs { rounds, .. } => {
+                    steps.is_none_or(|steps| steps == *rounds)
+                }
+                _ => false,
+            };
+        }
+        let place = Place {
+            graph: graph.clone(),
+            schedule: None,
+            sha256: None,
+            notes: Vec::new(),
+            name: String::new(),
+        };
+        experiment.setting(&place, self.seed).is_ok_and(|setting| Mixes::of(&setting.scheme) == self.scheme)
     }
 
     /// Peers who went on although they had not heard everyone, and do not say so: what they said then is not what was planned.

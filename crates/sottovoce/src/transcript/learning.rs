@@ -8,8 +8,8 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
 use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
-use crate::experiment::Experiment;
 use crate::experiment::graph::peer;
+use crate::experiment::{self, Experiment};
 use crate::learning::losses::Question;
 use crate::learning::{Run, Transcript};
 use crate::names::Names;
@@ -103,6 +103,14 @@ impl Learning {
     /// A run of an experiment.
     pub fn new(experiment: &Experiment, run: &Run, delta: f64) -> Result<Self> {
         let transcript = run.transcript();
+        // What only the rows told is written down: whoever judges the run has none.
+        let experiment = match experiment {
+            Experiment::Learning(learning) => Experiment::Learning(Box::new(experiment::Learning {
+                task: learning.task.of_objective(run.loss()),
+                ..(**learning).clone()
+            })),
+            other => other.clone(),
+        };
         let mut graphs: Vec<Matrix> = run.mixings().iter().map(Matrix::of).collect();
         let graph = if graphs.len() == 1 { graphs.pop() } else { None };
         Ok(Self {
@@ -140,7 +148,10 @@ impl Learning {
         let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no learning".to_owned()]);
         };
-        let Transcript { settings, peers, nonexpansive, steps, sensitivity, .. } = &self.transcript;
+        let Transcript {
+            settings, peers, nonexpansive, steps, sensitivity, assumptions, not_covered, ..
+        } = &self.transcript;
+        let terms = experiment.task.terms(settings.step)?;
         let choice = experiment.choice()?;
         // A step size that was computed from the rows cannot be computed without them.
         let mut agreed = choice.settings_with(mixings, self.seed, |_, _| Ok(settings.step))?;
@@ -174,8 +185,16 @@ impl Learning {
             ("final model", agreed.weighted == settings.weighted),
             ("sequence of graphs", public.is_none_or(|public| public == mixings)),
             ("number of steps", last.is_none_or(|last| *steps <= last)),
-            // A clipped gradient moves by twice the bound at most, whoever's rows it is of.
-            ("sensitivity", *sensitivity == 2.0 * experiment.task.clip),
+            // It follows from the clipping and the objective, whoever's rows it is of.
+            (
+                "sensitivity",
+                *sensitivity == terms.sensitivity || !terms.known && *sensitivity > terms.sensitivity,
+            ),
+            ("claim that steps keep distances", !terms.known || *nonexpansive == terms.nonexpansive),
+            (
+                "list of assumptions and limits",
+                terms.limits.iter().any(|(given, left_out)| given == assumptions && left_out == not_covered),
+            ),
             // Without a budget nothing ends a run early.
             ("end", settings.budget.is_some() || last.is_some() || network.is_some() || *steps == whole),
             ("network", network == settings.network),
@@ -184,6 +203,15 @@ impl Learning {
         ];
         let others = same.iter().filter(|(_, same)| !same);
         Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+    }
+
+    /// The run as it is judged. Where the experiment does not say whether steps keep distances, they are taken not to.
+    fn judged(&self) -> Result<Transcript> {
+        let mut run = self.transcript.clone();
+        if let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? {
+            run.nonexpansive &= experiment.task.terms(run.settings.step)?.nonexpansive;
+        }
+        Ok(run)
     }
 
     fn spent(&self) -> Result<Option<f64>> {
@@ -201,14 +229,14 @@ impl Learning {
         }
         let delta = delta.unwrap_or(self.delta);
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
-        let (mixings, run) = (self.mixings()?, &self.transcript);
+        let (mixings, run) = (self.mixings()?, self.judged()?);
         let observers = self.numbers(observers)?;
         let all = run.guarantees(&mixings, delta)?;
         let names = Names::new(self.names.as_deref());
         let mut statements = all.iter().map(|one| names.state(one, delta)).collect::<Result<Vec<_>, _>>()?;
         let mut guarantees = self.stated(&all, delta)?;
         if !observers.is_empty() && !all.is_empty() {
-            let (worst, found) = run.towards(&mixings, &observers)?;
+            let (worst, found) = run.towards(&mixings, &observers, delta)?;
             let about = format!("the worst off (peer {})", self.name(worst));
             statements.push(format!("{about}: {}", names.state(&found, delta)?));
             guarantees.push(Stated::new(about, &found, delta)?);
@@ -249,13 +277,13 @@ impl Learning {
             observers,
             statements,
             guarantees,
-            not_covered: run.not_covered.clone(),
+            not_covered: run.not_covered,
         })
     }
 
     /// Replays the releases through the filter, and compares with what the run says it spent.
     pub fn audit(&self) -> Result<Spent> {
-        let run = &self.transcript;
+        let run = self.judged()?;
         let spent = self.spent()?;
         let agrees = spent == self.spent;
         let releases = run.releases.iter().map(|released| released.count).sum();

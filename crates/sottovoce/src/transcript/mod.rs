@@ -6,14 +6,16 @@
 //! ```
 //!
 //! It names no file that is needed: whoever has it can judge the run, wherever the graph, the values and the rows are. One file for each kind of
-//! experiment: `averaging` (and `walk`, where tokens average), `learning`, `personalized`, `rumor`.
+//! experiment: `averaging` (and `walk`, where tokens average), `learning`, `personalized`, `rumor`, and `messages` for a rumour by messages.
 
 mod averaging;
 mod learning;
+mod messages;
 mod personalized;
 mod rumor;
 mod walk;
 
+use std::fmt;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -23,6 +25,7 @@ use sottovoce_topology::mixing::Mixing;
 
 pub use averaging::Averaging;
 pub use learning::{Learning, Revealed as LearningRevealed, Spent};
+pub use messages::Messages;
 pub use personalized::{Personalized, Revealed as PersonalizedRevealed};
 pub use rumor::{Rumor, Tellings};
 pub use walk::Walk;
@@ -46,8 +49,44 @@ pub enum File {
     Learning(Box<Learning>),
     /// Personalised models.
     Personalized(Box<Personalized>),
-    /// A rumour.
+    /// A rumour among peers who can all reach each other, where nothing is lost.
     Rumor(Box<Rumor>),
+    /// A rumour by messages.
+    Messages(Box<Messages>),
+}
+
+/// What fell when peers did not do what was agreed: the account of the run is void.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Void {
+    /// In a sentence.
+    pub headline: String,
+    /// Whether the account stands: it does not.
+    pub stands: bool,
+    /// What is claimed by whoever shows the transcript.
+    pub claimed: &'static str,
+    /// What was found instead, each in a sentence.
+    pub found: Vec<String>,
+}
+
+impl Void {
+    /// Where these things are not as agreed; none where everything is.
+    pub fn of(problems: &[String]) -> Option<Self> {
+        let first = problems.first()?;
+        Some(Self {
+            headline: format!("Peers did not do what was agreed: {first}"),
+            stands: false,
+            claimed: "this run is one of its experiment: every message follows a release with the noise that was agreed on, and goes where the plan lets it go",
+            found: problems.to_vec(),
+        })
+    }
+}
+
+impl fmt::Display for Void {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n\n  claimed: {}\n  found:", self.headline, self.claimed)?;
+        self.found.iter().try_for_each(|problem| writeln!(f, "  * {problem}"))
+    }
 }
 
 /// What every file begins with.
@@ -81,6 +120,9 @@ impl File {
             }
             Experiment::Learning(_) => Self::Learning(whole(&text).map_err(unknown)?),
             Experiment::Personalized(_) => Self::Personalized(whole(&text).map_err(unknown)?),
+            Experiment::Rumor(asked) if asked.is_networked() => {
+                Self::Messages(whole(&text).map_err(unknown)?)
+            }
             Experiment::Rumor(_) => Self::Rumor(whole(&text).map_err(unknown)?),
             Experiment::Paper(paper) => {
                 return Err(Error::parameter("experiment", paper.figure, "a figure has no transcript"));

@@ -15,6 +15,7 @@ use super::{
     Currency, DescentLoss, adversary, check_iterations, check_rounds, gram, local, same_size, standing,
 };
 use crate::error::check_observers;
+use crate::exact::gossip::Hidden;
 use crate::{Error, Result};
 
 /// Independent messages that are solved for at once, at most: 2 GiB.
@@ -62,18 +63,15 @@ pub fn accelerated(
             return Err(Error::parameter("gamma", gamma, "give a weight from 1 (plain gossip) to 2"));
         }
     }
+    // Each peer that is heard adds noise of its own in every iteration: so many messages are independent at least.
+    let heard = gossips.iter().map(|(mixing, _)| Hidden::new(mixing, &observers).heard().len());
+    check_rank(heard.min().unwrap_or(0).saturating_mul(iterations), iterations)?; // whole numbers
     let gossips: Vec<Gossip> = gossips.iter().map(|&(mixing, gamma)| Gossip { mixing, gamma }).collect();
     let Some(spaces) = Spaces::new(&gossips, &observers, rounds, iterations) else {
         return Ok(local(&observers, nodes, iterations));
     };
     let rank = gram::rank(&spaces);
-    if rank > LARGEST {
-        let remedy = format!(
-            "that makes {rank} independent messages, and at most {LARGEST} can be solved for; take fewer \
-             iterations, or account for the wire-tapper"
-        );
-        return Err(Error::parameter("iterations", iterations, remedy));
-    }
+    check_rank(rank, iterations)?;
     Ok(DescentLoss {
         adversary: adversary(&observers),
         iterations,
@@ -82,4 +80,15 @@ pub fn accelerated(
         standing: standing(iterations),
         currency: Currency::Gaussian,
     })
+}
+
+fn check_rank(rank: usize, iterations: usize) -> Result<()> {
+    if rank <= LARGEST {
+        return Ok(());
+    }
+    let remedy = format!(
+        "that makes {rank} independent messages, and at most {LARGEST} can be solved for; take fewer (towards someone \
+         who sees every message the loss is their number)"
+    );
+    Err(Error::parameter("iterations", iterations, remedy))
 }

@@ -118,7 +118,7 @@ pub fn wire_tapper(nodes: usize, iterations: usize) -> Result<DescentLoss> {
         adversary: Adversary::WireTapper,
         iterations,
         losses: vec![iterations as f64; nodes],
-        rank: Some(nodes * iterations),
+        rank: Some(nodes.saturating_mul(iterations)),
         standing: Standing::Proven,
         currency: Currency::Gaussian,
     })

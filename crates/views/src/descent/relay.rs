@@ -46,7 +46,7 @@ pub fn loss(
     mixing.check()?;
     let observers = check_observers(observers, mixing.nodes())?;
     let hidden = Hidden::new(mixing, &observers);
-    let messages = hidden.heard().len() * rounds * iterations;
+    let messages = hidden.heard().len().saturating_mul(rounds).saturating_mul(iterations);
     if messages > LARGEST {
         let remedy =
             format!("that makes {messages} messages, and at most {LARGEST} can be solved for; take fewer");

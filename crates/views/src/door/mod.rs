@@ -5,7 +5,7 @@
 //! Past (an averaging as it happened) ────────────────┤
 //! Learning (gossip, butterfly, walk, public) ────────┼─► account(run, adversary) ─► Account: losses, guarantees
 //! Models (personalised: everybody's releases) ────────┤
-//! Told (a rumour) ───────────────────────────────────┘
+//! Told, ToldOn (a rumour, among all or on a graph) ──┘
 //! ```
 //!
 //! Everyone who wants to know asks here: commands, planners, pages, attacks, and whoever reads a transcript. Which accountant fits is decided in one
@@ -21,7 +21,7 @@ mod setting;
 pub use learning::Learning;
 pub use past::{Past, Source};
 pub use personal::{Models, Released};
-pub use rumor::Told;
+pub use rumor::{ProvenOn, Told, ToldOn};
 pub use setting::Setting;
 
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};

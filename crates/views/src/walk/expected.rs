@@ -20,6 +20,12 @@ use super::trajectory::Trajectory;
 use crate::error::{Error, check_observers, check_steps};
 use crate::{Result, parallel};
 
+/// Visits of all simulated paths together, at most: minutes.
+const MOST_VISITS: usize = 10_000_000_000;
+
+/// Most tokens of a walk.
+const MOST_TOKENS: usize = 100_000;
+
 /// Where a token begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
@@ -89,6 +95,14 @@ impl<'a> ExpectedSetup<'a> {
         let coalition = check_observers(coalition, self.mixing.nodes())?;
         self.check()?;
         sampling.check()?;
+        let each = self.burn_in.saturating_add(self.steps).saturating_mul(self.tokens);
+        if each.saturating_mul(sampling.samples) > MOST_VISITS {
+            let remedy = format!(
+                "{} simulated paths of so many make more than {MOST_VISITS} visits in all; give fewer steps, tokens or paths",
+                sampling.samples
+            );
+            return Err(Error::parameter("steps", self.steps, remedy));
+        }
         if orders.is_empty() {
             return Err(Error::parameter("orders", "empty", "give at least one order above 1"));
         }
@@ -106,6 +120,9 @@ impl<'a> ExpectedSetup<'a> {
         check_steps(self.steps)?;
         if self.tokens == 0 {
             return Err(Error::parameter("tokens", 0, "give at least one token"));
+        }
+        if self.tokens > MOST_TOKENS {
+            return Err(Error::parameter("tokens", self.tokens, format!("give at most {MOST_TOKENS}")));
         }
         match self.start {
             Start::At(peer) if peer >= self.mixing.nodes() => {

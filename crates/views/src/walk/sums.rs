@@ -13,6 +13,9 @@ use crate::{Result, parallel};
 /// Most peers whose eigenvectors are worth waiting for: some minutes, and 4 GB.
 const MOST_PEERS: usize = 10_000;
 
+/// Most steps whose sum is worth waiting for: some seconds.
+const MOST_STEPS: usize = 1 << 30;
+
 /// Rows of the result at a time.
 const ROWS: usize = 64;
 
@@ -28,6 +31,10 @@ const ROWS: usize = 64;
 /// ```
 pub fn power_sums(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
     check_steps(steps)?;
+    if steps > MOST_STEPS {
+        let remedy = format!("paths are added up one length after the other; give at most {MOST_STEPS}");
+        return Err(Error::parameter("steps", steps, remedy));
+    }
     let sum = |x: f64| truncated_log(x, steps);
     apply(mixing, sum, sum(1.0))
 }

@@ -17,6 +17,11 @@ use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
 use crate::{Result, require};
 
+/// Positions of all peers in all iterations, at most: 400 MB of them.
+const MOST_POSITIONS: usize = 50_000_000;
+/// Losses that are added up for all pairs, at most: minutes.
+const MOST_PAIRS: usize = 100_000_000_000;
+
 pub(super) const ENTRY: Entry = Entry {
     name: "butterfly",
     about: "the same to exact consensus, whatever the graph",
@@ -47,15 +52,28 @@ fn natural(peers: usize) -> Scheme {
     Scheme::Butterfly { positions: (0..peers).collect() }
 }
 
-fn learning(run: &Question) -> Learning<'static> {
-    Learning::Butterfly {
-        positions: (0..run.iterations).map(|iteration| positions(run.peers, run.seed, iteration)).collect(),
-    }
+/// Refuses iterations whose positions would not fit in memory, before any are drawn.
+fn check(peers: usize, iterations: usize) -> Result<()> {
+    let most = MOST_POSITIONS / peers.max(1); // whole numbers
+    let remedy = format!(
+        "{peers} peers have new positions in each, {MOST_POSITIONS} in all are feasible; give a number from 1 to {most}"
+    );
+    require((1..=most).contains(&iterations), "iterations", iterations, remedy)
+}
+
+fn learning(run: &Question) -> Result<Learning<'static>> {
+    check(run.peers, run.iterations)?;
+    let drawn = |iteration| positions(run.peers, run.seed, iteration);
+    Ok(Learning::Butterfly { positions: (0..run.iterations).map(drawn).collect() })
 }
 
 /// Losses of all pairs.
 fn pairs(run: &Question) -> Result<Pairs> {
-    let losses = learning(run).all_pairs()?;
+    // Every pair, in every iteration.
+    let most = MOST_PAIRS / run.peers.saturating_mul(run.peers).max(1); // whole numbers
+    let remedy = format!("losses of all pairs of {} peers are added up; give at most {most}", run.peers);
+    require(run.iterations <= most, "iterations", run.iterations, remedy)?;
+    let losses = learning(run)?.all_pairs()?;
     Ok(Pairs::of(run.peers, |v, u| losses[v][u]))
 }
 
@@ -71,6 +89,7 @@ impl Way for Butterfly {
         settings: &Settings,
         threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {
+        check(task.peers(), settings.iterations)?;
         Ok(Box::new(Descent::start(task, schemes(task.peers(), settings), 0.0, settings, threads)?))
     }
 
@@ -88,12 +107,10 @@ impl Way for Butterfly {
     }
 
     fn overheard<'a>(&self, run: &Question<'a>, _past: &Past) -> Result<Learning<'a>> {
-        require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
-        Ok(learning(run))
+        learning(run)
     }
 
     fn revealed(&self, run: &Question, _past: &Past) -> Result<Revealed> {
-        require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
         Ok(Revealed { pairs: pairs(run)?, currency: Currency::Gaussian, standing: Standing::Proven })
     }
 

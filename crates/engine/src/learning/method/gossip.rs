@@ -42,6 +42,8 @@ pub(super) const ENTRY: Entry = Entry {
             }
             (None, heterogeneity) => usual_rounds(mixings, heterogeneity.unwrap_or(0.0), sigma)?,
         };
+        let remedy = format!("give a number from 1 to {MOST_ROUNDS}");
+        require((1..=MOST_ROUNDS).contains(&(rounds as u64)), "steps", rounds, remedy)?;
         let (accelerated, relay) = (options.accelerated, options.relay.unwrap_or(0.0));
         Ok(Method::Gossip(Gossip { rounds, accelerated, relay }))
     },
