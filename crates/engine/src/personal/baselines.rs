@@ -9,7 +9,7 @@ use sottovoce_learning::{Loss, Model, Shard, Shards};
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 
 use super::block::Block;
-use crate::{Result, require};
+use crate::{Error, Result, require};
 
 /// Ridges that agents try.
 pub const RIDGES: [f64; 9] = [1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.2, 0.5, 1.0, 3.0];
@@ -60,6 +60,38 @@ pub fn tuned(train: &Shards, loss: Loss, ridges: &[f64], seed: u64) -> Result<(V
     Ok((local(train, loss, &chosen)?, chosen))
 }
 
+/// The ridge of each agent whose models cost least on her rows held out of `validations`, summed over these: for tasks whose features know the training
+/// rows, and must be made anew without the rows held out. Who has no row held out takes the largest.
+pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
+    let Some(first) = validations.first() else {
+        return Err(Error::parameter("validations", 0, "give at least one"));
+    };
+    let mut costs = vec![vec![0.0; ridges.len()]; first.count()];
+    for agents in validations {
+        let (loss, width) = (agents.loss, agents.width());
+        let free = Model { loss, width, ridge: 0.0 };
+        for (agent, costs) in costs.iter_mut().enumerate() {
+            for (cost, &ridge) in costs.iter_mut().zip(ridges) {
+                let model = alone(loss, width, ridge, agents.train.shard(agent))?;
+                let rows = agents.test.shard(agent);
+                *cost += rows.labels.len() as f64 * free.objective(&model, rows);
+            }
+        }
+    }
+    Ok(costs.iter().map(|costs| least(costs, ridges)).collect())
+}
+
+/// The ridge that costs least; of equal ones the larger.
+fn least(costs: &[f64], ridges: &[f64]) -> f64 {
+    let mut best = (f64::INFINITY, 0.0);
+    for (&cost, &ridge) in costs.iter().zip(ridges) {
+        if cost < best.0 || (cost == best.0 && ridge > best.1) {
+            best = (cost, ridge);
+        }
+    }
+    best.1
+}
+
 /// One model for all, of everybody's rows together: as if there were no differences, and no privacy.
 pub fn global(train: &Shards, loss: Loss, ridge: f64) -> Result<Vec<f64>> {
     Ok(alone(loss, train.table().width(), ridge, train.table().view())?.repeat(train.peers()))
@@ -69,25 +101,20 @@ fn alone(loss: Loss, width: usize, ridge: f64, rows: Shard<'_>) -> Result<Vec<f6
     Ok(Block::alone(Model { loss, width, ridge }, rows, &vec![0.0; width]).solve()?.model)
 }
 
-/// The ridge whose models cost least on rows they were not made from; of equal ones the larger.
+/// The ridge whose models cost least on rows they were not made from.
 fn choose(loss: Loss, width: usize, rows: Shard<'_>, order: &[usize], ridges: &[f64]) -> Result<f64> {
     let folds = FOLDS.min(order.len());
-    let parts: Vec<[Part; 2]> = (0..folds)
-        .map(|fold| [false, true].map(|held| Part::of(rows, order, |place| (place % folds == fold) == held)))
-        .collect();
-    let mut best = (f64::INFINITY, ridges.iter().copied().fold(0.0, f64::max));
-    for &ridge in if folds < 2 { &[] } else { ridges } {
-        let mut cost = 0.0;
-        for [kept, held] in &parts {
-            let model = alone(loss, width, ridge, kept.shard(width))?;
-            let rows = held.shard(width);
-            cost += rows.labels.len() as f64 * Model { loss, width, ridge: 0.0 }.objective(&model, rows);
-        }
-        if cost < best.0 || (cost == best.0 && ridge > best.1) {
-            best = (cost, ridge);
+    let mut costs = vec![0.0; ridges.len()];
+    // Of a single row nothing can be held out.
+    for fold in (0..folds).filter(|_| folds > 1) {
+        let [kept, held] =
+            [false, true].map(|held| Part::of(rows, order, |place| (place % folds == fold) == held));
+        for (cost, &ridge) in costs.iter_mut().zip(ridges) {
+            let (model, rows) = (alone(loss, width, ridge, kept.shard(width))?, held.shard(width));
+            *cost += rows.labels.len() as f64 * Model { loss, width, ridge: 0.0 }.objective(&model, rows);
         }
     }
-    Ok(best.1)
+    Ok(least(&costs, ridges))
 }
 
 /// Some rows.

@@ -21,7 +21,7 @@ mod problem;
 mod warm;
 
 pub use admm::Admm;
-pub use baselines::{RIDGES, constant, global, local, tuned};
+pub use baselines::{RIDGES, chosen, constant, global, local, tuned};
 pub use block::{Block, Solved};
 pub use clipped::Clipped;
 pub use optimum::{Optimum, optimum};
