@@ -10,9 +10,10 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
+use sottovoce::personal;
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
-use sottovoce::transcript::{LearningRevealed, Spent};
+use sottovoce::transcript::{LearningRevealed, PersonalizedRevealed, Spent};
 use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
@@ -50,7 +51,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 32] = [
+    let commands: [(&str, &[Form]); 36] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -59,6 +60,8 @@ fn all() -> Map<String, Value> {
         ("account transcript learning", &[of::<LearningRevealed>]),
         ("account transcript rumor", &[of::<rumor::Revealed>]),
         ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>]),
+        ("account personalized", &[of::<personal::Revealed>]),
+        ("account transcript personalized", &[of::<PersonalizedRevealed>]),
         ("account learning", &[of::<Accounted>]),
         ("account walk", &[of::<Walk>]),
         ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
@@ -66,6 +69,7 @@ fn all() -> Map<String, Value> {
         ("plan averaging", &[of::<Written<Planned>>]),
         ("plan rumor", &[of::<Written<RumorPlan>>]),
         ("plan learning", &[of::<Written<LearningPlan>>]),
+        ("plan personalized", &[of::<Written<personal::Planned>>]),
         ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
         ("audit transcript", &[of::<Reconstruction>]),
@@ -78,6 +82,7 @@ fn all() -> Map<String, Value> {
         ("run quickstart", &[of::<Printed<Averaged>>]),
         ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
         ("run learning", &[of::<Printed<Learned>>]),
+        ("run personalized", &[of::<Printed<personal::Found>>]),
         (
             "run file",
             &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Survived>>, of::<Printed<Learned>>],

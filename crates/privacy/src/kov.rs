@@ -137,7 +137,7 @@ impl Heterogeneous {
     }
 }
 
-/// Bounds the total epsilon, at `total_delta`, of releases with the given epsilons (each pure).
+/// Bounds the total epsilon, at `total_delta`, of releases with the given epsilons (each pure). At delta 0 only the sum does.
 ///
 /// ```
 /// use sottovoce_privacy::kov::heterogeneous;
@@ -146,11 +146,16 @@ impl Heterogeneous {
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
 pub fn heterogeneous(epsilons: &[f64], total_delta: f64) -> Result<Heterogeneous> {
-    check_delta(total_delta)?;
+    if total_delta != 0.0 {
+        check_delta(total_delta)?;
+    }
     epsilons.iter().try_for_each(|&epsilon| check_epsilon(epsilon))?;
     // Rounded up, as every bound here.
     let up = 1.0 + (16.0 + epsilons.len() as f64) * UNIT;
     let naive = epsilons.iter().sum::<f64>() * up;
+    if total_delta == 0.0 {
+        return Ok(Heterogeneous { naive, moderate: f64::INFINITY, small_delta: f64::INFINITY });
+    }
     let drift: f64 = epsilons.iter().map(|epsilon| epsilon * (epsilon / 2.0).tanh()).sum();
     let squares: f64 = epsilons.iter().map(|epsilon| epsilon * epsilon).sum();
     let spread = |ln: f64| (drift + (2.0 * squares * ln).sqrt()) * up;
@@ -159,6 +164,25 @@ pub fn heterogeneous(epsilons: &[f64], total_delta: f64) -> Result<Heterogeneous
         moderate: spread((std::f64::consts::E + squares.sqrt() / total_delta).ln()),
         small_delta: spread(-total_delta.ln()),
     })
+}
+
+/// The total delta of releases that are each private up to a delta of their own, at the epsilon that [`heterogeneous`] has with `slack` for the
+/// epsilons alone: `1 - (1 - slack) prod (1 - delta_k)`, rounded up (P2, Remark 4).
+///
+/// ```
+/// use sottovoce_privacy::kov::total_delta;
+/// assert!((total_delta(&[0.01, 0.01], 0.1)? - (1.0 - 0.9 * 0.99 * 0.99)).abs() < 1e-15);
+/// # Ok::<(), sottovoce_privacy::Error>(())
+/// ```
+pub fn total_delta(deltas: &[f64], slack: f64) -> Result<f64> {
+    let mut ln = 0.0;
+    for &delta in deltas.iter().chain(std::iter::once(&slack)) {
+        if !(0.0..1.0).contains(&delta) {
+            return Err(Error::parameter("delta", delta, "give a probability of at least 0 and below 1"));
+        }
+        ln += (-delta).ln_1p();
+    }
+    Ok(probability_above(-ln.exp_m1() * (1.0 + (16.0 + 2.0 * deltas.len() as f64) * UNIT)))
 }
 
 #[cfg(test)]
@@ -236,5 +260,10 @@ mod tests {
         assert!(composed_epsilon(0.1, 0.0, 0, 1e-5).is_err());
         assert!(composed_delta(-0.1, 0.0, 1, 0.0).is_err());
         assert!(heterogeneous(&[0.1, f64::NAN], 1e-5).is_err());
+        assert!(heterogeneous(&[0.1], -1e-5).is_err() && total_delta(&[0.1, f64::NAN], 0.0).is_err());
+        // At delta 0 nothing but the sum is left, also of nothing.
+        let sum = heterogeneous(&[0.25, 0.5], 0.0).unwrap().total();
+        assert!(sum >= 0.75 && sum < 0.75 + 1e-14);
+        assert_eq!(heterogeneous(&[], 0.0).unwrap().total(), 0.0);
     }
 }

@@ -1,19 +1,8 @@
 //! One private value made public under noise: plain data that budgets and accountants read.
 
 use serde::{Deserialize, Serialize};
+pub use sottovoce_privacy::Law;
 use sottovoce_privacy::{Accountant, Adjacency, Gdp, Loss, Mechanism, Result};
-
-/// The law of the noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Law {
-    /// Its scale is the standard deviation, and sensitivities are in the 2-norm.
-    Gaussian,
-    /// In every coordinate; sensitivities are in the 1-norm.
-    Laplace,
-    /// In a uniform direction, and as long as to have a density proportional to `exp(-|b|/scale)`; sensitivities are in the 2-norm.
-    Radial,
-}
 
 /// One private value made public under noise. Whatever is computed from it afterwards is covered by it.
 ///

@@ -128,6 +128,7 @@ fn without_messages_the_bits_are_those_of_the_machines_whatever_the_threads() {
             plans[agent].warm = Some(Warm { release: Some(release(1.0, 0.2)), wakes: agent % 4 });
         }
         plans[7].warm = Some(Warm { release: None, wakes: 2 });
+        plans[8].warm = Some(Warm { release: Some(Release::radial(1.0, 0.3)), wakes: 1 });
         plans[11].updates = 2;
         plans[13].updates = 0;
         let mut setup = PersonalSetup::new(&similarity, vec![0.25; width], &plans, 9).unwrap();

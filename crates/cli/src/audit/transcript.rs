@@ -53,6 +53,10 @@ impl Transcript {
                 global.print(&found)?;
                 stands(found.agrees, "the releases do not cost what the run says it spent")
             }
+            transcript::File::Personalized(file) => {
+                kept(&file.check()?)?;
+                global.print(&file.account(None)?)
+            }
             transcript::File::Rumor(file) => {
                 kept(&file.check()?)?;
                 let observers = listeners(&self.observers, file.peers)?;

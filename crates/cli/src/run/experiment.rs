@@ -12,6 +12,7 @@ use crate::reproduce::reproduce;
 use sottovoce_papers::Options;
 
 use super::learning::{Checkpoints, learn};
+use super::personalized::personalize;
 use super::{Place, Printed};
 use crate::graph::source::said;
 use crate::output::note;
@@ -52,6 +53,7 @@ impl File {
         match (&mut experiment, self.seeds) {
             (Experiment::Averaging(averaging), Some(seeds)) => averaging.seeds = Some(seeds),
             (Experiment::Learning(learning), Some(seeds)) => learning.seeds = Some(seeds),
+            (Experiment::Personalized(personalized), Some(seeds)) => personalized.seeds = Some(seeds),
             (Experiment::Rumor(rumor), Some(seeds)) => rumor.seeds = Some(seeds),
             (_, Some(seeds)) => {
                 bail!("`seeds` is {seeds}: figures have seeds of their own; leave it out")
@@ -80,6 +82,7 @@ pub(super) fn execute(
                 Options { seed, quick: paper.quick, data: paper.data.as_ref().map(|data| folder.join(data)) };
             reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
         }
+        Experiment::Personalized(personalized) => personalize(personalized, folder, seed, place, global),
         Experiment::Rumor(rumor) if rumor.is_networked() => survive(rumor, folder, seed, place, global),
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }

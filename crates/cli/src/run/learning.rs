@@ -21,6 +21,8 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning
   sottovoce run learning --method walk --epsilon 4 --against worst-peer --out my-report
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
+  sottovoce run learning --method gossip --accelerated --fresh-graphs 1 --iterations 5
+  sottovoce run learning --ridge 0.1 --final-model weighted --iterations 20
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50

@@ -9,18 +9,19 @@ use sottovoce_report::GuaranteeLine;
 
 use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
-use super::{Measures, Spread, Task, Trivial};
+use super::{Measures, Session, Spread, Task, Trivial};
 use crate::Result;
 use crate::names::Names;
 use crate::origin::graph_hash;
 use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
-const OF_CLASSES: [&str; 9] = [
+const OF_CLASSES: [&str; 10] = [
     "accuracy",
     "accuracy_of_this_run",
     "accuracy_without_noise",
     "this_run",
+    "last",
     "without_noise",
     "trivial",
     "objective",
@@ -28,16 +29,35 @@ const OF_CLASSES: [&str; 9] = [
     "curve_without_noise",
 ];
 /// The same where numbers are learned.
-const OF_NUMBERS: [&str; 8] = [
+const OF_NUMBERS: [&str; 9] = [
     "rmse",
     "r_squared",
     "this_run",
+    "last",
     "without_noise",
     "trivial",
     "objective",
     "curve",
     "curve_without_noise",
 ];
+
+/// The last models of a run that ends with a mean of models.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Last {
+    /// The training loss of their mean over peers.
+    pub objective: f64,
+    /// What they are worth on the test rows.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+impl Last {
+    fn of(task: &Task, session: &Session) -> Self {
+        let (model, measures) = session.last();
+        Self { objective: task.objective(&model), measures }
+    }
+}
 
 /// Names of peers in a line.
 const SHOWN: usize = 12;
@@ -96,6 +116,11 @@ pub struct Learned {
     pub accuracy_without_noise: Option<f64>,
     /// What a model is worth that looks at no feature.
     pub trivial: Trivial,
+    /// What every peer ends with: `last`, its last model, or `weighted`, the weighted mean of all its models.
+    pub final_model: &'static str,
+    /// The last models beside it, where peers end with a mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<Last>,
     /// Which of these numbers no noise protects.
     pub computed_without_privacy: &'static [&'static str],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
@@ -110,7 +135,7 @@ pub struct Learned {
     pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
-    /// The model.
+    /// The model: the mean over peers, or over tokens.
     pub model: Vec<f64>,
     /// The learning curve.
     pub curve: Vec<Point>,
@@ -147,7 +172,8 @@ impl Learned {
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
-        let of_graph = || run.mixing().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
+        let of_graph =
+            || run.mixings().first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
         let names = Names::new(task.names()).or(of_graph);
         let statements = promised.iter().map(|one| names.state(one, delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names)));
@@ -175,6 +201,8 @@ impl Learned {
             accuracy_of_this_run: this_run.accuracy().copied(),
             accuracy_without_noise: without_noise.accuracy().copied(),
             trivial: task.trivial(),
+            final_model: if settings.weighted { "weighted" } else { "last" },
+            last: settings.weighted.then(|| Last::of(task, session)),
             computed_without_privacy: if this_run.accuracy().is_some() { &OF_CLASSES } else { &OF_NUMBERS },
             spent: session.spent(),
             ended: session.stopped().map(|overspent| overspent.to_string()),
@@ -190,7 +218,7 @@ impl Learned {
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,
             data_hash: data_hash(task),
-            graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
+            graph_hash: run.mixings().first().map(|mixing| graph_hash(mixing.graph())),
         })
     }
 
@@ -218,6 +246,14 @@ impl Learned {
         format!("{}, learned by {} among {} peers", self.task, self.method, self.peers)
     }
 
+    /// What peers end with, in words.
+    fn ending(&self) -> &'static str {
+        match self.last {
+            Some(_) => "the weighted mean of a peer's models",
+            None => "the last",
+        }
+    }
+
     /// Labels and values; a star marks those that are computed without privacy.
     pub fn facts(&self) -> Vec<(String, String)> {
         let mut facts = Vec::new();
@@ -232,6 +268,7 @@ impl Learned {
                 "training loss *".to_owned(),
                 format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
             ),
+            ("final model".to_owned(), self.ending().to_owned()),
             ("contributions of each peer".to_owned(), self.iterations.to_string()),
             ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
@@ -239,6 +276,13 @@ impl Learned {
             ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
         ]);
+        if let Some(Last { objective, measures }) = &self.last {
+            let worth = words(measures);
+            facts.insert(
+                1,
+                ("the last models instead *".to_owned(), format!("{worth}, training loss {objective:.4}")),
+            );
+        }
         if let Some(names) = self.names.all() {
             facts.push(("peers".to_owned(), shortened(names)));
         }

@@ -5,7 +5,7 @@
 //!
 //! | method | published | ours |
 //! | --- | --- | --- |
-//! | gossip | Theorem 6 (refuted) | neighbours lose as much as to a wire-tapper (proven); the mean by linear views of all iterations, if gradients do not react |
+//! | gossip | Theorems 6 and 11 (refuted) | neighbours lose as much as to a wire-tapper (proven); the mean by linear views of all iterations, if gradients do not react |
 //! | butterfly | | consensus after every iteration: losses of iterations add (proven) |
 //! | walk | Theorem 3 by its sum (refuted) | trajectories: of convex losses and small steps (proven); the mean over paths |
 //! | local, central | | one per iteration (proven) |
@@ -94,8 +94,8 @@ impl Past<'_> {
 pub struct Question<'a> {
     /// Which method.
     pub method: Method,
-    /// The graph, where the method has one.
-    pub mixing: Option<&'a Mixing>,
+    /// The graphs after each step, in turn: one, or none, or others each time.
+    pub mixings: &'a [Mixing],
     /// Number of peers.
     pub peers: usize,
     /// Contributions of each peer.
@@ -110,10 +110,10 @@ pub struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// Of a run.
-    pub fn of(task: &Task, mixing: Option<&'a Mixing>, settings: &Settings) -> Self {
+    pub fn of(task: &Task, mixings: &'a [Mixing], settings: &Settings) -> Self {
         Self {
             method: settings.method,
-            mixing,
+            mixings,
             peers: task.peers(),
             iterations: settings.iterations,
             nonexpansive: task.is_nonexpansive(settings.step),

@@ -60,7 +60,12 @@ impl Plan {
 
     /// Everything that is released about her rows, in order.
     pub fn releases(&self) -> impl Iterator<Item = Release> + '_ {
+        self.released(self.updates)
+    }
+
+    /// The same after so many private updates.
+    pub fn released(&self, updates: usize) -> impl Iterator<Item = Release> + '_ {
         let warm = self.warm.and_then(|warm| warm.release);
-        warm.into_iter().chain((0..self.updates).filter_map(|update| self.release(update)))
+        warm.into_iter().chain((0..updates).filter_map(|update| self.release(update)))
     }
 }

@@ -70,23 +70,26 @@ impl<'a> PersonalSetup<'a> {
     }
 }
 
-/// A budget for just this plan: a sum of epsilons, or of squared Gaussian losses. Where something is not hidden there is no limit, and the sum is infinite.
+/// The order at which losses of unlike laws are added up.
+const ORDER: f64 = 8.0;
+
+/// A budget for just this plan: a sum of epsilons, of squared Gaussian losses, or of Rényi losses where there are both. Where something is not hidden there is
+/// no limit, and the sum is infinite.
 pub fn allowance(plan: &Plan) -> Result<Allowance> {
-    if plan.releases().any(|release| release.loss().is_err()) {
-        return Allowance::new(Budget::Counted);
-    }
-    let law = plan.hidden.as_ref().map(|hidden| hidden.law);
-    let law = law.or(plan.warm.and_then(|warm| warm.release).map(|release| release.law));
-    let mut sum = 0.0;
+    let (mut sums, mut laws) = ([0.0; 3], [false; 2]);
     for release in plan.releases() {
+        let Ok(loss) = release.loss() else { return Allowance::new(Budget::Counted) };
         let ratio = (release.sensitivity / release.scale).next_up();
-        sum += if law == Some(Law::Gaussian) { ratio * ratio } else { ratio };
+        let all = [ratio, ratio * ratio, loss.renyi(ORDER)?];
+        sums.iter_mut().zip(all).for_each(|(sum, one)| *sum += one);
+        laws[usize::from(release.law == Law::Gaussian)] = true;
     }
     // Every addition rounds, and so does the filter that adds the same numbers.
-    let limit = sum * (1.0 + 1e-12);
-    match law {
-        None | Some(Law::Gaussian) => Allowance::gaussian(limit),
-        Some(Law::Laplace | Law::Radial) => Allowance::new(Budget::Pure(limit)),
+    let [pure, squares, renyi] = sums.map(|sum| sum * (1.0 + 1e-12));
+    match laws {
+        [true, true] => Allowance::new(Budget::Rdp { order: ORDER, loss: renyi }),
+        [true, false] => Allowance::new(Budget::Pure(pure)),
+        [false, _] => Allowance::gaussian(squares),
     }
 }
 

@@ -147,7 +147,7 @@ impl Place {
 }
 
 /// Refuses a graph that is given in two ways.
-fn one_of(given: &[(&str, bool)]) -> Result<()> {
+pub(super) fn one_of(given: &[(&str, bool)]) -> Result<()> {
     let mut names = given.iter().filter(|(_, given)| *given).map(|(name, _)| *name);
     match (names.next(), names.next()) {
         (Some(first), Some(second)) => {

@@ -6,10 +6,11 @@
 //! ```
 //!
 //! It names no file that is needed: whoever has it can judge the run, wherever the graph, the values and the rows are. One file for each kind of
-//! experiment: `averaging`, `learning`, `rumor`.
+//! experiment: `averaging`, `learning`, `personalized`, `rumor`.
 
 mod averaging;
 mod learning;
+mod personalized;
 mod rumor;
 
 use std::path::Path;
@@ -21,6 +22,7 @@ use sottovoce_topology::mixing::Mixing;
 
 pub use averaging::Averaging;
 pub use learning::{Learning, Revealed as LearningRevealed, Spent};
+pub use personalized::{Personalized, Revealed as PersonalizedRevealed};
 pub use rumor::{Rumor, Tellings};
 
 use crate::experiment::Experiment;
@@ -38,6 +40,8 @@ pub enum File {
     Averaging(Box<Averaging>),
     /// A learning run.
     Learning(Box<Learning>),
+    /// Personalised models.
+    Personalized(Box<Personalized>),
     /// A rumour.
     Rumor(Box<Rumor>),
 }
@@ -69,6 +73,7 @@ impl File {
                 Self::Averaging(Box::new(whole::<Averaging>(&text).map_err(unknown)?.checked()?))
             }
             Experiment::Learning(_) => Self::Learning(whole(&text).map_err(unknown)?),
+            Experiment::Personalized(_) => Self::Personalized(whole(&text).map_err(unknown)?),
             Experiment::Rumor(_) => Self::Rumor(whole(&text).map_err(unknown)?),
             Experiment::Paper(paper) => {
                 return Err(Error::parameter("experiment", paper.figure, "a figure has no transcript"));

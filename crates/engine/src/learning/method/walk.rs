@@ -26,9 +26,10 @@ pub(super) const ENTRY: Entry = Entry {
     name: "walk",
     about: "a token that walks",
     needs_graph: true,
+    varying: false,
     options: &["tokens", "burn-in", "markov-step"],
     planned: Options::NONE,
-    make: |options, _| {
+    make: |options, _, _| {
         let tokens = options.tokens.unwrap_or(1);
         require(tokens > 0, "tokens", tokens, "give at least 1")?;
         Ok(Method::Walk(Walk { tokens, burn_in: options.burn_in.unwrap_or(0) }))
@@ -44,9 +45,16 @@ pub struct Walk {
     pub burn_in: usize,
 }
 
+/// The one graph on which tokens walk.
+fn fixed(mixings: &[Mixing]) -> Result<&Mixing> {
+    let graphs = mixings.len();
+    require(graphs <= 1, "graphs", graphs, "a walk needs one that stays; give one")?;
+    graph(mixings, "a walk")
+}
+
 impl Walk {
     fn path(&self, run: &Question) -> Result<Path> {
-        Path::draw(graph(run.mixing, "a walk")?, *self, run.iterations, run.seed)
+        Path::draw(fixed(run.mixings)?, *self, run.iterations, run.seed)
     }
 }
 
@@ -93,11 +101,11 @@ impl Way for Walk {
     fn start<'a>(
         &self,
         task: &'a Task,
-        mixing: Option<&'a Mixing>,
+        mixings: &'a [Mixing],
         settings: &Settings,
         _threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {
-        let mixing = graph(mixing, "a walk")?;
+        let mixing = fixed(mixings)?;
         require(self.tokens > 0, "tokens", self.tokens, "give at least 1")?;
         let (peers, seed, sensitivity) = (task.peers(), settings.seed, task.sensitivity());
         let course = Course {
@@ -132,7 +140,7 @@ impl Way for Walk {
     }
 
     fn published(&self, run: &Question) -> Result<Option<(f64, f64)>> {
-        let Some(mixing) = run.mixing else { return Ok(None) };
+        let Some(mixing) = run.mixings.first() else { return Ok(None) };
         let steps = self.steps(run.peers, run.iterations);
         let walk = PublishedWalk::new(mixing, steps)?.with_contributions(run.iterations as f64)?;
         Ok(Some((walk.mean(), walk.worst().map_or(0.0, |pair| pair.loss))))
@@ -140,7 +148,7 @@ impl Way for Walk {
 
     /// Over sampled paths: the mean over pairs of what a path reveals, and the worst pair of all.
     fn ours(&self, run: &Question) -> Result<Summary> {
-        graph(run.mixing, "a walk")?;
+        fixed(run.mixings)?;
         let local = Summary::local(run.iterations, Currency::Concentrated);
         if !run.nonexpansive {
             return Ok(local);
@@ -202,10 +210,10 @@ impl Way for Walk {
     fn contributions(
         &self,
         run: &Transcript,
-        mixing: Option<&Mixing>,
+        mixings: &[Mixing],
         problems: &mut Vec<String>,
     ) -> Result<Vec<usize>> {
-        let mixing = graph(mixing, "a walk")?;
+        let mixing = fixed(mixings)?;
         let whole =
             run.paths.len() == self.tokens && run.paths.iter().all(|path| path.iter().count() == run.steps);
         if !whole || run.steps > self.steps(run.peers, run.settings.iterations) {
@@ -226,7 +234,7 @@ impl Way for Walk {
     }
 
     fn last_step(&self, run: &Question, most: &dyn Fn() -> Result<f64>) -> Result<Option<usize>> {
-        if !run.nonexpansive || run.mixing.is_none() {
+        if !run.nonexpansive || run.mixings.is_empty() {
             return Ok(None);
         }
         self.path(run)?.steps_within(most()?).map(Some)
@@ -240,14 +248,8 @@ impl Way for Walk {
         (0.05, [0.01, 0.034, 0.1, 0.3])
     }
 
-    fn markov_step(
-        &self,
-        task: &Task,
-        mixing: Option<&Mixing>,
-        iterations: usize,
-        distance: f64,
-    ) -> Result<f64> {
-        let mixing = graph(mixing, "a walk")?;
+    fn markov_step(&self, task: &Task, mixings: &[Mixing], iterations: usize, distance: f64) -> Result<f64> {
+        let mixing = fixed(mixings)?;
         require_ergodic(mixing)?;
         let convexity = task.ridge();
         let remedy = "Theorem 2 needs strongly convex losses; give a positive one";
