@@ -51,7 +51,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 36] = [
+    let commands: [(&str, &[Form]); 37] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -77,6 +77,7 @@ fn all() -> Map<String, Value> {
         ("audit transcript rumor", &[of::<rumor::Suspected>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
+        ("audit file personalized", &[of::<personal::CanaryFound>]),
         ("audit source", &[of::<Finding>]),
         ("run averaging", &[of::<Printed<Averaged>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),

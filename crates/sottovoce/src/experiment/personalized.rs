@@ -244,10 +244,14 @@ impl PersonalTask {
             }
             Tasks::Movielens => {
                 let Some(data) = &self.data else {
-                    return Err(Error::missing("data", "give --data DIR, a folder with u.data of MovieLens-100K"));
+                    return Err(Error::missing(
+                        "data",
+                        "give --data DIR, a folder with u.data of MovieLens-100K",
+                    ));
                 };
                 let width = self.width.unwrap_or(Recommendation::default().width);
-                let recommendation = Recommendation { width, centre: Centre::OwnMean, ..Recommendation::default() };
+                let recommendation =
+                    Recommendation { width, centre: Centre::OwnMean, ..Recommendation::default() };
                 recommendation.agents(&movielens::read(&folder.join(data))?, seed)?
             }
         })
@@ -261,11 +265,14 @@ impl PersonalTask {
             return Err(Error::parameter("data", data.display(), remedy));
         }
         let generated = [("agents", self.agents), ("fewest", self.fewest), ("most", self.most)];
-        let unused = generated.into_iter().filter(|_| movielens).find_map(|(field, value)| Some((field, value?)));
+        let unused =
+            generated.into_iter().filter(|_| movielens).find_map(|(field, value)| Some((field, value?)));
         match unused {
-            Some((field, value)) => {
-                Err(Error::parameter(field, value, "MovieLens has its own; leave it out, or give another --task"))
-            }
+            Some((field, value)) => Err(Error::parameter(
+                field,
+                value,
+                "MovieLens has its own; leave it out, or give another --task",
+            )),
             None => Ok(()),
         }
     }
@@ -283,11 +290,18 @@ impl PersonalTask {
 
 /// `AGENT@HOURS` or `AGENT=EPS`.
 pub(crate) fn pair(field: &'static str, text: &str, sign: char, agents: usize) -> Result<(usize, f64)> {
-    let parsed = text.split_once(sign).and_then(|(agent, number)| Some((agent.trim().parse().ok()?, number.trim().parse().ok()?)));
+    let parsed = text
+        .split_once(sign)
+        .and_then(|(agent, number)| Some((agent.trim().parse().ok()?, number.trim().parse().ok()?)));
     let Some((agent, number)) = parsed else {
         return Err(Error::parameter(field, text, format!("give AGENT{sign}NUMBER, such as 3{sign}2.5")));
     };
-    require(agent < agents, field, text, format!("agents are numbered from 0 to {}", agents.saturating_sub(1)))?;
+    require(
+        agent < agents,
+        field,
+        text,
+        format!("agents are numbered from 0 to {}", agents.saturating_sub(1)),
+    )?;
     require(f64::is_finite(number) && number >= 0.0, field, text, "give a finite number, 0 or more")?;
     Ok((agent, number))
 }

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
+use sottovoce_engine::personal::{Canary, CanaryFound};
 use sottovoce_learning::Loss;
 use sottovoce_privacy::{Adversary, Law, limits};
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup};
 use sottovoce_views::door::{self, Models};
+use sottovoce_views::parallel;
 
 use super::{Ready, words};
 use crate::experiment::{Personalized, Tasks};
@@ -56,7 +57,9 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     let (mut guarantees, statements) = words::promised(experiment, &account, worst, delta)?;
     // Nothing was run yet.
     let run = [limits::MEASURED, limits::SIMULATION];
-    guarantees.iter_mut().for_each(|stated| stated.not_covered.retain(|limit| !run.contains(&limit.as_str())));
+    guarantees
+        .iter_mut()
+        .for_each(|stated| stated.not_covered.retain(|limit| !run.contains(&limit.as_str())));
     let (noises, odometer) = odometer(&ready, delta)?;
     let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
     Ok(Revealed {
@@ -77,7 +80,8 @@ fn odometer(ready: &Ready, delta: f64) -> Result<(Vec<f64>, Vec<(usize, Option<f
         return Ok((Vec::new(), Vec::new()));
     };
     let noises = plan.hidden.as_ref().map_or(Vec::new(), |hidden| hidden.multipliers.to_vec());
-    let mut after: Vec<usize> = std::iter::successors(Some(1), |k| Some(2 * k)).take_while(|k| *k < plan.updates).collect();
+    let mut after: Vec<usize> =
+        std::iter::successors(Some(1), |k| Some(2 * k)).take_while(|k| *k < plan.updates).collect();
     after.extend((plan.updates > 0).then_some(plan.updates));
     let releases: Vec<Vec<_>> = after.iter().map(|&updates| plan.released(updates).collect()).collect();
     let learnt = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?.leakage;
@@ -112,6 +116,41 @@ impl fmt::Display for Revealed {
         }
         Ok(())
     }
+}
+
+/// Someone who sees every message bets on one row of the agent in the middle, by how many rows she has; `progress` hears of every run.
+pub fn attack(
+    experiment: &Personalized,
+    folder: &Path,
+    seed: u64,
+    runs: usize,
+    progress: impl Fn() + Sync,
+) -> Result<CanaryFound> {
+    let ready = experiment.ready(folder, seed)?;
+    if let Some(warm) = ready.hiding.warm {
+        let remedy = "the attack is on updates; leave the warm start out";
+        return Err(Error::parameter("warm", warm.epsilon, remedy));
+    }
+    require(experiment.noise.sigma != Some(0.0), "sigma", 0, "without noise nothing is claimed; give some")?;
+    let mut rows: Vec<usize> =
+        (0..ready.agents.count()).map(|agent| ready.agents.train.rows_of(agent)).collect();
+    rows.retain(|rows| *rows > 0);
+    rows.sort_unstable();
+    let Some(&rows) = rows.get(rows.len() / 2) else {
+        return Err(Error::parameter("rows", 0, "nobody has any; there is nothing to attack"));
+    };
+    let canary = Canary {
+        hiding: &ready.hiding,
+        clip: ready.clip(),
+        noise: 1.0,
+        rows,
+        width: ready.agents.width(),
+        radius: ready.agents.radius,
+        dense: ready.hiding.law == Law::Gaussian,
+        mu: experiment.protocol.mu,
+        delta: experiment.target.delta,
+    };
+    canary.attack(runs, seed, progress)
 }
 
 /// What may be chosen.
@@ -159,7 +198,12 @@ pub struct Planned {
 }
 
 /// Tries laws, weights, updates and clipping on *generated* rows, never on private ones; `progress` hears of every choice.
-pub fn plan(experiment: &Personalized, folder: &Path, seed: u64, progress: impl Fn() + Sync) -> Result<Planned> {
+pub fn plan(
+    experiment: &Personalized,
+    folder: &Path,
+    seed: u64,
+    progress: impl Fn() + Sync,
+) -> Result<Planned> {
     let target = &experiment.target;
     require(experiment.noise.sigma.is_none(), "sigma", "given", "a plan finds the noise; give --epsilon")?;
     let mut stand_in = experiment.clone();
@@ -178,32 +222,38 @@ pub fn plan(experiment: &Personalized, folder: &Path, seed: u64, progress: impl 
             }
         }
     }
-    let judged: Vec<Result<Choice>> = all
-        .into_par_iter()
-        .map(|(law, mu, updates, clip)| {
-            let mut tried = stand_in.clone();
-            (tried.noise.law, tried.noise.clip) = (law, clip);
-            (tried.protocol.mu, tried.protocol.updates) = (mu, updates);
-            let ready = Ready::of(&tried, agents.clone())?;
-            let mut worth = 0.0;
-            for trial in 0..TRIALS {
-                let rows = ready.rows()?;
-                let start = vec![0.0; ready.problem.width()];
-                let setup = PersonalSetup::new(ready.problem.similarity(), start, &ready.hidings.plans, seed.wrapping_add(trial))?;
-                let mut run = FastPersonal::new(setup, &rows)?;
-                run.advance(usize::MAX);
-                worth += agents.mean_worth(&ready.problem.all_own(run.models(), mu)?) / TRIALS as f64;
-            }
-            progress();
-            Ok(Choice { law, mu, updates, clip, worth })
-        })
-        .collect();
+    let judge = |place: usize| -> Result<Choice> {
+        let (law, mu, updates, clip) = all[place];
+        let mut tried = stand_in.clone();
+        (tried.noise.law, tried.noise.clip) = (law, clip);
+        (tried.protocol.mu, tried.protocol.updates) = (mu, updates);
+        let ready = Ready::of(&tried, agents.clone())?;
+        let mut worth = 0.0;
+        for trial in 0..TRIALS {
+            let rows = ready.rows()?;
+            let start = vec![0.0; ready.problem.width()];
+            let seed = seed.wrapping_add(trial);
+            let setup = PersonalSetup::new(ready.problem.similarity(), start, &ready.hidings.plans, seed)?;
+            let mut run = FastPersonal::new(setup, &rows)?;
+            run.advance(usize::MAX);
+            worth += agents.mean_worth(&ready.problem.all_own(run.models(), mu)?) / TRIALS as f64;
+        }
+        Ok(Choice { law, mu, updates, clip, worth })
+    };
+    let judged = parallel::map(all.len(), judge, |_| progress());
     let mut choices = judged.into_iter().collect::<Result<Vec<_>>>()?;
-    choices.sort_by(|one, other| if less { one.worth.total_cmp(&other.worth) } else { other.worth.total_cmp(&one.worth) });
+    choices.sort_by(
+        |one, other| if less { one.worth.total_cmp(&other.worth) } else { other.worth.total_cmp(&one.worth) },
+    );
     let Some(best) = choices.first().cloned() else {
         return Err(Error::missing("choices", "give a task"));
     };
-    let (alone, _) = sottovoce_engine::personal::tuned(&agents.train, agents.loss, &sottovoce_engine::personal::RIDGES, seed)?;
+    let (alone, _) = sottovoce_engine::personal::tuned(
+        &agents.train,
+        agents.loss,
+        &sottovoce_engine::personal::RIDGES,
+        seed,
+    )?;
     let mut chosen = experiment.clone();
     (chosen.noise.law, chosen.noise.clip) = (best.law, best.clip);
     (chosen.protocol.mu, chosen.protocol.updates) = (best.mu, best.updates);
@@ -229,7 +279,11 @@ pub fn choices() -> usize {
 impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let delta = self.delta;
-        writeln!(f, "Choices for epsilon {} at delta {delta:e}, judged on {}\n", self.epsilon, self.judged_on)?;
+        writeln!(
+            f,
+            "Choices for epsilon {} at delta {delta:e}, judged on {}\n",
+            self.epsilon, self.judged_on
+        )?;
         let what = if self.measure == "rmse" { "RMSE" } else { "accuracy" };
         writeln!(f, "  {:<10} {:>6} {:>8} {:>6} {:>9}", "law", "mu", "updates", "clip", what)?;
         for choice in self.choices.iter().take(10) {
@@ -240,4 +294,3 @@ impl fmt::Display for Planned {
         writeln!(f, "\n  everybody alone: {:.4}; nothing is sent then, and nothing is lost", self.alone)
     }
 }
-

@@ -1,7 +1,8 @@
 //! The report: what came of it for whom, and what it cost.
 
 use sottovoce_report::{
-    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Provenance, Section, Series, Table, layout,
+    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Provenance, Section, Series, Table,
+    layout,
 };
 
 use super::{Found, Person};
@@ -18,7 +19,12 @@ const MOST_DRAWN: usize = 1000;
 const LISTED: usize = 200;
 
 /// The files of a report by name, the page first.
-pub fn files(found: &Found, json: Vec<u8>, provenance: Provenance, beside: &[&str]) -> Result<Vec<(String, Vec<u8>)>> {
+pub fn files(
+    found: &Found,
+    json: Vec<u8>,
+    provenance: Provenance,
+    beside: &[&str],
+) -> Result<Vec<(String, Vec<u8>)>> {
     let pictures: Vec<(&str, Picture, String)> = pictures(found);
     let page = page(found, &pictures, provenance, beside);
     let mut all = vec![
@@ -48,11 +54,20 @@ fn pictures(found: &Found) -> Vec<(&'static str, Picture, String)> {
     let series = |name: &str, points| Curve::points(Series { name: name.into(), points, band: None });
     let curves = vec![series("an agent", points(&|person| gain(found, person)))];
     let unit = if found.measure == "rmse" { "RMSE saved" } else { "accuracy gained" };
-    let chart = Chart::new("Gain of each agent over learning alone", Axis::whole("her rows"), Axis::linear(unit), curves);
+    let chart = Chart::new(
+        "Gain of each agent over learning alone",
+        Axis::whole("her rows"),
+        Axis::linear(unit),
+        curves,
+    );
     let caption = "Above 0 an agent is better off than alone, with a ridge chosen on her own rows. In the run that is shown, after her own solve.";
     let mut all = vec![(PICTURES[0], chart.picture(), caption.to_owned())];
     if found.agents <= MOST_DRAWN {
-        all.push((PICTURES[1], graph(found), "Similar agents are connected; dark agents have many rows.".to_owned()));
+        all.push((
+            PICTURES[1],
+            graph(found),
+            "Similar agents are connected; dark agents have many rows.".to_owned(),
+        ));
     }
     all
 }
@@ -61,7 +76,9 @@ fn graph(found: &Found) -> Picture {
     let edges: Vec<(u32, u32)> = found.similar.iter().map(|&(u, v, _)| (u as u32, v as u32)).collect();
     let most = found.people.iter().map(|person| person.rows).max().unwrap_or(1).max(1); // whole numbers
     let label = |person: &Person| {
-        let epsilon = person.epsilon.map_or_else(|| "not hidden".to_owned(), |epsilon| format!("epsilon {}", short_up(epsilon)));
+        let epsilon = person
+            .epsilon
+            .map_or_else(|| "not hidden".to_owned(), |epsilon| format!("epsilon {}", short_up(epsilon)));
         format!("agent {}: {} rows, {epsilon}", person.agent, person.rows)
     };
     GraphPicture {
@@ -78,12 +95,28 @@ fn graph(found: &Found) -> Picture {
     .picture()
 }
 
-fn page(found: &Found, pictures: &[(&str, Picture, String)], provenance: Provenance, beside: &[&str]) -> Page {
+fn page(
+    found: &Found,
+    pictures: &[(&str, Picture, String)],
+    provenance: Provenance,
+    beside: &[&str],
+) -> Page {
     let columns = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
-    let loss = |epsilon: Option<f64>| epsilon.map_or_else(|| "not protected".to_owned(), |epsilon| if epsilon == 0.0 { "0".into() } else { short_up(epsilon) });
+    let loss = |epsilon: Option<f64>| {
+        epsilon.map_or_else(
+            || "not protected".to_owned(),
+            |epsilon| if epsilon == 0.0 { "0".into() } else { short_up(epsilon) },
+        )
+    };
     let measure = if found.measure == "rmse" { "RMSE" } else { "Accuracy" };
-    let ways = found.ways.iter().map(|way| vec![way.about.clone(), format!("{:.4} ± {:.4}", way.worth.mean, way.worth.deviation), loss(way.epsilon)]);
+    let ways = found.ways.iter().map(|way| {
+        vec![
+            way.about.clone(),
+            format!("{:.4} ± {:.4}", way.worth.mean, way.worth.deviation),
+            loss(way.epsilon),
+        ]
+    });
     let sizes = found.by_size.iter().map(|group| {
         let rows = format!("{} to {}", group.fewest, group.most);
         let [released, own, local, tuned] = [group.released, group.own, group.local, group.tuned].map(number);
@@ -91,19 +124,33 @@ fn page(found: &Found, pictures: &[(&str, Picture, String)], provenance: Provena
     });
     let people = found.people.iter().take(LISTED).map(|person| {
         let Person { agent, rows, updates, .. } = person;
-        vec![agent.to_string(), rows.to_string(), updates.to_string(), loss(person.epsilon), number(person.own), number(person.tuned)]
+        vec![
+            agent.to_string(),
+            rows.to_string(),
+            updates.to_string(),
+            loss(person.epsilon),
+            number(person.own),
+            number(person.tuned),
+        ]
     });
     let not_covered = found.guarantees.first().map_or(Vec::new(), |stated| stated.not_covered.clone());
     let mut files: Vec<String> = FILES[1..].iter().map(|name| (*name).to_owned()).collect();
     files.extend(pictures.iter().flat_map(|(name, _, _)| [format!("{name}.svg"), format!("{name}.png")]));
     files.extend(beside.iter().map(|name| (*name).to_owned()));
-    let figures = pictures.iter().map(|(name, picture, caption)| Figure { svg: picture.embedded(name), caption: caption.clone() });
+    let figures = pictures
+        .iter()
+        .map(|(name, picture, caption)| Figure { svg: picture.embedded(name), caption: caption.clone() });
     let table = |names: &[&str], rows: Vec<Vec<String>>| Table { columns: columns(names), rows };
     Page {
         title: "Personalised models".into(),
         intro: vec![found.headline.clone()],
         sections: vec![
-            Section { title: "What is promised".into(), list: found.statements.clone(), text: vec![crate::SIMULATED.into()], ..Section::default() },
+            Section {
+                title: "What is promised".into(),
+                list: found.statements.clone(),
+                text: vec![crate::SIMULATED.into()],
+                ..Section::default()
+            },
             Section { title: "Not covered".into(), list: not_covered, ..Section::default() },
             Section {
                 title: "What came of it".into(),
@@ -113,18 +160,32 @@ fn page(found: &Found, pictures: &[(&str, Picture, String)], provenance: Provena
             },
             Section {
                 title: "By how many rows an agent has".into(),
-                tables: vec![table(&["Rows", "Agents", "As released", "After the own solve", "Alone", "Alone, tuned"], sizes.collect())],
+                tables: vec![table(
+                    &["Rows", "Agents", "As released", "After the own solve", "Alone", "Alone, tuned"],
+                    sizes.collect(),
+                )],
                 ..Section::default()
             },
             Section {
                 title: "Agents".into(),
-                text: (found.agents > LISTED).then(|| format!("The first {LISTED}; all are in agents.csv.")).into_iter().collect(),
-                tables: vec![table(&["Agent", "Rows", "Updates", "Epsilon", "After the own solve", "Alone, tuned"], people.collect())],
+                text: (found.agents > LISTED)
+                    .then(|| format!("The first {LISTED}; all are in agents.csv."))
+                    .into_iter()
+                    .collect(),
+                tables: vec![table(
+                    &["Agent", "Rows", "Updates", "Epsilon", "After the own solve", "Alone, tuned"],
+                    people.collect(),
+                )],
                 ..Section::default()
             },
             Section {
                 title: "How it was set up".into(),
-                list: found.setup.iter().map(|(name, value)| format!("{name}: {value}")).chain(found.notes.clone()).collect(),
+                list: found
+                    .setup
+                    .iter()
+                    .map(|(name, value)| format!("{name}: {value}"))
+                    .chain(found.notes.clone())
+                    .collect(),
                 files,
                 ..Section::default()
             },

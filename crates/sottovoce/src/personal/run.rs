@@ -131,8 +131,9 @@ fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) 
         .map(|(plan, &updates)| plan.released(updates).collect())
         .collect();
     let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-    let epsilons =
-        (0..agents.count()).map(|agent| Ok(account.leakage.epsilon(agent, delta)?)).collect::<Result<Vec<_>>>()?;
+    let epsilons = (0..agents.count())
+        .map(|agent| Ok(account.leakage.epsilon(agent, delta)?))
+        .collect::<Result<Vec<_>>>()?;
     let worst = epsilons.iter().copied().fold(0.0, f64::max);
     let finite = Some(worst).filter(|worst| worst.is_finite());
     let spread = |of: &dyn Fn(&Models1) -> f64| Spread::of(&runs.iter().map(of).collect::<Vec<_>>());
@@ -140,18 +141,48 @@ fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) 
     let printed = local(&agents.train, agents.loss, &problem.terms().ridges)?;
     let (alone, _) = tuned(&agents.train, agents.loss, &RIDGES, seed)?;
     let joint = optimum(problem)?;
-    let one_for_all = global(&agents.train, agents.loss, 1e-3)?.repeat(agents.count());
+    let one_for_all = global(&agents.train, agents.loss, 1e-3)?;
     let way = |name, about: &str, epsilon, worth| Way { name, about: about.to_owned(), epsilon, worth };
     let ways = vec![
-        way("released", "models as their neighbours have them", finite, spread(&|run| agents.mean_worth(&run.released))),
-        way("own", "the same after everybody has solved her own block at home, which nobody is told", finite, spread(&|run| agents.mean_worth(&run.own))),
-        way("local", "everybody alone, with the ridge of the joint problem: nothing is sent", Some(0.0), single(&printed)),
-        way("tuned", "everybody alone, with a ridge chosen on her own rows: nothing is sent", Some(0.0), single(&alone)),
-        way("constant", "everybody's own mean or commonest label: nothing is sent", Some(0.0), Spread::of(&[constant(agents)])),
+        way(
+            "released",
+            "models as their neighbours have them",
+            finite,
+            spread(&|run| agents.mean_worth(&run.released)),
+        ),
+        way(
+            "own",
+            "the same after everybody has solved her own block at home, which nobody is told",
+            finite,
+            spread(&|run| agents.mean_worth(&run.own)),
+        ),
+        way(
+            "local",
+            "everybody alone, with the ridge of the joint problem: nothing is sent",
+            Some(0.0),
+            single(&printed),
+        ),
+        way(
+            "tuned",
+            "everybody alone, with a ridge chosen on her own rows: nothing is sent",
+            Some(0.0),
+            single(&alone),
+        ),
+        way(
+            "constant",
+            "everybody's own mean or commonest label: nothing is sent",
+            Some(0.0),
+            Spread::of(&[constant(agents)]),
+        ),
         way("joint", "the joint optimum, without noise: it protects nobody", None, single(&joint.models)),
         way("global", "one model for all, from all rows: it protects nobody", None, single(&one_for_all)),
     ];
-    let people = people::people(agents, &epsilons, shown.updates.as_slice(), [&shown.released, &shown.own, &printed, &alone]);
+    let people = people::people(
+        agents,
+        &epsilons,
+        shown.updates.as_slice(),
+        [&shown.released, &shown.own, &printed, &alone],
+    );
     let (guarantees, statements) = words::promised(experiment, &account, worst, delta)?;
     let mut found = Found {
         headline: String::new(),

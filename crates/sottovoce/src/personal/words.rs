@@ -48,7 +48,8 @@ pub(crate) fn statement(guarantee: &Guarantee, epsilon: f64, delta: f64) -> Stri
 
 /// What came of it.
 pub(super) fn headline(found: &Found, worst: f64, delta: f64) -> String {
-    let way = |name: &str| found.ways.iter().find(|way| way.name == name).map_or(f64::NAN, |way| way.worth.mean);
+    let way =
+        |name: &str| found.ways.iter().find(|way| way.name == name).map_or(f64::NAN, |way| way.worth.mean);
     let (own, tuned) = (way("own"), way("tuned"));
     let less = found.measure == "rmse";
     let better = if less { own < tuned } else { own > tuned };
@@ -75,18 +76,40 @@ pub(super) fn setup(experiment: &Personalized, ready: &Ready) -> Vec<(String, St
         Law::Laplace | Law::Radial => "Laplace, gradients clipped in the 1-norm",
     };
     let mut all = vec![
-        ("agents", format!("{} with {} rows in all, {} pairs of similar ones", agents.count(), agents.train.table().rows(), agents.similar.len())),
+        (
+            "agents",
+            format!(
+                "{} with {} rows in all, {} pairs of similar ones",
+                agents.count(),
+                agents.train.table().rows(),
+                agents.similar.len()
+            ),
+        ),
         ("model", format!("{} numbers, mu = {}", agents.width(), experiment.protocol.mu)),
         ("updates", format!("{} of each agent, by Poisson clocks", experiment.protocol.updates)),
         ("noise", format!("{law} to {}", hiding.clip)),
-        ("steps", format!("from rows promised to be no longer than {}: smoothness {} to {}", text::digits(agents.radius, 3), text::digits(least, 3), text::digits(most, 3))),
+        (
+            "steps",
+            format!(
+                "from rows promised to be no longer than {}: smoothness {} to {}",
+                text::digits(agents.radius, 3),
+                text::digits(least, 3),
+                text::digits(most, 3)
+            ),
+        ),
     ];
     if hiding.centring > 0.0 {
         let wider = 1.0 + hiding.centring / (2.0 * hiding.clip);
         all.push(("centring", format!("labels are centred by their own mean, so that one moves all: sensitivities are {} times as large", text::digits(wider, 3))));
     }
     if let Some(warm) = hiding.warm {
-        all.push(("warm start", format!("epsilon {} of the budget, ridge {}, smoothed {} times", warm.epsilon, warm.ridge, warm.wakes)));
+        all.push((
+            "warm start",
+            format!(
+                "epsilon {} of the budget, ridge {}, smoothed {} times",
+                warm.epsilon, warm.ridge, warm.wakes
+            ),
+        ));
     }
     all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -101,7 +124,9 @@ pub(super) fn notes(experiment: &Personalized, ready: &Ready) -> Vec<String> {
     }
     let without = (0..ready.agents.count()).filter(|&agent| ready.agents.train.rows_of(agent) == 0).count();
     if without > 0 {
-        notes.push(format!("{without} agents have no rows: they release nothing, and are drawn to their neighbours"));
+        notes.push(format!(
+            "{without} agents have no rows: they release nothing, and are drawn to their neighbours"
+        ));
     }
     notes
 }
@@ -112,15 +137,23 @@ impl fmt::Display for Found {
         let what = if self.measure == "rmse" { "RMSE" } else { "accuracy" };
         writeln!(f, "  {:<10} {:>9} {:>10}   {}", "models", what, "epsilon", "what they are")?;
         for way in &self.ways {
-            let epsilon = way.epsilon.map_or_else(|| "-".to_owned(), |epsilon| if epsilon == 0.0 { "0".into() } else { short_up(epsilon) });
+            let epsilon = way.epsilon.map_or_else(
+                || "-".to_owned(),
+                |epsilon| if epsilon == 0.0 { "0".into() } else { short_up(epsilon) },
+            );
             let worth = way.worth.mean;
             writeln!(f, "  {:<10} {worth:>9.4} {epsilon:>10}   {}", way.name, cut(&way.about, 64))?;
         }
-        writeln!(f, "\n  {:<12} {:>7} {:>9} {:>9} {:>9} {:>9}", "rows", "agents", "released", "own", "local", "tuned")?;
+        writeln!(
+            f,
+            "\n  {:<12} {:>7} {:>9} {:>9} {:>9} {:>9}",
+            "rows", "agents", "released", "own", "local", "tuned"
+        )?;
         let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
         for group in &self.by_size {
             let rows = format!("{} to {}", group.fewest, group.most);
-            let [released, own, local, tuned] = [group.released, group.own, group.local, group.tuned].map(number);
+            let [released, own, local, tuned] =
+                [group.released, group.own, group.local, group.tuned].map(number);
             writeln!(f, "  {rows:<12} {:>7} {released:>9} {own:>9} {local:>9} {tuned:>9}", group.agents)?;
         }
         writeln!(f)?;

@@ -60,8 +60,11 @@ impl std::fmt::Display for Revealed {
 impl Personalized {
     /// Of a run.
     pub fn new(experiment: &Experiment, rows: &[usize], releases: &[Vec<Release>]) -> Result<Self> {
-        let grouped = |all: &Vec<Release>| all.chunk_by(|one, other| one == other).map(|same| (same[0], same.len())).collect();
-        let agents = rows.iter().zip(releases).map(|(&rows, all)| Agent { rows, releases: grouped(all) }).collect();
+        let grouped = |all: &Vec<Release>| {
+            all.chunk_by(|one, other| one == other).map(|same| (same[0], same.len())).collect()
+        };
+        let agents =
+            rows.iter().zip(releases).map(|(&rows, all)| Agent { rows, releases: grouped(all) }).collect();
         Ok(Self { schema_version: SCHEMA_VERSION, experiment: experiment.to_toml()?, agents })
     }
 
@@ -75,11 +78,18 @@ impl Personalized {
 
     fn releases(&self) -> Result<Vec<Vec<Release>>> {
         const MOST: usize = 10_000_000;
-        let count: usize = self.agents.iter().flat_map(|agent| &agent.releases).map(|(_, count)| *count).fold(0, usize::saturating_add);
+        let count: usize = self
+            .agents
+            .iter()
+            .flat_map(|agent| &agent.releases)
+            .map(|(_, count)| *count)
+            .fold(0, usize::saturating_add);
         if count > MOST {
             return Err(Error::parameter("releases", count, format!("a run has at most {MOST}")));
         }
-        let all = |agent: &Agent| agent.releases.iter().flat_map(|(release, count)| std::iter::repeat_n(*release, *count)).collect();
+        let all = |agent: &Agent| {
+            agent.releases.iter().flat_map(|(release, count)| std::iter::repeat_n(*release, *count)).collect()
+        };
         Ok(self.agents.iter().map(all).collect())
     }
 
@@ -94,7 +104,9 @@ impl Personalized {
             for (agent, (record, all)) in self.agents.iter().zip(&releases).enumerate() {
                 let least = 2.0 * experiment.noise.clip / record.rows.max(1) as f64; // whole numbers
                 let wrong = all.len() > experiment.protocol.updates
-                    || all.iter().any(|release| release.law != experiment.noise.law || release.sensitivity < least);
+                    || all
+                        .iter()
+                        .any(|release| release.law != experiment.noise.law || release.sensitivity < least);
                 if wrong {
                     problems.push(format!("agent {agent} released something else than was agreed"));
                 }
@@ -102,13 +114,21 @@ impl Personalized {
         } else {
             let ready = experiment.ready(std::path::Path::new(""), seed)?;
             if ready.agents.count() != self.agents.len() {
-                problems.push(format!("there are {} agents instead of {}", self.agents.len(), ready.agents.count()));
+                problems.push(format!(
+                    "there are {} agents instead of {}",
+                    self.agents.len(),
+                    ready.agents.count()
+                ));
             }
             let planned = ready.releases();
             let records = self.agents.iter().zip(&releases).zip(planned.iter().enumerate());
             for ((record, all), (agent, agreed)) in records {
                 if record.rows != ready.agents.train.rows_of(agent) {
-                    problems.push(format!("agent {agent} has {} rows instead of {}", record.rows, ready.agents.train.rows_of(agent)));
+                    problems.push(format!(
+                        "agent {agent} has {} rows instead of {}",
+                        record.rows,
+                        ready.agents.train.rows_of(agent)
+                    ));
                 }
                 // Who is done sooner has released a part.
                 if all.len() > agreed.len() || all[..] != agreed[..all.len()] {
@@ -128,7 +148,9 @@ impl Personalized {
         let (experiment, releases) = (self.experiment()?, self.releases()?);
         let delta = delta.unwrap_or(experiment.target.delta);
         let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-        let epsilons = (0..releases.len()).map(|agent| Ok(account.leakage.epsilon(agent, delta)?)).collect::<Result<Vec<_>>>()?;
+        let epsilons = (0..releases.len())
+            .map(|agent| Ok(account.leakage.epsilon(agent, delta)?))
+            .collect::<Result<Vec<_>>>()?;
         let worst = epsilons.iter().copied().fold(0.0, f64::max);
         let (mut guarantees, mut statements) = (Vec::new(), Vec::new());
         if worst.is_finite() {
@@ -142,7 +164,10 @@ impl Personalized {
         Ok(Revealed {
             agents: releases.len(),
             releases: releases.iter().map(Vec::len).sum(),
-            epsilons: epsilons.into_iter().map(|epsilon| Some(epsilon).filter(|epsilon| epsilon.is_finite())).collect(),
+            epsilons: epsilons
+                .into_iter()
+                .map(|epsilon| Some(epsilon).filter(|epsilon| epsilon.is_finite()))
+                .collect(),
             guarantees,
             statements,
         })
