@@ -133,7 +133,7 @@ fn one_figure_prints_one_line_and_replaces_only_when_asked() {
 #[test]
 fn bad_requests_are_refused_before_any_work() {
     refused(&["muffliato/7"], &["`figure` is 7", "1a, 1b"]);
-    refused(&["gossip"], &["`paper` is gossip", "muffliato, random-walk or rumor"]);
+    refused(&["gossip"], &["`paper` is gossip", "muffliato, personalized, random-walk or rumor"]);
     refused(&["rumor/4"], &["`figure` is 4", "2a, 2b, 3a"]);
     refused(&["muffliato/1b", "--data", "/no/such/folder"], &["`data` is /no/such/folder"]);
     let folder = tempfile::tempdir().unwrap();

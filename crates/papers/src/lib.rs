@@ -17,6 +17,7 @@ mod item;
 mod learners;
 mod map;
 mod muffliato;
+mod personalized;
 mod random_walk;
 mod registry;
 mod rumor;

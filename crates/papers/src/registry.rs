@@ -8,10 +8,13 @@ use std::cell::OnceCell;
 use sottovoce_report::Page;
 
 use crate::item::Kind;
-use crate::{Error, Item, Options, Reproduction, Result, Watch, muffliato, random_walk, require, rumor};
+use crate::{
+    Error, Item, Options, Reproduction, Result, Watch, muffliato, personalized, random_walk, require, rumor,
+};
 
 /// All papers.
-pub static PAPERS: [&Paper; 3] = [&muffliato::PAPER, &random_walk::PAPER, &rumor::PAPER];
+pub static PAPERS: [&Paper; 4] =
+    [&muffliato::PAPER, &personalized::PAPER, &random_walk::PAPER, &rumor::PAPER];
 
 /// A paper.
 #[derive(Debug)]
@@ -112,9 +115,9 @@ impl Job {
     pub fn find(what: &str) -> Result<Self> {
         let (name, figure) = what.split_once('/').map_or((what, None), |(name, one)| (name, Some(one)));
         let Some(paper) = PAPERS.into_iter().find(|paper| paper.name == name) else {
-            let [first, second, third] = PAPERS.map(|paper| paper.name);
+            let [first, second, third, fourth] = PAPERS.map(|paper| paper.name);
             let remedy = format!(
-                "give {first}, {second} or {third}, or one figure such as {first}/{}",
+                "give {first}, {second}, {third} or {fourth}, or one figure such as {first}/{}",
                 PAPERS[0].figures[0].id
             );
             return Err(Error::parameter("paper", what, remedy));
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn all_that_is_listed_is_found_by_its_number() {
         let all = listing();
-        assert_eq!(all.len(), 8 + 10 + 5);
+        assert_eq!(all.len(), 8 + 2 + 10 + 5);
         for (name, title) in all {
             let job = Job::find(&name).unwrap();
             assert_eq!((job.figures.len(), job.figures[0].title), (1, title));
@@ -194,7 +197,7 @@ mod tests {
         let paper = said("gossip/1");
         assert_eq!(
             paper,
-            "`paper` is gossip/1: give muffliato, random-walk or rumor, or one figure such as muffliato/1a"
+            "`paper` is gossip/1: give muffliato, personalized, random-walk or rumor, or one figure such as muffliato/1a"
         );
     }
 

@@ -11,7 +11,7 @@ use sottovoce_views::parallel;
 
 use super::Problem;
 use super::block::Block;
-use crate::{Result, require};
+use crate::{Error, Result, require};
 
 /// Ridges that agents try.
 pub const RIDGES: [f64; 9] = [1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.2, 0.5, 1.0, 3.0];
@@ -92,6 +92,38 @@ fn home_of(problem: &Problem, models: &[f64], agent: usize, seed: u64) -> Result
     // With too few rows to choose by, as the problem has it.
     let chosen = choose((problem.train(), problem.loss(), agent), (&candidates, 1), solve, seed)?;
     solve(&candidates[chosen], problem.rows(agent))
+}
+
+/// The ridge of each agent whose models cost least on her rows held out of `validations`, summed over these: for tasks whose features know the training
+/// rows, and must be made anew without the rows held out. Who has no row held out takes the largest.
+pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
+    let Some(first) = validations.first() else {
+        return Err(Error::parameter("validations", 0, "give at least one"));
+    };
+    let mut costs = vec![vec![0.0; ridges.len()]; first.count()];
+    for agents in validations {
+        let (loss, width) = (agents.loss, agents.width());
+        let free = Model { loss, width, ridge: 0.0 };
+        for (agent, costs) in costs.iter_mut().enumerate() {
+            for (cost, &ridge) in costs.iter_mut().zip(ridges) {
+                let model = alone(loss, width, ridge, agents.train.shard(agent))?;
+                let rows = agents.test.shard(agent);
+                *cost += rows.labels.len() as f64 * free.objective(&model, rows);
+            }
+        }
+    }
+    Ok(costs.iter().map(|costs| least(costs, ridges)).collect())
+}
+
+/// The ridge that costs least; of equal ones the larger.
+fn least(costs: &[f64], ridges: &[f64]) -> f64 {
+    let mut best = (f64::INFINITY, 0.0);
+    for (&cost, &ridge) in costs.iter().zip(ridges) {
+        if cost < best.0 || (cost == best.0 && ridge > best.1) {
+            best = (cost, ridge);
+        }
+    }
+    best.1
 }
 
 /// One model for all, of everybody's rows together: as if there were no differences, and no privacy.

@@ -35,10 +35,17 @@ pub fn parse(text: &str, users: usize, items: usize) -> Result<Ratings> {
     Ratings::new(users, items, &list)
 }
 
+/// Whether [`read`] would find the file.
+pub fn is_in(folder: &Path) -> bool {
+    places(folder).any(|path| path.is_file())
+}
+
+fn places(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    ["", "movielens-100k", "ml-100k"].map(|inside| folder.join(inside).join(DATA)).into_iter()
+}
+
 fn find(folder: &Path) -> Result<PathBuf> {
-    let folders = [folder.to_path_buf(), folder.join("movielens-100k"), folder.join("ml-100k")];
-    let found = folders.iter().map(|folder| folder.join(DATA)).find(|path| path.is_file());
-    found.ok_or_else(|| {
+    places(folder).find(|path| path.is_file()).ok_or_else(|| {
         let remedy = format!(
             "there is no `{DATA}` in it or in its subfolder `movielens-100k`; give the folder that has MovieLens-100K"
         );
@@ -106,7 +113,7 @@ mod tests {
     fn files_that_are_missing_or_cut_off_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let said = read(folder.path()).unwrap_err().to_string();
-        assert!(said.contains("there is no `u.data`"), "{said}");
+        assert!(said.contains("there is no `u.data`") && !is_in(folder.path()), "{said}");
         std::fs::create_dir(folder.path().join("ml-100k")).unwrap();
         std::fs::write(folder.path().join("ml-100k").join(DATA), "1\t1\t3\t0\n1\t2\t4\t8812").unwrap();
         let said = read(folder.path()).unwrap_err().to_string();

@@ -1,5 +1,7 @@
 //! Ratings as a task for agents: everybody learns what she thinks of items from their features.
 
+use sottovoce_privacy::noise::simulation::Seed;
+
 use super::factors::{Fit, features};
 use super::nearest::nearest;
 use super::{Agents, Ratings};
@@ -40,20 +42,36 @@ impl Default for Recommendation {
 impl Recommendation {
     /// Splits everybody's ratings (four fifths to train on), and makes features and neighbours of the former.
     pub fn agents(&self, ratings: &Ratings, seed: u64) -> Result<Agents> {
-        self.check(ratings)?;
         let (train, test) = ratings.split(seed);
+        self.of_parts(&train, &test, seed)
+    }
+
+    /// The same within the training ratings of [`Recommendation::agents`], so often: to choose parameters without a look at the test rows. Features and
+    /// neighbours are made anew: those of all training ratings know what was held out, and models of them would seem better than they are.
+    pub fn validation(&self, ratings: &Ratings, seed: u64, times: u64) -> Result<Vec<Agents>> {
+        let (train, _) = ratings.split(seed);
+        let inner = |time: u64| {
+            let seed = Seed(seed).part(1 + time).0;
+            let (train, test) = train.split(seed);
+            self.of_parts(&train, &test, seed)
+        };
+        (0..times).map(inner).collect()
+    }
+
+    fn of_parts(&self, train: &Ratings, test: &Ratings, seed: u64) -> Result<Agents> {
+        self.check(train)?;
         let centre = |user| match self.centre {
             Centre::OwnMean => train.mean(user),
             Centre::Public(number) => number,
         };
-        let centres: Vec<f64> = (0..ratings.users()).map(centre).collect();
+        let (items, centres) = (train.items(), (0..train.users()).map(centre).collect::<Vec<f64>>());
         let (train, test) = (train.less(&centres), test.less(&centres));
         let fit = Fit { width: self.width, ridge: self.ridge, turns: self.turns };
-        let features = features(&train, ratings.items(), fit, seed);
+        let features = features(&train, items, fit, seed);
         // Over all items, rated or not: as public as they are.
         let radius = features.chunks_exact(self.width).map(norm).fold(0.0, f64::max);
         Ok(Agents {
-            similar: nearest(&train, ratings.items(), self.neighbours),
+            similar: nearest(&train, items, self.neighbours),
             train: self.rows(&train, &features)?,
             test: self.rows(&test, &features)?,
             loss: Loss::Squared,
@@ -129,6 +147,11 @@ mod tests {
             middle.train.table().labels().iter().all(|label| [-2.0, -1.0, 0.0, 1.0, 2.0].contains(label))
         );
         assert_eq!(task.agents(&ratings(), 3).unwrap(), agents);
+        let inner = task.validation(&ratings(), 3, 2).unwrap();
+        assert_ne!(inner[0], inner[1]);
+        for (agent, inner) in (0..8).flat_map(|agent| inner.iter().map(move |inner| (agent, inner))) {
+            assert_eq!((inner.train.rows_of(agent), inner.test.rows_of(agent)), (6, 1));
+        }
     }
 
     #[test]
