@@ -99,6 +99,9 @@ impl<'a> Session<'a> {
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
         )?;
         let engine = settings.method.way().start(task, mixings, &settings, threads)?;
+        let held = !settings.weighted || settings.method.way().tokens() == 0;
+        let remedy = "no peer sees all models of a token, so none can take their mean; leave it out";
+        require(held, "final-model", "weighted", remedy)?;
         let mean = match settings.weighted {
             true => Some(WeightedMean::new(task.ridge(), settings.step, engine.models())?),
             false => None,
