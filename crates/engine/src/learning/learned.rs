@@ -13,7 +13,6 @@ use super::run::{Point, Run};
 use super::{Measures, Session, Spread, Task, Trivial};
 use crate::Result;
 use crate::names::Names;
-use crate::origin::graph_hash;
 use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
@@ -84,6 +83,8 @@ pub struct Learned {
     /// What they are called, in their order, where they have names.
     #[serde(skip_serializing_if = "Names::are_numbers")]
     pub names: Names,
+    /// Graphs on which peers spoke: none, one that stays, or several in turn, one after each gradient step.
+    pub graphs: usize,
     /// Parameters of the model.
     pub parameters: usize,
     /// Contributions of each peer.
@@ -196,6 +197,7 @@ impl Learned {
             data: task.sources().to_vec(),
             label_bounds: task.label_bounds(),
             peers: task.peers(),
+            graphs: run.mixings().len(),
             parameters: task.parameters(),
             iterations: settings.iterations,
             step: settings.step,
@@ -231,7 +233,7 @@ impl Learned {
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,
             data_hash: data_hash(task),
-            graph_hash: run.mixings().first().map(|mixing| graph_hash(mixing.graph())),
+            graph_hash: run.graphs_hash(),
         })
     }
 
@@ -259,14 +261,6 @@ impl Learned {
         format!("{}, learned by {} among {} peers", self.task, self.method, self.peers)
     }
 
-    /// What peers end with, in words.
-    fn ending(&self) -> &'static str {
-        match self.last {
-            Some(_) => "the weighted mean of a peer's models",
-            None => "the last",
-        }
-    }
-
     /// Labels and values; a star marks those that are computed without privacy.
     pub fn facts(&self) -> Vec<(String, String)> {
         let mut facts = Vec::new();
@@ -281,7 +275,6 @@ impl Learned {
                 "training loss *".to_owned(),
                 format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
             ),
-            ("final model".to_owned(), self.ending().to_owned()),
             ("contributions of each peer".to_owned(), self.iterations.to_string()),
             ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
@@ -289,12 +282,13 @@ impl Learned {
             ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
         ]);
+        if self.graphs > 1 {
+            facts.push(("graphs".to_owned(), format!("{}, one after each gradient step, in turn", self.graphs)));
+        }
         if let Some(Last { objective, measures }) = &self.last {
-            let worth = words(measures);
-            facts.insert(
-                1,
-                ("the last models instead *".to_owned(), format!("{worth}, training loss {objective:.4}")),
-            );
+            let instead = format!("{}, training loss {objective:.4}", words(measures));
+            facts.insert(self.measures.list().len(), ("the last models instead *".to_owned(), instead));
+            facts.push(("final model".to_owned(), "the weighted mean of a peer's models".to_owned()));
         }
         if let Some(names) = self.names.all() {
             facts.push(("peers".to_owned(), shortened(names)));

@@ -9,6 +9,7 @@ use super::calibrate::Currency;
 use super::losses::{Past, Question};
 use super::transcript::{Released, Transcript};
 use super::{Against, Measures, Promise, Session, Settings, State, Task};
+use crate::origin::graphs_hash;
 use crate::{Error, Result, require};
 
 /// Points of a learning curve.
@@ -41,6 +42,9 @@ pub struct Checkpoint {
     pub settings: Settings,
     /// The last step of a walk, where its odometer ends it.
     pub last_step: Option<usize>,
+    /// A hash of the graphs after each step, in turn, where there are some.
+    #[serde(default)]
+    pub graphs: Option<String>,
     /// The curve so far.
     pub curve: Vec<Point>,
     /// After how many steps the state was written down, this time included: whoever reads the file sees it.
@@ -103,6 +107,11 @@ impl<'a> Run<'a> {
                 "`checkpoint` is of a run with other settings; give the same ones, or begin anew",
             ));
         };
+        if checkpoint.graphs != self.graphs_hash() {
+            return Err(Error::refused(
+                "`checkpoint` is of a run on other graphs; give the same ones, or begin anew",
+            ));
+        }
         self.session.resume(checkpoint.state, checkpoint.mean)?;
         let told = checkpoint.paths.iter().all(|path| path.len() == self.progress().0);
         let walks = self.session.settings().method.way().tokens();
@@ -136,6 +145,7 @@ impl<'a> Run<'a> {
             peers: self.task.peers(),
             settings: self.session.settings().clone(),
             last_step: self.last_step,
+            graphs: self.graphs_hash(),
             curve: self.curve.clone(),
             shown: self.shown.clone(),
             paths: self.paths.clone(),
@@ -152,6 +162,11 @@ impl<'a> Run<'a> {
     /// The graphs after each step, in turn; one that stays, or none.
     pub fn mixings(&self) -> &'a [Mixing] {
         self.mixings
+    }
+
+    /// A hash of them.
+    pub fn graphs_hash(&self) -> Option<String> {
+        graphs_hash(self.mixings.iter().map(Mixing::graph))
     }
 
     /// What the peers are called, where they have names.

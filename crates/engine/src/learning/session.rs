@@ -122,6 +122,9 @@ impl<'a> Session<'a> {
             "only walks have faults; leave it out",
         )?;
         let engine = settings.method.way().start(task, mixings, &settings, threads)?;
+        let held = !settings.weighted || settings.method.way().tokens() == 0;
+        let remedy = "no peer sees all models of a token, so none can take their mean; leave it out";
+        require(held, "final-model", "weighted", remedy)?;
         let mean = match settings.weighted {
             true => Some(WeightedMean::new(task.ridge(), settings.step, engine.models())?),
             false => None,

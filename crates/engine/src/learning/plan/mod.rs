@@ -87,6 +87,8 @@ pub struct LearningPlan {
     pub task: String,
     /// Number of peers.
     pub peers: usize,
+    /// Number of graphs: one that stays, or several, one after each gradient step, in turn.
+    pub graphs: usize,
     /// Number of edges; of graphs that vary, the mean.
     pub edges: usize,
     /// Spectral gap of the graph's weights; of graphs that vary, the least.
@@ -144,6 +146,7 @@ impl Problem<'_> {
         Ok(LearningPlan {
             task: self.task.name.clone(),
             peers: self.task.peers(),
+            graphs: self.mixings.len(),
             edges: self.mixings.iter().map(|mixing| mixing.graph().edge_count()).sum::<usize>()
                 / self.mixings.len(),
             gap,

@@ -31,6 +31,13 @@ impl fmt::Display for LearningPlan {
             "{} among {} peers ({} edges, spectral gap {:.4})\n",
             self.task, self.peers, self.edges, self.gap
         )?;
+        if self.graphs > 1 {
+            writeln!(
+                f,
+                "{} graphs in turn, edges in the mean, the least of their gaps; a token needs a graph that stays: no walks.\n",
+                self.graphs
+            )?;
+        }
         writeln!(
             f,
             "  {:<14}{:>17}{:>16}{:>7}{:>8}{:>10}{:>11}  by what right",
