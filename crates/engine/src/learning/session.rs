@@ -175,15 +175,18 @@ impl<'a> Session<'a> {
 
     /// What models are worth on the test rows: the mean over peers that each have a model of their own.
     pub fn measures(&self) -> Measures {
-        self.worth(self.mean().map_or_else(|| self.engine.models(), <[f64]>::to_vec))
+        match self.mean() {
+            Some(models) => self.worth(models),
+            None => self.worth(&self.engine.models()),
+        }
     }
 
     /// The last model and what the last models are worth, whatever the run ends with.
     pub fn last(&self) -> (Vec<f64>, Measures) {
-        (self.engine.model(), self.worth(self.engine.models()))
+        (self.engine.model(), self.worth(&self.engine.models()))
     }
 
-    fn worth(&self, models: Vec<f64>) -> Measures {
+    fn worth(&self, models: &[f64]) -> Measures {
         let each = models.chunks_exact(self.task.parameters()).map(|model| self.task.measures(model));
         let each: Vec<Measures> = each.collect();
         Measures::over(&each, |values| values.iter().sum::<f64>() / values.len() as f64)

@@ -200,9 +200,8 @@ mod tests {
             b.swap(k, pivot);
             for i in k + 1..n {
                 let factor = a[i][k] / a[k][k];
-                for j in k..n {
-                    a[i][j] -= factor * a[k][j];
-                }
+                let above = a[k].clone();
+                a[i].iter_mut().zip(&above).skip(k).for_each(|(x, y)| *x -= factor * y);
                 b[i] -= factor * b[k];
             }
         }

@@ -27,15 +27,35 @@ pub struct Revealed {
     /// Noise of each update of an agent with the usual budget, in sensitivities.
     pub noises: Vec<f64>,
     /// The odometer: what such an agent has lost after so many of her updates.
-    pub odometer: Vec<(usize, Option<f64>)>,
-    /// Agents by what a row of theirs loses: epsilon (none: not hidden), and how many they are.
-    pub epsilons: Vec<(Option<f64>, usize)>,
+    pub odometer: Vec<Reading>,
+    /// Agents by what a row of theirs loses.
+    pub epsilons: Vec<Share>,
     /// What is promised.
     pub guarantees: Vec<Stated>,
     /// The same in words.
     pub statements: Vec<String>,
     /// What else there is to know.
     pub notes: Vec<String>,
+}
+
+/// What an agent has lost by then.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Reading {
+    /// After so many updates.
+    pub updates: usize,
+    /// What a row of hers has lost; none where it was not hidden.
+    pub epsilon: Option<f64>,
+}
+
+/// Agents who lose the same.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Share {
+    /// What a row of theirs loses; none where it is not hidden.
+    pub epsilon: Option<f64>,
+    /// How many they are.
+    pub agents: usize,
 }
 
 /// What the experiment would reveal of everybody's rows.
@@ -71,7 +91,10 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
         setup: words::setup(experiment, &ready),
         noises,
         odometer,
-        epsilons: epsilons.into_iter().map(|(epsilon, count)| (finite(epsilon), count)).collect(),
+        epsilons: epsilons
+            .into_iter()
+            .map(|(epsilon, agents)| Share { epsilon: finite(epsilon), agents })
+            .collect(),
         guarantees,
         statements,
         notes: words::notes(experiment, &ready),
@@ -79,7 +102,7 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
 }
 
 /// Noises of the first agent with rows, and what she has lost after 1, 2, 4, ... updates, and in the end.
-fn odometer(ready: &Ready, delta: f64) -> Result<(Vec<f64>, Vec<(usize, Option<f64>)>)> {
+fn odometer(ready: &Ready, delta: f64) -> Result<(Vec<f64>, Vec<Reading>)> {
     let Some(plan) = ready.hidings.plans.iter().find(|plan| plan.hidden.is_some()) else {
         return Ok((Vec::new(), Vec::new()));
     };
@@ -91,7 +114,7 @@ fn odometer(ready: &Ready, delta: f64) -> Result<(Vec<f64>, Vec<(usize, Option<f
     let learnt = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?.leakage;
     let odometer = after.iter().enumerate().map(|(place, &updates)| {
         let epsilon = learnt.epsilon(place, delta)?;
-        Ok((updates, Some(epsilon).filter(|epsilon| epsilon.is_finite())))
+        Ok(Reading { updates, epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()) })
     });
     Ok((noises, odometer.collect::<Result<_>>()?))
 }
@@ -100,12 +123,12 @@ impl fmt::Display for Revealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |epsilon: Option<f64>| epsilon.map_or_else(|| "without bound".to_owned(), short_up);
         writeln!(f, "What a row loses to someone who sees every message\n")?;
-        for (epsilon, agents) in &self.epsilons {
+        for Share { epsilon, agents } in &self.epsilons {
             writeln!(f, "  epsilon {} for {agents} of {} agents", shown(*epsilon), self.agents)?;
         }
         if let (Some(first), Some(last)) = (self.noises.first(), self.noises.last()) {
             writeln!(f, "\n  noise of the first update {first:.3} sensitivities, of the last {last:.3}")?;
-            for (updates, epsilon) in &self.odometer {
+            for Reading { updates, epsilon } in &self.odometer {
                 writeln!(f, "  after {updates} updates: epsilon {}", shown(*epsilon))?;
             }
         }

@@ -16,7 +16,7 @@ mod ready;
 mod run;
 mod words;
 
-pub use account::{Choice, Planned, Revealed, account, attack, choices, plan};
+pub use account::{Choice, Planned, Reading, Revealed, Share, account, attack, choices, plan};
 pub use page::{FILES, files};
 pub use people::{BySize, Person};
 pub use ready::Ready;

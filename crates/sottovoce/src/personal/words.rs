@@ -135,7 +135,7 @@ impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.headline)?;
         let what = if self.measure == "rmse" { "RMSE" } else { "accuracy" };
-        writeln!(f, "  {:<10} {:>9} {:>10}   {}", "models", what, "epsilon", "what they are")?;
+        writeln!(f, "  {:<10} {:>9} {:>10}   what they are", "models", what, "epsilon")?;
         for way in &self.ways {
             let epsilon = way.epsilon.map_or_else(
                 || "-".to_owned(),
