@@ -52,7 +52,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 38] = [
+    let commands: [(&str, &[Form]); 39] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -80,6 +80,7 @@ fn all() -> Map<String, Value> {
         ("audit transcript rumor", &[of::<rumor::Suspected>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
+        ("audit file personalized", &[of::<personal::CanaryFound>]),
         ("audit source", &[of::<Finding>]),
         ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),

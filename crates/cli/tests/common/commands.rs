@@ -148,6 +148,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("theorem", "theorem muffliato/theorem-1 --graph GRAPH --steps 3"),
     ("theorem", "theorem muffliato/footnote-2 --graph GRAPH"),
     ("theorem", "theorem random-walk/theorem-5 --peers 8"),
+    ("theorem", "theorem personalized/theorem-1 --iterations 5"),
+    ("theorem", "theorem personalized/appendix-d2 --dimension 4"),
     ("new", "new averaging"),
     ("new", "new learning"),
     ("new", "new rumor"),

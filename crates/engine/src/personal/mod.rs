@@ -5,6 +5,7 @@
 //!                                                                        ├─► admm: the same by another algorithm, to compare costs
 //!                                                                        ├─► own: a block by itself, after the last release
 //!                                                                        └─► Clipped: what the drivers of `simulator::personal` are given
+//! Hiding: the noise of every update for a budget;   Canary: the attack on it
 //! local, tuned, global: without collaboration, or with one model for all;   warm: a local model to be released;   perturbed: rows released themselves
 //! ```
 //!
@@ -14,17 +15,21 @@
 mod admm;
 mod baselines;
 mod block;
+mod canary;
 mod clipped;
 mod optimum;
 mod perturbed;
+mod private;
 mod problem;
 mod warm;
 
 pub use admm::Admm;
 pub use baselines::{RIDGES, constant, global, local, tuned};
 pub use block::{Block, Solved};
+pub use canary::{Canary, CanaryFound};
 pub use clipped::Clipped;
 pub use optimum::{Optimum, optimum};
 pub use perturbed::{Perturbation, perturbed};
+pub use private::{Amount, Budgets, Hiding, Hidings, WarmStart, own_factor};
 pub use problem::{Problem, Terms};
 pub use warm::{Warm, warm};

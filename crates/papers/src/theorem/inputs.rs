@@ -131,6 +131,22 @@ pub struct Inputs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", allow_negative_numbers = true))]
     pub kept: Option<f64>,
+    /// Probability delta up to which a loss holds (default: e^-5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "D", allow_negative_numbers = true))]
+    pub delta: Option<f64>,
+    /// Number of rows of an agent (default: 100).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "M"))]
+    pub rows: Option<u64>,
+    /// Bound on the gradient of a row (default: 1; for ratings 2).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
+    pub clip: Option<f64>,
+    /// Weight mu of the agents' own losses (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "MU", allow_negative_numbers = true))]
+    pub trade_off: Option<f64>,
     /// SHA-256 of the graph's file, once it has been read.
     #[serde(skip)]
     #[cfg_attr(feature = "flags", arg(skip))]
@@ -358,6 +374,30 @@ impl Inputs {
     /// A privacy loss.
     pub(super) fn epsilon(&self) -> Result<f64> {
         positive("epsilon", self.epsilon.unwrap_or(1.0))
+    }
+
+    /// A probability up to which a loss holds.
+    pub(super) fn delta(&self) -> Result<f64> {
+        let delta = self.delta.unwrap_or((-5.0_f64).exp());
+        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a probability between 0 and 1")?;
+        Ok(delta)
+    }
+
+    /// The number of rows.
+    pub(super) fn rows(&self) -> Result<u64> {
+        let rows = self.rows.unwrap_or(100);
+        require((1..=1_000_000_000).contains(&rows), "rows", rows, "give a number from 1 to 1e9")?;
+        Ok(rows)
+    }
+
+    /// The bound on the gradient of a row.
+    pub(super) fn clip(&self, default: f64) -> Result<f64> {
+        positive("clip", self.clip.unwrap_or(default))
+    }
+
+    /// How far the exchange of a row moves a mean of gradients: `2 C/m`.
+    pub(super) fn sensitivity(&self, clip: f64) -> Result<f64> {
+        Ok(2.0 * self.clip(clip)? / self.rows()? as f64)
     }
 
     /// By how much a number exceeds its mean, where it is given.

@@ -10,6 +10,7 @@
 mod answer;
 mod inputs;
 mod muffliato;
+mod personalized;
 mod random_walk;
 mod rumor;
 
@@ -19,8 +20,9 @@ pub use inputs::Inputs;
 use crate::{Error, Result};
 
 /// All statements, by paper.
-static LISTS: [(&str, &[Statement]); 3] = [
+static LISTS: [(&str, &[Statement]); 4] = [
     ("muffliato", muffliato::STATEMENTS),
+    ("personalized", personalized::STATEMENTS),
     ("random-walk", random_walk::STATEMENTS),
     ("rumor", rumor::STATEMENTS),
 ];

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::path::Path;
 
-use rayon::prelude::*;
 use serde::Serialize;
+use sottovoce_engine::personal::{Canary, CanaryFound};
 use sottovoce_learning::Loss;
 use sottovoce_privacy::{Adversary, Law, limits};
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup};
 use sottovoce_views::door::{self, Models};
+use sottovoce_views::parallel;
 
 use super::{Ready, words};
 use crate::experiment::{Personalized, Tasks};
@@ -117,6 +118,41 @@ impl fmt::Display for Revealed {
     }
 }
 
+/// Someone who sees every message bets on one row of the agent in the middle, by how many rows she has; `progress` hears of every run.
+pub fn attack(
+    experiment: &Personalized,
+    folder: &Path,
+    seed: u64,
+    runs: usize,
+    progress: impl Fn() + Sync,
+) -> Result<CanaryFound> {
+    let ready = experiment.ready(folder, seed)?;
+    if let Some(warm) = ready.hiding.warm {
+        let remedy = "the attack is on updates; leave the warm start out";
+        return Err(Error::parameter("warm", warm.epsilon, remedy));
+    }
+    require(experiment.noise.sigma != Some(0.0), "sigma", 0, "without noise nothing is claimed; give some")?;
+    let mut rows: Vec<usize> =
+        (0..ready.agents.count()).map(|agent| ready.agents.train.rows_of(agent)).collect();
+    rows.retain(|rows| *rows > 0);
+    rows.sort_unstable();
+    let Some(&rows) = rows.get(rows.len() / 2) else {
+        return Err(Error::parameter("rows", 0, "nobody has any; there is nothing to attack"));
+    };
+    let canary = Canary {
+        hiding: &ready.hiding,
+        clip: ready.clip(),
+        noise: 1.0,
+        rows,
+        width: ready.agents.width(),
+        radius: ready.agents.radius,
+        dense: ready.hiding.law == Law::Gaussian,
+        mu: experiment.protocol.mu,
+        delta: experiment.target.delta,
+    };
+    canary.attack(runs, seed, progress)
+}
+
 /// What may be chosen.
 const MUS: [f64; 5] = [0.1, 0.5, 2.0, 10.0, 50.0];
 const UPDATES: [usize; 4] = [1, 3, 10, 30];
@@ -186,31 +222,25 @@ pub fn plan(
             }
         }
     }
-    let judged: Vec<Result<Choice>> = all
-        .into_par_iter()
-        .map(|(law, mu, updates, clip)| {
-            let mut tried = stand_in.clone();
-            (tried.noise.law, tried.noise.clip) = (law, clip);
-            (tried.protocol.mu, tried.protocol.updates) = (mu, updates);
-            let ready = Ready::of(&tried, agents.clone())?;
-            let mut worth = 0.0;
-            for trial in 0..TRIALS {
-                let rows = ready.rows()?;
-                let start = vec![0.0; ready.problem.width()];
-                let setup = PersonalSetup::new(
-                    ready.problem.similarity(),
-                    start,
-                    &ready.hidings.plans,
-                    seed.wrapping_add(trial),
-                )?;
-                let mut run = FastPersonal::new(setup, &rows)?;
-                run.advance(usize::MAX);
-                worth += agents.mean_worth(&ready.problem.all_own(run.models(), mu)?) / TRIALS as f64;
-            }
-            progress();
-            Ok(Choice { law, mu, updates, clip, worth })
-        })
-        .collect();
+    let judge = |place: usize| -> Result<Choice> {
+        let (law, mu, updates, clip) = all[place];
+        let mut tried = stand_in.clone();
+        (tried.noise.law, tried.noise.clip) = (law, clip);
+        (tried.protocol.mu, tried.protocol.updates) = (mu, updates);
+        let ready = Ready::of(&tried, agents.clone())?;
+        let mut worth = 0.0;
+        for trial in 0..TRIALS {
+            let rows = ready.rows()?;
+            let start = vec![0.0; ready.problem.width()];
+            let seed = seed.wrapping_add(trial);
+            let setup = PersonalSetup::new(ready.problem.similarity(), start, &ready.hidings.plans, seed)?;
+            let mut run = FastPersonal::new(setup, &rows)?;
+            run.advance(usize::MAX);
+            worth += agents.mean_worth(&ready.problem.all_own(run.models(), mu)?) / TRIALS as f64;
+        }
+        Ok(Choice { law, mu, updates, clip, worth })
+    };
+    let judged = parallel::map(all.len(), judge, |_| progress());
     let mut choices = judged.into_iter().collect::<Result<Vec<_>>>()?;
     choices.sort_by(
         |one, other| if less { one.worth.total_cmp(&other.worth) } else { other.worth.total_cmp(&one.worth) },

@@ -16,9 +16,10 @@ mod ready;
 mod run;
 mod words;
 
-pub use account::{Choice, Planned, Revealed, account, choices, plan};
+pub use account::{Choice, Planned, Revealed, account, attack, choices, plan};
 pub use page::{FILES, files};
 pub use people::{BySize, Person};
 pub use ready::Ready;
 pub use run::{Found, Way, run};
+pub use sottovoce_engine::personal::CanaryFound;
 pub(crate) use words::statement;

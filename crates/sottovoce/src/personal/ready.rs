@@ -39,24 +39,30 @@ pub struct Ready {
 impl Personalized {
     /// Reads what the experiment names; `folder` is where relative names begin.
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<Ready> {
-        let agents = self.task.agents(folder, seed)?;
-        let problem = Problem::new(&agents, self.terms(&agents))?;
-        let hiding = self.hiding(&agents)?;
+        Ready::of(self, self.task.agents(folder, seed)?)
+    }
+}
+
+impl Ready {
+    /// The same of these agents.
+    pub(super) fn of(experiment: &Personalized, agents: Agents) -> Result<Self> {
+        let problem = Problem::new(&agents, experiment.terms(&agents))?;
+        let hiding = experiment.hiding(&agents)?;
         let mut hidings = hiding.plans(&problem)?;
-        let faulty = self.faulty(agents.count())?;
+        let faulty = experiment.faulty(agents.count())?;
+        let network = &experiment.network;
         if faulty.is_some() {
-            let patience = self
-                .network
-                .patience
-                .or((!self.network.leave.is_empty() || !self.network.join.is_empty()).then_some(PATIENCE));
+            let moves = !network.leave.is_empty() || !network.join.is_empty();
             for plan in &mut hidings.plans {
-                plan.patience = patience;
-                plan.repeats = if self.network.drop.is_some() { 10 } else { 0 };
+                plan.patience = network.patience.or(moves.then_some(PATIENCE));
+                plan.repeats = if network.drop.is_some() { 10 } else { 0 };
             }
         }
-        Ok(Ready { agents, problem, hiding, hidings, faulty })
+        Ok(Self { agents, problem, hiding, hidings, faulty })
     }
+}
 
+impl Personalized {
     fn terms(&self, agents: &Agents) -> Terms {
         let factor = if agents.loss == Loss::Squared { 1.0 } else { 2.0 };
         let mut terms = match self.protocol.ridge {
@@ -149,14 +155,18 @@ impl Personalized {
 impl Ready {
     /// Gradients as agents compute them.
     pub fn rows(&self) -> Result<Clipped<'_>> {
-        let clip = match self.hiding.law {
-            Law::Laplace => Clip::ExampleL1(self.hiding.clip),
-            Law::Gaussian | Law::Radial => Clip::Example(self.hiding.clip),
-        };
-        let rows = Clipped::new(&self.problem, clip)?;
+        let rows = Clipped::new(&self.problem, self.clip())?;
         match &self.hidings.locals {
             Some(locals) => rows.starting(locals.clone()),
             None => Ok(rows),
+        }
+    }
+
+    /// In the norm of the noise.
+    pub fn clip(&self) -> Clip {
+        match self.hiding.law {
+            Law::Laplace => Clip::ExampleL1(self.hiding.clip),
+            Law::Gaussian | Law::Radial => Clip::Example(self.hiding.clip),
         }
     }
 

@@ -141,7 +141,7 @@ fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) 
     let printed = local(&agents.train, agents.loss, &problem.terms().ridges)?;
     let (alone, _) = tuned(&agents.train, agents.loss, &RIDGES, seed)?;
     let joint = optimum(problem)?;
-    let one_for_all = global(&agents.train, agents.loss, 1e-3)?.repeat(agents.count());
+    let one_for_all = global(&agents.train, agents.loss, 1e-3)?;
     let way = |name, about: &str, epsilon, worth| Way { name, about: about.to_owned(), epsilon, worth };
     let ways = vec![
         way(
