@@ -8,11 +8,13 @@ use clap::Args;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+use sottovoce::averaging::walk::{WalkRevealed, Walked};
 use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
+use sottovoce::personal;
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
-use sottovoce::transcript::{LearningRevealed, Spent};
+use sottovoce::transcript::{LearningRevealed, PersonalizedRevealed, Spent};
 use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
@@ -50,15 +52,18 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 32] = [
+    let commands: [(&str, &[Form]); 39] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),
+        ("account transcript walk", &[of::<WalkRevealed>]),
         ("account transcript learning", &[of::<LearningRevealed>]),
         ("account transcript rumor", &[of::<rumor::Revealed>]),
         ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>]),
+        ("account personalized", &[of::<personal::Revealed>]),
+        ("account transcript personalized", &[of::<PersonalizedRevealed>]),
         ("account learning", &[of::<Accounted>]),
         ("account walk", &[of::<Walk>]),
         ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
@@ -66,21 +71,31 @@ fn all() -> Map<String, Value> {
         ("plan averaging", &[of::<Written<Planned>>]),
         ("plan rumor", &[of::<Written<RumorPlan>>]),
         ("plan learning", &[of::<Written<LearningPlan>>]),
+        ("plan personalized", &[of::<Written<personal::Planned>>]),
         ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
         ("audit transcript", &[of::<Reconstruction>]),
+        ("audit transcript walk", &[of::<WalkRevealed>]),
         ("audit transcript learning", &[of::<Spent>]),
         ("audit transcript rumor", &[of::<rumor::Suspected>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
+        ("audit file personalized", &[of::<personal::CanaryFound>]),
         ("audit source", &[of::<Finding>]),
-        ("run averaging", &[of::<Printed<Averaged>>]),
+        ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),
         ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
         ("run learning", &[of::<Printed<Learned>>]),
+        ("run personalized", &[of::<Printed<personal::Found>>]),
         (
             "run file",
-            &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Survived>>, of::<Printed<Learned>>],
+            &[
+                of::<Printed<Averaged>>,
+                of::<Printed<Walked>>,
+                of::<Printed<Found>>,
+                of::<Printed<Survived>>,
+                of::<Printed<Learned>>,
+            ],
         ),
         ("new", &[of::<Map<String, Value>>]),
         ("compare", &[of::<Comparison>]),

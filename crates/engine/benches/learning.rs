@@ -16,11 +16,21 @@ fn main() {
     let graph = generate(&Family::Hypercube { dimension: 11 }, 0, true).expect("a graph");
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
     let method = Method::Walk(Walk { tokens: 1, burn_in: 0 });
-    let settings = Settings { method, iterations: 100, step: 0.034, sigma: 0.5, budget: None, seed: 1 };
+    let settings = Settings {
+        method,
+        iterations: 100,
+        step: 0.034,
+        sigma: 0.5,
+        budget: None,
+        seed: 1,
+        weighted: false,
+        network: None,
+    };
     let mut best = f64::INFINITY;
     let mut accuracy = 0.0;
     for _ in 0..7 {
-        let mut session = Session::new(&task, Some(&mixing), settings.clone(), 1).expect("a session");
+        let mut session =
+            Session::new(&task, std::slice::from_ref(&mixing), settings.clone(), 1).expect("a session");
         let start = Instant::now();
         while session.advance(|_, _, _| {}).expect("a step") {}
         best = best.min(start.elapsed().as_secs_f64());

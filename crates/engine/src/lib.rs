@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! learning, simulator, views, audit ──► learning: methods, sessions, calibration, checkpoints ─┐
+//!                                  ├──► personal: models of one's own, their joint optimum and what one gets without it ──┤
 //!                                  └──► plan: the protocol, noise and steps for a target ───────┴──► sottovoce: experiments, commands
 //! ```
 //!
@@ -11,6 +12,7 @@ mod error;
 pub mod learning;
 pub mod names;
 pub mod origin;
+pub mod personal;
 pub mod plan;
 pub mod terms;
 

@@ -1,7 +1,7 @@
 //! Learning tasks on dense data, as far as they do not know about peers talking to each other.
 //!
 //! ```text
-//! read, houses ──► Table ──► Shards (split) ──► Shard ──► Model::gradient(clip) ──► (noise and protocols: elsewhere)
+//! read, houses, personal ──► Table ──► Shards (split) ──► Shard ──► Model::gradient(clip) ──► (noise and protocols: elsewhere)
 //! ```
 //!
 //! A [`Table`] holds rows and labels, [`Shards`] deals them out to peers, and a [`Model`] is a loss whose gradients are clipped
@@ -24,8 +24,10 @@
 //! ```
 
 pub mod bounds;
+pub mod cholesky;
 pub mod data;
 pub mod houses;
+pub mod personal;
 pub mod read;
 pub mod split;
 

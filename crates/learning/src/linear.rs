@@ -25,6 +25,12 @@ pub(crate) fn add_multiple(to: &mut [f64], factor: f64, from: &[f64]) {
     }
 }
 
+/// The 1-norm.
+#[inline(always)]
+pub(crate) fn sum_of_sizes(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x.abs()).sum()
+}
+
 /// The 2-norm, also where squares overflow or vanish.
 #[inline(always)]
 pub(crate) fn norm(vector: &[f64]) -> f64 {

@@ -13,7 +13,7 @@ pub struct Shard<'a> {
     pub width: usize,
 }
 
-/// A table dealt out to peers: each holds consecutive rows, and at least one.
+/// A table dealt out to peers: each holds consecutive rows, and at least one unless [`Shards::some_without`] made them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shards {
     table: Table,
@@ -34,21 +34,34 @@ impl Shards {
 
     /// The rows that `lists` names for each peer; others are left out. Each row has at most one holder, and nobody holds none.
     pub fn by_lists(table: &Table, lists: &[Vec<usize>]) -> Result<Self> {
+        if let Some(peer) = lists.iter().position(Vec::is_empty) {
+            let remedy = "every peer needs at least one row; give it some or leave it out";
+            return Err(Error::parameter("lists", format!("empty for peer {peer}"), remedy));
+        }
+        Self::some_without(table, lists)
+    }
+
+    /// The same where peers may hold no row: those who learn from others alone.
+    pub fn some_without(table: &Table, lists: &[Vec<usize>]) -> Result<Self> {
         if lists.is_empty() {
             return Err(Error::parameter("peers", 0, "give at least one peer a list of rows"));
         }
         let mut holder: Vec<Option<usize>> = vec![None; table.rows()];
         let mut starts = vec![0];
         for (peer, list) in lists.iter().enumerate() {
-            if list.is_empty() {
-                let remedy = "every peer needs at least one row; give it some or leave it out";
-                return Err(Error::parameter("lists", format!("empty for peer {peer}"), remedy));
-            }
             list.iter().try_for_each(|&row| take(&mut holder, row, peer))?;
             starts.push(starts[peer] + list.len());
         }
         let rows: Vec<usize> = lists.iter().flatten().copied().collect();
         Ok(Self { table: table.gather(&rows), starts, names: None })
+    }
+
+    /// Consecutive rows of a table, so many for each peer; all of them.
+    pub(crate) fn in_order(table: Table, sizes: &[usize]) -> Self {
+        let mut starts = vec![0];
+        sizes.iter().for_each(|size| starts.push(starts[starts.len() - 1] + size));
+        debug_assert_eq!(starts[sizes.len()], table.rows(), "every row has a holder");
+        Self { table, starts, names: None }
     }
 
     /// With a name for each peer.
@@ -97,7 +110,7 @@ impl Shards {
         };
         let places = order.iter().map(place).collect::<Result<Vec<_>>>()?;
         let rows = |&peer: &usize| (self.starts[peer]..self.starts[peer + 1]).collect();
-        Self::by_lists(&self.table, &places.iter().map(rows).collect::<Vec<_>>())?.named(order.to_vec())
+        Self::some_without(&self.table, &places.iter().map(rows).collect::<Vec<_>>())?.named(order.to_vec())
     }
 
     /// The number of peers.
@@ -112,6 +125,15 @@ impl Shards {
     /// If there is no such peer.
     pub fn shard(&self, peer: usize) -> Shard<'_> {
         self.table.range(self.starts[peer], self.starts[peer + 1])
+    }
+
+    /// How many rows a peer holds.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub fn rows_of(&self, peer: usize) -> usize {
+        self.starts[peer + 1] - self.starts[peer]
     }
 
     /// Everybody's rows: the first peer's, then the second's, and so on.

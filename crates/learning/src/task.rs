@@ -85,6 +85,10 @@ impl Task {
     fn checked(mut task: Self) -> Result<Self> {
         task.model.check(task.shards.table())?;
         task.model.check(&task.test)?;
+        if let Some(idle) = (0..task.peers()).find(|&peer| task.shards.rows_of(peer) == 0) {
+            let remedy = "every peer needs a row to compute a gradient; give it some, or leave it out";
+            return Err(Error::parameter("rows", format!("0 for peer {}", task.name_of(idle)), remedy));
+        }
         task.clip.check()?;
         if task.batch == Batch::Rows(0) {
             return Err(Error::parameter("batch", 0, "give at least one row"));
@@ -362,6 +366,10 @@ mod tests {
                 .contains("`label` is 0")
         );
         let good = task(rows(), vec![1.0, -1.0], Clip::Example(1.0)).unwrap();
+        let table = Table::new(rows(), 2, vec![1.0, -1.0]).unwrap();
+        let shards = Shards::some_without(&table, &[vec![0, 1], vec![]]).unwrap();
+        let idle = Task::new("idle", shards, table, good.model, Clip::Example(1.0), Batch::All).unwrap_err();
+        assert!(idle.to_string().starts_with("`rows` is 0 for peer 1: "), "{idle}");
         assert!(good.in_batches(Batch::Rows(0)).is_err());
     }
 

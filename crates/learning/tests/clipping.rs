@@ -9,6 +9,15 @@ fn norm(vector: &[f64]) -> f64 {
     vector.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
+fn one_norm(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x.abs()).sum()
+}
+
+/// Of the norm that a clip bounds.
+fn length(clip: Clip, vector: &[f64]) -> f64 {
+    if matches!(clip, Clip::ExampleL1(_)) { one_norm(vector) } else { norm(vector) }
+}
+
 fn gradient(model: &Model, theta: &[f64], table: &Table, clip: Clip) -> Vec<f64> {
     let mut out = vec![f64::NAN; theta.len()];
     model.gradient(theta, table.view(), clip, &mut out);
@@ -57,8 +66,8 @@ proptest! {
     ) {
         let model = Model { loss, width: 3, ridge: 0.0 };
         let (table, theta) = (labelled(loss, table), &theta[..model.parameters()]);
-        for clip in [Clip::Example(bound), Clip::User(bound)] {
-            prop_assert!(norm(&gradient(&model, theta, &table, clip)) <= bound * (1.0 + 1e-14));
+        for clip in [Clip::Example(bound), Clip::ExampleL1(bound), Clip::User(bound)] {
+            prop_assert!(length(clip, &gradient(&model, theta, &table, clip)) <= bound * (1.0 + 1e-14));
         }
     }
 
@@ -69,14 +78,16 @@ proptest! {
     ) {
         let model = Model { loss, width: 3, ridge: 0.0 };
         let (table, theta) = (labelled(loss, table), &theta[..model.parameters()]);
-        let mut mean = vec![0.0; theta.len()];
-        for row in 0..table.rows() {
-            let own = gradient(&model, theta, &table.select(&[row]).unwrap(), Clip::None);
-            let factor = (bound / norm(&own)).min(1.0) / table.rows() as f64;
-            mean.iter_mut().zip(&own).for_each(|(mean, own)| *mean += factor * own);
+        for clip in [Clip::Example(bound), Clip::ExampleL1(bound)] {
+            let mut mean = vec![0.0; theta.len()];
+            for row in 0..table.rows() {
+                let own = gradient(&model, theta, &table.select(&[row]).unwrap(), Clip::None);
+                let factor = (bound / length(clip, &own)).min(1.0) / table.rows() as f64;
+                mean.iter_mut().zip(&own).for_each(|(mean, own)| *mean += factor * own);
+            }
+            let clipped = gradient(&model, theta, &table, clip);
+            prop_assert!(clipped.iter().zip(&mean).all(|(a, b)| (a - b).abs() < 1e-13 * (1.0 + bound)));
         }
-        let clipped = gradient(&model, theta, &table, Clip::Example(bound));
-        prop_assert!(clipped.iter().zip(&mean).all(|(a, b)| (a - b).abs() < 1e-13 * (1.0 + bound)));
     }
 
     /// The mean shrunk as a whole; the ridge is not clipped.
@@ -101,7 +112,7 @@ proptest! {
         x in prop::array::uniform3(-5.0..5.0), y in prop::array::uniform3(-5.0..5.0),
     ) {
         let model = Model { loss: if logistic { Loss::Logistic } else { Loss::Squared }, width: 3, ridge };
-        for (clip, share) in [(Clip::None, 1.0), (Clip::Example(bound), 1.0), (Clip::Example(bound), share)] {
+        for (clip, share) in [(Clip::None, 1.0), (Clip::Example(bound), 1.0), (Clip::Example(bound), share), (Clip::ExampleL1(bound), 1.0)] {
             assert!(model.clipping_keeps_convex(clip));
             let step = share * 2.0 / model.smoothness(table.radius());
             prop_assert!(expansion(&model, &table, clip, step, &x, &y) <= 1.0 + 1e-12);
@@ -130,10 +141,10 @@ proptest! {
         // One row: the first is another.
         let features: Vec<f64> = [after.view().features, &before.view().features[3..]].concat();
         let one = Table::new(features, 3, [after.labels(), &before.labels()[1..]].concat()).unwrap();
-        for clip in [Clip::None, Clip::Example(bound), Clip::User(bound)] {
+        for clip in [Clip::None, Clip::Example(bound), Clip::ExampleL1(bound), Clip::User(bound)] {
             let moved = |other: &Table| {
                 let (a, b) = (gradient(&model, theta, &before, clip), gradient(&model, theta, other, clip));
-                norm(&a.iter().zip(&b).map(|(a, b)| a - b).collect::<Vec<_>>())
+                length(clip, &a.iter().zip(&b).map(|(a, b)| a - b).collect::<Vec<_>>())
             };
             match model.sensitivity(clip, radius) {
                 Ok(most) => {
@@ -144,6 +155,39 @@ proptest! {
                 Err(_) => prop_assert_eq!((loss, clip), (Loss::Squared, Clip::None)),
             }
         }
+    }
+}
+
+/// All rows of a small grid, with both labels: the farthest that one replaced row moves the mean is the promise itself, and no farther. In the 1-norm,
+/// rows clipped in the 2-norm move up to `sqrt(p)` times as far: Laplace noise made for `2C/m` would be too small.
+#[test]
+fn neighbours_by_brute_force() {
+    let grid: Vec<([f64; 3], bool)> = (0..54)
+        .map(|code| ([code % 3, code / 3 % 3, code / 9 % 3].map(|digit| f64::from(digit) - 1.0), code < 27))
+        .collect();
+    let (theta, rows, bound) = ([0.3, -0.7, 0.2], 4, 0.1);
+    for loss in [Loss::Logistic, Loss::Squared, Loss::Softmax { classes: 2 }] {
+        let model = Model { loss, width: 3, ridge: 0.3 };
+        let theta = &theta.repeat(2)[..model.parameters()];
+        let farthest = |clip: Clip, length: &dyn Fn(&[f64]) -> f64| {
+            let with = |row: &([f64; 3], bool)| {
+                let kept = [([1.0, 0.0, -1.0], true), ([0.0, 1.0, 1.0], false), ([1.0, 1.0, 1.0], true)];
+                let all: Vec<_> = [*row].into_iter().chain(kept).collect();
+                gradient(&model, theta, &labelled(loss, table(&all)), clip)
+            };
+            let all: Vec<Vec<f64>> = grid.iter().map(with).collect();
+            let apart =
+                |a: &[f64], b: &[f64]| length(&a.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<_>>());
+            all.iter().flat_map(|a| all.iter().map(|b| apart(a, b))).fold(0.0, f64::max)
+        };
+        for (clip, length) in
+            [(Clip::ExampleL1(bound), one_norm as fn(&[f64]) -> f64), (Clip::Example(bound), norm)]
+        {
+            let promised = model.record_sensitivity(clip, 1.0, rows).unwrap();
+            assert!((farthest(clip, &length) / promised - 1.0).abs() < 1e-12, "{loss:?} {clip:?}");
+        }
+        let promised = model.record_sensitivity(Clip::Example(bound), 1.0, rows).unwrap();
+        assert!(farthest(Clip::Example(bound), &one_norm) > 1.7 * promised, "{loss:?}");
     }
 }
 
@@ -185,7 +229,7 @@ fn clips_that_are_none_let_nothing_through() {
         let model = Model { loss, width: 3, ridge: 0.0 };
         let theta = &theta.repeat(2)[..model.parameters()];
         for bound in [0.0, -1.0, f64::NAN] {
-            for clip in [Clip::Example(bound), Clip::User(bound)] {
+            for clip in [Clip::Example(bound), Clip::ExampleL1(bound), Clip::User(bound)] {
                 assert_eq!(norm(&gradient(&model, theta, &one, clip)), 0.0, "{loss:?} {clip:?}");
                 assert!(model.sensitivity(clip, 1.0).unwrap_err().to_string().starts_with("`clip` is "));
             }
@@ -198,8 +242,8 @@ fn tiny_and_huge_rows_are_clipped() {
     let squared = Model { loss: Loss::Squared, width: 3, ridge: 0.0 };
     for size in [1e-200, 1e200] {
         let row = Table::new(vec![size; 3], 3, vec![1e250]).unwrap();
-        for clip in [Clip::Example(1.0), Clip::User(1.0)] {
-            let length = norm(&gradient(&squared, &[1.0; 3], &row, clip));
+        for clip in [Clip::Example(1.0), Clip::ExampleL1(1.0), Clip::User(1.0)] {
+            let length = length(clip, &gradient(&squared, &[1.0; 3], &row, clip));
             assert!(length <= 1.0 + 1e-14, "{size} {clip:?} {length}");
         }
     }
@@ -218,7 +262,11 @@ fn bounds_are_those_of_the_documentation() {
     assert_eq!(logistic.record_sensitivity(Clip::None, 2.0, 8), Ok(0.5));
     assert_eq!(logistic.record_sensitivity(Clip::Example(0.5), 2.0, 8), Ok(0.125));
     assert_eq!(logistic.record_sensitivity(Clip::User(0.5), 2.0, 8), Ok(1.0));
-    assert!(!softmax.clipping_keeps_convex(Clip::Example(1.0)));
+    assert_eq!(logistic.record_sensitivity(Clip::ExampleL1(0.5), 2.0, 8), Ok(0.125));
+    assert!(
+        !softmax.clipping_keeps_convex(Clip::Example(1.0))
+            && !softmax.clipping_keeps_convex(Clip::ExampleL1(1.0))
+    );
 }
 
 #[test]

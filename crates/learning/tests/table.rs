@@ -112,4 +112,12 @@ fn shards_follow_lists() {
     assert!(by_lists(&[vec![0], vec![4]]).starts_with("`lists` is row 4 for peer 1: there are 4 rows"));
     assert!(by_lists(&[vec![0], vec![1, 0]]).starts_with("`lists` is row 0 for peer 1: peer 0 holds it"));
     assert!(by_lists(&[]).starts_with("`peers` is 0: "));
+    let some = Shards::some_without(&table, &[vec![], vec![2, 1], vec![]]).unwrap();
+    assert_eq!([0, 1, 2].map(|peer| some.rows_of(peer)), [0, 2, 0]);
+    assert!(
+        some.shard(2).labels.is_empty() && refused(Shards::some_without(&table, &[])).starts_with("`peers`")
+    );
+    let names = |names: [&str; 3]| names.map(String::from).to_vec();
+    let turned = some.named(names(["a", "b", "c"])).unwrap().in_order_of(&names(["b", "a", "c"])).unwrap();
+    assert_eq!([0, 1, 2].map(|peer| turned.rows_of(peer)), [2, 0, 0]);
 }

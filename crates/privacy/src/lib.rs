@@ -44,6 +44,7 @@ mod special;
 mod trade_off;
 
 pub use accountant::{Accountant, LowerEnd};
+pub use allotment::Law;
 pub use composition::{Composition, Epsilon, Release};
 pub use currencies::{GaussianBound, Kind};
 pub use error::{Error, Result};

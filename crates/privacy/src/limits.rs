@@ -51,6 +51,17 @@ pub fn of_a_protocol() -> Vec<String> {
     list(&[DEVIATION, TIMING, LOST_MESSAGES, RESULTS, TUNING, ROUNDING, REPETITION, CORRELATION])
 }
 
+/// What guarantees about personalised models take for public.
+pub const SIMILARITIES: &str =
+    "who resembles whom, how many rows everybody has, and the features of items: they are taken for public";
+
+/// What no run of personalised models covers.
+pub fn of_personal_models() -> Vec<String> {
+    let mut all = of_a_protocol();
+    all.push(SIMILARITIES.to_owned());
+    all
+}
+
 /// What no single release covers.
 pub fn of_a_release() -> Vec<String> {
     list(&[TIMING, TUNING, ROUNDING, REPETITION, CORRELATION])

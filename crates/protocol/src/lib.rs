@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`averaging`] | [`Averager`](averaging::Averager): a private value, or gradient steps, averaged in rounds |
 //! | [`walk`] | [`Walker`](walk::Walker): tokens that learn on a random walk |
+//! | [`personal`] | [`Agent`](personal::Agent): a model of her own, drawn towards those of similar agents |
 //! | [`rumor`] | [`Teller`](rumor::Teller): news whose source is hidden |
 //!
 //! What a peer computes with is a [`Value`]: numbers in a simulation or on a network, and *coefficients* over the noises that
@@ -21,6 +22,7 @@ pub mod averaging;
 mod chance;
 mod machine;
 mod means;
+pub mod personal;
 mod release;
 pub mod rumor;
 mod transcript;

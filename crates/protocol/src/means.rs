@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Chance, Release};
+use crate::{Chance, Law, Release};
 
 /// Noise is never further out than so many scales, in any coordinate: whoever covers a value cuts it there. (A Gaussian is not drawn so far out
 /// once in `10^340` times.) So what honest peers say has a range.
@@ -13,14 +13,23 @@ pub trait Means<V>: Chance {
     /// Admits a release and counts it, or refuses it and changes nothing. On a node the count is durable before this returns.
     fn admit(&mut self, release: &Release) -> Result<(), Overspent>;
 
-    /// Hides a value: rounds it to the grid, if there is one, then adds fresh noise of this scale to every coordinate, cut at [`FAR`]
+    /// Hides a value: rounds it to the grid, if there is one, then adds fresh Gaussian noise of this scale to every coordinate, cut at [`FAR`]
     /// scales. `draw` numbers the draws of a peer: no two may share a number. Where it fails nothing may be sent.
     fn cover(&mut self, draw: u64, scale: f64, value: &mut V) -> Result<(), Uncovered>;
+
+    /// The same under another law. (Laplace and radial noise is not cut: its tails are what makes its loss pure.) Who has no such noise hides nothing, and
+    /// says so.
+    fn cover_by(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> Result<(), Uncovered> {
+        match law {
+            Law::Gaussian => self.cover(draw, scale, value),
+            Law::Laplace | Law::Radial => Err(Uncovered { draw, scale }),
+        }
+    }
 
     /// Releases a private value: admitted first, then covered. Where this fails nothing may be sent.
     fn release(&mut self, release: &Release, draw: u64, scale: f64, value: &mut V) -> Result<(), Withheld> {
         self.admit(release)?;
-        Ok(self.cover(draw, scale, value)?)
+        Ok(self.cover_by(release.law, draw, scale, value)?)
     }
 }
 

@@ -1,17 +1,8 @@
 //! One private value made public under noise: plain data that budgets and accountants read.
 
 use serde::{Deserialize, Serialize};
+pub use sottovoce_privacy::Law;
 use sottovoce_privacy::{Accountant, Adjacency, Gdp, Loss, Mechanism, Result};
-
-/// The law of the noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Law {
-    /// Its scale is the standard deviation, and sensitivities are in the 2-norm.
-    Gaussian,
-    /// Sensitivities are in the 1-norm.
-    Laplace,
-}
 
 /// One private value made public under noise. Whatever is computed from it afterwards is covered by it.
 ///
@@ -46,6 +37,11 @@ impl Release {
         Self { law: Law::Laplace, sensitivity, scale, rate: None }
     }
 
+    /// Noise in a uniform direction, for sensitivities in the 2-norm.
+    pub fn radial(sensitivity: f64, scale: f64) -> Self {
+        Self { law: Law::Radial, sensitivity, scale, rate: None }
+    }
+
     /// The same release on a Poisson sample of the records.
     pub fn sampled(self, rate: f64) -> Self {
         Self { rate: Some(rate), ..self }
@@ -55,7 +51,7 @@ impl Release {
     pub fn loss(&self) -> Result<Loss> {
         match (self.law, self.rate) {
             (Law::Gaussian, None) => Ok(Loss::Gdp(Gdp::of_release(self.sensitivity, self.scale)?)),
-            (Law::Laplace, None) => Loss::pure((self.sensitivity / self.scale).next_up()),
+            (Law::Laplace | Law::Radial, None) => Loss::pure((self.sensitivity / self.scale).next_up()),
             _ => {
                 let mut accountant = Accountant::new(Adjacency::AddRemove);
                 accountant.compose(self.mechanism()?, 1)?;
@@ -70,6 +66,8 @@ impl Release {
         let noise = match self.law {
             Law::Gaussian => Mechanism::gaussian(relative)?,
             Law::Laplace => Mechanism::laplace(relative)?,
+            // In one coordinate it is a Laplace law, but in several its losses are spread otherwise: only the largest is used.
+            Law::Radial => Mechanism::pure((self.sensitivity / self.scale).next_up())?,
         };
         self.rate.map_or(Ok(noise), |rate| noise.poisson(rate))
     }
@@ -85,6 +83,7 @@ mod tests {
         for (release, slack) in [
             (Release::gaussian(2.0, 3.0), 1e-12),
             (Release::laplace(2.0, 3.0), 1e-4),
+            (Release::radial(2.0, 3.0), 1e-4),
             (Release::gaussian(1.0, 1.5).sampled(0.1), 1e-6),
         ] {
             let mut accountant = Accountant::new(Adjacency::AddRemove);
@@ -105,6 +104,7 @@ mod tests {
         {
             assert!(Release::gaussian(sensitivity, scale).loss().is_err(), "{sensitivity} {scale}");
             assert!(Release::laplace(sensitivity, scale).loss().is_err(), "{sensitivity} {scale}");
+            assert!(Release::radial(sensitivity, scale).loss().is_err(), "{sensitivity} {scale}");
         }
         assert!(Release::gaussian(1.0, 1.0).sampled(1.5).loss().is_err());
     }

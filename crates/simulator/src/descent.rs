@@ -78,16 +78,20 @@ impl DescentSetup {
     }
 
     /// The peers' state machines, on whatever they compute with: `start` is everyone's first value. Their driver makes the gradient steps.
-    ///
-    /// Accelerated gossip must be the same in every iteration here.
     pub fn machines<V: sottovoce_protocol::Value>(&self, start: &V) -> Result<Vec<DescendingPeer<V>>> {
         self.check()?;
-        let gamma = self.schemes[0].gamma()?;
+        let gammas: Vec<Option<f64>> = self.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
+        // All are accelerated, or none.
+        let gammas: Vec<f64> = gammas.into_iter().flatten().collect();
+        if !gammas.is_empty() && gammas.len() < self.schemes.len() {
+            let remedy = "accelerate the gossip of every iteration, or of none";
+            return Err(Error::parameter("schemes", "accelerated in some iterations", remedy));
+        }
         let all: Vec<Vec<Part>> = self.schemes.iter().map(Scheme::parts).collect::<Result<_>>()?;
         let machine = |peer: Peer| {
             let parts = all.iter().map(|parts| parts[peer].clone()).collect();
             let plan = InTurn::new(parts, self.iterations).ok_or(Error::Stuck { peer })?;
-            Ok(Averager::descending(start.clone(), self.iterations, plan, self.noising, gamma))
+            Ok(Averager::descending(start.clone(), self.iterations, plan, self.noising, gammas.clone()))
         };
         (0..self.peers()).map(machine).collect()
     }

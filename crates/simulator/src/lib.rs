@@ -6,7 +6,7 @@
 //! | [`bulk`] | a million peers on a perfect network, the same numbers bit for bit, at the speed of memory |
 //! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
-//! [`averaging`], [`descent`], [`walk`] and [`rumor`] set up the peers of a run and are the protocols' worlds for the first; they also have the fast drivers
+//! [`averaging`], [`descent`], [`walk`], [`rumor`] and [`personal`] set up the peers of a run and are the protocols' worlds for the first; they also have the fast drivers
 //! of large runs on perfect networks. [`happened`] reads from a transcript what peers really did. Everything is a function of its arguments
 //! and the seed.
 
@@ -24,6 +24,7 @@ mod mass;
 pub mod network;
 pub mod noise;
 pub mod outcome;
+pub mod personal;
 mod presence;
 mod queue;
 pub mod record;

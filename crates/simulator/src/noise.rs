@@ -4,7 +4,7 @@
 //! much another peer drew change nothing.
 
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
-use sottovoce_protocol::{Coefficients, Peer, Uncovered};
+use sottovoce_protocol::{Coefficients, Law, Peer, Uncovered};
 
 /// Fresh noise for one peer.
 pub trait Noise<V> {
@@ -40,6 +40,21 @@ impl PeerNoise {
     /// One for each of `peers` peers.
     pub fn all(seed: u64, peers: usize) -> Vec<Self> {
         (0..peers).map(|peer| Self::new(seed, peer)).collect()
+    }
+
+    /// Adds a draw of any law to a value; nothing where the scale is 0.
+    pub fn add_by(&self, law: Law, draw: u64, scale: f64, value: &mut [f64]) -> Result<(), Uncovered> {
+        let shape = match law {
+            Law::Gaussian => ContinuousLaw::gaussian(scale),
+            Law::Laplace => ContinuousLaw::laplace(scale),
+            Law::Radial => ContinuousLaw::radial(scale),
+        };
+        // A scale that is no scale must not pass for silence.
+        let shape = shape.map_err(|_| Uncovered { draw, scale })?;
+        if scale != 0.0 {
+            SimulatedNoise::new(self.seed, self.peer, draw).add(shape, value);
+        }
+        Ok(())
     }
 
     /// A draw of standard deviation 1: so many numbers.

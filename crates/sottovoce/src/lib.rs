@@ -4,7 +4,7 @@
 
 pub mod averaging;
 pub mod experiment;
-
+pub mod personal;
 pub mod rumor;
 pub mod transcript;
 

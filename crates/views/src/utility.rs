@@ -122,6 +122,26 @@ pub fn published_randomised(spread: f64, sigma: f64, nodes: usize, rate: f64, st
     (spread + sigma * sigma) * (-(steps as f64) * rate).exp() + sigma * sigma / nodes as f64
 }
 
+/// How far the weighted mean of models is from the optimum at most, in expectation, where every averaging ends in consensus
+/// (`docs/theorems/descent.md`, Theorem 6): `distance/(eta W) + eta noise`, with `W = Σ_(t<=T) (1 - mu eta/2)^-(t+1)`.
+///
+/// `distance` is that of the start from the optimum, squared; `noise` the mean squared length of the noise on the mean gradient; a step is at most `1/(2 L)`.
+///
+/// ```
+/// use sottovoce_views::utility::weighted_output;
+/// // Without strong convexity all models count alike.
+/// assert!((weighted_output(0.0, 0.5, 9, 2.0, 0.1) - (2.0 / 5.0 + 0.05)).abs() < 1e-12);
+/// ```
+pub fn weighted_output(convexity: f64, step: f64, iterations: usize, distance: f64, noise: f64) -> f64 {
+    let models = iterations as f64 + 1.0;
+    let shrink = 0.5 * convexity * step;
+    let forgotten = match shrink > 0.0 {
+        true => 0.5 * convexity / (-models * (-shrink).ln_1p()).exp_m1(),
+        false => 1.0 / (step * models),
+    };
+    distance * forgotten + step * noise
+}
+
 /// Table 1: the mean squared error, up to constants and logarithms, at a mean Rényi loss of `epsilon` at order `alpha`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Table1 {

@@ -42,15 +42,19 @@ impl File {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;
                 said(ready.graph_sha256.as_ref(), &ready.notes);
                 input::of_task(&learning.task, &ready.task)?;
-                let settings = ready.choice.settings(&ready.task, ready.mixing.as_ref(), seed)?;
-                let question = Question::of(&ready.task, ready.mixing.as_ref(), &settings);
-                let sigma = match ready.noise {
-                    Noise::Given(sigma, _) => sigma,
-                    Noise::Calibrated(promise) => promise.sigma(&question)?,
+                let mut settings = ready.choice.settings(&ready.task, &ready.mixings, seed)?;
+                let mut question = Question::of(&ready.task, &ready.mixings, &settings);
+                // All iterations are accounted for, whether or not a target would end the run.
+                let noise = match ready.noise {
+                    Noise::Given(sigma, _) => Noise::Given(sigma, None),
+                    calibrated => calibrated,
                 };
+                ready.choice.settle(&noise, &question, &mut settings)?;
+                let sigma = settings.sigma;
+                question.method = settings.method;
                 // Towards the peer that learns most.
                 let observer = question.revealed()?.pairs.observer;
-                let of_graph = || ready.mixing.as_ref().map(|mixing| Names::of_graph(mixing.graph()));
+                let of_graph = || ready.mixings.first().map(|mixing| Names::of_graph(mixing.graph()));
                 let names = Names::new(ready.task.names()).or(|| of_graph().unwrap_or_default());
                 let noise = (sigma, learning.target.delta);
                 global.print(&account_of(&question, &[observer], noise, names, Some(&ready.task))?)
@@ -60,6 +64,9 @@ impl File {
                     "`experiment` is paper: {} is computed as a whole, with its verdict; run it",
                     paper.figure
                 )
+            }
+            Experiment::Personalized(asked) => {
+                super::personalized::account(asked, &folder_of(&self.file), seed, global)
             }
             Experiment::Rumor(rumor) => rumor::account(
                 rumor,

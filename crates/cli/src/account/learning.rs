@@ -5,8 +5,9 @@ use std::path::Path;
 use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::graph::peer;
-use sottovoce::experiment::{GradientNoise, GraphFile, LearningTarget, MethodSpec};
+use sottovoce::experiment::{GradientNoise, LearningGraph, LearningTarget, MethodSpec};
 use sottovoce_privacy::Gdp;
+use sottovoce_topology::mixing::Mixing;
 
 use super::of_noise;
 use crate::Global;
@@ -18,6 +19,7 @@ use sottovoce::learning::losses::Question;
 const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 10 --observers 0
   sottovoce account learning --graph friends.txt --iterations 9 --steps 1 --observers 0 --sigma 4
+  sottovoce account learning --peers 256 --fresh-graphs 1 --iterations 5 --observers 0 --accelerated
   sottovoce account learning --method butterfly --peers 64 --iterations 10 --observers 0 --json
 
 Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh
@@ -34,7 +36,7 @@ pub(crate) struct LearningArgs {
     #[command(flatten)]
     method: MethodSpec,
     #[command(flatten)]
-    graph: GraphFile,
+    graph: LearningGraph,
     #[command(flatten)]
     target: LearningTarget,
     #[command(flatten)]
@@ -59,32 +61,35 @@ impl LearningArgs {
         // Refuses a delta outside (0, 1) before the work.
         Gdp::of_noise(1.0)?.epsilon(self.target.delta)?;
         let choice = self.method.choice("gossip", &self.graph)?;
+        let (method, iterations) = (choice.method, choice.iterations);
         let (peers, found) =
-            self.graph.peers_and_mixing(choice.method, self.nodes, Path::new(""), global.seed)?;
-        if let Some((_, place)) = &found {
-            said(place.sha256.as_ref(), &place.notes);
+            self.graph.peers_and_graphs(method, self.nodes, iterations, Path::new(""), global.seed)?;
+        if let Some(graphs) = &found {
+            said(graphs.sha256.as_ref(), &graphs.notes);
         }
-        let mixing = found.map(|(mixing, _)| mixing);
+        let mixings = found.map(|graphs| graphs.mixings).unwrap_or_default();
         if peers > MOST_PEERS {
             bail!("`peers` is {peers}: what each of them loses is computed; give at most {MOST_PEERS}");
         }
-        let graph = mixing.as_ref().map(|mixing| mixing.graph());
+        let graph = mixings.first().map(Mixing::graph);
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;
-        let question = Question {
-            method: choice.method.method(&choice.options, mixing.as_ref())?,
-            mixing: mixing.as_ref(),
+        let mut question = Question {
+            method: method.method(&choice.options, &mixings)?,
+            mixings: &mixings,
             peers,
-            iterations: choice.iterations,
+            iterations,
             nonexpansive: true,
             sample: 1,
             seed: global.seed,
+            network: None,
         };
         let sigma = match (self.noise.sigma, self.target.given()?) {
             (Some(sigma), _) => sigma,
             (None, Some(promise)) => promise.sigma(&question)?,
             (None, None) => 1.0,
         };
+        question.method = method.under(sigma, question.method, &choice.options, &mixings)?;
         let found = account(&question, &observers, sigma, self.target.delta);
         global.print(&found.map_err(of_noise(sigma))?)
     }

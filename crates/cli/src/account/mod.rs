@@ -4,6 +4,7 @@ pub(crate) mod averaging;
 mod file;
 mod learning;
 pub(crate) mod mechanism;
+mod personalized;
 pub(crate) mod rumor;
 pub(crate) mod rumor_graph;
 mod transcript;
@@ -38,6 +39,8 @@ enum What {
     Averaging(Box<averaging::AveragingArgs>),
     /// Gradient steps with averaging in between: what observers learn over all of them.
     Learning(Box<learning::LearningArgs>),
+    /// Personalised models: what a row of anyone loses over all updates.
+    Personalized(Box<personalized::PersonalizedArgs>),
     /// Rumours: how well their source is hidden from curious peers.
     Rumor(rumor::RumorArgs),
     /// An experiment's file: `account my.toml` is short for it.
@@ -64,6 +67,7 @@ impl Account {
             What::Mechanism(arguments) => arguments.run(global),
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
+            What::Personalized(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
             What::File(arguments) => arguments.run(global),
             What::Transcript(arguments) => arguments.run(global),

@@ -45,7 +45,16 @@ impl Transcript {
                 let public = file.public()?.asked(&self.observers, self.delta)?;
                 global.print(&reveal(public, file.past()?)?)
             }
+            transcript::File::Walk(file) => global.print(&file.reveal(&self.observers, self.delta)?),
             transcript::File::Learning(file) => global.print(&file.reveal(&self.observers, self.delta)?),
+            transcript::File::Personalized(file) => {
+                if let Some(observer) = self.observers.first() {
+                    bail!(
+                        "`observers` is {observer}: whoever hears an agent hears all that she released; leave it out"
+                    );
+                }
+                global.print(&file.account(self.delta)?)
+            }
             transcript::File::Rumor(file) => {
                 if let Some(delta) = self.delta {
                     bail!("`delta` is {delta}: of a rumour it is the answer; leave it out");

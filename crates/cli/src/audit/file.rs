@@ -7,6 +7,7 @@ use clap::{Args, Parser};
 use sottovoce::experiment::{Experiment, folder_of};
 use sottovoce::learning::canary::attack as attack_release;
 use sottovoce::names::Names;
+use sottovoce::personal;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 
 use super::Failed;
@@ -79,6 +80,17 @@ impl File {
                     "`experiment` is paper: {} is computed as a whole, with its verdict; run it",
                     paper.figure
                 )
+            }
+            Experiment::Personalized(asked) => {
+                let bar = global.progress(2 * self.runs, "runs with two versions of a row");
+                let folder = folder_of(&self.file);
+                let found = personal::attack(asked, &folder, seed, self.runs, || bar.inc(1))?;
+                bar.finish_and_clear();
+                global.print(&found)?;
+                match found.stands {
+                    true => Ok(()),
+                    false => Err(Failed(found.headline).into()),
+                }
             }
             Experiment::Rumor(rumor) => {
                 let rumor = rumor.settings(seed)?.rumor()?;

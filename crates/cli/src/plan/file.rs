@@ -33,6 +33,7 @@ impl File {
         let seed = global.seed_of(&experiment);
         match &experiment {
             Experiment::Averaging(averaging) => self.averaging(averaging, seed, global),
+            Experiment::Personalized(asked) => super::personalized::plan(asked, seed, &self.out, global),
             Experiment::Rumor(rumor) => self.rumor(rumor, seed, global),
             Experiment::Learning(asked) => {
                 // The experiment's own number of contributions is one to choose from.

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use super::written::Out;
+use anyhow::bail;
 use clap::Args;
-use sottovoce::experiment::{Experiment, GraphFile, Learning, LearningTarget, TaskSpec};
+use sottovoce::experiment::flags::real;
+use sottovoce::experiment::{Experiment, Learning, LearningGraph, LearningTarget, MethodSpec, TaskSpec};
 
 use crate::Global;
 use crate::graph::count;
@@ -16,6 +18,7 @@ use sottovoce::learning::plan::Problem;
 const EXAMPLES: &str = "Examples:
   sottovoce plan learning --peers 256 --epsilon 2 --delta 1e-6
   sottovoce plan learning --graph friends.txt --peers 128 --epsilon 1 --against wire-tapper
+  sottovoce plan learning --peers 256 --epsilon 2 --fresh-graphs 1.5
   sottovoce plan learning --peers 512 --epsilon 1 --order 2 --against mean-peer --json
 
 Every method gets the noise that the target asks of it and is tried on the task (without --data: a synthetic look-alike of Houses); step size and
@@ -33,7 +36,7 @@ pub(crate) struct LearningArgs {
     #[command(flatten)]
     task: TaskSpec,
     #[command(flatten)]
-    graph: GraphFile,
+    graph: LearningGraph,
     #[command(flatten)]
     target: LearningTarget,
     /// Contributions of each peer to choose from.
@@ -42,6 +45,10 @@ pub(crate) struct LearningArgs {
     /// Runs over which accuracies, or errors, are measured.
     #[arg(long, value_name = "N", default_value_t = RUNS, value_parser = count)]
     runs: usize,
+    /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. Gossip then
+    /// has the paper's steps for gradients that differ.
+    #[arg(long, value_name = "Z2", value_parser = real, allow_negative_numbers = true)]
+    heterogeneity: Option<f64>,
     #[command(flatten)]
     out: Out,
 }
@@ -52,6 +59,7 @@ impl LearningArgs {
             task: self.task.clone(),
             graph: self.graph.clone(),
             target: self.target.clone(),
+            protocol: MethodSpec { heterogeneity: self.heterogeneity, ..MethodSpec::default() },
             ..Learning::default()
         };
         plan(&asked, &self.iterations, self.runs, global.seed, &self.out, global)
@@ -68,15 +76,21 @@ pub(super) fn plan(
     global: &Global,
 ) -> anyhow::Result<()> {
     out.check()?;
+    if let Some((field, value)) = asked.network.given() {
+        bail!("`{field}` is {value}: a plan is for networks without faults; leave it out");
+    }
     let promise = asked.target.promise()?;
     let (task, notes) = asked.task.read(Path::new(""))?;
     notes.iter().for_each(|text| note(text));
     input::of_task(&asked.task, &task)?;
-    let (task, mixing, place) = asked.graph.of_task(Path::new(""), task, seed)?;
-    said(place.sha256.as_ref(), &place.notes);
+    // Every run has as many of the graphs as it has steps.
+    let most = iterations.iter().copied().max().unwrap_or(1); // whole numbers
+    let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed, false)?;
+    said(graphs.sha256.as_ref(), &graphs.notes);
     let problem = Problem {
         task: &task,
-        mixing: &mixing,
+        mixings: &graphs.mixings,
+        heterogeneity: asked.protocol.heterogeneity,
         promise,
         iterations,
         runs,

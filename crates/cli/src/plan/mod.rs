@@ -4,6 +4,7 @@ pub(crate) mod averaging;
 mod file;
 mod learning;
 mod page;
+mod personalized;
 mod rumor;
 pub(crate) mod written;
 
@@ -30,6 +31,8 @@ enum What {
     Learning(Box<learning::LearningArgs>),
     /// An experiment's file: `plan my.toml` is short for it.
     File(file::File),
+    /// Personalised models: law, weight, updates and clipping for a budget.
+    Personalized(Box<personalized::PersonalizedArgs>),
     /// Rumours with a private source: the muting parameter for a target, with the trade-off table.
     Rumor(rumor::RumorArgs),
 }
@@ -40,6 +43,7 @@ impl Plan {
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
             What::File(arguments) => arguments.run(global),
+            What::Personalized(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
         }
     }

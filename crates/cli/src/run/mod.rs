@@ -3,6 +3,7 @@
 //! * `quickstart`: peers average privately in a simulation, the loss of every pair is accounted for exactly, an attack confirms it;
 //! * `averaging`: the same with one's own graph, values, noise and faults; `FILE.toml`: the same from a file;
 //! * `learning`: peers learn a model together, by gossip, by a walking token, or by averaging to consensus;
+//! * `personalized`: everyone learns a model of her own, drawn towards those of similar agents;
 //! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
 //!
 //! All end in a report.
@@ -10,6 +11,7 @@
 mod averaging;
 mod experiment;
 mod learning;
+mod personalized;
 mod quickstart;
 mod rumor;
 
@@ -27,7 +29,7 @@ use experiment::execute;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run averaging --graph friends.graphml --values mine.csv\n  sottovoce run learning\n  \
-                  sottovoce run rumor\n  sottovoce run my.toml\n\nAn experiment's file such as my.toml is what `sottovoce new averaging` prints."
+                  sottovoce run personalized\n  sottovoce run rumor\n  sottovoce run my.toml\n\nAn experiment's file such as my.toml is what `sottovoce new averaging` prints."
 )]
 pub(crate) struct Run {
     #[command(subcommand)]
@@ -42,6 +44,8 @@ enum Experiment {
     Averaging(Box<averaging::Averaging>),
     /// A model learned together from data that stays where it is: calibrated, run, accounted for, reported.
     Learning(Box<learning::Learning>),
+    /// A model for everyone, with help from similar agents: calibrated, run, accounted for, reported.
+    Personalized(Box<personalized::PersonalizedArgs>),
     /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
     Rumor(Box<rumor::RumorArgs>),
     /// An experiment's file: `run my.toml` is short for it.
@@ -53,6 +57,7 @@ impl Run {
         match &self.experiment {
             Experiment::Quickstart(command) => command.run(global),
             Experiment::Learning(command) => command.run(global),
+            Experiment::Personalized(command) => command.run(global),
             Experiment::Rumor(command) => command.run(global),
             Experiment::Averaging(command) => command.run(global),
             Experiment::File(command) => command.run(global),

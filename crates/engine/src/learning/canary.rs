@@ -111,7 +111,7 @@ pub fn attack(job: &Job, target: Peer, runs: usize, done: impl Fn() + Sync) -> R
 
 /// What is claimed of the target towards a wire-tapper, by the accountant's door.
 fn claimed(task: &Task, stage: &Stage<'_>, target: Peer) -> Result<Guarantee> {
-    let question = Question::of(task, stage.job.mixing, stage.settings);
+    let question = Question::of(task, stage.job.mixings, stage.settings);
     let overheard = stage.settings.method.way().overheard(&question, &Past::PLANNED)?;
     let mut claim =
         door::account(&overheard, &Adversary::WireTapper)?.guarantee(target, 1.0, stage.settings.sigma)?;
@@ -141,7 +141,7 @@ impl Stage<'_> {
     fn listen(&self, version: usize, seed: u64) -> Result<Heard> {
         let settings = Settings { seed, ..self.settings.clone() };
         let (step, noise) = (settings.step, settings.step * settings.sigma * self.job.task.sensitivity());
-        let mut session = Session::new(&self.versions[version], self.job.mixing, settings, 1)?;
+        let mut session = Session::new(&self.versions[version], self.job.mixings, settings, 1)?;
         let (mut nearer, mut apart, mut releases) = (0.0, 0.0, 0);
         loop {
             let more = session.listen(|peer, before, after| {
@@ -219,13 +219,14 @@ mod tests {
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let job = Job {
             task: &task,
-            mixing: method.needs_graph.then_some(&mixing),
+            mixings: if method.needs_graph { std::slice::from_ref(&mixing) } else { &[] },
             choice: Choice { method, options: Options::default(), iterations: 3, step: None },
             noise: Noise::Given(sigma, None),
             seeds: 1,
             seed: 4,
             delta: 1e-5,
             threads: 1,
+            network: None,
         };
         attack(&job, 0, 1000, || ())
     }

@@ -4,6 +4,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::losses::Question;
 use super::method::{Entry, Options};
+use super::network::Faulty;
 use super::{Learned, Measures, Method, Promise, Run, Session, Settings, Task};
 use crate::{Result, require};
 
@@ -22,26 +23,52 @@ pub struct Choice {
 
 impl Choice {
     /// The settings but for the noise.
-    pub fn settings(&self, task: &Task, mixing: Option<&Mixing>, seed: u64) -> Result<Settings> {
+    pub fn settings(&self, task: &Task, mixings: &[Mixing], seed: u64) -> Result<Settings> {
         let markov =
-            |method: &Method, distance| method.way().markov_step(task, mixing, self.iterations, distance);
-        self.settings_with(mixing, seed, markov)
+            |method: &Method, distance| method.way().markov_step(task, mixings, self.iterations, distance);
+        self.settings_with(mixings, seed, markov)
     }
 
     /// The same where the step size for an optimum at some distance is known otherwise.
     pub fn settings_with(
         &self,
-        mixing: Option<&Mixing>,
+        mixings: &[Mixing],
         seed: u64,
         markov: impl FnOnce(&Method, f64) -> Result<f64>,
     ) -> Result<Settings> {
         require(self.iterations > 0, "iterations", 0, "give at least 1")?;
-        let method = self.method.method(&self.options, mixing)?;
+        let method = self.method.method(&self.options, mixings)?;
         let step = match (self.options.markov_step, self.step) {
             (Some(distance), _) => markov(&method, distance)?,
             (None, given) => given.unwrap_or(method.way().step_sizes().0),
         };
-        Ok(Settings { method, iterations: self.iterations, step, sigma: 0.0, budget: None, seed })
+        Ok(Settings {
+            method,
+            iterations: self.iterations,
+            step,
+            sigma: 0.0,
+            budget: None,
+            seed,
+            network: None,
+            weighted: self.options.weighted,
+        })
+    }
+}
+
+impl Choice {
+    /// Sets the noise, and what depends on it; returns the last step, where the promise ends the run at one.
+    ///
+    /// How many rounds of gossip there are makes no difference to what the noise has to be.
+    pub fn settle(
+        &self,
+        noise: &Noise,
+        question: &Question,
+        settings: &mut Settings,
+    ) -> Result<Option<usize>> {
+        let last_step = noise.settle(question, settings)?;
+        let Settings { sigma, method, .. } = *settings;
+        settings.method = self.method.under(sigma, method, &self.options, question.mixings)?;
+        Ok(last_step)
     }
 }
 
@@ -64,7 +91,7 @@ impl Noise {
     }
 
     /// Sets the noise of a run that decides this much; returns the last step, where the promise ends the run at one.
-    pub fn settle(&self, question: &Question, settings: &mut Settings) -> Result<Option<usize>> {
+    fn settle(&self, question: &Question, settings: &mut Settings) -> Result<Option<usize>> {
         let last_step = match *self {
             Self::Calibrated(promise) => {
                 settings.sigma = promise.sigma(question)?;
@@ -86,8 +113,8 @@ impl Noise {
 pub struct Job<'a> {
     /// The task.
     pub task: &'a Task,
-    /// The graph, where the method has one.
-    pub mixing: Option<&'a Mixing>,
+    /// The graphs after each step, in turn, where the method has some.
+    pub mixings: &'a [Mixing],
     /// The method.
     pub choice: Choice,
     /// The noise.
@@ -100,6 +127,8 @@ pub struct Job<'a> {
     pub delta: f64,
     /// Threads.
     pub threads: usize,
+    /// The network under a walk; none: a perfect one.
+    pub network: Option<&'a Faulty>,
 }
 
 impl<'a> Job<'a> {
@@ -107,14 +136,16 @@ impl<'a> Job<'a> {
     pub fn start(&self) -> Result<Run<'a>> {
         require(self.seeds > 0, "seeds", self.seeds, "give at least 1")?;
         let (settings, last_step) = self.settings(self.seed)?;
-        Run::new(self.task, self.mixing, settings, last_step, self.threads)
+        Run::new(self.task, self.mixings, settings, last_step, self.threads)
     }
 
     /// The settings, calibrated where a target is given, and the last step that the target allows.
     pub fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
-        let mut settings = self.choice.settings(self.task, self.mixing, seed)?;
-        let question = Question::of(self.task, self.mixing, &settings);
-        let last_step = self.noise.settle(&question, &mut settings)?;
+        let mut settings = self.choice.settings(self.task, self.mixings, seed)?;
+        settings.network = self.network.cloned();
+        let given = settings.clone();
+        let question = Question::of(self.task, self.mixings, &given);
+        let last_step = self.choice.settle(&self.noise, &question, &mut settings)?;
         Ok((settings, last_step))
     }
 
@@ -122,7 +153,7 @@ impl<'a> Job<'a> {
     /// `done` is called after each of those.
     pub fn conclude(&self, run: &Run, paused: bool, done: impl Fn()) -> Result<Learned> {
         let silent = Settings { sigma: 0.0, budget: None, ..run.session().settings().clone() };
-        let mut without_noise = Run::new(self.task, self.mixing, silent, None, self.threads)?;
+        let mut without_noise = Run::new(self.task, self.mixings, silent, None, self.threads)?;
         without_noise.go(usize::MAX, |_| ())?;
         let mut measures = vec![run.session().measures()];
         for further in 1..if paused { 1 } else { self.seeds as u64 } {
@@ -135,7 +166,7 @@ impl<'a> Job<'a> {
 
     /// What the model is worth that a whole run ends with.
     fn measures(&self, settings: Settings, last_step: Option<usize>) -> Result<Measures> {
-        let mut session = Session::new(self.task, self.mixing, settings, self.threads)?;
+        let mut session = Session::new(self.task, self.mixings, settings, self.threads)?;
         session.finish(last_step)?;
         Ok(session.measures())
     }

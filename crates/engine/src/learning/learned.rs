@@ -7,20 +7,22 @@ use sottovoce_learning::read::Source;
 use sottovoce_privacy::round_up;
 use sottovoce_report::GuaranteeLine;
 
+use super::network::Traffic;
 use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
-use super::{Measures, Spread, Task, Trivial};
+use super::{Measures, Session, Spread, Task, Trivial};
 use crate::Result;
 use crate::names::Names;
 use crate::origin::graph_hash;
 use crate::terms::{Stated, promised};
 
 /// What is measured on the rows as they are.
-const OF_CLASSES: [&str; 9] = [
+const OF_CLASSES: [&str; 10] = [
     "accuracy",
     "accuracy_of_this_run",
     "accuracy_without_noise",
     "this_run",
+    "last",
     "without_noise",
     "trivial",
     "objective",
@@ -28,16 +30,35 @@ const OF_CLASSES: [&str; 9] = [
     "curve_without_noise",
 ];
 /// The same where numbers are learned.
-const OF_NUMBERS: [&str; 8] = [
+const OF_NUMBERS: [&str; 9] = [
     "rmse",
     "r_squared",
     "this_run",
+    "last",
     "without_noise",
     "trivial",
     "objective",
     "curve",
     "curve_without_noise",
 ];
+
+/// The last models of a run that ends with a mean of models.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Last {
+    /// The training loss of their mean over peers.
+    pub objective: f64,
+    /// What they are worth on the test rows.
+    #[serde(flatten)]
+    pub measures: Measures,
+}
+
+impl Last {
+    fn of(task: &Task, session: &Session) -> Self {
+        let (model, measures) = session.last();
+        Self { objective: task.objective(&model), measures }
+    }
+}
 
 /// Names of peers in a line.
 const SHOWN: usize = 12;
@@ -96,11 +117,22 @@ pub struct Learned {
     pub accuracy_without_noise: Option<f64>,
     /// What a model is worth that looks at no feature.
     pub trivial: Trivial,
+    /// What every peer ends with: `last`, its last model, or `weighted`, the weighted mean of all its models.
+    pub final_model: &'static str,
+    /// The last models beside it, where peers end with a mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<Last>,
     /// Which of these numbers no noise protects.
     pub computed_without_privacy: &'static [&'static str],
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub spent: f64,
+    /// What went over the network, where something is said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+    /// The least and the largest share that a peer has in what is learned, in units of an equal one, where a long walk is not everywhere equally often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_weights: Option<(f64, f64)>,
     /// Why contributions ended early, if they did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -110,7 +142,7 @@ pub struct Learned {
     pub guarantees: Vec<Stated>,
     /// What they do not speak of.
     pub not_covered: Vec<String>,
-    /// The model.
+    /// The model: the mean over peers, or over tokens.
     pub model: Vec<f64>,
     /// The learning curve.
     pub curve: Vec<Point>,
@@ -118,6 +150,9 @@ pub struct Learned {
     pub curve_without_noise: Vec<Point>,
     /// Probability with which stated epsilons may fail.
     pub delta: f64,
+    /// Tokens that walk.
+    #[serde(skip)]
+    pub(super) tokens: usize,
     /// How many rows each peer holds.
     #[serde(skip)]
     pub(super) rows: Vec<usize>,
@@ -147,7 +182,8 @@ impl Learned {
         let settings = session.settings();
         let model = session.model();
         let promised = run.guarantees(delta)?;
-        let of_graph = || run.mixing().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
+        let of_graph =
+            || run.mixings().first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
         let names = Names::new(task.names()).or(of_graph);
         let statements = promised.iter().map(|one| names.state(one, delta)).collect::<Result<_, _>>()?;
         let stated = promised.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names)));
@@ -175,22 +211,27 @@ impl Learned {
             accuracy_of_this_run: this_run.accuracy().copied(),
             accuracy_without_noise: without_noise.accuracy().copied(),
             trivial: task.trivial(),
+            final_model: if settings.weighted { "weighted" } else { "last" },
+            last: settings.weighted.then(|| Last::of(task, session)),
             computed_without_privacy: if this_run.accuracy().is_some() { &OF_CLASSES } else { &OF_NUMBERS },
             spent: session.spent(),
+            traffic: session.traffic(),
+            peer_weights: peer_weights(run)?,
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
             guarantees: stated.collect::<Result<_>>()?,
-            not_covered: task.not_covered(),
+            not_covered: run.not_covered(),
             model,
             curve: run.curve().to_vec(),
             curve_without_noise: silent.curve().to_vec(),
             delta,
+            tokens: settings.method.way().tokens(),
             rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
             spent_by: (0..task.peers()).map(|peer| session.spent_by(peer)).collect(),
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,
             data_hash: data_hash(task),
-            graph_hash: run.mixing().map(|mixing| graph_hash(mixing.graph())),
+            graph_hash: run.mixings().first().map(|mixing| graph_hash(mixing.graph())),
         })
     }
 
@@ -218,6 +259,14 @@ impl Learned {
         format!("{}, learned by {} among {} peers", self.task, self.method, self.peers)
     }
 
+    /// What peers end with, in words.
+    fn ending(&self) -> &'static str {
+        match self.last {
+            Some(_) => "the weighted mean of a peer's models",
+            None => "the last",
+        }
+    }
+
     /// Labels and values; a star marks those that are computed without privacy.
     pub fn facts(&self) -> Vec<(String, String)> {
         let mut facts = Vec::new();
@@ -232,6 +281,7 @@ impl Learned {
                 "training loss *".to_owned(),
                 format!("{:.4} ({:.4} without features)", self.objective, self.trivial.objective),
             ),
+            ("final model".to_owned(), self.ending().to_owned()),
             ("contributions of each peer".to_owned(), self.iterations.to_string()),
             ("steps done".to_owned(), format!("{} of {}", self.steps.0, self.steps.1)),
             ("noise (in sensitivities)".to_owned(), round_up(self.sigma)),
@@ -239,6 +289,13 @@ impl Learned {
             ("parameters of the model".to_owned(), self.parameters.to_string()),
             ("seed".to_owned(), self.seed.to_string()),
         ]);
+        if let Some(Last { objective, measures }) = &self.last {
+            let worth = words(measures);
+            facts.insert(
+                1,
+                ("the last models instead *".to_owned(), format!("{worth}, training loss {objective:.4}")),
+            );
+        }
         if let Some(names) = self.names.all() {
             facts.push(("peers".to_owned(), shortened(names)));
         }
@@ -248,6 +305,14 @@ impl Learned {
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
         }
+        if let Some((least, largest)) = self.peer_weights {
+            let text =
+                format!("{least:.2} to {largest:.2} times an equal one: the walk visits them so often");
+            facts.push(("peers' shares in the model".to_owned(), text));
+        }
+        let tokens = self.tokens;
+        let rows = self.traffic.iter().flat_map(|traffic| traffic.rows(tokens));
+        facts.extend(rows.map(|(label, value)| (label.to_owned(), value)));
         if self.shown > 0 {
             facts.push((
                 "state written down".to_owned(),
@@ -273,6 +338,19 @@ impl Learned {
         let to = self.lines.first().map_or("whoever sees every message", |line| line.adversary.as_str());
         writeln!(f, "  epsilon: of all that a peer contributed, at delta = {:e}, against {to}", self.delta)
     }
+}
+
+/// The least and the largest share of visits, in units of an equal one, where they differ.
+fn peer_weights(run: &Run) -> Result<Option<(f64, f64)>> {
+    let Some(mixing) = run.mixings().first().filter(|mixing| !mixing.is_symmetric()) else {
+        return Ok(None);
+    };
+    let law = mixing.stationary()?;
+    let shares = law.iter().map(|share| share * law.len() as f64);
+    let widen = |(low, high): (f64, f64), share: f64| {
+        (if share < low { share } else { low }, if share > high { share } else { high })
+    };
+    Ok(Some(shares.fold((f64::INFINITY, 0.0), widen)))
 }
 
 /// Some of the names, and how many more there are.

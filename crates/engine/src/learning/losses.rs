@@ -5,7 +5,7 @@
 //!
 //! | method | published | ours |
 //! | --- | --- | --- |
-//! | gossip | Theorem 6 (refuted) | neighbours lose as much as to a wire-tapper (proven); the mean by linear views of all iterations, if gradients do not react |
+//! | gossip | Theorems 6 and 11 (refuted) | neighbours lose as much as to a wire-tapper (proven); the mean by linear views of all iterations, if gradients do not react |
 //! | butterfly | | consensus after every iteration: losses of iterations add (proven) |
 //! | walk | Theorem 3 by its sum (refuted) | trajectories: of convex losses and small steps (proven); the mean over paths |
 //! | local, central | | one per iteration (proven) |
@@ -16,6 +16,7 @@ use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
+use super::network::Faulty;
 use super::path::Pairs;
 use super::{Method, Settings, Task};
 use crate::Result;
@@ -94,8 +95,8 @@ impl Past<'_> {
 pub struct Question<'a> {
     /// Which method.
     pub method: Method,
-    /// The graph, where the method has one.
-    pub mixing: Option<&'a Mixing>,
+    /// The graphs after each step, in turn: one, or none, or others each time.
+    pub mixings: &'a [Mixing],
     /// Number of peers.
     pub peers: usize,
     /// Contributions of each peer.
@@ -106,19 +107,22 @@ pub struct Question<'a> {
     pub sample: usize,
     /// Seed of the sample, of paths, and of the butterfly's positions.
     pub seed: u64,
+    /// The network under a walk; none: a perfect one.
+    pub network: Option<&'a Faulty>,
 }
 
 impl<'a> Question<'a> {
     /// Of a run.
-    pub fn of(task: &Task, mixing: Option<&'a Mixing>, settings: &Settings) -> Self {
+    pub fn of(task: &Task, mixings: &'a [Mixing], settings: &'a Settings) -> Self {
         Self {
             method: settings.method,
-            mixing,
+            mixings,
             peers: task.peers(),
             iterations: settings.iterations,
             nonexpansive: task.is_nonexpansive(settings.step),
             sample: 1,
             seed: settings.seed,
+            network: settings.network.as_ref(),
         }
     }
 

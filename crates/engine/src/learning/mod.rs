@@ -7,8 +7,9 @@
 //!                                                                            guarantees, with their standing
 //! ```
 //!
-//! * [`method`]: the ways to learn, one file each; [`engine`]: what a run of any of them is; [`losses`]: what is asked of them all;
-//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints; [`transcript`]: what
+//! * [`method`]: the ways to learn, one file each; [`engine`]: what a run of any of them is; [`losses`]: what is asked of them all; [`graphs`]: graphs
+//!   that vary;
+//! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`weighted`]: a mean along it; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints; [`transcript`]: what
 //!   happened, without values, and what it revealed;
 //! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, without running anything; [`plan`]: which way is best;
 //! * [`canary`]: an attack on runs.
@@ -19,16 +20,19 @@ pub mod account;
 pub mod calibrate;
 pub mod canary;
 pub mod engine;
+pub mod graphs;
 pub mod job;
 mod learned;
 pub mod losses;
 pub mod method;
+pub mod network;
 pub mod path;
 pub mod plan;
 pub mod report;
 pub mod run;
 pub mod session;
 pub mod transcript;
+pub mod weighted;
 
 pub use calibrate::{Against, Promise, Target};
 pub use job::{Choice, Job, Noise};

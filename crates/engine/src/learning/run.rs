@@ -1,7 +1,7 @@
 //! A whole run: learning with checkpoints, and what was revealed in the end.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::Guarantee;
+use sottovoce_privacy::{Guarantee, limits};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
@@ -50,12 +50,15 @@ pub struct Checkpoint {
     pub paths: Vec<TokenPath>,
     /// Where it stands.
     pub state: State,
+    /// The weighted mean of the models so far, where the run ends with that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mean: Option<Vec<f64>>,
 }
 
 /// A run with its curve.
 pub struct Run<'a> {
     task: &'a Task,
-    mixing: Option<&'a Mixing>,
+    mixings: &'a [Mixing],
     session: Session<'a>,
     last_step: Option<usize>,
     curve: Vec<Point>,
@@ -67,15 +70,15 @@ impl<'a> Run<'a> {
     /// At its start.
     pub fn new(
         task: &'a Task,
-        mixing: Option<&'a Mixing>,
+        mixings: &'a [Mixing],
         settings: Settings,
         last_step: Option<usize>,
         threads: usize,
     ) -> Result<Self> {
-        let session = Session::new(task, mixing, settings, threads)?;
+        let session = Session::new(task, mixings, settings, threads)?;
         let mut run = Self {
             task,
-            mixing,
+            mixings,
             session,
             last_step,
             curve: Vec::new(),
@@ -100,7 +103,7 @@ impl<'a> Run<'a> {
                 "`checkpoint` is of a run with other settings; give the same ones, or begin anew",
             ));
         };
-        self.session.resume(checkpoint.state)?;
+        self.session.resume(checkpoint.state, checkpoint.mean)?;
         let told = checkpoint.paths.iter().all(|path| path.len() == self.progress().0);
         let walks = self.session.settings().method.way().tokens();
         if !told || self.progress().0 > 0 && checkpoint.paths.len() != walks {
@@ -137,6 +140,7 @@ impl<'a> Run<'a> {
             shown: self.shown.clone(),
             paths: self.paths.clone(),
             state: self.session.state(),
+            mean: self.session.mean().map(<[f64]>::to_vec),
         }
     }
 
@@ -145,9 +149,9 @@ impl<'a> Run<'a> {
         &self.curve
     }
 
-    /// The graph, where there is one.
-    pub fn mixing(&self) -> Option<&'a Mixing> {
-        self.mixing
+    /// The graphs after each step, in turn; one that stays, or none.
+    pub fn mixings(&self) -> &'a [Mixing] {
+        self.mixings
     }
 
     /// What the peers are called, where they have names.
@@ -210,7 +214,7 @@ impl<'a> Run<'a> {
 
     /// What decides how much it reveals.
     fn question(&self) -> Question<'_> {
-        Question::of(self.task, self.mixing, self.session.settings())
+        Question::of(self.task, self.mixings, self.session.settings())
     }
 
     /// Refuses to show the state of a run that was promised to lose less by its end than it then would.
@@ -238,6 +242,14 @@ impl<'a> Run<'a> {
         )))
     }
 
+    /// What no guarantee of it speaks of. On a network with faults lost messages are counted.
+    pub(super) fn not_covered(&self) -> Vec<String> {
+        let mut all = self.task.not_covered();
+        let counted = self.session.settings().network.is_some();
+        all.retain(|limit| !(counted && limit == limits::LOST_MESSAGES));
+        all
+    }
+
     /// What happened so far, without values.
     pub fn transcript(&self) -> Transcript {
         let settings = self.session.settings().clone();
@@ -249,16 +261,16 @@ impl<'a> Run<'a> {
             nonexpansive: self.task.is_nonexpansive(settings.step),
             settings,
             assumptions: self.task.assumptions().to_vec(),
-            not_covered: self.task.not_covered(),
+            not_covered: self.not_covered(),
             steps: self.progress().0,
             shown: self.shown.clone(),
             releases: released.map(|(peer, count)| Released { peer, release, count }).collect(),
-            paths: self.paths.clone(),
+            paths: self.session.paths().unwrap_or_else(|| self.paths.clone()),
         }
     }
 
     /// What was promised, to whom, and by what right: from the transcript.
     pub fn guarantees(&self, delta: f64) -> Result<Vec<Guarantee>> {
-        self.transcript().guarantees(self.mixing, delta)
+        self.transcript().guarantees(self.mixings, delta)
     }
 }

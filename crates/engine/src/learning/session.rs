@@ -1,13 +1,15 @@
 //! A run of a learning method, step by step: it can be watched, stopped by the budget, and continued from a checkpoint bit for bit.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::walk::Visit;
+use sottovoce_protocol::walk::{TokenPath, Visit};
 use sottovoce_protocol::{Overspent, Peer, Release};
 use sottovoce_simulator::Allowance;
 use sottovoce_simulator::walk::WalkState;
 use sottovoce_topology::mixing::Mixing;
 
 use super::engine::Engine;
+use super::network::{Faulty, Traffic};
+use super::weighted::WeightedMean;
 use super::{Measures, Method, Task};
 use crate::{Error, Result, require};
 
@@ -26,6 +28,12 @@ pub struct Settings {
     pub budget: Option<f64>,
     /// Seed of everything random.
     pub seed: u64,
+    /// The network under a walk; none: a perfect one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Faulty>,
+    /// Whether every peer ends with the weighted mean of its models, and not with the last.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub weighted: bool,
 }
 
 impl Settings {
@@ -61,16 +69,12 @@ pub struct Session<'a> {
     task: &'a Task,
     settings: Settings,
     engine: Box<dyn Engine + 'a>,
+    mean: Option<WeightedMean>,
 }
 
 impl<'a> Session<'a> {
     /// A run at its start.
-    pub fn new(
-        task: &'a Task,
-        mixing: Option<&'a Mixing>,
-        settings: Settings,
-        threads: usize,
-    ) -> Result<Self> {
+    pub fn new(task: &'a Task, mixings: &'a [Mixing], settings: Settings, threads: usize) -> Result<Self> {
         require(settings.iterations > 0, "iterations", "0", "give at least 1")?;
         require(
             settings.step > 0.0 && settings.step.is_finite(),
@@ -84,7 +88,7 @@ impl<'a> Session<'a> {
             settings.sigma,
             "give a finite number of at least 0",
         )?;
-        if let Some(mixing) = mixing.filter(|mixing| mixing.nodes() != task.peers()) {
+        if let Some(mixing) = mixings.iter().find(|mixing| mixing.nodes() != task.peers()) {
             return Err(Error::refused(format!(
                 "`graph` has {} peers: the data is dealt out to {}",
                 mixing.nodes(),
@@ -98,8 +102,19 @@ impl<'a> Session<'a> {
             settings.budget(),
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
         )?;
-        let engine = settings.method.way().start(task, mixing, &settings, threads)?;
-        Ok(Self { task, settings, engine })
+        let walks = settings.method.way().tokens() > 0;
+        require(
+            walks || settings.network.is_none(),
+            "network",
+            "given",
+            "only walks have faults; leave it out",
+        )?;
+        let engine = settings.method.way().start(task, mixings, &settings, threads)?;
+        let mean = match settings.weighted {
+            true => Some(WeightedMean::new(task.ridge(), settings.step, engine.models())?),
+            false => None,
+        };
+        Ok(Self { task, settings, engine, mean })
     }
 
     /// What the run is a function of.
@@ -107,9 +122,22 @@ impl<'a> Session<'a> {
         &self.settings
     }
 
-    /// Goes on from where a run of the same settings stood.
-    pub fn resume(&mut self, state: State) -> Result<()> {
-        self.engine.resume(state)
+    /// Goes on from where a run of the same settings stood, with the mean of its models, if it had one.
+    pub fn resume(&mut self, state: State, mean: Option<Vec<f64>>) -> Result<()> {
+        self.engine.resume(state)?;
+        match (&mut self.mean, mean) {
+            (None, None) => Ok(()),
+            (Some(own), Some(mean)) if own.values().len() == mean.len() => {
+                own.resume(self.engine.done(), mean);
+                Ok(())
+            }
+            _ => Err(Error::refused("`checkpoint` has not the mean of this run's models; begin anew")),
+        }
+    }
+
+    /// The weighted mean of the models so far, one peer after the other, where that is what the run ends with.
+    pub fn mean(&self) -> Option<&[f64]> {
+        self.mean.as_ref().map(WeightedMean::values)
     }
 
     /// Where the run stands.
@@ -119,12 +147,28 @@ impl<'a> Session<'a> {
 
     /// The model: the mean over peers, or over tokens.
     pub fn model(&self) -> Vec<f64> {
-        self.engine.model()
+        let Some(models) = self.mean() else { return self.engine.model() };
+        let width = self.task.parameters();
+        let mut mean = vec![0.0; width];
+        for model in models.chunks_exact(width) {
+            mean.iter_mut().zip(model).for_each(|(sum, x)| *sum += x);
+        }
+        let peers = (models.len() / width) as f64;
+        mean.iter_mut().for_each(|x| *x /= peers);
+        mean
     }
 
     /// What models are worth on the test rows: the mean over peers that each have a model of their own.
     pub fn measures(&self) -> Measures {
-        let models = self.engine.models();
+        self.worth(self.mean().map_or_else(|| self.engine.models(), <[f64]>::to_vec))
+    }
+
+    /// The last model and what the last models are worth, whatever the run ends with.
+    pub fn last(&self) -> (Vec<f64>, Measures) {
+        (self.engine.model(), self.worth(self.engine.models()))
+    }
+
+    fn worth(&self, models: Vec<f64>) -> Measures {
         let each = models.chunks_exact(self.task.parameters()).map(|model| self.task.measures(model));
         let each: Vec<Measures> = each.collect();
         Measures::over(&each, |values| values.iter().sum::<f64>() / values.len() as f64)
@@ -161,20 +205,43 @@ impl<'a> Session<'a> {
         self.engine.stopped()
     }
 
+    /// Where tokens went on a network with faults, each copy by itself.
+    pub fn paths(&self) -> Option<Vec<TokenPath>> {
+        self.engine.paths()
+    }
+
+    /// What went over such a network.
+    pub fn traffic(&self) -> Option<Traffic> {
+        self.engine.traffic()
+    }
+
     /// One step; shows a walk's visits `(token, holder, what it did)`. `false` when the run is over: all steps done, or the budget of everyone
     /// spent.
     pub fn advance(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
-        self.engine.advance(&mut seen)
+        let before = self.engine.done();
+        let more = self.engine.advance(&mut seen)?;
+        self.follow(before);
+        Ok(more)
     }
 
     /// One step; shows what peers release, to someone who sees every message: `(peer, its model before, and after)`.
     pub fn listen(&mut self, mut hear: impl FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
-        self.engine.listen(&mut hear)
+        let before = self.engine.done();
+        let more = self.engine.listen(&mut hear)?;
+        self.follow(before);
+        Ok(more)
+    }
+
+    /// Takes the models into the mean, if there was a step.
+    fn follow(&mut self, before: usize) {
+        if let Some(mean) = self.mean.as_mut().filter(|_| self.engine.done() > before) {
+            mean.add(&self.engine.models());
+        }
     }
 
     /// All steps, or those up to `last`.
     pub fn finish(&mut self, last: Option<usize>) -> Result<()> {
-        while last.is_none_or(|last| self.engine.done() < last) && self.engine.advance(&mut |_, _, _| {})? {}
+        while last.is_none_or(|last| self.engine.done() < last) && self.advance(|_, _, _| {})? {}
         Ok(())
     }
 }

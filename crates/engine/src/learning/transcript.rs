@@ -112,29 +112,32 @@ impl Transcript {
     }
 
     /// What decides how much was revealed. Of a descent that ended early, so many iterations as there were.
-    pub fn question<'a>(&self, mixing: Option<&'a Mixing>) -> Question<'a> {
+    pub fn question<'a>(&'a self, mixings: &'a [Mixing]) -> Question<'a> {
         let Settings { method, iterations, seed, .. } = self.settings;
         let iterations = if method.way().tokens() > 0 { iterations } else { self.steps };
         Question {
             method,
-            mixing,
+            mixings,
             peers: self.peers,
             iterations,
             nonexpansive: self.nonexpansive,
             sample: 1,
             seed,
+            network: self.settings.network.as_ref(),
         }
     }
 
     fn past(&self) -> Past<'_> {
-        Past { steps: self.steps, shown: &self.shown, paths: &self.paths }
+        // On a network with faults tokens are not at the same step, and their paths are told as far as they went.
+        let steps = if self.settings.network.is_some() { usize::MAX } else { self.steps };
+        Past { steps, shown: &self.shown, paths: &self.paths }
     }
 
     /// Where peers did not do what was agreed: none, or nothing can be promised.
-    pub fn problems(&self, mixing: Option<&Mixing>) -> Result<Vec<String>> {
+    pub fn problems(&self, mixings: &[Mixing]) -> Result<Vec<String>> {
         let mut problems = Vec::new();
         let way = self.settings.method.way();
-        if mixing.is_some_and(|mixing| mixing.nodes() != self.peers) || self.peers > MOST {
+        if mixings.iter().any(|mixing| mixing.nodes() != self.peers) || self.peers > MOST {
             problems.push(format!("the graph is not one of {} peers", self.peers));
         }
         if self.steps > way.steps(self.peers, self.settings.iterations) || self.settings.iterations > MOST {
@@ -144,7 +147,7 @@ impl Transcript {
         if !problems.is_empty() {
             return Ok(problems);
         }
-        let due = way.contributions(self, mixing, &mut problems)?;
+        let due = way.contributions(self, mixings, &mut problems)?;
         let agreed = way.release(&self.settings, self.sensitivity);
         let mut counts = vec![0; self.peers];
         for Released { peer, release, count } in &self.releases {
@@ -188,7 +191,7 @@ impl Transcript {
 
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
     /// peer that learns most. Nothing where there was no noise.
-    pub fn guarantees(&self, mixing: Option<&Mixing>, delta: f64) -> Result<Vec<Guarantee>> {
+    pub fn guarantees(&self, mixings: &[Mixing], delta: f64) -> Result<Vec<Guarantee>> {
         let Settings { sigma, method, .. } = self.settings;
         if sigma == 0.0 {
             return Ok(Vec::new());
@@ -197,7 +200,7 @@ impl Transcript {
         let spent = Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
         let mut guarantees = vec![self.guarantee(way.sees_all(), spent, Standing::Proven)];
         if way.hides_from_peers() {
-            let revealed = way.revealed(&self.question(mixing), &self.past())?;
+            let revealed = way.revealed(&self.question(mixings), &self.past())?;
             let loss = revealed.currency.loss(revealed.pairs.worst, sigma)?;
             let peer = self.guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
             if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {
@@ -208,8 +211,8 @@ impl Transcript {
     }
 
     /// What the peer that loses most to these observers, who pool what they heard, is promised; and which it is.
-    pub fn towards(&self, mixing: Option<&Mixing>, observers: &[usize]) -> Result<(Peer, Guarantee)> {
-        let overheard = self.settings.method.way().overheard(&self.question(mixing), &self.past())?;
+    pub fn towards(&self, mixings: &[Mixing], observers: &[usize]) -> Result<(Peer, Guarantee)> {
+        let overheard = self.settings.method.way().overheard(&self.question(mixings), &self.past())?;
         let account = door::account(&overheard, &Adversary::Coalition(observers.to_vec()))?;
         let (peer, found) = account.worst(1.0, self.settings.sigma)?;
         Ok((peer, self.guarantee(found.adversary, found.loss, found.standing)))

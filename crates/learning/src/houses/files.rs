@@ -1,6 +1,5 @@
 //! The Houses task from a user's own copy of the files.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use rand::SeedableRng;
@@ -8,7 +7,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Block, Houses, PUBLIC, REAL, ROWS, Split, prepare};
-use crate::{Error, Result};
+use crate::{Error, Result, read};
 
 const DATA: &str = "cal_housing.data";
 /// Shuffles the rows where no index files say how.
@@ -38,7 +37,7 @@ fn find(folder: &Path) -> Result<PathBuf> {
 }
 
 fn blocks(path: &Path) -> Result<Vec<Block>> {
-    let lines = text(path)?;
+    let lines = read::text(path)?;
     let blocks: Result<Vec<Block>> =
         lines.lines().enumerate().map(|(index, line)| block(index + 1, line)).collect();
     let blocks = blocks.map_err(|error| error.in_file(path))?;
@@ -47,11 +46,6 @@ fn blocks(path: &Path) -> Result<Vec<Block>> {
         return Err(Error::Format(problem).in_file(path));
     }
     Ok(blocks)
-}
-
-fn text(path: &Path) -> Result<String> {
-    let problem = |error| Error::Format(format!("cannot be read ({error}); check the file"));
-    fs::read_to_string(path).map_err(|error| problem(error).in_file(path))
 }
 
 fn block(line: usize, text: &str) -> Result<Block> {
@@ -80,7 +74,7 @@ fn index_files(folder: &Path, split: Split) -> Result<Option<(Vec<usize>, Vec<us
 }
 
 fn indices(path: &Path, count: usize, used: &mut [bool]) -> Result<Vec<usize>> {
-    let text = text(path)?;
+    let text = read::text(path)?;
     let rows: Result<Vec<usize>> =
         text.lines().enumerate().map(|(index, line)| row(index + 1, line, used)).collect();
     let rows = rows.map_err(|error| error.in_file(path))?;

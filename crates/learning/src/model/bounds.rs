@@ -5,7 +5,7 @@
 //! * A row's Hessian is `l''(z)·x·x^T`, with `l'' <= 1/4` (logistic) or `1` (squared). For softmax it is the Kronecker product of
 //!   `diag(p) - p·p^T`, whose norm is at most 1/2, and `x·x^T`. Means and a ridge add up.
 //! * A row's gradient is `l'(z)·x` with `|l'| <= 1` (logistic), or `(p - e_y)·x^T` with `|p - e_y| <= sqrt(2)` (softmax).
-//! * A row's clipped gradient of logistic and squared losses is `c(l'(z))·x`, where `c` cuts off at `±C/|x|`: an increasing function of
+//! * A row's clipped gradient of logistic and squared losses is `c(l'(z))·x`, where `c` cuts off at `±C/|x|`, in whichever norm: an increasing function of
 //!   `z` that nowhere grows faster than `l'`. It is the gradient of a convex function (a Huber function, for squared losses) no less
 //!   smooth, and gradient steps of at most `2/smoothness` on such functions do not expand distances (Baillon and Haddad).
 //! * Shrinking a mean, or a softmax gradient, turns vectors and not numbers: the result is no gradient in general, and steps do
@@ -42,19 +42,20 @@ impl Model {
     pub fn clipping_keeps_convex(&self, clip: Clip) -> bool {
         match clip {
             Clip::None => true,
-            Clip::Example(_) => matches!(self.loss, Loss::Logistic | Loss::Squared),
+            Clip::Example(_) | Clip::ExampleL1(_) => matches!(self.loss, Loss::Logistic | Loss::Squared),
             Clip::User(_) => false,
         }
     }
 
-    /// How far replacing *all* rows of a user can move her gradient (the ridge does not move).
+    /// How far replacing *all* rows of a user can move her gradient (the ridge does not move): in the norm of the clip, which is the 1-norm of
+    /// [`Clip::ExampleL1`] (so at most as far in the 2-norm, too) and else the 2-norm.
     ///
     /// With a clip this holds for any rows; without one, only if all rows, those that might have been there included, have norm at
     /// most `radius` ([`Model::require_radius`]).
     pub fn sensitivity(&self, clip: Clip, radius: f64) -> Result<f64> {
         clip.check()?;
         match clip {
-            Clip::Example(bound) | Clip::User(bound) => Ok(2.0 * bound),
+            Clip::Example(bound) | Clip::ExampleL1(bound) | Clip::User(bound) => Ok(2.0 * bound),
             Clip::None => Ok(2.0 * self.longest(radius)?),
         }
     }
@@ -66,7 +67,7 @@ impl Model {
         }
         let all = self.sensitivity(clip, radius)?;
         match clip {
-            Clip::None | Clip::Example(_) => Ok(all / rows_of_peer as f64),
+            Clip::None | Clip::Example(_) | Clip::ExampleL1(_) => Ok(all / rows_of_peer as f64),
             Clip::User(_) => Ok(all),
         }
     }

@@ -2,11 +2,12 @@
 //!
 //! Simulations of thousands of peers spend their time here, on shards of a few short rows. So there is no allocation and one
 //! pass: a dot product, the derivative of the loss along the row, and the row times it. For a linear model with one score a row's
-//! gradient is a number times the row, so clipping a row is clipping a number.
+//! gradient is a number times the row, so clipping a row is clipping a number, whatever the norm; for softmax it is a column times the row, and norms of
+//! such a product are products of norms.
 
 use super::{Clip, Loss, Model};
 use crate::Shard;
-use crate::linear::{add_multiple, dot, norm};
+use crate::linear::{add_multiple, dot, norm, sum_of_sizes};
 
 /// Scores of this many classes fit on the stack.
 const FEW_CLASSES: usize = 128;
@@ -23,7 +24,8 @@ impl Model {
         assert_eq!(out.len(), theta.len(), "the gradient has as many numbers as theta");
         out.fill(0.0);
         let bound = match clip {
-            Clip::Example(bound) => Some(positive(bound)),
+            Clip::Example(bound) => Some(Bound { most: positive(bound), norm: Norm::Two }),
+            Clip::ExampleL1(bound) => Some(Bound { most: positive(bound), norm: Norm::One }),
             Clip::None | Clip::User(_) => None,
         };
         match self.loss {
@@ -32,10 +34,42 @@ impl Model {
             Loss::Softmax { classes } => softmax(theta, data, bound, out, classes),
         }
         if let Clip::User(bound) = clip {
-            shrink(out, positive(bound));
+            shrink(out, positive(bound), Norm::Two);
         }
         if self.ridge != 0.0 {
             add_multiple(out, self.ridge, theta);
+        }
+    }
+}
+
+/// How long a row's gradient may be.
+#[derive(Clone, Copy)]
+struct Bound {
+    most: f64,
+    norm: Norm,
+}
+
+impl Bound {
+    /// How long the other factor may be, if the gradient is a product with this row.
+    #[inline(always)]
+    fn over(self, row: &[f64]) -> f64 {
+        self.most / self.norm.of(row)
+    }
+}
+
+/// What length means.
+#[derive(Clone, Copy)]
+enum Norm {
+    One,
+    Two,
+}
+
+impl Norm {
+    #[inline(always)]
+    fn of(self, vector: &[f64]) -> f64 {
+        match self {
+            Self::One => sum_of_sizes(vector),
+            Self::Two => norm(vector),
         }
     }
 }
@@ -56,7 +90,7 @@ fn logistic_slope(score: f64, label: f64) -> f64 {
 fn along_rows(
     theta: &[f64],
     data: Shard<'_>,
-    bound: Option<f64>,
+    bound: Option<Bound>,
     out: &mut [f64],
     derivative: impl Fn(f64, f64) -> f64,
 ) {
@@ -66,7 +100,7 @@ fn along_rows(
         let mut slope = derivative(dot(theta, row), label);
         if let Some(bound) = bound {
             // `max` and `min` also bound what is not a number.
-            let most = bound / norm(row);
+            let most = bound.over(row);
             slope = slope.max(-most).min(most);
         }
         add_multiple(out, share * slope, row);
@@ -74,7 +108,7 @@ fn along_rows(
 }
 
 /// Adds the mean over the rows of `(p - e_y) x^T`, where `p` are the probabilities of the classes.
-fn softmax(theta: &[f64], data: Shard<'_>, bound: Option<f64>, out: &mut [f64], classes: usize) {
+fn softmax(theta: &[f64], data: Shard<'_>, bound: Option<Bound>, out: &mut [f64], classes: usize) {
     let (mut few, mut many) = ([0.0; FEW_CLASSES], Vec::new());
     let scores = match few.get_mut(..classes) {
         Some(scores) => scores,
@@ -87,7 +121,7 @@ fn softmax(theta: &[f64], data: Shard<'_>, bound: Option<f64>, out: &mut [f64], 
     for (row, &label) in data.features.chunks_exact(data.width).zip(data.labels) {
         residuals(theta, row, label, scores);
         if let Some(bound) = bound {
-            shrink(scores, bound / norm(row));
+            shrink(scores, bound.over(row), bound.norm);
         }
         for (block, residual) in out.chunks_exact_mut(data.width).zip(scores.iter()) {
             add_multiple(block, share * residual, row);
@@ -109,9 +143,9 @@ fn residuals(theta: &[f64], row: &[f64], label: f64, scores: &mut [f64]) {
     }
 }
 
-/// Shortens a vector to at most this norm. One without a norm, after an overflow, becomes 0.
-fn shrink(vector: &mut [f64], bound: f64) {
-    let length = norm(vector);
+/// Shortens a vector to at most this length. One without a length, after an overflow, becomes 0.
+fn shrink(vector: &mut [f64], bound: f64, norm: Norm) {
+    let length = norm.of(vector);
     if length <= bound {
         return;
     }

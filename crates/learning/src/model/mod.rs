@@ -10,6 +10,7 @@
 //! numbers.
 
 mod bounds;
+mod curvature;
 mod gradient;
 mod objective;
 
@@ -38,6 +39,8 @@ pub enum Clip {
     None,
     /// Each row's gradient is shrunk to this norm, if it is longer, before the mean is taken.
     Example(f64),
+    /// The same in the 1-norm, the sum of sizes: what Laplace noise of each number asks for.
+    ExampleL1(f64),
     /// The mean over the rows is shrunk to this norm, if it is longer.
     User(f64),
 }
@@ -46,7 +49,9 @@ impl Clip {
     /// Refuses bounds that are not positive numbers.
     pub fn check(&self) -> Result<()> {
         match *self {
-            Self::Example(bound) | Self::User(bound) if !(bound.is_finite() && bound > 0.0) => {
+            Self::Example(bound) | Self::ExampleL1(bound) | Self::User(bound)
+                if !(bound.is_finite() && bound > 0.0) =>
+            {
                 Err(Error::parameter("clip", bound, "give a positive number"))
             }
             _ => Ok(()),

@@ -30,6 +30,7 @@ use serde::Serialize;
 pub use arff::arff;
 pub use csv::csv;
 pub use idx::idx;
+pub(crate) use source::show;
 pub use svmlight::svmlight;
 
 use crate::{Error, Result, Table};
@@ -276,6 +277,12 @@ fn labels_beside(path: &Path) -> Result<PathBuf> {
         [labels.clone(), bare.to_string(), format!("{bare}.gz")].map(|name| path.with_file_name(name));
     let [first, ..] = &candidates;
     Ok(candidates.iter().find(|path| path.exists()).unwrap_or(first).clone())
+}
+
+/// The text of a file.
+pub(crate) fn text(path: &Path) -> Result<String> {
+    let problem = |error| Error::Format(format!("cannot be read ({error}); check the file"));
+    std::fs::read_to_string(path).map_err(|error| problem(error).in_file(path))
 }
 
 /// The bytes of a file.

@@ -64,6 +64,6 @@ pub(super) fn is_missing(text: &str) -> bool {
 }
 
 /// Text for a message: short, whatever the file holds.
-pub(super) fn show(text: &str) -> String {
+pub(crate) fn show(text: &str) -> String {
     if text.chars().count() > 80 { text.chars().take(80).chain("...".chars()).collect() } else { text.into() }
 }

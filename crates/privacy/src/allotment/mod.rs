@@ -41,11 +41,12 @@ use crate::{Adjacency, Composition, Error, Gdp, Mechanism, Release, Result, kov}
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// In every coordinate; sensitivities in the 1-norm.
+    /// In every coordinate; sensitivities are in the 1-norm.
     Laplace,
-    /// Density falling with the 2-norm, `exp(-|b|/scale)`; sensitivities in the 2-norm. Nothing is used of it but its pure loss.
+    /// In a uniform direction, and as long as to have a density proportional to `exp(-|b|/scale)`; sensitivities are in the 2-norm. Nothing is used of it but
+    /// its pure loss.
     Radial,
-    /// In every coordinate; sensitivities in the 2-norm.
+    /// In every coordinate, its scale being the standard deviation; sensitivities are in the 2-norm.
     Gaussian,
 }
 

@@ -13,6 +13,8 @@ pub enum Stream {
     Noise = 0,
     /// The records of a batch: the peer and its turn.
     Batch = 0x6261_7463,
+    /// When agents wake: the agent.
+    Clocks = 0x636c_6f63,
     /// What happens to a message on its way: the sender and the number of the message.
     Fate = 0x6e65_7477,
     /// Where a token begins: the token.

@@ -87,6 +87,7 @@ pub struct ContinuousLaw {
 enum Shape {
     Gaussian,
     Laplace,
+    Radial,
 }
 
 impl ContinuousLaw {
@@ -101,6 +102,11 @@ impl ContinuousLaw {
     /// The Laplace of this scale (standard deviation `sqrt(2)` times that): finite, zero or more.
     pub fn laplace(scale: f64) -> Result<Self> {
         Self::scaled(Shape::Laplace, "scale", scale)
+    }
+
+    /// In a uniform direction of all coordinates together, with a density proportional to `exp(-|b|/scale)`: finite, zero or more.
+    pub fn radial(scale: f64) -> Result<Self> {
+        Self::scaled(Shape::Radial, "scale", scale)
     }
 
     fn scaled(shape: Shape, field: &'static str, scale: f64) -> Result<Self> {
@@ -149,12 +155,25 @@ impl SimulatedNoise {
         match law.shape {
             Shape::Gaussian => values.iter_mut().for_each(|v| apply(v, law.scale * gaussian(&mut self.rng))),
             Shape::Laplace => values.iter_mut().for_each(|v| apply(v, law.scale * laplace(&mut self.rng))),
+            Shape::Radial => {
+                let noise = radial(&mut self.rng, values.len());
+                values.iter_mut().zip(noise).for_each(|(v, noise)| apply(v, law.scale * noise));
+            }
         }
     }
 }
 
 fn gaussian(rng: &mut SimulationRng) -> f64 {
     StandardNormal.sample(rng)
+}
+
+/// A uniform direction, as long as so many exponentials together: the radius of `exp(-|b|)` has the density `r^(d - 1) exp(-r)`.
+fn radial(rng: &mut SimulationRng, dimension: usize) -> Vec<f64> {
+    let mut noise: Vec<f64> = (0..dimension).map(|_| gaussian(rng)).collect();
+    let norm = noise.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let length: f64 = (0..dimension).map(|_| -> f64 { Exp1.sample(rng) }).sum();
+    noise.iter_mut().for_each(|x| *x *= length / norm);
+    noise
 }
 
 /// An exponential with a fair sign.
@@ -197,6 +216,29 @@ mod tests {
                 kolmogorov_smirnov(&mut samples, |x| below(x * factor)) < REJECT,
                 "{factor} was not seen"
             );
+        }
+    }
+
+    /// In one coordinate it is a Laplace law; in three, `P(|b| <= r) = 1 - exp(-r)(1 + r + r²/2)`, and each direction's share of the length is uniform.
+    #[test]
+    fn radial_noise_has_its_length_and_no_preferred_direction() {
+        let law = ContinuousLaw::radial(0.7).unwrap();
+        let vectors = |dimension: usize| {
+            (0..100_000u64).map(move |k| {
+                let mut out = vec![0.0; dimension];
+                SimulatedNoise::new(5, 1, k).fill(law, &mut out);
+                out
+            })
+        };
+        let below = |x: f64| if x < 0.0 { 0.5 * libm::exp(x / 0.7) } else { 1.0 - 0.5 * libm::exp(-x / 0.7) };
+        let mut single: Vec<f64> = vectors(1).map(|one| one[0]).collect();
+        assert!(kolmogorov_smirnov(&mut single, below) > REJECT);
+        let length = |one: &[f64]| one.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let mut lengths: Vec<f64> = vectors(3).map(|one| length(&one) / 0.7).collect();
+        assert!(kolmogorov_smirnov(&mut lengths, |r| 1.0 - libm::exp(-r) * (1.0 + r + r * r / 2.0)) > REJECT);
+        for axis in 0..3 {
+            let mut shares: Vec<f64> = vectors(3).map(|one| one[axis] / length(&one)).collect();
+            assert!(kolmogorov_smirnov(&mut shares, |z| (1.0 + z) / 2.0) > REJECT);
         }
     }
 

@@ -43,8 +43,8 @@ pub struct Averager<V, P> {
     /// Private gradient steps, each before an equal part of the plan; none where the value itself is what is private.
     descent: Option<usize>,
     noising: Noising,
-    /// Chebyshev weight.
-    gamma: Option<f64>,
+    /// Chebyshev weights: of each iteration in turn; none where gossip is plain.
+    gammas: Vec<f64>,
     /// Accelerated randomised gossip: a second value, which the state has as the one before.
     coupling: Option<Coupling>,
     rounds: Rounds,
@@ -60,7 +60,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
             plan,
             descent: None,
             noising,
-            gamma,
+            gammas: gamma.into_iter().collect(),
             coupling: None,
             rounds: Rounds::Strict,
             range: None,
@@ -69,14 +69,14 @@ impl<V: Value, P: Plan> Averager<V, P> {
     }
 
     /// A peer that begins with a value and asks for a private step before each of `iterations` equal parts of the plan. The
-    /// noises are those of one step.
-    pub fn descending(start: V, iterations: usize, plan: P, noising: Noising, gamma: Option<f64>) -> Self {
-        Self { descent: Some(iterations), ..Self::new(start, plan, noising, gamma) }
+    /// noises are those of one step, and `gammas` the Chebyshev weights of the parts, in turn (none: plain gossip).
+    pub fn descending(start: V, iterations: usize, plan: P, noising: Noising, gammas: Vec<f64>) -> Self {
+        Self { descent: Some(iterations), gammas, ..Self::new(start, plan, noising, None) }
     }
 
     /// The same peer with a second value that runs ahead (not together with a Chebyshev weight).
     pub fn coupled(self, coupling: Coupling) -> Self {
-        Self { coupling: Some(coupling), gamma: None, ..self }
+        Self { coupling: Some(coupling), gammas: Vec::new(), ..self }
     }
 
     /// The same peer, which goes on without those it misses ([`Rounds::Lenient`]).
@@ -98,7 +98,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
             }
         };
         let holds = (0..self.plan.rounds()).all(|round| convex(self.plan.row(round)));
-        let sound = range > 0.0 && range.is_finite() && self.gamma.is_none() && self.coupling.is_none();
+        let sound = range > 0.0 && range.is_finite() && self.gammas.is_empty() && self.coupling.is_none();
         (sound && holds).then_some(Self { range: Some(range), ..self })
     }
 
@@ -264,8 +264,16 @@ impl<V: Value, P: Plan> Averager<V, P> {
         self.fall_silent(Note::Silent { round: self.at.round, missing });
     }
 
+    /// The Chebyshev weight of the part of the plan that the peer is in.
+    fn gamma(&self) -> Option<f64> {
+        let part = self.plan.rounds() / self.descent.unwrap_or(1).max(1); // whole numbers
+        let kinds = self.gammas.len().max(1); // whole numbers
+        self.gammas.get(self.at.round.checked_div(part)? % kinds).copied()
+    }
+
     /// `x^(t+1)` from what was heard; the weight of the silent goes to one's own value.
     fn mix(&mut self) {
+        let gamma = self.gamma();
         let at = &mut self.at;
         let heard = at.inbox.remove(&at.round).unwrap_or_default();
         let row = self.plan.row(at.round);
@@ -284,7 +292,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
                 next.add(*weight, &message.value);
             }
         }
-        if let (Some(gamma), Some(before)) = (self.gamma, &at.previous) {
+        if let (Some(gamma), Some(before)) = (gamma, &at.previous) {
             next.scale(gamma);
             next.add(1.0 - gamma, before);
         }

@@ -1,6 +1,6 @@
 //! What differs between protocols when they are driven: dice, noise, private steps, and what becomes of notes.
 
-use sottovoce_protocol::{InputOf, Machine, Peer, Uncovered};
+use sottovoce_protocol::{InputOf, Law, Machine, Peer, Uncovered};
 
 use crate::record::{Envelope, Step};
 
@@ -12,8 +12,23 @@ pub trait World<M: Machine> {
     /// 64 random bits for the input that is being handled.
     fn bits(&mut self, peer: Peer) -> u64;
 
-    /// Fresh noise of this scale for a value like this one.
+    /// Fresh Gaussian noise of this scale for a value like this one.
     fn noise(&mut self, peer: Peer, draw: u64, scale: f64, like: &M::Value) -> Result<M::Value, Uncovered>;
+
+    /// The same under another law; who has no such noise says so.
+    fn noise_by(
+        &mut self,
+        law: Law,
+        peer: Peer,
+        draw: u64,
+        scale: f64,
+        like: &M::Value,
+    ) -> Result<M::Value, Uncovered> {
+        match law {
+            Law::Gaussian => self.noise(peer, draw, scale, like),
+            Law::Laplace | Law::Radial => Err(Uncovered { draw, scale }),
+        }
+    }
 
     /// Makes a peer's private step of this size; a world without private data leaves the value as it is.
     fn compute(&mut self, _peer: Peer, _iteration: usize, _size: f64, _value: &mut M::Value) {}

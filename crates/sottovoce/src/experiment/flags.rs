@@ -10,6 +10,15 @@ pub fn real(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "give a number, such as 0.25".to_owned())
 }
 
+/// One of these names, as what it stands for.
+pub(super) fn named<T>(names: &'static [&'static str]) -> impl clap::builder::TypedValueParser<Value = T>
+where
+    T: serde::de::DeserializeOwned + Clone + Send + Sync + 'static,
+{
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+    PossibleValuesParser::new(names).try_map(|name| serde_json::from_value(serde_json::Value::String(name)))
+}
+
 /// Keeps a text that can be parsed.
 pub(super) fn checked<T>(
     parse: fn(&str) -> Result<T, String>,

@@ -5,16 +5,20 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::Task;
 use sottovoce_topology::Graph;
-use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::mixing::Mixing;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
-use super::graph::{GraphFile, Place, near};
+use super::learning_graph::LearningGraph;
+use super::network::TokenNetwork;
 use super::task::TaskSpec;
 use crate::learning::method::{Entry, Options};
+use crate::learning::network::Faulty;
 use crate::learning::{Against, Choice, Job, Noise, Promise, Target};
 use crate::{Error, Result};
 
+/// The method by which tokens walk.
+pub(super) const WALK: &str = "walk";
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
 
@@ -31,15 +35,23 @@ pub struct Learning {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
     pub seeds: Option<usize>,
+    /// What every peer ends with: its last model, or the weighted mean of all its models, which it takes by itself (default: last).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_enum))]
+    pub final_model: Option<FinalModel>,
     /// What is learned, from which rows.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub task: TaskSpec,
     /// Who can speak to whom.
     #[cfg_attr(feature = "flags", command(flatten))]
-    pub graph: GraphFile,
+    pub graph: LearningGraph,
     /// How.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub protocol: MethodSpec,
+    /// Over which network, where tokens walk.
+    #[serde(skip_serializing_if = "TokenNetwork::is_none")]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub network: TokenNetwork,
     /// How far to step.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub step: StepSpec,
@@ -68,6 +80,11 @@ pub struct MethodSpec {
     #[serde(rename = "steps", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long = "steps", alias = "rounds", value_name = "K", value_parser = count))]
     pub rounds: Option<usize>,
+    /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. Gossip then
+    /// has the paper's steps for gradients that differ (default: those for gradients alike).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "Z2", value_parser = real, allow_negative_numbers = true, conflicts_with = "rounds"))]
+    pub heterogeneity: Option<f64>,
     /// Accelerate gossip.
     #[cfg_attr(feature = "flags", arg(long))]
     pub accelerated: bool,
@@ -85,10 +102,30 @@ pub struct MethodSpec {
     pub burn_in: Option<usize>,
 }
 
+/// What every peer ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum FinalModel {
+    /// Its last model.
+    #[default]
+    Last,
+    /// The weighted mean of its models: later ones count more if there is a ridge, all alike without.
+    Weighted,
+}
+
 impl Default for MethodSpec {
     fn default() -> Self {
-        let (rounds, relay, tokens, burn_in) = (None, None, None, None);
-        Self { method: None, iterations: 10, rounds, accelerated: false, relay, tokens, burn_in }
+        Self {
+            method: None,
+            iterations: 10,
+            rounds: None,
+            heterogeneity: None,
+            accelerated: false,
+            relay: None,
+            tokens: None,
+            burn_in: None,
+        }
     }
 }
 
@@ -172,12 +209,14 @@ pub enum Whom {
 pub struct ReadyLearning {
     /// The task, its peers in the graph's order.
     pub task: Task,
-    /// The graph, where the method has one.
-    pub mixing: Option<Mixing>,
+    /// The graphs after each gradient step, in turn, where the method has some.
+    pub mixings: Vec<Mixing>,
     /// The method.
     pub choice: Choice,
     /// The noise.
     pub noise: Noise,
+    /// The network, where something is said of it.
+    pub network: Option<Faulty>,
     /// SHA-256 of the graph's file.
     pub graph_sha256: Option<String>,
     /// What was noticed in the files.
@@ -187,20 +226,46 @@ pub struct ReadyLearning {
 impl Learning {
     /// Reads what the experiment names; `folder` is where relative names begin.
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
-        let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
+        let choice = self.choice()?;
         let noise = self.target.noise(self.noise.sigma)?;
+        self.check_network(choice.method)?;
         let (task, mut notes) = self.task.read(folder)?;
         let needed = choice.method.needs_graph;
-        let (mut mixing, mut graph_sha256) = (None, None);
+        let (mut mixings, mut graph_sha256) = (Vec::new(), None);
         let task = if needed {
-            let (task, found, place) = self.graph.of_task(folder, task, seed)?;
-            (mixing, graph_sha256) = (Some(found), place.sha256);
-            notes.extend(place.notes);
+            let walks = choice.method.name == WALK;
+            let (task, graphs) = self.graph.of_task(folder, task, choice.iterations, seed, walks)?;
+            (mixings, graph_sha256) = (graphs.mixings, graphs.sha256);
+            notes.extend(graphs.notes);
             task
         } else {
             task
         };
-        Ok(ReadyLearning { task, mixing, choice, noise, graph_sha256, notes })
+        let network = self.faulty(mixings.first().map(Mixing::graph))?;
+        Ok(ReadyLearning { task, mixings, choice, noise, network, graph_sha256, notes })
+    }
+
+    fn check_network(&self, method: &Entry) -> Result<()> {
+        match self.network.given().filter(|_| method.name != WALK) {
+            Some((field, value)) => {
+                Err(Error::parameter(field, value, "only walk has a use for it; leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The network under a walk; none where nothing is said of it: a perfect one.
+    pub fn faulty(&self, graph: Option<&Graph>) -> Result<Option<Faulty>> {
+        graph.map_or(Ok(None), |graph| self.network.faulty(graph))
+    }
+
+    /// What was chosen, checked.
+    pub fn choice(&self) -> Result<Choice> {
+        let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;
+        let weighted = self.final_model == Some(FinalModel::Weighted);
+        let options = Options { weighted, ..choice.options };
+        choice.method.check(&options)?;
+        Ok(Choice { options, ..choice })
     }
 
     /// Runs over which accuracies are measured.
@@ -212,101 +277,35 @@ impl Learning {
     pub fn job<'a>(&self, ready: &'a ReadyLearning, seed: u64) -> Job<'a> {
         Job {
             task: &ready.task,
-            mixing: ready.mixing.as_ref(),
+            mixings: &ready.mixings,
             choice: ready.choice,
             noise: ready.noise,
             seeds: self.seeds(),
             seed,
             delta: self.target.delta,
             threads: sottovoce_views::parallel::threads(),
+            network: ready.network.as_ref(),
         }
     }
 }
 
-impl GraphFile {
-    /// What was given of it, by name.
-    fn given(&self) -> Option<&'static str> {
-        let (weights, lazy) = (self.weights.is_some(), self.lazy.is_some());
-        let all = [("graph", self.is_given()), ("weights", weights), ("lazy", lazy)];
-        all.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
-    }
-
-    /// The weights on a graph, as learning has them where none are given.
-    fn learning_on(&self, graph: &Graph) -> Result<Mixing> {
-        self.weighted(Weights::Metropolis).mixing(graph)
-    }
-
-    /// The weights on the graph that is given, or on a random geometric one, and the task with its peers in the graph's order, if they have names.
-    pub fn of_task(&self, folder: &Path, task: Task, seed: u64) -> Result<(Task, Mixing, Place)> {
-        let given = self.read(folder, seed)?;
-        let task = match &given {
-            Some(place) => {
-                let names: Vec<String> =
-                    (0..place.graph.nodes()).map(|node| place.graph.label(node)).collect();
-                task.in_order_of(&names)?
-            }
-            None => task,
-        };
-        let place = on(given, task.peers(), seed)?;
-        let mixing = self.learning_on(&place.graph)?;
-        Ok((task, mixing, place))
-    }
-}
-
-/// The graph that is given, or a random geometric one of this size.
-fn on(given: Option<Place>, peers: usize, seed: u64) -> Result<Place> {
-    let place = given.map_or_else(|| Place::drawn(&near(peers), seed), Ok)?;
-    if place.graph.nodes() != peers {
-        let n = place.graph.nodes();
-        return Err(Error::refused(format!(
-            "`graph` has {n} peers: give --peers {n}, so that the data is dealt out to them"
-        )));
-    }
-    Ok(place)
-}
-
 impl MethodSpec {
     /// What was chosen, checked: an option that the method has no use for is refused, and so is a graph.
-    pub fn choice(&self, default: &str, graph: &GraphFile) -> Result<Choice> {
+    pub fn choice(&self, default: &str, graph: &LearningGraph) -> Result<Choice> {
         let method = Entry::find(self.method.as_deref().unwrap_or(default))?;
         let options = Options {
             rounds: self.rounds,
+            heterogeneity: self.heterogeneity,
             accelerated: self.accelerated,
             relay: self.relay,
             tokens: self.tokens,
             burn_in: self.burn_in,
             markov_step: None,
+            weighted: false,
         };
         method.check(&options)?;
         method.check_graph(graph.given())?;
         Ok(Choice { method, options, iterations: self.iterations, step: None })
-    }
-}
-
-impl GraphFile {
-    /// The number of peers, and the graph with its weights, where the graph may say how many peers there are and no task does.
-    pub fn peers_and_mixing(
-        &self,
-        method: &Entry,
-        peers: Option<usize>,
-        folder: &Path,
-        seed: u64,
-    ) -> Result<(usize, Option<(Mixing, Place)>)> {
-        let given = self.read(folder, seed)?;
-        let Some(peers) = peers.or(given.as_ref().map(|place| place.graph.nodes())) else {
-            return Err(match method.needs_graph {
-                true => Error::missing(
-                    "graph",
-                    "give --graph FILE, or --peers, the number of peers of a random one",
-                ),
-                false => Error::missing("peers", "give the number of peers"),
-            });
-        };
-        if !method.needs_graph {
-            return Ok((peers, None));
-        }
-        let place = on(given, peers, seed)?;
-        Ok((peers, Some((self.learning_on(&place.graph)?, place))))
     }
 }
 

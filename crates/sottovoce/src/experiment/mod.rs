@@ -6,8 +6,8 @@
 //! Python ┘
 //! ```
 //!
-//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, noise, values, network, adversary
-//! and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
+//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, walk, noise, values, network,
+//! adversary and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
 mod distance;
@@ -15,13 +15,16 @@ mod distance;
 pub mod flags;
 pub mod graph;
 mod learning;
+mod learning_graph;
 mod network;
 mod paper;
+mod personalized;
 mod planned;
 mod rumor;
 mod task;
 mod template;
 mod values;
+mod walk;
 
 use std::path::{Path, PathBuf};
 
@@ -31,14 +34,22 @@ use sha2::{Digest, Sha256};
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
-pub use learning::{GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom};
-pub use network::NetworkSpec;
+pub use learning::{
+    FinalModel, GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
+};
+pub use learning_graph::{Graphs, LearningGraph};
+pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
+pub(crate) use personalized::pair;
+pub use personalized::{
+    PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized, Tasks,
+};
 pub use planned::{Chosen, Coalition};
 pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
 pub use values::{Range, Values, ValuesSpec};
+pub use walk::{Agreed, ReadyWalk, StepSize, WalkSpec, worth};
 
 use crate::{Error, Result};
 
@@ -60,6 +71,8 @@ pub enum Experiment {
     Averaging(Box<Averaging>),
     /// Peers learn a model together.
     Learning(Box<Learning>),
+    /// Everyone learns a model of her own.
+    Personalized(Box<Personalized>),
     /// A rumour spreads.
     Rumor(Rumor),
     /// A figure or table of a paper.
@@ -67,7 +80,7 @@ pub enum Experiment {
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 4] = ["averaging", "learning", "rumor", "paper"];
+pub const KINDS: [&str; 5] = ["averaging", "learning", "personalized", "rumor", "paper"];
 
 impl Experiment {
     /// Reads the text of a file.
@@ -84,6 +97,9 @@ impl Experiment {
         match kind.as_str() {
             "averaging" => Ok(Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?))),
             "learning" => Ok(Self::Learning(Box::new(Learning::deserialize(table).map_err(read)?))),
+            "personalized" => {
+                Ok(Self::Personalized(Box::new(Personalized::deserialize(table).map_err(read)?)))
+            }
             "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
             "paper" => Ok(Self::Paper(Paper::deserialize(table).map_err(read)?)),
             _ => Err(Error::parameter("experiment", kind, kinds())),
@@ -107,6 +123,7 @@ impl Experiment {
         match self {
             Self::Averaging(averaging) => averaging.seed,
             Self::Learning(learning) => learning.seed,
+            Self::Personalized(personalized) => personalized.seed,
             Self::Rumor(rumor) => rumor.seed,
             Self::Paper(paper) => paper.seed,
         }
@@ -136,10 +153,12 @@ impl Experiment {
                 }
             }
             Self::Learning(learning) => {
-                whole(&mut learning.graph.file);
+                whole(&mut learning.graph.base.file);
+                whole(&mut learning.graph.schedule);
                 whole(&mut learning.task.data);
                 whole(&mut learning.task.bounds);
             }
+            Self::Personalized(personalized) => whole(&mut personalized.task.data),
             Self::Rumor(rumor) => whole(&mut rumor.graph),
             Self::Paper(paper) => whole(&mut paper.data),
         }

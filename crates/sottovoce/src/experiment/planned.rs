@@ -8,8 +8,8 @@ use sottovoce_topology::family::Family;
 use sottovoce_views::door::account;
 
 use super::{
-    Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, Method, MethodSpec, MixingSpec,
-    NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, ValuesSpec,
+    Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningGraph, Method, MethodSpec,
+    MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TokenNetwork, ValuesSpec,
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;
@@ -171,10 +171,12 @@ impl Experiment {
         };
         protocol.method = Some(name.to_owned());
         Ok(Self::Learning(Box::new(Learning {
+            network: TokenNetwork::default(),
             seed: Some(seed),
             seeds: asked.seeds,
+            final_model: None,
             task: asked.task.clone(),
-            graph: if needs_graph { asked.graph.clone() } else { GraphFile::default() },
+            graph: if needs_graph { asked.graph.clone() } else { LearningGraph::default() },
             protocol,
             step: StepSpec { size: Some(row.step), markov_step: None },
             noise: GradientNoise::default(),

@@ -5,6 +5,7 @@ use crate::{Error, Result};
 
 const PAPER: &str = include_str!("paper.toml");
 const LEARNING: &str = include_str!("learning.toml");
+const PERSONALIZED: &str = include_str!("personalized.toml");
 const RUMOR: &str = include_str!("rumor.toml");
 const AVERAGING: &str = include_str!("averaging.toml");
 
@@ -22,6 +23,7 @@ pub fn template(kind: &str) -> Result<&'static str> {
     match kind {
         "averaging" => Ok(AVERAGING),
         "learning" => Ok(LEARNING),
+        "personalized" => Ok(PERSONALIZED),
         "rumor" => Ok(RUMOR),
         "paper" => Ok(PAPER),
         _ => Err(Error::parameter("kind", kind, format!("give one of {}", KINDS.join(", ")))),

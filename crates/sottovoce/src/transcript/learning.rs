@@ -31,6 +31,9 @@ pub struct Learning {
     names: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     graph: Option<Matrix>,
+    /// The graphs after each gradient step, in turn, where they vary.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    graphs: Vec<Matrix>,
     delta: f64,
     /// Squared Gaussian loss towards a wire-tapper, of the peer that lost most, as the run counted it; none where there was no noise.
     spent: Option<f64>,
@@ -100,55 +103,67 @@ impl Learning {
     /// A run of an experiment.
     pub fn new(experiment: &Experiment, run: &Run, delta: f64) -> Result<Self> {
         let transcript = run.transcript();
+        let mut graphs: Vec<Matrix> = run.mixings().iter().map(Matrix::of).collect();
+        let graph = if graphs.len() == 1 { graphs.pop() } else { None };
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             experiment: experiment.to_toml()?,
             seed: transcript.settings.seed,
             names: run.names().map(<[String]>::to_vec),
-            graph: run.mixing().map(Matrix::of),
+            graph,
+            graphs,
             delta,
             spent: Some(run.session().spent()).filter(|spent| spent.is_finite()),
             transcript,
         })
     }
 
-    fn mixing(&self) -> Result<Option<Mixing>> {
-        self.graph.as_ref().map(Matrix::mixing).transpose()
+    /// The weights after each gradient step, in turn.
+    fn mixings(&self) -> Result<Vec<Mixing>> {
+        self.graph.iter().chain(&self.graphs).map(Matrix::mixing).collect()
     }
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
     pub fn check(&self) -> Result<Vec<String>> {
-        let mixing = self.mixing()?;
-        let mut problems = self.transcript.problems(mixing.as_ref())?;
+        let mixings = self.mixings()?;
+        let mut problems = self.transcript.problems(&mixings)?;
         if problems.is_empty() {
-            problems = self.other_terms(mixing.as_ref())?;
+            problems = self.other_terms(&mixings)?;
         }
         problems.truncate(SHOWN);
         Ok(problems)
     }
 
     /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
-    fn other_terms(&self, mixing: Option<&Mixing>) -> Result<Vec<String>> {
+    fn other_terms(&self, mixings: &[Mixing]) -> Result<Vec<String>> {
         let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no learning".to_owned()]);
         };
         let Transcript { settings, peers, nonexpansive, steps, sensitivity, .. } = &self.transcript;
-        let choice = experiment.step.of(experiment.protocol.choice("butterfly", &experiment.graph)?)?;
+        let choice = experiment.choice()?;
         // A step size that was computed from the rows cannot be computed without them.
-        let mut agreed = choice.settings_with(mixing, self.seed, |_, _| Ok(settings.step))?;
+        let mut agreed = choice.settings_with(mixings, self.seed, |_, _| Ok(settings.step))?;
+        let labelled = match (&self.names, mixings.first()) {
+            (Some(names), Some(mixing)) => Some(mixing.graph().clone().with_labels(names.clone())?),
+            (_, mixing) => mixing.map(|mixing| mixing.graph().clone()),
+        };
+        // Where peers are named as only the graph's file names them, what is said of them cannot be read again.
+        let network = experiment.faulty(labelled.as_ref()).unwrap_or_else(|_| settings.network.clone());
         let question = Question {
             method: agreed.method,
-            mixing,
+            mixings,
             peers: *peers,
             iterations: agreed.iterations,
             nonexpansive: *nonexpansive,
             sample: 1,
             seed: self.seed,
+            network: network.as_ref(),
         };
         let whole = settings.method.way().steps(*peers, settings.iterations);
         let noise = experiment.target.noise(experiment.noise.sigma)?;
-        let last = noise.settle(&question, &mut agreed)?;
+        let last = choice.settle(&noise, &question, &mut agreed)?;
+        let public = experiment.graph.public(*peers, experiment.protocol.iterations, self.seed)?;
         let same = [
             ("method", agreed.method == settings.method),
             ("number of iterations", agreed.iterations == settings.iterations),
@@ -156,11 +171,14 @@ impl Learning {
             ("noise", agreed.sigma == settings.sigma),
             ("budget", agreed.budget == settings.budget),
             ("seed", agreed.seed == settings.seed && experiment.seed.is_none_or(|seed| seed == self.seed)),
+            ("final model", agreed.weighted == settings.weighted),
+            ("sequence of graphs", public.is_none_or(|public| public == mixings)),
             ("number of steps", last.is_none_or(|last| *steps <= last)),
             // A clipped gradient moves by twice the bound at most, whoever's rows it is of.
             ("sensitivity", *sensitivity == 2.0 * experiment.task.clip),
             // Without a budget nothing ends a run early.
-            ("end", settings.budget.is_some() || last.is_some() || *steps == whole),
+            ("end", settings.budget.is_some() || last.is_some() || network.is_some() || *steps == whole),
+            ("network", network == settings.network),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
         ];
@@ -183,14 +201,14 @@ impl Learning {
         }
         let delta = delta.unwrap_or(self.delta);
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
-        let (mixing, run) = (self.mixing()?, &self.transcript);
+        let (mixings, run) = (self.mixings()?, &self.transcript);
         let observers = self.numbers(observers)?;
-        let all = run.guarantees(mixing.as_ref(), delta)?;
+        let all = run.guarantees(&mixings, delta)?;
         let names = Names::new(self.names.as_deref());
         let mut statements = all.iter().map(|one| names.state(one, delta)).collect::<Result<Vec<_>, _>>()?;
         let mut guarantees = self.stated(&all, delta)?;
         if !observers.is_empty() && !all.is_empty() {
-            let (worst, found) = run.towards(mixing.as_ref(), &observers)?;
+            let (worst, found) = run.towards(&mixings, &observers)?;
             let about = format!("the worst off (peer {})", self.name(worst));
             statements.push(format!("{about}: {}", names.state(&found, delta)?));
             guarantees.push(Stated::new(about, &found, delta)?);
@@ -251,7 +269,7 @@ impl Learning {
                 format!("{releases} releases cost {}, and the run says {}", shown(spent), shown(self.spent))
             }
         };
-        let all = run.guarantees(self.mixing()?.as_ref(), self.delta)?;
+        let all = run.guarantees(&self.mixings()?, self.delta)?;
         Ok(Spent {
             headline,
             method: run.settings.method.name(),

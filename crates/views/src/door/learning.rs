@@ -2,7 +2,7 @@
 //!
 //! | way | accountant | standing |
 //! | --- | --- | --- |
-//! | gossip after every step | linear views of all iterations, with relay noise or momentum | conditional from the second step on |
+//! | gossip after every step, on one graph or on others each time | linear views of all iterations, with relay noise or momentum | conditional from the second step on |
 //! | butterfly, in positions of its own after every step | consensus: losses of iterations add | proven |
 //! | tokens that walk | their paths | proven if losses are convex and steps small |
 //! | everything is public | every release is lost | proven |
@@ -26,10 +26,10 @@ const CONVEX: &str = "losses are convex, and steps so small that they move no tw
 /// All that is public of a learning run and decides what it reveals, but for the noise.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Learning<'a> {
-    /// Gossip on a fixed graph after every step of all.
+    /// Gossip after every step of all, on one graph, or on one after the other.
     Gossip {
-        /// Who mixes with whom.
-        mixing: &'a Mixing,
+        /// Who mixes with whom after each step, in turn.
+        mixings: &'a [Mixing],
         /// Rounds after each step.
         rounds: usize,
         /// Whether gossip is accelerated.
@@ -87,12 +87,12 @@ impl Learning<'_> {
     }
 }
 
-impl Overheard for Learning<'_> {
+impl<'a> Overheard for Learning<'a> {
     type Learnt = DescentLoss;
 
     fn peers(&self) -> usize {
         match self {
-            Self::Gossip { mixing, .. } => mixing.nodes(),
+            Self::Gossip { mixings, .. } => mixings.first().map_or(0, Mixing::nodes),
             Self::Butterfly { positions } => positions.first().map_or(0, Vec::len),
             Self::Walk { peers, .. } | Self::Public { peers, .. } => *peers,
         }
@@ -104,13 +104,18 @@ impl Overheard for Learning<'_> {
 
     fn leakage(&self, observers: &[usize]) -> Result<DescentLoss> {
         match self {
-            Self::Gossip { mixing, rounds, accelerated, relay_noise, iterations } => {
-                let scheme =
-                    Scheme::Gossip { mixing: (*mixing).clone(), rounds: *rounds, accelerated: *accelerated };
-                match scheme.gamma()? {
-                    Some(gamma) => linear::accelerated(&[(mixing, gamma)], observers, *rounds, *iterations),
-                    None => relay::loss(mixing, observers, *rounds, *iterations, *relay_noise),
+            Self::Gossip { mixings, rounds, accelerated, relay_noise, iterations } => {
+                // Relay noise on graphs that vary is not counted: more noise never reveals more.
+                if let ([mixing], false) = (mixings, *accelerated) {
+                    return relay::loss(mixing, observers, *rounds, *iterations, *relay_noise);
                 }
+                let weighted = |mixing: &'a Mixing| {
+                    let (rounds, accelerated) = (*rounds, *accelerated);
+                    let gamma = Scheme::Gossip { mixing: mixing.clone(), rounds, accelerated }.gamma()?;
+                    Ok((mixing, gamma.unwrap_or(1.0)))
+                };
+                let gossips = mixings.iter().map(weighted).collect::<Result<Vec<_>>>()?;
+                linear::accelerated(&gossips, observers, *rounds, *iterations)
             }
             Self::Butterfly { positions } => {
                 descent::check_iterations(positions.len())?;

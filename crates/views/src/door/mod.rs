@@ -4,20 +4,23 @@
 //! Setting (averaging: scheme, relay noise, results) ─┐
 //! Past (an averaging as it happened) ────────────────┤
 //! Learning (gossip, butterfly, walk, public) ────────┼─► account(run, adversary) ─► Account: losses, guarantees
+//! Models (personalised: everybody's releases) ────────┤
 //! Told (a rumour) ───────────────────────────────────┘
 //! ```
 //!
 //! Everyone who wants to know asks here: commands, planners, pages, attacks, and whoever reads a transcript. Which accountant fits is decided in one
-//! place for each (`setting.rs`, `learning.rs`, `rumor.rs`), and what cannot be computed exactly counts as lost.
+//! place for each (`setting.rs`, `learning.rs`, `personal.rs`, `rumor.rs`), and what cannot be computed exactly counts as lost.
 
 mod error;
 mod learning;
 mod past;
+mod personal;
 mod rumor;
 mod setting;
 
 pub use learning::Learning;
 pub use past::{Past, Source};
+pub use personal::{Models, Released};
 pub use rumor::Told;
 pub use setting::Setting;
 

@@ -37,7 +37,8 @@ pub(crate) fn space<S: Source>(source: &S, news: &News) -> Option<Space> {
     // Where the coefficients themselves are rounded, more digits do not help.
     let useful = if source.error().1 > 0.0 { 2 } else { attempts.len() };
     let within = attempts[..useful].iter().take_while(|(words, _)| affordable(source, news, *words));
-    within.into_iter().find_map(|(_, attempt)| attempt(source, news))
+    // Within the pool: its threads are then awake for every row.
+    rayon::scope(|_| within.into_iter().find_map(|(_, attempt)| attempt(source, news)))
 }
 
 /// Whether so many words a number are within reach.

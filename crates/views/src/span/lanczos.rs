@@ -33,8 +33,9 @@ pub(crate) fn space(rounds: &Rounds, news: &News) -> Option<Space> {
 }
 
 fn attempt<const L: usize>(rounds: &Rounds, news: &News) -> Option<Space> {
-    let mut space = directions::<L>(rounds, news, false)?;
-    let moved = directions::<L>(rounds, news, true)?;
+    let (space, moved) =
+        rayon::join(|| directions::<L>(rounds, news, false), || directions::<L>(rounds, news, true));
+    let (mut space, moved) = (space?, moved?);
     space.angle = 16.0 * f64::EPSILON;
     space.confirmed_by(&moved, SHARE).filter(|space| space.is_certified(news))
 }

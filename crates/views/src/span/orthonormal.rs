@@ -1,5 +1,7 @@
 //! An orthonormal basis in any number of digits, and how far off it may be.
 
+use rayon::prelude::*;
+
 use super::field::Residues;
 use super::fixed::Fixed;
 use super::larger;
@@ -94,14 +96,16 @@ impl<const L: usize> Basis<L> {
 
     /// Takes the components along the directions from number `from` on out.
     pub(crate) fn remove_from(&self, from: usize, row: &mut [Fixed<L>]) {
-        self.directions[from..].iter().for_each(|direction| {
-            remove(direction, row);
-        });
+        remove(&self.directions[from..], row);
     }
 
     /// Takes the components along all directions out, and returns them.
     fn remove(&self, row: &mut [Fixed<L>]) -> Vec<Wide> {
-        self.directions.iter().map(|direction| remove(direction, row)).collect()
+        let wide = |along: Fixed<L>| {
+            let (fraction, exponent) = along.split();
+            Wide(fraction, exponent).normal()
+        };
+        remove(&self.directions, row).into_iter().map(wide).collect()
     }
 
     /// Bounds on the angle between this space and the true one, due to the arithmetic and to the coefficients.
@@ -133,13 +137,29 @@ impl<const L: usize> Basis<L> {
     }
 }
 
-/// Takes the component along a direction out, and returns it.
-fn remove<const L: usize>(direction: &[Fixed<L>], row: &mut [Fixed<L>]) -> Wide {
-    let along = dot(direction, row);
-    row.iter_mut().zip(direction).for_each(|(x, d)| *x = x.minus(&along.times(d)));
-    let (fraction, exponent) = along.split();
-    Wide(fraction, exponent).normal()
+/// Takes the components along orthonormal directions out, on all cores, and returns them. All are measured before any is taken out: a direction has no
+/// component along another but what rounding left, and whoever calls does it twice.
+fn remove<const L: usize>(directions: &[Vec<Fixed<L>>], row: &mut [Fixed<L>]) -> Vec<Fixed<L>> {
+    let take = |components: &[Fixed<L>], first: usize, part: &mut [Fixed<L>]| {
+        for (along, direction) in components.iter().zip(directions) {
+            part.iter_mut().zip(&direction[first..]).for_each(|(x, d)| *x = x.minus(&along.times(d)));
+        }
+    };
+    if directions.len() * row.len() * L * L < WORTH {
+        let components: Vec<_> = directions.iter().map(|direction| dot(direction, row)).collect();
+        take(&components, 0, row);
+        return components;
+    }
+    let components: Vec<_> = directions.par_iter().map(|direction| dot(direction, row)).collect();
+    let parts = row.par_chunks_mut(PART).enumerate();
+    parts.for_each(|(part, x)| take(&components, part * PART, x));
+    components
 }
+
+/// Products of words below which it is not worth waking another thread.
+const WORTH: usize = 1_000_000;
+/// Entries of a row that one thread takes at a time.
+const PART: usize = 64;
 
 /// By how many bits all entries can be doubled before one passes 1.
 pub(crate) fn room<const L: usize>(row: &[Fixed<L>]) -> u32 {

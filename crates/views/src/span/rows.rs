@@ -72,7 +72,7 @@ impl<const L: usize> Number for Fixed<L> {
 }
 
 /// Where messages come from.
-pub(crate) trait Source {
+pub(crate) trait Source: Sync {
     /// Number of base variables.
     fn variables(&self) -> usize;
 

@@ -21,9 +21,10 @@ pub(super) const ENTRY: Entry = Entry {
     name: "butterfly",
     about: "the same to exact consensus, whatever the graph",
     needs_graph: false,
-    options: &[],
+    varying: false,
+    options: &["final-model"],
     planned: Options::NONE,
-    make: |_, _| Ok(Method::Butterfly),
+    make: |_, _, _| Ok(Method::Butterfly),
 };
 
 /// It has no parameters.
@@ -66,7 +67,7 @@ impl Way for Butterfly {
     fn start<'a>(
         &self,
         task: &'a Task,
-        _mixing: Option<&'a Mixing>,
+        _mixings: &'a [Mixing],
         settings: &Settings,
         threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {

@@ -20,9 +20,10 @@ pub(super) const ENTRY: Entry = Entry {
     name: "central",
     about: "a trusted server (a baseline)",
     needs_graph: false,
-    options: &[],
+    varying: false,
+    options: &["final-model"],
     planned: Options::NONE,
-    make: |_, _| Ok(Method::Central),
+    make: |_, _, _| Ok(Method::Central),
 };
 
 /// It has no parameters.
@@ -36,7 +37,7 @@ impl Way for Central {
     fn start<'a>(
         &self,
         task: &'a Task,
-        _mixing: Option<&'a Mixing>,
+        _mixings: &'a [Mixing],
         settings: &Settings,
         _threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {

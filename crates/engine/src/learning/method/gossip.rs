@@ -1,7 +1,7 @@
-//! Muffliato-GD: gossip after every gradient step of all, nearly to consensus.
+//! Muffliato-GD: gossip after every gradient step of all, nearly to consensus; on one graph, or on others each time (the `W_t` of Algorithm 3).
 //!
 //! Neighbours lose as much as to a wire-tapper (proven). What others lose on average follows from linear views of all iterations, if gradients do
-//! not react to what is hidden. The printed sum (Theorem 6) is refuted.
+//! not react to what is hidden. The printed sums (Theorems 6 and 11) are refuted.
 
 use rand::seq::index;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_topology::spectrum::Spectrum;
+use sottovoce_topology::spectrum::{Spectrum, optimisation_rounds};
 use sottovoce_views::descent::{DescentLoss, published as printed};
 use sottovoce_views::door::{Learning, account};
 use sottovoce_views::published::{self, Formula};
@@ -20,20 +20,28 @@ use crate::learning::engine::{Descent, Engine};
 use crate::learning::losses::{Past, Question, Summary};
 use crate::learning::path::Pairs;
 use crate::learning::{Settings, Task};
-use crate::{Result, require};
+use crate::{Error, Result, require};
 
 /// Rounds beyond which values do not mix in any reasonable time: a gap that is 0 may be computed as a rounding error.
-const MOST_ROUNDS: usize = 1_000_000;
+const MOST_ROUNDS: u64 = 1_000_000;
 
 pub(super) const ENTRY: Entry = Entry {
     name: "gossip",
     about: "gossip after every step of all",
     needs_graph: true,
-    options: &["steps", "accelerated", "relay-noise"],
+    varying: true,
+    options: &["steps", "heterogeneity", "accelerated", "relay-noise", "final-model"],
     planned: Options { accelerated: true, ..Options::NONE },
-    make: |options, mixing| {
-        let mixing = graph(mixing, "gossip")?;
-        let rounds = options.rounds.map_or_else(|| usual_rounds(mixing), Ok)?;
+    make: |options, mixings, sigma| {
+        let mixings = graphs(mixings)?;
+        let rounds = match (options.rounds, options.heterogeneity) {
+            (Some(rounds), None) => rounds,
+            (Some(rounds), Some(_)) => {
+                let remedy = "heterogeneity is given too, which says how many; give one of them";
+                return Err(Error::parameter("steps", rounds, remedy));
+            }
+            (None, heterogeneity) => usual_rounds(mixings, heterogeneity.unwrap_or(0.0), sigma)?,
+        };
         let (accelerated, relay) = (options.accelerated, options.relay.unwrap_or(0.0));
         Ok(Method::Gossip(Gossip { rounds, accelerated, relay }))
     },
@@ -50,24 +58,42 @@ pub struct Gossip {
     pub relay: f64,
 }
 
-/// `K = ceil(gap^(-1/2) ln n)`: the rounds of gossip that the paper asks for, where gradients differ no more than their noise.
-pub fn gossip_rounds(gap: f64, peers: usize) -> usize {
-    // A gap of exactly 1 may be computed a rounding error above.
-    ((peers as f64).ln() / gap.min(1.0).sqrt() - 1e-9).ceil().max(1.0) as usize
+/// `K = ceil(gap^(-1/2) ln max(n, zeta²/sigma²))`: the rounds of gossip that the paper asks for, on the graph that mixes most slowly; refused where
+/// gossip never mixes.
+///
+/// `heterogeneity` is `zeta²`, the mean squared norm of the peers' gradients at the optimum, in squared sensitivities, as `sigma` is in
+/// sensitivities (infinite while it is not known). Where gradients differ no more than that, `ln n` is what counts. Gradients of all rows have no
+/// variance of their own; what that of batches would add to `sigma²` is left out, which only adds rounds.
+pub fn usual_rounds(mixings: &[Mixing], heterogeneity: f64, sigma: f64) -> Result<usize> {
+    let zeta = heterogeneity;
+    require(zeta >= 0.0 && zeta.is_finite(), "heterogeneity", zeta, "give a finite number of at least 0")?;
+    let remedy = "without noise, and with heterogeneity, no number of rounds is enough; give --steps instead";
+    require(zeta == 0.0 || sigma > 0.0, "sigma", sigma, remedy)?;
+    let (zeta, noise) = if zeta > 0.0 && sigma.is_finite() { (zeta, sigma * sigma) } else { (0.0, 1.0) };
+    let mut most = 1;
+    for mixing in mixings {
+        let gap = Spectrum::of(mixing)?.gap.value;
+        let value = format!("such that gossip never mixes here (the spectral gap is {gap})");
+        let remedy = "use --weights metropolis-plus-one or --lazy 0.1, or give --steps";
+        require(gap > 0.0, "weights", &value, remedy)?;
+        // A gap of exactly 1 may be computed a rounding error above.
+        let rounds = optimisation_rounds(gap.min(1.0), mixing.nodes(), zeta, noise, 0.0)?;
+        require(rounds <= MOST_ROUNDS, "weights", value, remedy)?;
+        most = most.max(rounds as usize); // whole numbers
+    }
+    Ok(most)
 }
 
-/// The same on a graph; refused where gossip never mixes.
-fn usual_rounds(mixing: &Mixing) -> Result<usize> {
-    let gap = Spectrum::of(mixing)?.gap.value;
-    let value = format!("such that gossip never mixes here (the spectral gap is {gap})");
-    let rounds = gossip_rounds(gap, mixing.nodes());
-    require(
-        gap > 0.0 && rounds <= MOST_ROUNDS,
-        "weights",
-        value,
-        "use --weights metropolis-plus-one or --lazy 0.1, or give --steps",
-    )?;
-    Ok(rounds)
+/// The graphs after each gradient step, in turn: at least one.
+fn graphs(mixings: &[Mixing]) -> Result<&[Mixing]> {
+    graph(mixings, "gossip")?;
+    Ok(mixings)
+}
+
+/// How often each of the graphs is used: they come in turn.
+fn times(mixings: &[Mixing], iterations: usize) -> impl Iterator<Item = (&Mixing, usize)> {
+    let (every, left) = (iterations / mixings.len().max(1), iterations % mixings.len().max(1)); // whole numbers
+    mixings.iter().enumerate().map(move |(place, mixing)| (mixing, every + usize::from(place < left)))
 }
 
 impl Gossip {
@@ -84,25 +110,33 @@ impl Way for Gossip {
     fn start<'a>(
         &self,
         task: &'a Task,
-        mixing: Option<&'a Mixing>,
+        mixings: &'a [Mixing],
         settings: &Settings,
         threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {
-        let mixing = graph(mixing, "gossip")?;
+        let schemes = graphs(mixings)?.iter().map(|mixing| self.scheme(mixing)).collect();
         let plain = self.relay == 0.0 || !self.accelerated;
         require(plain, "relay-noise", self.relay, "relay noise goes with plain gossip only")?;
-        let engine = Descent::start(task, vec![self.scheme(mixing)], self.relay, settings, threads)?;
+        let engine = Descent::start(task, schemes, self.relay, settings, threads)?;
         Ok(Box::new(engine.without_consensus()))
     }
 
     fn messages(&self, run: &Question) -> Result<u64> {
-        Ok(run.iterations as u64 * messages(&self.scheme(graph(run.mixing, "gossip")?))?)
+        let each = times(graphs(run.mixings)?, run.iterations);
+        each.map(|(mixing, times)| Ok(times as u64 * messages(&self.scheme(mixing))?)).sum()
     }
 
     fn published(&self, run: &Question) -> Result<Option<(f64, f64)>> {
-        let (Some(mixing), true) = (run.mixing, self.relay == 0.0) else { return Ok(None) };
-        let all = published::gossip_all_pairs(Formula::Theorem1, mixing, self.rounds)?;
-        let (pairs, times) = (Pairs::of(run.peers, |v, u| all[v * run.peers + u]), run.iterations as f64);
+        if run.mixings.is_empty() || self.relay > 0.0 {
+            return Ok(None);
+        }
+        let mut sums = vec![0.0; run.peers * run.peers];
+        for (mixing, times) in times(run.mixings, run.iterations).filter(|(_, times)| *times > 0) {
+            let all = published::gossip_all_pairs(Formula::Theorem1, mixing, self.rounds)?;
+            let share = times as f64 / run.iterations as f64;
+            sums.iter_mut().zip(all).for_each(|(sum, loss)| *sum += share * loss);
+        }
+        let (pairs, times) = (Pairs::of(run.peers, |v, u| sums[v * run.peers + u]), run.iterations as f64);
         Ok(Some((times * pairs.mean, times * pairs.worst)))
     }
 
@@ -123,7 +157,7 @@ impl Way for Gossip {
 
     fn overheard<'a>(&self, run: &Question<'a>, _past: &Past) -> Result<Learning<'a>> {
         Ok(Learning::Gossip {
-            mixing: graph(run.mixing, "gossip")?,
+            mixings: graphs(run.mixings)?,
             rounds: self.rounds,
             accelerated: self.accelerated,
             relay_noise: self.relay,
@@ -135,8 +169,8 @@ impl Way for Gossip {
         if self.relay > 0.0 || self.accelerated {
             return Ok(None);
         }
-        let mixing = graph(run.mixing, "gossip")?;
-        Ok(Some(printed::theorem6(mixing, observers, self.rounds, run.iterations)?))
+        let mixings: Vec<&Mixing> = graphs(run.mixings)?.iter().collect();
+        Ok(Some(printed::theorem11(&mixings, observers, self.rounds, run.iterations)?))
     }
 
     fn rounds(&self, _peers: usize) -> usize {

@@ -12,9 +12,10 @@ pub(super) const ENTRY: Entry = Entry {
     name: "local",
     about: "everyone's noisy gradients are public (a baseline)",
     needs_graph: false,
-    options: &[],
+    varying: false,
+    options: &["final-model"],
     planned: Options::NONE,
-    make: |_, _| Ok(Method::Local),
+    make: |_, _, _| Ok(Method::Local),
 };
 
 /// It has no parameters.
@@ -29,7 +30,7 @@ impl Way for Local {
     fn start<'a>(
         &self,
         task: &'a Task,
-        _mixing: Option<&'a Mixing>,
+        _mixings: &'a [Mixing],
         settings: &Settings,
         threads: usize,
     ) -> Result<Box<dyn Engine + 'a>> {

@@ -4,6 +4,7 @@ mod butterfly;
 mod central;
 mod gossip;
 mod local;
+mod networked;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -25,9 +26,8 @@ use super::{Settings, Task};
 use crate::{Error, Result};
 
 pub use butterfly::positions;
-pub use gossip::{Gossip, gossip_rounds};
-pub use walk::Walk;
-pub(super) use walk::launches;
+pub use gossip::{Gossip, usual_rounds};
+pub use walk::{Walk, launches};
 
 /// A way to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -44,6 +44,9 @@ pub enum Method {
     /// A trusted party adds noise to the sum of all gradients: what a server would do.
     Central,
 }
+
+/// What describes graphs that vary.
+const VARYING: [&str; 2] = ["fresh-graphs", "schedule"];
 
 /// All methods, in the order in which they are told of.
 pub static METHODS: [Entry; 5] = [gossip::ENTRY, butterfly::ENTRY, walk::ENTRY, local::ENTRY, central::ENTRY];
@@ -75,7 +78,7 @@ pub trait Way {
     fn start<'a>(
         &self,
         task: &'a Task,
-        mixing: Option<&'a Mixing>,
+        mixings: &'a [Mixing],
         settings: &Settings,
         threads: usize,
     ) -> Result<Box<dyn Engine + 'a>>;
@@ -128,7 +131,7 @@ pub trait Way {
     fn contributions(
         &self,
         run: &Transcript,
-        _mixing: Option<&Mixing>,
+        _mixings: &[Mixing],
         problems: &mut Vec<String>,
     ) -> Result<Vec<usize>> {
         if !run.paths.is_empty() {
@@ -180,7 +183,7 @@ pub trait Way {
     fn markov_step(
         &self,
         _task: &Task,
-        _mixing: Option<&Mixing>,
+        _mixings: &[Mixing],
         _iterations: usize,
         _distance: f64,
     ) -> Result<f64> {
@@ -196,11 +199,14 @@ pub struct Entry {
     pub about: &'static str,
     /// Whether it has a use for a graph.
     pub needs_graph: bool,
+    /// Whether the graph may be another one after every step.
+    pub varying: bool,
     /// Which of the [`Options`] it has a use for.
     pub options: &'static [&'static str],
     /// Those that a plan tries.
     pub planned: Options,
-    make: fn(&Options, Option<&Mixing>) -> Result<Method>,
+    /// From options, graphs and the noise, which is infinite while it is not known.
+    make: fn(&Options, &[Mixing], f64) -> Result<Method>,
 }
 
 /// Options that only some methods have a use for, as they were given.
@@ -210,6 +216,9 @@ pub struct Options {
     /// Gossip steps after each contribution (default: as the paper has it).
     #[serde(rename = "steps", alias = "rounds")]
     pub rounds: Option<usize>,
+    /// How far the gradients of peers are from each other: their mean squared norm at the optimum, in squared sensitivities. It must be public. The
+    /// gossip steps are then those of the paper for gradients that differ (default: 0, as if all held the same rows).
+    pub heterogeneity: Option<f64>,
     /// Accelerate gossip.
     pub accelerated: bool,
     /// Fresh noise on every message of gossip, as a share of the noise on a gradient (default: 0).
@@ -221,17 +230,21 @@ pub struct Options {
     pub burn_in: Option<usize>,
     /// The distance of the optimum for which a step size is computed.
     pub markov_step: Option<f64>,
+    /// Whether every peer ends with the weighted mean of its models.
+    pub weighted: bool,
 }
 
 impl Options {
     /// Nothing was given.
     const NONE: Self = Self {
         rounds: None,
+        heterogeneity: None,
         accelerated: false,
         relay: None,
         tokens: None,
         burn_in: None,
         markov_step: None,
+        weighted: false,
     };
 
     /// What was given, by name.
@@ -240,11 +253,13 @@ impl Options {
         let real = |value: Option<f64>| value.map(|value| value.to_string());
         let all = [
             ("steps", number(self.rounds)),
+            ("heterogeneity", real(self.heterogeneity)),
             ("accelerated", self.accelerated.then(|| "given".to_owned())),
             ("relay-noise", real(self.relay)),
             ("tokens", number(self.tokens)),
             ("burn-in", number(self.burn_in)),
             ("markov-step", real(self.markov_step)),
+            ("final-model", self.weighted.then(|| "weighted".to_owned())),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name, value?)))
     }
@@ -270,8 +285,12 @@ impl Entry {
 
     /// Refuses a graph, or part of what describes one, that it has no use for.
     pub fn check_graph(&self, given: Option<&'static str>) -> Result<()> {
-        match given.filter(|_| !self.needs_graph) {
-            Some(name) => Err(Error::parameter(name, "given", useless(name, |entry| entry.needs_graph))),
+        let uses = |entry: &Self, name: &str| match VARYING.contains(&name) {
+            true => entry.varying,
+            false => entry.needs_graph,
+        };
+        match given.filter(|name| !uses(self, name)) {
+            Some(name) => Err(Error::parameter(name, "given", useless(name, |entry| uses(entry, name)))),
             None => Ok(()),
         }
     }
@@ -281,14 +300,22 @@ impl Entry {
     /// ```
     /// use sottovoce_engine::learning::method::{Entry, Method, Options};
     /// let butterfly = Entry::find("butterfly")?;
-    /// assert_eq!(butterfly.method(&Options::default(), None)?, Method::Butterfly);
-    /// let refused = butterfly.method(&Options { tokens: Some(2), ..Options::default() }, None).unwrap_err();
+    /// assert_eq!(butterfly.method(&Options::default(), &[])?, Method::Butterfly);
+    /// let refused = butterfly.method(&Options { tokens: Some(2), ..Options::default() }, &[]).unwrap_err();
     /// assert_eq!(refused.to_string(), "`tokens` is 2: only walk has a use for it; leave it out");
     /// # Ok::<(), sottovoce_engine::Error>(())
     /// ```
-    pub fn method(&self, options: &Options, mixing: Option<&Mixing>) -> Result<Method> {
+    pub fn method(&self, options: &Options, mixings: &[Mixing]) -> Result<Method> {
         self.check(options)?;
-        (self.make)(options, mixing)
+        (self.make)(options, mixings, f64::INFINITY)
+    }
+
+    /// The same method under this noise: what depends on it is settled.
+    pub fn under(&self, sigma: f64, method: Method, options: &Options, mixings: &[Mixing]) -> Result<Method> {
+        match options.heterogeneity {
+            Some(_) => (self.make)(options, mixings, sigma),
+            None => Ok(method),
+        }
     }
 }
 
@@ -300,9 +327,9 @@ fn useless(name: &str, uses: impl Fn(&Entry) -> bool) -> String {
     format!("only {} {verb} a use for {it}; leave it out", users.join(" and "))
 }
 
-/// The graph of a method that needs one.
-fn graph<'a>(mixing: Option<&'a Mixing>, who: &str) -> Result<&'a Mixing> {
-    mixing.ok_or_else(|| Error::missing("graph", format!("{who} needs one")))
+/// The graph of a method that needs one: the first, where there are several.
+fn graph<'a>(mixings: &'a [Mixing], who: &str) -> Result<&'a Mixing> {
+    mixings.first().ok_or_else(|| Error::missing("graph", format!("{who} needs one")))
 }
 
 /// Messages of one averaging: counted in the very parts that the machines are given.

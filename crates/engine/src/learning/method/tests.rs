@@ -4,6 +4,7 @@ use sottovoce_simulator::trace::trace;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::account;
+use std::slice::from_ref;
 
 fn mixing(n: usize) -> Mixing {
     let graph = generate(&Family::ErdosRenyi { n, p: 0.4 }, 3, true).unwrap();
@@ -11,9 +12,8 @@ fn mixing(n: usize) -> Mixing {
 }
 
 fn question(method: Method, mixing: &Mixing) -> Question<'_> {
-    let mixing = Some(mixing);
-    let peers = mixing.map_or(0, Mixing::nodes);
-    Question { method, mixing, peers, iterations: 3, nonexpansive: true, sample: 1, seed: 5 }
+    let (mixings, peers) = (from_ref(mixing), mixing.nodes());
+    Question { method, mixings, peers, iterations: 3, nonexpansive: true, sample: 1, seed: 5, network: None }
 }
 
 /// Runs the machines, and counts what everyone hears.
@@ -68,25 +68,29 @@ fn values_are_written_as_they_always_were() {
 fn every_option_belongs_to_a_method_and_is_refused_by_the_others() {
     let all = Options {
         rounds: Some(3),
+        heterogeneity: Some(0.1),
         accelerated: true,
         relay: Some(0.1),
         tokens: Some(2),
         burn_in: Some(1),
         markov_step: Some(1.0),
+        weighted: true,
     };
     let one = |name: &str| Options {
         rounds: all.rounds.filter(|_| name == "steps"),
+        heterogeneity: all.heterogeneity.filter(|_| name == "heterogeneity"),
         accelerated: name == "accelerated",
         relay: all.relay.filter(|_| name == "relay-noise"),
         tokens: all.tokens.filter(|_| name == "tokens"),
         burn_in: all.burn_in.filter(|_| name == "burn-in"),
         markov_step: all.markov_step.filter(|_| name == "markov-step"),
+        weighted: name == "final-model",
     };
     let mixing = mixing(8);
     for (name, _) in all.given() {
         assert!(METHODS.iter().any(|entry| entry.options.contains(&name)), "{name}");
         for entry in &METHODS {
-            let found = entry.method(&one(name), Some(&mixing));
+            let found = entry.method(&one(name), from_ref(&mixing));
             match entry.options.contains(&name) {
                 true => assert!(found.is_ok(), "{name} {}", entry.name),
                 false => {
@@ -100,7 +104,7 @@ fn every_option_belongs_to_a_method_and_is_refused_by_the_others() {
         }
     }
     for entry in &METHODS {
-        let method = entry.method(&Options::default(), Some(&mixing)).unwrap();
+        let method = entry.method(&Options::default(), from_ref(&mixing)).unwrap();
         assert!(entry.options.iter().all(|name| all.given().any(|(known, _)| known == *name)));
         assert_eq!(entry.check_graph(Some("lazy")).is_ok(), entry.needs_graph);
         assert_eq!(Entry::find(entry.name).unwrap().name, entry.name);
@@ -118,19 +122,19 @@ fn gossip_that_never_mixes_is_refused() {
     let ring = Mixing::new(&generate(&Family::Ring { n: 6 }, 0, true).unwrap(), Weights::Metropolis);
     // Two neighbours with 1/2 each and nothing kept: whatever was even is odd after a round.
     let gossip = Entry::find("gossip").unwrap();
-    let said = gossip.method(&Options::default(), Some(&ring)).unwrap_err().to_string();
+    let said = gossip.method(&Options::default(), from_ref(&ring)).unwrap_err().to_string();
     assert!(
         said.starts_with("`weights` is such that gossip never mixes") && said.contains("--lazy"),
         "{said}"
     );
-    assert!(gossip.method(&Options { rounds: Some(4), ..Options::default() }, Some(&ring)).is_ok());
+    assert!(gossip.method(&Options { rounds: Some(4), ..Options::default() }, from_ref(&ring)).is_ok());
 }
 
 #[test]
 fn nobody_learns_more_than_a_wire_tapper() {
     let mixing = mixing(12);
     for entry in &METHODS {
-        let question = question(entry.method(&entry.planned, Some(&mixing)).unwrap(), &mixing);
+        let question = question(entry.method(&entry.planned, from_ref(&mixing)).unwrap(), &mixing);
         let way = question.method.way();
         let overheard = way.overheard(&question, &Past::PLANNED).unwrap();
         let loss = account(&overheard, &Adversary::Peer(2)).unwrap().leakage;

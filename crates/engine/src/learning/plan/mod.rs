@@ -12,9 +12,11 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
 use crate::learning::losses::Question;
-use crate::learning::method::METHODS;
+use crate::learning::method::{Entry, METHODS, Options};
 use crate::learning::transcript::Transcript;
-use crate::learning::{Against, Measures, Method, Origin, Promise, Session, Settings, Spread, Task, Trivial};
+use crate::learning::{
+    Against, Choice, Measures, Method, Noise, Origin, Promise, Session, Settings, Spread, Task, Trivial,
+};
 use crate::terms::Stated;
 use crate::{Error, Result, require};
 
@@ -33,8 +35,10 @@ const WITHOUT_PRIVACY: [&str; 7] =
 pub struct Problem<'a> {
     /// The task.
     pub task: &'a Task,
-    /// The graph.
-    pub mixing: &'a Mixing,
+    /// The graphs after each step, in turn: one, or others each time.
+    pub mixings: &'a [Mixing],
+    /// How far the gradients of peers are from each other, where that is public: it decides how long gossip is.
+    pub heterogeneity: Option<f64>,
     /// What must hold.
     pub promise: Promise,
     /// Contributions of each peer to choose from.
@@ -83,9 +87,9 @@ pub struct LearningPlan {
     pub task: String,
     /// Number of peers.
     pub peers: usize,
-    /// Number of edges.
+    /// Number of edges; of graphs that vary, the mean.
     pub edges: usize,
-    /// Spectral gap of the graph's weights.
+    /// Spectral gap of the graph's weights; of graphs that vary, the least.
     pub gap: f64,
     /// What had to hold.
     pub promise: Promise,
@@ -108,23 +112,40 @@ pub struct LearningPlan {
 impl Problem<'_> {
     /// How many runs a plan takes, for a progress bar.
     pub fn trials(&self) -> usize {
-        METHODS.len() * (self.iterations.len() * TRIED + self.runs)
+        self.methods().count() * (self.iterations.len() * TRIED + self.runs)
+    }
+
+    /// Those that go with the graphs: tokens walk on one that stays.
+    fn methods(&self) -> impl Iterator<Item = &'static Entry> {
+        let varying = self.mixings.len() > 1;
+        METHODS.iter().filter(move |entry| !(varying && entry.needs_graph) || entry.varying)
+    }
+
+    /// A method's options.
+    fn options(&self, entry: &Entry) -> Options {
+        let heterogeneity = self.heterogeneity.filter(|_| entry.options.contains(&"heterogeneity"));
+        Options { heterogeneity, ..entry.planned }
     }
 
     /// Tries everything; `done` is called after each run.
     pub fn plan(&self, done: impl Fn()) -> Result<LearningPlan> {
         require(!self.iterations.is_empty(), "iterations", "empty", "give at least one number")?;
         require(self.runs > 0, "runs", "0", "give at least 1")?;
-        let gap = Spectrum::of(self.mixing)?.gap.value;
-        let methods = METHODS.iter().map(|entry| entry.method(&entry.planned, Some(self.mixing)));
-        let mut rows = methods.map(|method| self.best(method?, &done)).collect::<Result<Vec<_>>>()?;
+        require(!self.mixings.is_empty(), "graph", "missing", "give one")?;
+        let mut gap = f64::INFINITY;
+        for mixing in self.mixings {
+            let own = Spectrum::of(mixing)?.gap.value;
+            gap = if own < gap { own } else { gap };
+        }
+        let mut rows = self.methods().map(|entry| self.best(entry, &done)).collect::<Result<Vec<_>>>()?;
         rows.sort_by(|a, b| b.measures.first().mean.total_cmp(&a.measures.first().mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
         let guarantees = self.promised(&rows[chosen])?;
         Ok(LearningPlan {
             task: self.task.name.clone(),
             peers: self.task.peers(),
-            edges: self.mixing.graph().edge_count(),
+            edges: self.mixings.iter().map(|mixing| mixing.graph().edge_count()).sum::<usize>()
+                / self.mixings.len(),
             gap,
             promise: self.promise,
             rows,
@@ -138,21 +159,29 @@ impl Problem<'_> {
     }
 
     /// The step size and contributions with the least training loss in one run, then measured in several.
-    fn best(&self, method: Method, done: impl Fn()) -> Result<Row> {
+    fn best(&self, entry: &'static Entry, done: impl Fn()) -> Result<Row> {
+        let method = entry.method(&self.options(entry), self.mixings)?;
         let steps: [f64; TRIED] = method.way().step_sizes().1;
         let mut best: Option<(f64, Settings)> = None;
         for &iterations in self.iterations {
             // What is revealed depends on the step only in whether it keeps distances.
-            let mut known: [Option<f64>; 2] = [None; 2];
+            let mut known: [Option<(f64, Method)>; 2] = [None; 2];
             for step in steps {
                 let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
-                let mut settings =
-                    Settings { method, iterations, step, sigma: 0.0, budget: None, seed: self.seed };
-                settings.sigma = match *known {
-                    Some(sigma) => sigma,
-                    None => self.settings(method, iterations, step, self.seed)?.sigma,
+                let settings = match *known {
+                    Some((sigma, method)) => Settings {
+                        method,
+                        iterations,
+                        step,
+                        sigma,
+                        budget: None,
+                        seed: self.seed,
+                        weighted: false,
+                        network: None,
+                    },
+                    None => self.settings(entry, method, (iterations, step), self.seed)?,
                 };
-                *known = Some(settings.sigma);
+                *known = Some((settings.sigma, settings.method));
                 let model = self.learn(&settings)?.model();
                 let objective = self.task.objective(&model);
                 if objective.is_finite() && best.as_ref().is_none_or(|(least, _)| objective < *least) {
@@ -170,7 +199,7 @@ impl Problem<'_> {
         let mut measures = Vec::new();
         for run in 0..self.runs as u64 {
             let settings =
-                self.settings(method, best.iterations, best.step, self.seed.wrapping_add(1 + run))?;
+                self.settings(entry, method, (best.iterations, best.step), self.seed.wrapping_add(1 + run))?;
             measures.push(self.learn(&settings)?.measures());
             done();
         }
@@ -199,8 +228,17 @@ impl Problem<'_> {
     /// What the run of a row promises: every peer contributes as often as planned at most.
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
-        let settings = Settings { method, iterations, step, sigma, budget: None, seed: self.seed };
-        let all = Transcript::planned(self.task, &settings).guarantees(Some(self.mixing), self.delta)?;
+        let settings = Settings {
+            method,
+            iterations,
+            step,
+            sigma,
+            budget: None,
+            seed: self.seed,
+            weighted: false,
+            network: None,
+        };
+        let all = Transcript::planned(self.task, &settings).guarantees(self.mixings, self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
             Ok(Stated::new("any peer's data, as planned", &one, self.delta)?)
@@ -213,19 +251,36 @@ impl Problem<'_> {
         (self.task.origin() == Origin::Private).then(|| CHOSEN.to_owned()).into_iter().collect()
     }
 
-    fn settings(&self, method: Method, iterations: usize, step: f64, seed: u64) -> Result<Settings> {
-        let mut settings = Settings { method, iterations, step, sigma: 0.0, budget: None, seed };
-        settings.sigma = self.promise.sigma(&self.question(&settings))?;
+    fn settings(
+        &self,
+        entry: &'static Entry,
+        method: Method,
+        (iterations, step): (usize, f64),
+        seed: u64,
+    ) -> Result<Settings> {
+        let choice = Choice { method: entry, options: self.options(entry), iterations, step: Some(step) };
+        let mut settings = Settings {
+            method,
+            iterations,
+            step,
+            sigma: 0.0,
+            budget: None,
+            seed,
+            weighted: false,
+            network: None,
+        };
+        let given = settings.clone();
+        choice.settle(&Noise::Calibrated(self.promise), &self.question(&given), &mut settings)?;
         Ok(settings)
     }
 
     fn learn(&self, settings: &Settings) -> Result<Session<'_>> {
-        let mut session = Session::new(self.task, Some(self.mixing), settings.clone(), self.threads)?;
+        let mut session = Session::new(self.task, self.mixings, settings.clone(), self.threads)?;
         session.finish(None)?;
         Ok(session)
     }
 
-    fn question(&self, settings: &Settings) -> Question<'_> {
-        Question::of(self.task, Some(self.mixing), settings)
+    fn question<'q>(&'q self, settings: &'q Settings) -> Question<'q> {
+        Question::of(self.task, self.mixings, settings)
     }
 }

@@ -1,19 +1,16 @@
 //! One trial of Figure 1c: fresh random graphs, gossip after every gradient step, and the two servers beside it.
 
-use sottovoce::learning::method::gossip_rounds;
-use sottovoce::learning::{Method, Session, Settings, Task};
-use sottovoce_protocol::averaging::Noising;
-use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::descent::{Descending, DescentSetup};
-use sottovoce_topology::family::{Family, generate};
+use sottovoce::learning::graphs::fresh;
+use sottovoce::learning::method::usual_rounds;
+use sottovoce::learning::{Gossip, Method, Session, Settings, Task};
+use sottovoce_privacy::Adversary;
+use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
-use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
-use sottovoce_views::descent::linear;
+use sottovoce_views::door::{Learning, account};
 use sottovoce_views::published::{self, Formula};
 use sottovoce_views::{exact, parallel};
 
 use crate::Result;
-use crate::learners::seed_of;
 
 /// Gradient steps of everyone.
 pub(super) const ITERATIONS: usize = 10;
@@ -25,8 +22,6 @@ pub(super) const SIGMA: f64 = 1.5;
 /// The graphs of one trial: one for each iteration, and gossip equally long on each.
 pub(super) struct Graphs {
     mixings: Vec<Mixing>,
-    /// Their spectral gaps.
-    gaps: Vec<f64>,
     /// The most rounds that any of the graphs needs.
     rounds: usize,
 }
@@ -34,16 +29,11 @@ pub(super) struct Graphs {
 impl Graphs {
     /// Fresh connected Erdős–Rényi graphs with edge probability `ln(n)/n`.
     pub(super) fn draw(peers: usize, seed: u64) -> Result<Self> {
-        let family = Family::ErdosRenyi { n: peers, p: (peers as f64).ln() / peers as f64 };
-        let draw = |iteration: usize| -> Result<Mixing> {
-            let graph = generate(&family, seed_of(seed, 1 + iteration as u64), true)?;
-            Ok(Mixing::new(&graph, Weights::MetropolisPlusOne))
-        };
-        let mixings: Vec<Mixing> = (0..ITERATIONS).map(draw).collect::<Result<_>>()?;
-        let gap = |mixing: &Mixing| Spectrum::of(mixing).map(|spectrum| spectrum.gap.value.min(1.0));
-        let gaps: Vec<f64> = mixings.iter().map(gap).collect::<Result<_, _>>()?;
-        let rounds = gaps.iter().map(|&gap| gossip_rounds(gap, peers)).max().unwrap_or(1);
-        Ok(Self { mixings, gaps, rounds })
+        let graphs = fresh(peers, 1.0, ITERATIONS, seed)?;
+        let weighted = |graph: &Graph| Mixing::new(graph, Weights::MetropolisPlusOne);
+        let mixings: Vec<Mixing> = graphs.iter().map(weighted).collect();
+        let rounds = usual_rounds(&mixings, 0.0, f64::INFINITY)?;
+        Ok(Self { mixings, rounds })
     }
 
     /// Theorem 11 towards peer 0, as a share of local DP over all iterations.
@@ -73,9 +63,14 @@ impl Graphs {
 
     /// Losses towards peer 0 of all iterations together, if gradients do not react to what is hidden from it; as shares of local DP.
     pub(super) fn together(&self) -> Result<Vec<f64>> {
-        let weights = self.gaps.iter().map(|&gap| chebyshev_weight(gap)).collect::<Result<Vec<_>, _>>()?;
-        let gossips: Vec<(&Mixing, f64)> = self.mixings.iter().zip(weights).collect();
-        let losses = linear::accelerated(&gossips, &[0], self.rounds, ITERATIONS)?.losses;
+        let run = Learning::Gossip {
+            mixings: &self.mixings,
+            rounds: self.rounds,
+            accelerated: true,
+            relay_noise: 0.0,
+            iterations: ITERATIONS,
+        };
+        let losses = account(&run, &Adversary::Peer(0))?.leakage.losses;
         Ok(losses.into_iter().map(|loss| loss / ITERATIONS as f64).collect())
     }
 }
@@ -108,46 +103,31 @@ impl Trial {
     pub(super) fn run(task: &Task, seed: u64) -> Result<Self> {
         let graphs = Graphs::draw(task.peers(), seed)?;
         let (rounds, printed, random_graph) = (graphs.rounds, graphs.printed()?, graphs.random_graph()?);
+        let gossip = Gossip { rounds, accelerated: true, relay: 0.0 };
         Ok(Self {
             rounds,
-            gossip: gossip(task, graphs, seed)?,
-            averaged: by_server(task, Method::Local, seed)?,
-            server: by_server(task, Method::Central, seed)?,
+            gossip: course(task, &graphs.mixings, Method::Gossip(gossip), seed)?,
+            averaged: course(task, &[], Method::Local, seed)?,
+            server: course(task, &[], Method::Central, seed)?,
             printed,
             random_graph,
         })
     }
 }
 
-fn gossip(task: &Task, graphs: Graphs, seed: u64) -> Result<Vec<f64>> {
-    let rounds = graphs.rounds;
-    let scheme = |mixing| Scheme::Gossip { mixing, rounds, accelerated: true };
-    let sensitivity = STEP * task.sensitivity();
-    let setup = DescentSetup {
-        schemes: graphs.mixings.into_iter().map(scheme).collect(),
+/// Mean accuracy over peers, before the first gradient step and after each.
+fn course(task: &Task, mixings: &[Mixing], method: Method, seed: u64) -> Result<Vec<f64>> {
+    let settings = Settings {
+        method,
         iterations: ITERATIONS,
-        noising: Noising { sensitivity, local: SIGMA * sensitivity, relay: 0.0 },
-        budget: f64::INFINITY,
-        start: task.start(),
+        step: STEP,
+        sigma: SIGMA,
+        budget: None,
+        seed,
+        weighted: false,
+        network: None,
     };
-    let mut run = Descending::new(setup, seed, 1)?;
-    let descend = |peer, iteration, value: &mut [f64]| task.descend(seed, peer, iteration, STEP, value);
-    let mut course = vec![accuracy(task, run.values())];
-    while run.iterate(&descend)? {
-        course.push(accuracy(task, run.values()));
-    }
-    Ok(course)
-}
-
-/// Mean over peers of the accuracy of each one's own model.
-fn accuracy(task: &Task, values: &[f64]) -> f64 {
-    let each = values.chunks_exact(task.parameters()).map(|model| task.accuracy(model));
-    each.sum::<f64>() / task.peers() as f64
-}
-
-fn by_server(task: &Task, method: Method, seed: u64) -> Result<Vec<f64>> {
-    let settings = Settings { method, iterations: ITERATIONS, step: STEP, sigma: SIGMA, budget: None, seed };
-    let mut session = Session::new(task, None, settings, 1)?;
+    let mut session = Session::new(task, mixings, settings, 1)?;
     let mut course = vec![session.accuracy()];
     while course.len() <= ITERATIONS {
         session.advance(|_, _, _| {})?;

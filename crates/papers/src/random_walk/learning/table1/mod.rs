@@ -106,7 +106,13 @@ fn on_graph(shape: Shape, data: &Data, runs: usize, options: &Options) -> Result
     for row in &rows {
         let mut add = |method, units, steps| -> Result<()> {
             let sigma = noise(units, row.loss)?;
-            attempts.push(Attempt { task: &task, mixing: Some(&mixing), method, sigma, steps });
+            attempts.push(Attempt {
+                task: &task,
+                mixings: std::slice::from_ref(&mixing),
+                method,
+                sigma,
+                steps,
+            });
             Ok(())
         };
         for (gossip_units, walk_units) in conditions {
@@ -140,7 +146,7 @@ fn butterflies(data: &Data, runs: usize, options: &Options) -> Result<(f64, Vec<
     for loss in LOSSES {
         for steps in [&GOSSIP_STEPS[..1], &GOSSIP_STEPS] {
             let sigma = noise(units, loss)?;
-            attempts.push(Attempt { task: &task, mixing: None, method: Method::Butterfly, sigma, steps });
+            attempts.push(Attempt { task: &task, mixings: &[], method: Method::Butterfly, sigma, steps });
         }
     }
     let mut results = runs::all(&attempts, runs, options.seed)?.into_iter();

@@ -17,7 +17,7 @@ const TRIES: usize = 2;
 #[derive(Clone, Copy)]
 pub(super) struct Attempt<'a> {
     pub(super) task: &'a Task,
-    pub(super) mixing: Option<&'a Mixing>,
+    pub(super) mixings: &'a [Mixing],
     pub(super) method: Method,
     pub(super) sigma: f64,
     /// Step sizes to choose from, by the training loss; of one there is no choice.
@@ -41,9 +41,18 @@ impl Learned {
 impl Attempt<'_> {
     /// The training loss, and the accuracy (of gossip: the mean over peers).
     fn run(&self, step: f64, seed: u64) -> Result<(f64, f64)> {
-        let Self { task, mixing, method, sigma, .. } = *self;
-        let settings = Settings { method, iterations: ITERATIONS, step, sigma, budget: None, seed };
-        let mut session = Session::new(task, mixing, settings, 1)?;
+        let Self { task, mixings, method, sigma, .. } = *self;
+        let settings = Settings {
+            method,
+            iterations: ITERATIONS,
+            step,
+            sigma,
+            budget: None,
+            seed,
+            weighted: false,
+            network: None,
+        };
+        let mut session = Session::new(task, mixings, settings, 1)?;
         while session.advance(|_, _, _| {})? {}
         Ok((task.objective(&session.model()), session.accuracy()))
     }

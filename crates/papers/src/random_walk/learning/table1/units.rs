@@ -2,7 +2,7 @@
 
 use sottovoce::learning::Method;
 use sottovoce::learning::losses::Question;
-use sottovoce::learning::method::{Gossip, Walk, gossip_rounds};
+use sottovoce::learning::method::{Gossip, Walk, usual_rounds};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 use sottovoce_views::descent::{linear, relay};
@@ -59,18 +59,20 @@ pub(super) fn gossip(shape: Shape, rounds: usize) -> Method {
 impl Units {
     pub(super) fn of(shape: Shape, mixing: &Mixing, seed: u64) -> Result<Self> {
         let gap = Spectrum::of(mixing)?.gap.value.min(1.0);
-        let asked = gossip_rounds(gap, mixing.nodes());
+        let mixings = std::slice::from_ref(mixing);
+        let asked = usual_rounds(mixings, 0.0, f64::INFINITY)?;
         // On the complete graph one round is exact, and every further one only counts.
         let rounds = if shape == Shape::Complete { 1 } else { asked };
         let (gossip_true, how) = true_gossip(mixing, gap, rounds)?;
         let question = |method: Method| Question {
             method,
-            mixing: Some(mixing),
+            mixings,
             peers: mixing.nodes(),
             iterations: ITERATIONS,
             nonexpansive: true,
             sample: PATHS,
             seed,
+            network: None,
         };
         let walk = question(WALK);
         let printed = |question: Question| -> Result<f64> {

@@ -1,0 +1,225 @@
+//! The same without messages: a hundred thousand agents on a perfect network, on all cores, bit for bit as the machines.
+//!
+//! Who wakes when is a function of the clocks alone, so all wake-ups are known and put in order beforehand. A wake-up reads the models of its neighbours and
+//! writes its own: two of them commute unless their agents are equal or neighbours. So each is given a level, one above the last wake-up in its
+//! neighbourhood, and those of one level are computed side by side, whatever the number of threads.
+
+use rayon::prelude::*;
+use sottovoce_protocol::personal::{Plan, Rule, pulled, update};
+use sottovoce_protocol::{Chance, Peer};
+
+use super::{Clock, PERIOD, PersonalSetup, Rows};
+use crate::budget::Allowance;
+use crate::noise::PeerNoise;
+use crate::{Error, Result};
+
+/// Wake-ups that one thread takes at a time.
+const SHARE: usize = 32;
+
+/// A run under way.
+pub struct FastPersonal<'a, R> {
+    setup: PersonalSetup<'a>,
+    rows: &'a R,
+    width: usize,
+    models: Vec<f64>,
+    /// Released local models, of those who began with one.
+    locals: Vec<f64>,
+    /// Agents in the order in which they wake, and what each wake-up is: the agent's own number of it.
+    wakes: Vec<(u32, u32)>,
+    at: usize,
+    /// The level of each agent's last wake-up.
+    levels: Vec<u32>,
+    /// Private updates so far.
+    updates: Vec<usize>,
+}
+
+impl<'a, R: Rows> FastPersonal<'a, R> {
+    /// Everybody at the start, or at her own released model.
+    pub fn new(mut setup: PersonalSetup<'a>, rows: &'a R) -> Result<Self> {
+        setup.check()?;
+        let (agents, width) = (setup.plans.len(), setup.start.len());
+        if setup.plans.iter().any(|plan| plan.patience.is_some() || plan.repeats > 0) {
+            let remedy = "without messages nobody is silent and nothing is lost; run it by messages, or leave both out";
+            return Err(Error::parameter("patience", "given", remedy));
+        }
+        let mut models: Vec<f64> = setup.start.iter().copied().cycle().take(agents * width).collect();
+        let mut planned = Vec::with_capacity(agents);
+        for ((agent, plan), model) in setup.plans.iter().enumerate().zip(models.chunks_exact_mut(width)) {
+            let noise = PeerNoise::new(setup.seed, agent);
+            planned.push(begin(agent, plan, &mut setup.allowances[agent], rows, noise, model)?);
+        }
+        let wakes = order(&setup, &planned)?;
+        Ok(Self {
+            rows,
+            width,
+            locals: models.clone(),
+            models,
+            wakes,
+            at: 0,
+            levels: vec![0; agents],
+            updates: vec![0; agents],
+            setup,
+        })
+    }
+
+    /// Wake-ups to come.
+    pub fn remaining(&self) -> usize {
+        self.wakes.len() - self.at
+    }
+
+    /// All models, one after the other.
+    pub fn models(&self) -> &[f64] {
+        &self.models
+    }
+
+    /// Private updates of each agent so far.
+    pub fn updates(&self) -> &[usize] {
+        &self.updates
+    }
+
+    /// What each agent may still release once the run has ended.
+    pub fn allowances(&self) -> &[Allowance] {
+        &self.setup.allowances
+    }
+
+    /// Models sent so far, one for each receiver, where nobody begins with a model of her own.
+    pub fn sent(&self) -> u64 {
+        let graph = self.setup.similarity.graph();
+        self.wakes[..self.at].iter().map(|(agent, _)| graph.degree(*agent as usize) as u64).sum()
+    }
+
+    /// The next so many wake-ups, or as many as there are.
+    pub fn advance(&mut self, wakes: usize) {
+        let to = self.wakes.len().min(self.at.saturating_add(wakes)); // whole numbers
+        for level in self.by_level(to) {
+            let moved: Vec<f64> = self.moved(&level);
+            for (&(agent, wake), model) in level.iter().zip(moved.chunks_exact(self.width)) {
+                let (agent, plan) = (agent as usize, &self.setup.plans[agent as usize]);
+                self.models[agent * self.width..][..self.width].copy_from_slice(model);
+                self.updates[agent] += usize::from(wake as usize >= plan.warm.map_or(0, |warm| warm.wakes));
+            }
+        }
+        self.at = to;
+    }
+
+    /// The wake-ups up to `to`, those that commute together.
+    fn by_level(&mut self, to: usize) -> Vec<Vec<(u32, u32)>> {
+        let graph = self.setup.similarity.graph();
+        let levels = &mut self.levels;
+        levels.fill(0);
+        let mut all: Vec<Vec<(u32, u32)>> = Vec::new();
+        for &(agent, wake) in &self.wakes[self.at..to] {
+            let others = graph.neighbors(agent as usize).iter().map(|&other| levels[other as usize]);
+            let level = others.fold(levels[agent as usize], u32::max); // whole numbers
+            if level as usize == all.len() {
+                all.push(Vec::new());
+            }
+            all[level as usize].push((agent, wake));
+            levels[agent as usize] = level + 1;
+        }
+        all
+    }
+
+    /// Where the models of these agents are after their wake-ups.
+    fn moved(&self, wakes: &[(u32, u32)]) -> Vec<f64> {
+        let mut moved = vec![0.0; wakes.len() * self.width];
+        let shares = moved.par_chunks_mut(SHARE * self.width).zip(wakes.par_chunks(SHARE));
+        shares.for_each(|(out, wakes)| {
+            let (mut sum, mut gradient) = (vec![0.0; self.width], vec![0.0; self.width]);
+            for (model, &(agent, wake)) in out.chunks_exact_mut(self.width).zip(wakes) {
+                model.copy_from_slice(self.model(agent as usize));
+                self.wake(agent as usize, wake as usize, (&mut sum, &mut gradient), model);
+            }
+        });
+        moved
+    }
+
+    fn model(&self, agent: Peer) -> &[f64] {
+        &self.models[agent * self.width..][..self.width]
+    }
+
+    fn wake(&self, agent: Peer, wake: usize, (sum, gradient): (&mut [f64], &mut [f64]), model: &mut [f64]) {
+        let plan = &self.setup.plans[agent];
+        let rule = self.slope(agent, plan, wake, model, gradient);
+        let others = self.setup.similarity.row(agent).map(|(other, weight)| (weight, self.model(other)));
+        let total = pulled(others, sum);
+        update(rule, total, sum, gradient, model);
+    }
+
+    /// The gradient of a wake-up, under its noise.
+    fn slope(&self, agent: Peer, plan: &Plan, wake: usize, model: &[f64], gradient: &mut [f64]) -> Rule {
+        let first = plan.warm.map_or(0, |warm| warm.wakes);
+        let Some(update) = wake.checked_sub(first) else {
+            let local = &self.locals[agent * self.width..][..self.width];
+            gradient.iter_mut().zip(model.iter().zip(local)).for_each(|(slope, (x, y))| *slope = x - y);
+            return Rule::propagation(plan.rule.pull);
+        };
+        gradient.fill(0.0);
+        if let Some(release) = plan.release(update) {
+            self.rows.gradient(agent, update, model, gradient);
+            let draw = update as u64 + u64::from(plan.warm.is_some_and(|warm| warm.release.is_some()));
+            let noise = PeerNoise::new(self.setup.seed, agent);
+            // Scales were admitted, so they are scales.
+            _ = noise.add_by(release.law, draw, release.scale, gradient);
+        }
+        plan.rule
+    }
+}
+
+/// Releases what an agent begins with, and says how many wake-ups her budget lets her have.
+fn begin(
+    agent: Peer,
+    plan: &Plan,
+    allowance: &mut Allowance,
+    rows: &impl Rows,
+    noise: PeerNoise,
+    model: &mut [f64],
+) -> Result<usize> {
+    let warm = plan.warm;
+    if let Some(release) = warm.and_then(|warm| warm.release) {
+        if allowance.admit(&release).is_err() {
+            return Ok(0);
+        }
+        rows.local(agent, model);
+        let covered = noise.add_by(release.law, 0, release.scale, model);
+        covered.map_err(|uncovered| {
+            Error::parameter("scale", uncovered.scale, "give a positive, finite scale")
+        })?;
+    }
+    let mut updates = 0;
+    while updates < plan.updates {
+        let Some(release) = plan.release(updates) else {
+            updates = plan.updates;
+            break;
+        };
+        if !(release.scale.is_finite() && release.scale >= 0.0) {
+            return Err(Error::parameter("scale", release.scale, "give a finite scale, 0 or more"));
+        }
+        if allowance.admit(&release).is_err() {
+            break;
+        }
+        updates += 1;
+    }
+    Ok(warm.map_or(0, |warm| warm.wakes) + updates)
+}
+
+/// Everybody's wake-ups, by time.
+fn order(setup: &PersonalSetup<'_>, planned: &[usize]) -> Result<Vec<(u32, u32)>> {
+    let of = |(agent, &wakes): (usize, &usize)| {
+        let (mut clock, mut now) = (Clock::new(setup.seed, agent), 0u64);
+        (0..wakes).map(move |wake| {
+            now = now.saturating_add((-clock.unit().ln() * PERIOD as f64).round() as u64);
+            (now, agent as u32, wake as u32)
+        })
+    };
+    let mut all: Vec<(u64, u32, u32)> = planned.iter().enumerate().flat_map(of).collect();
+    all.par_sort_unstable();
+    let together = |pair: &&[(u64, u32, u32)]| {
+        pair[0].0 == pair[1].0 && setup.similarity.graph().has_edge(pair[0].1 as usize, pair[1].1 as usize)
+    };
+    if all.windows(2).find(together).is_some() {
+        let remedy = "two neighbours would wake in the same nanosecond; take another seed";
+        return Err(Error::parameter("seed", setup.seed, remedy));
+    }
+    Ok(all.into_iter().map(|(_, agent, wake)| (agent, wake)).collect())
+}

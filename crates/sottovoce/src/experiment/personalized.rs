@@ -1,0 +1,307 @@
+//! Everyone learns a model of her own, with help from similar agents.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use sottovoce_learning::personal::{Agents, Centre, Plane, Recommendation, Tastes, movielens};
+use sottovoce_privacy::Law;
+use sottovoce_privacy::allotment::{Allocation, Method};
+
+#[cfg(feature = "flags")]
+use super::flags::{count, real};
+use crate::{Error, Result, require};
+
+/// Personalised learning.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct Personalized {
+    /// Seed of everything random, where the command line gives none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(skip))]
+    pub seed: Option<u64>,
+    /// Runs with this and the following seeds over which models are judged (default: 5).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "N", value_parser = count))]
+    pub seeds: Option<usize>,
+    /// Whose rows, and who is similar to whom.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub task: PersonalTask,
+    /// What agents do.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub protocol: PersonalProtocol,
+    /// Under which noise.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub noise: PersonalNoise,
+    /// What may be lost.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub target: PersonalTarget,
+    /// What may go wrong.
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub network: PersonalNetwork,
+}
+
+/// Whose rows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct PersonalTask {
+    /// What is learned (default: plane; movielens where there is data).
+    #[serde(rename = "kind", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long = "task", value_enum, value_name = "TASK"))]
+    pub kind: Option<Tasks>,
+    /// Folder with MovieLens-100K (`u.data`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DIR"))]
+    pub data: Option<PathBuf>,
+    /// Number of agents of a generated task (default: 100).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, alias = "peers", value_name = "N", value_parser = count))]
+    pub agents: Option<usize>,
+    /// Features of a row (default: 20; 8 of generated ratings).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "P", value_parser = count))]
+    pub width: Option<usize>,
+    /// Fewest rows of an agent of a generated task (default: 10; 4 ratings). Agents without rows are legal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "M"))]
+    pub fewest: Option<usize>,
+    /// Most rows of an agent of a generated task (default: 100; 40 ratings).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = count))]
+    pub most: Option<usize>,
+}
+
+/// What is learned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Tasks {
+    /// The paper's synthetic task: two classes, told apart by directions in a common plane.
+    Plane,
+    /// Generated ratings by people whose tastes go round a circle, of items with public features.
+    Tastes,
+    /// MovieLens-100K, with features learned from everybody's ratings, as in the paper.
+    Movielens,
+}
+
+/// What agents do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct PersonalProtocol {
+    /// Weight of agents' own losses beside their neighbours' models.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "MU", default_value = "1", value_parser = real, allow_negative_numbers = true))]
+    pub mu: f64,
+    /// Weight of the squared length of a model in everybody's own loss (default: 2 over the number of her rows; 1 over it for ratings).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "L", value_parser = real, allow_negative_numbers = true))]
+    pub ridge: Option<f64>,
+    /// So many rows count as a confidence of 1 (default: the most of anyone).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = count))]
+    pub reference: Option<usize>,
+    /// Private updates of each agent.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "T", default_value = "10"))]
+    pub updates: usize,
+    /// How wake-ups share the budget.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "ALLOCATION", default_value = "uniform", value_parser = super::flags::named::<Allocation>(&["uniform", "published", "optimal"])))]
+    pub allocation: Allocation,
+    /// Part of epsilon for a warm start: a model of one's own rows, released at the beginning and smoothed over the graph.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "EPS", value_parser = real, allow_negative_numbers = true))]
+    pub warm: Option<f64>,
+    /// Weight of the squared length of that model in its own loss: public, and large enough to hide a row (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "L", requires = "warm", value_parser = real, allow_negative_numbers = true))]
+    pub warm_ridge: Option<f64>,
+    /// Wake-ups in which it is smoothed, which cost nothing (default: 10).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "T", requires = "warm", value_parser = count))]
+    pub warm_wakes: Option<usize>,
+}
+
+impl Default for PersonalProtocol {
+    fn default() -> Self {
+        let (ridge, reference, warm, warm_ridge, warm_wakes) = (None, None, None, None, None);
+        let allocation = Allocation::Uniform;
+        Self { mu: 1.0, ridge, reference, updates: 10, allocation, warm, warm_ridge, warm_wakes }
+    }
+}
+
+/// The noise on gradients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct PersonalNoise {
+    /// Its law: Gaussian (gradients are clipped in the 2-norm) or Laplace (in the 1-norm).
+    #[cfg_attr(feature = "flags", arg(long, value_name = "LAW", default_value = "gaussian", value_parser = super::flags::named::<Law>(&["gaussian", "laplace"])))]
+    pub law: Law,
+    /// Largest norm of a row's gradient.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "C", default_value = "0.5", value_parser = real, allow_negative_numbers = true))]
+    pub clip: f64,
+    /// Noise of every update in units of its sensitivity, instead of a target; 0 for a run that protects nobody.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true, conflicts_with_all = ["epsilon", "budget", "warm"]))]
+    pub sigma: Option<f64>,
+}
+
+impl Default for PersonalNoise {
+    fn default() -> Self {
+        Self { law: Law::Gaussian, clip: 0.5, sigma: None }
+    }
+}
+
+/// What may be lost of a row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct PersonalTarget {
+    /// Epsilon that one row of anyone may lose in the whole run, to someone who sees every message (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "EPS", value_parser = real, allow_negative_numbers = true))]
+    pub epsilon: Option<f64>,
+    /// Probability with which it may fail.
+    #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
+    pub delta: f64,
+    /// How losses of updates are put together (default: gdp for Gaussian noise, pld for Laplace).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "METHOD", value_parser = super::flags::named::<Method>(&["sum", "theorem-1", "gdp", "pld"])))]
+    pub method: Option<Method>,
+    /// Another epsilon for one agent, by number; once for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT=EPS"))]
+    pub budget: Vec<String>,
+}
+
+impl Default for PersonalTarget {
+    fn default() -> Self {
+        Self { epsilon: None, delta: 1e-5, method: None, budget: Vec::new() }
+    }
+}
+
+/// What may go wrong. An hour is the mean time between two wake-ups of an agent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::Args))]
+pub struct PersonalNetwork {
+    /// Probability that a message is dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "P", value_parser = real, allow_negative_numbers = true))]
+    pub drop: Option<f64>,
+    /// An agent who leaves for good, and after how many hours; once for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT@HOURS"))]
+    pub leave: Vec<String>,
+    /// An agent who joins the others, and after how many hours; once for each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT@HOURS"))]
+    pub join: Vec<String>,
+    /// Neighbours who were silent for so many of an agent's own wake-ups are taken for gone (default: 20, where anyone leaves or joins).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "WAKES", value_parser = count))]
+    pub patience: Option<usize>,
+}
+
+impl PersonalNetwork {
+    /// Whether anything may go wrong: then it is run by messages.
+    pub fn is_faulty(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+impl PersonalTask {
+    /// Which task it is.
+    pub fn kind(&self) -> Tasks {
+        self.kind.unwrap_or(if self.data.is_some() { Tasks::Movielens } else { Tasks::Plane })
+    }
+
+    /// Draws or reads the agents; names of files begin in `folder`.
+    pub fn agents(&self, folder: &Path, seed: u64) -> Result<Agents> {
+        self.check()?;
+        Ok(match self.kind() {
+            Tasks::Plane => {
+                let known = Plane::default();
+                Plane {
+                    agents: self.agents.unwrap_or(known.agents),
+                    width: self.width.unwrap_or(20),
+                    fewest: self.fewest.unwrap_or(known.fewest),
+                    most: self.most.unwrap_or(known.most),
+                    ..known
+                }
+                .draw(seed)?
+            }
+            Tasks::Tastes => {
+                let known = Tastes::default();
+                Tastes {
+                    agents: self.agents.unwrap_or(known.agents),
+                    width: self.width.unwrap_or(known.width),
+                    fewest: self.fewest.unwrap_or(known.fewest),
+                    most: self.most.unwrap_or(known.most),
+                    ..known
+                }
+                .draw(seed)?
+            }
+            Tasks::Movielens => {
+                let Some(data) = &self.data else {
+                    return Err(Error::missing(
+                        "data",
+                        "give --data DIR, a folder with u.data of MovieLens-100K",
+                    ));
+                };
+                let width = self.width.unwrap_or(Recommendation::default().width);
+                let recommendation =
+                    Recommendation { width, centre: Centre::OwnMean, ..Recommendation::default() };
+                recommendation.agents(&movielens::read(&folder.join(data))?, seed)?
+            }
+        })
+    }
+
+    /// Refuses what the task has no use for.
+    fn check(&self) -> Result<()> {
+        let movielens = self.kind() == Tasks::Movielens;
+        if let Some(data) = self.data.as_ref().filter(|_| !movielens) {
+            let remedy = "the task is generated; leave it out, or give --task movielens";
+            return Err(Error::parameter("data", data.display(), remedy));
+        }
+        let generated = [("agents", self.agents), ("fewest", self.fewest), ("most", self.most)];
+        let unused =
+            generated.into_iter().filter(|_| movielens).find_map(|(field, value)| Some((field, value?)));
+        match unused {
+            Some((field, value)) => Err(Error::parameter(
+                field,
+                value,
+                "MovieLens has its own; leave it out, or give another --task",
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// What guarantees assume of it, beside the protocol's own: in words.
+    pub fn assumptions(&self) -> Vec<String> {
+        match self.kind() {
+            Tasks::Movielens => vec![
+                "features of items and similarities of agents are public (here they were learned from everybody's ratings, which is not counted)".into(),
+            ],
+            Tasks::Plane | Tasks::Tastes => Vec::new(),
+        }
+    }
+}
+
+/// `AGENT@HOURS` or `AGENT=EPS`.
+pub(crate) fn pair(field: &'static str, text: &str, sign: char, agents: usize) -> Result<(usize, f64)> {
+    let parsed = text
+        .split_once(sign)
+        .and_then(|(agent, number)| Some((agent.trim().parse().ok()?, number.trim().parse().ok()?)));
+    let Some((agent, number)) = parsed else {
+        return Err(Error::parameter(field, text, format!("give AGENT{sign}NUMBER, such as 3{sign}2.5")));
+    };
+    require(
+        agent < agents,
+        field,
+        text,
+        format!("agents are numbered from 0 to {}", agents.saturating_sub(1)),
+    )?;
+    require(f64::is_finite(number) && number >= 0.0, field, text, "give a finite number, 0 or more")?;
+    Ok((agent, number))
+}

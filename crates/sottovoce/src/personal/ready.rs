@@ -1,0 +1,177 @@
+//! An experiment that can be run: agents drawn or read, noise calibrated.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use sottovoce_engine::personal::{Amount, Budgets, Clipped, Hiding, Hidings, Problem, Terms, WarmStart};
+use sottovoce_learning::personal::Agents;
+use sottovoce_learning::{Clip, Loss};
+use sottovoce_privacy::Law;
+use sottovoce_privacy::allotment::Method;
+use sottovoce_protocol::Release;
+use sottovoce_simulator::network::{Absence, Faults, Network};
+
+use crate::experiment::{Personalized, Tasks, pair};
+use crate::{Error, Result, require};
+
+/// Stars from 1 to 5.
+const RATING_RANGE: f64 = 4.0;
+/// An hour: the mean time between two wake-ups.
+const HOUR: f64 = 3600.0;
+/// How long neighbours wait for each other, in own wake-ups, where anyone may leave.
+const PATIENCE: usize = 20;
+
+/// All that a run needs.
+pub struct Ready {
+    /// The agents.
+    pub agents: Agents,
+    /// What they minimise together.
+    pub problem: Problem,
+    /// How it is hidden.
+    pub hiding: Hiding,
+    /// Everybody's part.
+    pub hidings: Hidings,
+    /// Faults of the network, where there are any.
+    pub faulty: Option<(Network, Faults, Vec<usize>)>,
+}
+
+impl Personalized {
+    /// Reads what the experiment names; `folder` is where relative names begin.
+    pub fn ready(&self, folder: &Path, seed: u64) -> Result<Ready> {
+        Ready::of(self, self.task.agents(folder, seed)?)
+    }
+}
+
+impl Ready {
+    /// The same of these agents.
+    pub(super) fn of(experiment: &Personalized, agents: Agents) -> Result<Self> {
+        let problem = Problem::new(&agents, experiment.terms(&agents))?;
+        let hiding = experiment.hiding(&agents)?;
+        let mut hidings = hiding.plans(&problem)?;
+        let faulty = experiment.faulty(agents.count())?;
+        let network = &experiment.network;
+        if faulty.is_some() {
+            let moves = !network.leave.is_empty() || !network.join.is_empty();
+            for plan in &mut hidings.plans {
+                plan.patience = network.patience.or(moves.then_some(PATIENCE));
+                plan.repeats = if network.drop.is_some() { 10 } else { 0 };
+            }
+        }
+        Ok(Self { agents, problem, hiding, hidings, faulty })
+    }
+}
+
+impl Personalized {
+    fn terms(&self, agents: &Agents) -> Terms {
+        let factor = if agents.loss == Loss::Squared { 1.0 } else { 2.0 };
+        let mut terms = match self.protocol.ridge {
+            Some(ridge) => Terms::alike(&agents.train, self.protocol.mu, ridge),
+            None => Terms::published(&agents.train, self.protocol.mu, factor),
+        };
+        if let Some(reference) = self.protocol.reference {
+            terms.reference = reference;
+        }
+        terms
+    }
+
+    fn hiding(&self, agents: &Agents) -> Result<Hiding> {
+        let law = self.noise.law;
+        let warm = self.protocol.warm.map(|epsilon| WarmStart {
+            epsilon,
+            ridge: self.protocol.warm_ridge.unwrap_or(1.0),
+            wakes: self.protocol.warm_wakes.unwrap_or(10),
+        });
+        Ok(Hiding {
+            law,
+            clip: self.noise.clip,
+            centring: self.centring(agents),
+            updates: self.protocol.updates,
+            amount: self.amount(agents.count())?,
+            warm,
+        })
+    }
+
+    /// A rating that changes moves its user's mean, and so all her labels: by the range over how many there are, each along features no longer than the radius.
+    fn centring(&self, agents: &Agents) -> f64 {
+        if self.task.kind() != Tasks::Movielens {
+            return 0.0;
+        }
+        let norms = if self.noise.law == Law::Laplace { (agents.width() as f64).sqrt() } else { 1.0 };
+        RATING_RANGE * agents.radius * norms
+    }
+
+    fn amount(&self, agents: usize) -> Result<Amount> {
+        if let Some(sigma) = self.noise.sigma {
+            let given =
+                [("epsilon", self.target.epsilon.is_some()), ("budget", !self.target.budget.is_empty())];
+            if let Some((field, _)) = given.into_iter().find(|(_, given)| *given) {
+                return Err(Error::parameter(field, "given", "sigma is given too; give one of them"));
+            }
+            return Ok(Amount::Fixed(sigma));
+        }
+        let method = self.target.method.unwrap_or(match self.noise.law {
+            Law::Gaussian => Method::Gdp,
+            Law::Laplace | Law::Radial => Method::Pld,
+        });
+        let others = self.target.budget.iter().map(|text| pair("budget", text, '=', agents));
+        Ok(Amount::Budget(Budgets {
+            epsilon: self.target.epsilon.unwrap_or(1.0),
+            others: others.collect::<Result<BTreeMap<_, _>>>()?,
+            delta: self.target.delta,
+            method,
+            allocation: self.protocol.allocation,
+        }))
+    }
+
+    fn faulty(&self, agents: usize) -> Result<Option<(Network, Faults, Vec<usize>)>> {
+        if !self.network.is_faulty() {
+            return Ok(None);
+        }
+        let drop = self.network.drop.unwrap_or(0.0);
+        require((0.0..1.0).contains(&drop), "drop", drop, "give a probability from 0 to below 1")?;
+        let times = |field, list: &[String]| -> Result<Vec<(usize, Duration)>> {
+            let one = |text: &String| {
+                let (agent, hours) = pair(field, text, '@', agents)?;
+                require(hours <= 1e6, field, text, "give at most a million hours")?;
+                Ok((agent, Duration::from_secs_f64(hours * HOUR)))
+            };
+            list.iter().map(one).collect()
+        };
+        let joins = times("join", &self.network.join)?;
+        let faults = Faults {
+            crashes: times("leave", &self.network.leave)?,
+            departures: joins
+                .iter()
+                .map(|&(peer, until)| Absence { peer, from: Duration::ZERO, until })
+                .collect(),
+            ..Faults::default()
+        };
+        let newcomers = joins.iter().map(|(peer, _)| *peer).collect();
+        Ok(Some((Network { drop, ..Network::perfect() }, faults, newcomers)))
+    }
+}
+
+impl Ready {
+    /// Gradients as agents compute them.
+    pub fn rows(&self) -> Result<Clipped<'_>> {
+        let rows = Clipped::new(&self.problem, self.clip())?;
+        match &self.hidings.locals {
+            Some(locals) => rows.starting(locals.clone()),
+            None => Ok(rows),
+        }
+    }
+
+    /// In the norm of the noise.
+    pub fn clip(&self) -> Clip {
+        match self.hiding.law {
+            Law::Laplace => Clip::ExampleL1(self.hiding.clip),
+            Law::Gaussian | Law::Radial => Clip::Example(self.hiding.clip),
+        }
+    }
+
+    /// What everybody releases, in order, of her whole plan.
+    pub fn releases(&self) -> Vec<Vec<Release>> {
+        self.hidings.plans.iter().map(|plan| plan.releases().collect()).collect()
+    }
+}

@@ -1,0 +1,209 @@
+//! The run, over several seeds, and what it is held against.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use sottovoce_engine::personal::{RIDGES, constant, global, home, local, optimum, tuned};
+use sottovoce_learning::{Loss, Spread};
+use sottovoce_privacy::Adversary;
+use sottovoce_protocol::Release;
+use sottovoce_simulator::personal::{FastPersonal, PersonalRun, PersonalSetup};
+use sottovoce_views::door::{self, Models};
+
+use super::people::{self, BySize, Person};
+use super::{Ready, words};
+use crate::experiment::Personalized;
+use crate::terms::Stated;
+use crate::{Result, require};
+
+/// One way to a model for everybody, and what it is worth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Way {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: String,
+    /// What one row of anyone loses by it at most, at the experiment's delta; none where it protects nobody.
+    pub epsilon: Option<f64>,
+    /// The mean over agents of the accuracy, or of the RMSE, on their test rows; over the runs.
+    pub worth: Spread,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Found {
+    /// What came of it, in a sentence.
+    pub headline: String,
+    /// The seed.
+    pub seed: u64,
+    /// How many agents there are.
+    pub agents: usize,
+    /// Pairs of similar agents.
+    pub edges: usize,
+    /// Rows of all agents.
+    pub rows: usize,
+    /// Numbers of a model.
+    pub width: usize,
+    /// How it was set up, in words.
+    pub setup: Vec<(String, String)>,
+    /// What models are judged by: `accuracy` (more is better) or `rmse` (less is better).
+    pub measure: &'static str,
+    /// Ways to a model for everybody; the private ones first.
+    pub ways: Vec<Way>,
+    /// Agents by how many rows they have.
+    pub by_size: Vec<BySize>,
+    /// Every agent, in the run that is shown.
+    pub people: Vec<Person>,
+    /// Models sent in the run that is shown, one for each receiver.
+    pub sent: u64,
+    /// Of these, lost.
+    pub lost: u64,
+    /// What is promised.
+    pub guarantees: Vec<Stated>,
+    /// The same in words.
+    pub statements: Vec<String>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+    /// What everybody released in the run that is shown.
+    #[serde(skip)]
+    pub releases: Vec<Vec<Release>>,
+    /// Who resembles whom: for the picture.
+    #[serde(skip)]
+    pub similar: Vec<(usize, usize, f64)>,
+}
+
+/// The models of one run.
+struct Models1 {
+    released: Vec<f64>,
+    own: Vec<f64>,
+    updates: Vec<usize>,
+    sent: u64,
+    lost: u64,
+}
+
+/// Runs it. `progress` hears of every run that is over.
+pub fn run(experiment: &Personalized, folder: &Path, seed: u64, mut progress: impl FnMut()) -> Result<Found> {
+    let seeds = experiment.seeds.unwrap_or(5);
+    require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10,000")?;
+    let ready = experiment.ready(folder, seed)?;
+    let mut runs = Vec::new();
+    for k in 0..seeds {
+        runs.push(one(&ready, seed.wrapping_add(k as u64))?);
+        progress();
+    }
+    judge(experiment, &ready, seed, &runs)
+}
+
+/// One run with the seed of its clocks and its noise; the agents are the same in all of them.
+fn one(ready: &Ready, seed: u64) -> Result<Models1> {
+    let (problem, rows) = (&ready.problem, ready.rows()?);
+    let start = vec![0.0; problem.width()];
+    let setup = PersonalSetup::new(problem.similarity(), start, &ready.hidings.plans, seed)?;
+    let (released, updates, sent, lost) = match &ready.faulty {
+        None => {
+            let mut fast = FastPersonal::new(setup, &rows)?;
+            fast.advance(usize::MAX);
+            (fast.models().to_vec(), fast.updates().to_vec(), fast.sent(), 0)
+        }
+        Some((network, faults, newcomers)) => {
+            let deadline = Duration::MAX;
+            let (network, faults, newcomers) = (*network, faults.clone(), newcomers.clone());
+            let outcome = PersonalRun { setup, network, faults, newcomers, deadline }.run(&rows)?;
+            (outcome.models.concat(), outcome.updates, outcome.sent, outcome.lost)
+        }
+    };
+    let own = home(problem, &released, seed)?;
+    Ok(Models1 { released, own, updates, sent, lost })
+}
+
+fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) -> Result<Found> {
+    let (agents, problem) = (&ready.agents, &ready.problem);
+    let delta = experiment.target.delta;
+    let shown = &runs[0];
+    let releases: Vec<Vec<Release>> = ready
+        .hidings
+        .plans
+        .iter()
+        .zip(&shown.updates)
+        .map(|(plan, &updates)| plan.released(updates).collect())
+        .collect();
+    let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
+    let epsilons = (0..agents.count())
+        .map(|agent| Ok(account.leakage.epsilon(agent, delta)?))
+        .collect::<Result<Vec<_>>>()?;
+    let worst = epsilons.iter().copied().fold(0.0, f64::max);
+    let finite = Some(worst).filter(|worst| worst.is_finite());
+    let spread = |of: &dyn Fn(&Models1) -> f64| Spread::of(&runs.iter().map(of).collect::<Vec<_>>());
+    let single = |models: &[f64]| Spread::of(&[agents.mean_worth(models)]);
+    let printed = local(&agents.train, agents.loss, &problem.terms().ridges)?;
+    let (alone, _) = tuned(&agents.train, agents.loss, &RIDGES, seed)?;
+    let joint = optimum(problem)?;
+    let one_for_all = global(&agents.train, agents.loss, 1e-3)?;
+    let way = |name, about: &str, epsilon, worth| Way { name, about: about.to_owned(), epsilon, worth };
+    let ways = vec![
+        way(
+            "released",
+            "models as their neighbours have them",
+            finite,
+            spread(&|run| agents.mean_worth(&run.released)),
+        ),
+        way(
+            "own",
+            "the same after everybody has solved her own block at home, which nobody is told",
+            finite,
+            spread(&|run| agents.mean_worth(&run.own)),
+        ),
+        way(
+            "local",
+            "everybody alone, with the ridge of the joint problem: nothing is sent",
+            Some(0.0),
+            single(&printed),
+        ),
+        way(
+            "tuned",
+            "everybody alone, with a ridge chosen on her own rows: nothing is sent",
+            Some(0.0),
+            single(&alone),
+        ),
+        way(
+            "constant",
+            "everybody's own mean or commonest label: nothing is sent",
+            Some(0.0),
+            Spread::of(&[constant(agents)]),
+        ),
+        way("joint", "the joint optimum, without noise: it protects nobody", None, single(&joint.models)),
+        way("global", "one model for all, from all rows: it protects nobody", None, single(&one_for_all)),
+    ];
+    let people = people::people(
+        agents,
+        &epsilons,
+        shown.updates.as_slice(),
+        [&shown.released, &shown.own, &printed, &alone],
+    );
+    let (guarantees, statements) = words::promised(experiment, &account, worst, delta)?;
+    let mut found = Found {
+        headline: String::new(),
+        seed,
+        agents: agents.count(),
+        edges: agents.similar.len(),
+        rows: agents.train.table().rows(),
+        width: agents.width(),
+        setup: words::setup(experiment, ready),
+        measure: if agents.loss == Loss::Squared { "rmse" } else { "accuracy" },
+        ways,
+        by_size: people::by_size(&people),
+        people,
+        sent: shown.sent,
+        lost: shown.lost,
+        guarantees,
+        statements,
+        notes: words::notes(experiment, ready),
+        releases,
+        similar: agents.similar.clone(),
+    };
+    found.headline = words::headline(&found, worst, delta);
+    Ok(found)
+}
