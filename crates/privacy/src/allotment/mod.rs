@@ -26,6 +26,9 @@ pub use deltas::{LargeDelta, gaussian_noise};
 pub use shares::Allocation;
 pub use updates::{Suggested, suggested};
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::interval::{add_up, larger, smaller};
@@ -197,8 +200,12 @@ impl Request {
 
     /// The least noise with these shares whose total is certified.
     fn with(&self, shares: &[f64]) -> Result<Allotment> {
-        // What cannot be certified is not enough.
-        let total = |noise: f64| self.certified(&Self::noises(shares, noise)).unwrap_or(f64::INFINITY);
+        // What cannot be certified is not enough. Nothing is composed twice.
+        let tried = RefCell::new(BTreeMap::new());
+        let total = |noise: f64| {
+            let again = || self.certified(&Self::noises(shares, noise)).unwrap_or(f64::INFINITY);
+            *tried.borrow_mut().entry(noise.to_bits()).or_insert_with(again)
+        };
         let enough = |noise: f64| total(noise) <= self.epsilon;
         let dear = self.composes();
         // The closed form is never far below the truth: a good place to begin.
@@ -206,12 +213,11 @@ impl Request {
         let (low, high) = bracket(start, &enough).ok_or_else(|| self.out_of_reach())?;
         let noise = match low {
             None => high,
-            Some(low) if dear => crossing((low, high), self.epsilon, NEAR, total).1,
+            Some(low) if dear => crossing((low, high), self.epsilon, NEAR, &total).1,
             Some(low) => bisect(low, high, CLOSE, enough).1,
         };
-        let noises = Self::noises(shares, noise);
-        let total = self.certified(&noises)?;
         // The search ends at a number that it has tried.
+        let (noises, total) = (Self::noises(shares, noise), total(noise));
         if total <= self.epsilon {
             return Ok(Allotment { request: *self, noises, total });
         }

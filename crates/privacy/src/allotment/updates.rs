@@ -61,16 +61,19 @@ pub fn suggested(request: &Request, start: f64, unit: f64, most: usize) -> Resul
     if most == 0 || most > MOST {
         return Err(Error::parameter("most", most, format!("give a number from 1 to {MOST}")));
     }
-    let at = |updates: usize| -> Result<Suggested> {
-        let allotment = Request { updates, ..*request }.allot()?;
+    // Trials in closed form; what is found is accounted for as requested.
+    let at = |request: Request, updates: usize| -> Result<Suggested> {
+        let allotment = Request { updates, ..request }.allot()?;
         let left = (-(1.0 - request.factor) * updates as f64).exp() * start;
         Ok(Suggested { updates, start: left, noise: unit * allotment.damped(), allotment })
     };
-    let mut best = at(1)?;
+    let tried = |updates: usize| at(request.closed(), updates);
+    let mut best = tried(1)?;
     let mut step = 1;
     // Twice as many while that helps, and then ever smaller steps to either side.
     while best.updates < most {
-        let next = at((2 * best.updates).min(most))?; // whole numbers
+        // With so many no noise may do.
+        let Ok(next) = tried((2 * best.updates).min(most)) else { break }; // whole numbers
         if next.bound() >= best.bound() {
             break;
         }
@@ -84,13 +87,12 @@ pub fn suggested(request: &Request, start: f64, unit: f64, most: usize) -> Resul
             if !(1..=most).contains(&updates) {
                 continue;
             }
-            // With so many no noise may do.
-            if let Ok(next) = at(updates)
+            if let Ok(next) = tried(updates)
                 && next.bound() < best.bound()
             {
                 best = next;
             }
         }
     }
-    Ok(best)
+    if request.composes() { at(*request, best.updates) } else { Ok(best) }
 }
