@@ -131,6 +131,21 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "run learning",
         "run learning --method walk --graph GRAPH --weights uniform --peers 4 --rows 20 --seeds 1 --no-report",
     ),
+    ("run personalized", "run personalized --agents 12 --width 4 --updates 3 --seeds 2 --out OUT-personal"),
+    (
+        "run personalized",
+        "run personalized --task tastes --agents 12 --fewest 0 --law laplace --updates 2 --seeds 1 --drop 0.1 --no-report",
+    ),
+    ("run personalized", "run personalized --agents 12 --width 4 --sigma 0 --seeds 1 --no-report"),
+    ("account personalized", "account personalized --agents 12 --width 4 --law laplace --budget 3=0.5"),
+    ("account personalized", "account personalized --agents 12 --width 4 --fewest 0 --sigma 0"),
+    (
+        "plan personalized",
+        "plan personalized --agents 8 --width 3 --most 20 --epsilon 2 --out OUT-personal.toml",
+    ),
+    ("account transcript personalized", "account transcript OUT-personal/transcript.json"),
+    ("audit transcript personalized", "audit transcript OUT-personal/transcript.json"),
+    ("audit file personalized", "audit OUT-personal/experiment.toml --runs 50"),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
@@ -154,6 +169,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("theorem", "theorem personalized/appendix-d2 --dimension 4"),
     ("new", "new averaging"),
     ("new", "new learning"),
+    ("new", "new personalized"),
     ("new", "new rumor"),
 ];
 
