@@ -160,6 +160,22 @@ fn documents_have_the_form_that_the_schema_says() {
             assert!(!stated.is_empty() || command.contains("published"), "{command}");
         }
     }
+    // A claim that fell is a document, too.
+    for (name, run, key) in [
+        ("audit transcript", "OUT-averaging", "delta"),
+        ("audit transcript learning", "OUT-folder", "delta"),
+        ("audit transcript rumor", "OUT-rumour", "muting"),
+    ] {
+        let path = folder.path().join(run).join("transcript.json");
+        let mut file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        file[key] = 0.123.into();
+        std::fs::write(&path, file.to_string()).unwrap();
+        let line = format!("audit transcript {} --json", path.display());
+        let printed = sottovoce(&line).assert().code(1).get_output().stdout.clone();
+        let fell: Value = serde_json::from_slice(&printed).unwrap();
+        held(&fell, &schemas[name], &schemas[name], name).unwrap();
+        used.entry(name).or_default().extend(fell.as_object().unwrap().keys().cloned());
+    }
     // Nothing is described that no command prints.
     for (name, schema) in schemas.iter().filter(|(name, _)| {
         !["run file", "run quickstart", "audit file", "account file", "plan file"].contains(&name.as_str())
