@@ -263,7 +263,7 @@ mod tests {
         assert!(heterogeneous(&[0.1], -1e-5).is_err() && total_delta(&[0.1, f64::NAN], 0.0).is_err());
         // At delta 0 nothing but the sum is left, also of nothing.
         let sum = heterogeneous(&[0.25, 0.5], 0.0).unwrap().total();
-        assert!(sum >= 0.75 && sum < 0.75 + 1e-14);
+        assert!((0.75..0.75 + 1e-14).contains(&sum));
         assert_eq!(heterogeneous(&[], 0.0).unwrap().total(), 0.0);
     }
 }
