@@ -70,13 +70,11 @@ pub struct WarmStart {
     pub wakes: usize,
 }
 
-/// Everybody's part, and what it costs her.
+/// Everybody's part. What it costs her is the accountant's to say.
 #[derive(Debug, Clone)]
 pub struct Hidings {
     /// The parts.
     pub plans: Vec<Plan>,
-    /// Epsilon of each agent's whole plan, certified; infinite where nothing is hidden, and 0 without rows.
-    pub epsilons: Vec<f64>,
     /// Everybody's locally trained model, one after the other; none where nobody begins with hers.
     pub locals: Option<Vec<f64>>,
 }
@@ -104,12 +102,12 @@ impl Hiding {
             "it is for whole models; give gaussian or laplace",
         )?;
         let mut locals = self.warm.map(|_| Vec::new());
-        let mut known: BTreeMap<u64, (Arc<[f64]>, f64)> = BTreeMap::new();
-        let (mut plans, mut epsilons) = (Vec::new(), Vec::new());
+        let mut known: BTreeMap<u64, Arc<[f64]>> = BTreeMap::new();
+        let mut plans = Vec::new();
         for agent in 0..problem.agents() {
             let rows = problem.train().rows_of(agent);
             let budget = self.budget(agent);
-            let (multipliers, epsilon) = match known.get(&budget.to_bits()) {
+            let multipliers = match known.get(&budget.to_bits()) {
                 Some(noises) => noises.clone(),
                 None => {
                     let noises = self.noises(problem, budget)?;
@@ -130,9 +128,8 @@ impl Hiding {
                 repeats: 0,
                 patience: None,
             });
-            epsilons.push(if rows > 0 { epsilon } else { 0.0 });
         }
-        Ok(Hidings { plans, epsilons, locals })
+        Ok(Hidings { plans, locals })
     }
 
     /// What an agent may lose; nothing is meant where the noise is fixed.
@@ -143,24 +140,19 @@ impl Hiding {
         }
     }
 
-    /// The noises of all updates for a budget, in sensitivities, and the epsilon that they come to.
-    fn noises(&self, problem: &Problem, epsilon: f64) -> Result<(Arc<[f64]>, f64)> {
+    /// The noises of all updates for a budget, in sensitivities.
+    fn noises(&self, problem: &Problem, epsilon: f64) -> Result<Arc<[f64]>> {
         match &self.amount {
             Amount::Fixed(noise) => {
-                require(
-                    noise.is_finite() && *noise >= 0.0,
-                    "sigma",
-                    *noise,
-                    "give a finite number, 0 or more",
-                )?;
-                Ok((vec![*noise; self.updates].into(), f64::INFINITY))
+                let remedy = "give a finite number, 0 or more";
+                require(noise.is_finite() && *noise >= 0.0, "sigma", *noise, remedy)?;
+                Ok(vec![*noise; self.updates].into())
             }
             Amount::Budget(budgets) => {
                 let allotment = self.allotment(budgets, epsilon, own_factor(problem))?;
-                Ok(match allotment {
-                    Some(allotment) => (allotment.noises().into(), allotment.total()),
-                    None => (Arc::from([]), self.warm.map_or(0.0, |start| start.epsilon)),
-                })
+                // Times a sensitivity, and over it again, a noise must not have become less.
+                let safe = |noise: &f64| noise * (1.0 + 1e-14);
+                Ok(allotment.iter().flat_map(|allotment| allotment.noises().iter().map(safe)).collect())
             }
         }
     }
