@@ -270,7 +270,10 @@ impl Learned {
             ("seed".to_owned(), self.seed.to_string()),
         ]);
         if self.graphs > 1 {
-            facts.push(("graphs".to_owned(), format!("{}, one after each gradient step, in turn", self.graphs)));
+            facts.push((
+                "graphs".to_owned(),
+                format!("{}, one after each gradient step, in turn", self.graphs),
+            ));
         }
         if let Some(Last { objective, measures }) = &self.last {
             let instead = format!("{}, training loss {objective:.4}", words(measures));
