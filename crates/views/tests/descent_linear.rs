@@ -55,7 +55,7 @@ proptest! {
 
     #[test]
     fn the_structure_agrees_with_the_machines(
-        n in 4_usize..=8, rounds in 1_usize..=3, iterations in 1_usize..=4, kind in 0..3, both: bool, seed: u64,
+        n in 4_usize..=8, rounds in 1_usize..=3, iterations in 1_usize..=4, kind in 0..4, both: bool, seed: u64,
     ) {
         let (one, other) = (random_mixing(n, seed), random_mixing(n, seed ^ 1));
         let observers = if both { vec![0, n - 1] } else { vec![0] };
@@ -65,6 +65,12 @@ proptest! {
                 linear::loss(&[&one, &other], &observers, rounds, iterations),
                 vec![gossip(&one, rounds, false), gossip(&other, rounds, false)],
             ),
+            2 => {
+                let schemes = vec![gossip(&one, rounds, true), gossip(&other, rounds, true)];
+                let gammas: Vec<f64> = schemes.iter().map(|scheme| scheme.gamma().unwrap().unwrap()).collect();
+                let gossips = [(&one, gammas[0]), (&other, gammas[1])];
+                (linear::accelerated(&gossips, &observers, rounds, iterations), schemes)
+            }
             _ => {
                 let scheme = gossip(&one, rounds, true);
                 let gamma = scheme.gamma().unwrap().unwrap();

@@ -19,7 +19,7 @@ use sottovoce::learning::losses::Question;
 const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 10 --observers 0
   sottovoce account learning --graph friends.txt --iterations 9 --steps 1 --observers 0 --sigma 4
-  sottovoce account learning --peers 256 --fresh-graphs 1 --iterations 5 --observers 0 --accelerated
+  sottovoce account learning --peers 256 --fresh-graphs 1 --iterations 5 --observers 0
   sottovoce account learning --method butterfly --peers 64 --iterations 10 --observers 0 --json
 
 Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh

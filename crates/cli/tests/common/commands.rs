@@ -30,6 +30,10 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("account learning", "account learning --graph GRAPH --iterations 2 --observers 0,1"),
     ("account learning", "account learning --method butterfly --peers 8 --iterations 2 --observers 0"),
+    (
+        "account learning",
+        "account learning --peers 12 --fresh-graphs 2 --iterations 2 --heterogeneity 0.2 --observers 0",
+    ),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1"),
     ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH --matrix"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 8 --order 2 --expected 200"),
@@ -120,6 +124,11 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("run learning", "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --out OUT-folder"),
     (
         "run learning",
+        "run learning --peers 16 --rows 20 --iterations 2 --seeds 1 --method gossip --fresh-graphs 2 --final-model weighted \
+         --out OUT-fresh-graphs",
+    ),
+    (
+        "run learning",
         "run learning --data COSTS --label cost --label-bounds 0:50 --norm 10 --objective squared --peers 4 --rows 4 \
          --iterations 2 --seeds 1 --no-report",
     ),
@@ -158,6 +167,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account transcript rumor", "account transcript OUT-survival/transcript.json"),
     ("audit transcript rumor", "audit transcript OUT-survival/transcript.json --runs 200"),
     ("account transcript learning", "account transcript OUT-folder/transcript.json --observers 0"),
+    ("account transcript learning", "account transcript OUT-fresh-graphs/transcript.json --observers 0"),
     ("audit transcript learning", "audit transcript OUT-folder/transcript.json"),
     ("audit file learning", "audit OUT-folder/experiment.toml --runs 50"),
     ("reproduce", "reproduce"),
