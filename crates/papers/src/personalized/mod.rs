@@ -5,9 +5,11 @@
 //! | file | what |
 //! | --- | --- |
 //! | `runs` | coordinate descent, hidden as printed or honestly |
+//! | `budgets` | proposition 2: shares of a budget over time |
 //! | `costs` | figure 1: beside ADMM |
 //! | `table1` | films, and generated ratings |
 
+mod budgets;
 mod costs;
 mod runs;
 mod table1;
@@ -32,6 +34,7 @@ pub(crate) static PAPER: Paper = Paper {
             "coordinate descent beside ADMM, by iterations and by vectors sent",
             costs::figure,
         ),
+        Figure::experiment("budgets", "shares of a budget over time: printed, equal, best", budgets::figure),
         Figure::experiment("table1", "ratings of films, beside local models that were tuned", table1::table),
     ],
     page,
