@@ -8,6 +8,7 @@ use clap::Args;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
+use sottovoce::averaging::walk::{WalkRevealed, Walked};
 use sottovoce::averaging::{Averaged, Revealed};
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
 use sottovoce::personal;
@@ -51,12 +52,13 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 37] = [
+    let commands: [(&str, &[Form]); 39] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),
+        ("account transcript walk", &[of::<WalkRevealed>]),
         ("account transcript learning", &[of::<LearningRevealed>]),
         ("account transcript rumor", &[of::<rumor::Revealed>]),
         ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>]),
@@ -73,20 +75,27 @@ fn all() -> Map<String, Value> {
         ("plan file", &[of::<Written<Planned>>, of::<Written<RumorPlan>>, of::<Written<LearningPlan>>]),
         ("audit reconstruct", &[of::<Reconstruction>]),
         ("audit transcript", &[of::<Reconstruction>]),
+        ("audit transcript walk", &[of::<WalkRevealed>]),
         ("audit transcript learning", &[of::<Spent>]),
         ("audit transcript rumor", &[of::<rumor::Suspected>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
         ("audit file personalized", &[of::<personal::CanaryFound>]),
         ("audit source", &[of::<Finding>]),
-        ("run averaging", &[of::<Printed<Averaged>>]),
+        ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),
         ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
         ("run learning", &[of::<Printed<Learned>>]),
         ("run personalized", &[of::<Printed<personal::Found>>]),
         (
             "run file",
-            &[of::<Printed<Averaged>>, of::<Printed<Found>>, of::<Printed<Survived>>, of::<Printed<Learned>>],
+            &[
+                of::<Printed<Averaged>>,
+                of::<Printed<Walked>>,
+                of::<Printed<Found>>,
+                of::<Printed<Survived>>,
+                of::<Printed<Learned>>,
+            ],
         ),
         ("new", &[of::<Map<String, Value>>]),
         ("compare", &[of::<Comparison>]),

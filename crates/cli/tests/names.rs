@@ -60,6 +60,7 @@ fn no_peer_with_a_name_is_called_by_its_number() {
         "audit source --graph named.txt --curious-peers cyd --muting 0.5 --runs 200",
         "graph inspect named.txt",
         "run averaging --graph named.txt --sigma 1 --steps 2 --no-report",
+        "run averaging --graph named.txt --protocol walk --sigma 1 --steps 20 --no-report",
         &format!("run learning --method gossip --graph named.txt {LEARNING} --no-report"),
         &format!("run learning --method walk --graph named.txt {LEARNING} --no-report"),
         TABLE,
@@ -78,6 +79,7 @@ fn guarantees_name_who_attacks() {
         TABLE,
         "account averaging --graph named.txt --steps 2 --observers cyd",
         "run averaging --graph named.txt --sigma 1 --steps 2 --no-report",
+        "run averaging --graph named.txt --protocol walk --sigma 1 --steps 20 --no-report",
     ] {
         let found = document(command, folder.path());
         let names = found.get("names").or(found.get("labels")).unwrap();

@@ -16,8 +16,16 @@ fn main() {
     let graph = generate(&Family::Hypercube { dimension: 11 }, 0, true).expect("a graph");
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
     let method = Method::Walk(Walk { tokens: 1, burn_in: 0 });
-    let settings =
-        Settings { method, iterations: 100, step: 0.034, sigma: 0.5, budget: None, seed: 1, weighted: false };
+    let settings = Settings {
+        method,
+        iterations: 100,
+        step: 0.034,
+        sigma: 0.5,
+        budget: None,
+        seed: 1,
+        weighted: false,
+        network: None,
+    };
     let mut best = f64::INFINITY;
     let mut accuracy = 0.0;
     for _ in 0..7 {

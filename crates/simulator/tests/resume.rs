@@ -104,7 +104,14 @@ fn tokens_go_on_whatever_gets_lost() {
             cap: 12,
         };
         let run = WalkRun {
-            setup: WalkSetup { mixing: &mixing, course, launch: vec![0, 5], budget: 40.0, start: vec![3.0] },
+            setup: WalkSetup {
+                mixing: &mixing,
+                course,
+                launch: vec![0, 5],
+                budget: 40.0,
+                start: vec![3.0],
+                worth: vec![],
+            },
             network: Network { drop: 0.2, duplicate: 0.1, timeout: Some(SECOND), ..Network::perfect() },
             faults: Faults { crashes: vec![(5, 20 * SECOND)], ..Faults::default() },
             patience: Patience { attempts: 2 },

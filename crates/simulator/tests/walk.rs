@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sottovoce_protocol::walk::{Course, Patience, Steps, Visit};
 use sottovoce_simulator::network::{Faults, Network};
-use sottovoce_simulator::walk::{FastWalk, Passage, WalkRun, WalkSetup, passages};
+use sottovoce_simulator::walk::{FastWalk, Passage, WalkRun, WalkSetup, copies, lineage, passages};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 
@@ -22,7 +22,14 @@ fn course() -> Course {
 
 fn setup(mixing: &Mixing, tokens: usize) -> WalkSetup<'_> {
     let launch = (0..tokens).map(|token| token % PEERS).collect();
-    WalkSetup { mixing, course: course(), launch, budget: f64::INFINITY, start: vec![3.0, -1.0] }
+    WalkSetup {
+        mixing,
+        course: course(),
+        launch,
+        budget: f64::INFINITY,
+        start: vec![3.0, -1.0],
+        worth: vec![],
+    }
 }
 
 /// Draws a token to the peer's own point.
@@ -146,6 +153,46 @@ fn lost_messages_and_crashed_peers_lose_no_token() {
         let contributed = |passage: &&Passage| matches!(passage, Passage::Held { peer: holder, visit: Visit::Contributed, .. } if *holder == peer);
         assert!(passages(&outcome.transcript).iter().filter(contributed).count() <= 12);
     }
+}
+
+/// On a perfect network a token has one path; answers that get lost make two of some, which hold all that was contributed.
+#[test]
+fn copies_that_arrive_twice_are_two_paths() {
+    let mixing = mixing();
+    let whole = run(&mixing, 2, Network::perfect(), Faults::default()).run(descend).unwrap();
+    let paths = copies(&whole.transcript);
+    assert_eq!(paths.len(), 2);
+    (0..2).for_each(|token| assert_eq!(paths[token].iter().collect::<Vec<_>>(), whole.path(token)));
+    let network = Network { drop: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() };
+    let lossy = run(&mixing, 2, network, Faults::default()).run(descend).unwrap();
+    let paths = copies(&lossy.transcript);
+    assert!(paths.len() > 2 && paths.iter().any(|path| !path.forks().is_empty()), "{}", paths.len());
+    assert_eq!(paths.iter().filter(|path| path.start() == 0).count(), 2);
+    let contributed = |visit: &Visit| *visit == Visit::Contributed;
+    let told = paths.iter().flat_map(|path| path.iter()).filter(|(_, visit)| contributed(visit)).count();
+    assert_eq!(told, lossy.transcript.releases.len());
+    // Every copy is followed to its end: swallowed, or arrived.
+    for token in lossy.finals.iter().flatten() {
+        assert_eq!(lineage(&lossy.transcript, token.sent()).unwrap().len(), 200);
+    }
+}
+
+/// A plain random walk visits by degree, and noise is as large as a contribution is worth.
+#[test]
+fn a_plain_walk_visits_by_degree() {
+    let graph = generate(&Family::ErdosRenyi { n: PEERS, p: 0.4 }, 3, true).unwrap();
+    let mixing = Mixing::new(&graph, Weights::Uniform);
+    let mut setup = setup(&mixing, 1);
+    setup.course.steps = 60_000;
+    let (path, _) = path(setup);
+    let law = mixing.stationary().unwrap();
+    let mut counts = [0.0; PEERS];
+    path.iter().for_each(|(peer, _)| counts[*peer] += 1.0 / 60_000.0);
+    // As where visits are equal: six standard deviations of independent draws times two.
+    assert!(
+        counts.iter().zip(&law).all(|(count, share): (&f64, _)| (count - share).abs() < 0.0142),
+        "{counts:?} {law:?}"
+    );
 }
 
 #[test]

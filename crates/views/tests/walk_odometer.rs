@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use proptest::prelude::*;
-use sottovoce_views::walk::{Odometer, Trajectory, Visit, trajectory};
+use std::sync::Arc;
+
+use sottovoce_protocol::walk::Steps;
+use sottovoce_views::walk::{Average, Odometer, Trajectory, Visit, trajectory};
 
 const PEERS: usize = 5;
 
@@ -40,6 +43,38 @@ fn rows(visits: &[(usize, Visit)], observers: &[usize], shown: bool, contraction
         }
     }
     rows.extend(shown.then_some(token));
+    rows
+}
+
+/// The same of a token that averages, by what its holders do to it, after so many others.
+fn averaged(
+    visits: &[(usize, Visit)],
+    observers: &[usize],
+    shown: bool,
+    average: &Average,
+    before: usize,
+) -> Vec<Vec<f64>> {
+    let (mut token, mut rows, mut step) = (vec![0.0; visits.len()], Vec::new(), before);
+    for (t, &(holder, visit)) in visits.iter().enumerate() {
+        let watched = observers.contains(&holder);
+        if watched {
+            rows.push(token.clone());
+        }
+        if visit != Visit::Relayed {
+            let gamma = average.sizes.at(step);
+            if visit == Visit::Contributed {
+                token.iter_mut().for_each(|x| *x *= 1.0 - gamma);
+            }
+            token[t] = if watched { 0.0 } else { gamma * average.worth[holder] };
+            step += 1;
+        }
+    }
+    rows.extend(shown.then_some(token));
+    // Each row is scaled: a mean of many is short, and its direction is what counts.
+    for row in &mut rows {
+        let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
+        row.iter_mut().for_each(|x| *x /= if length > 0.0 { length } else { 1.0 });
+    }
     rows
 }
 
@@ -95,6 +130,26 @@ proptest! {
         for peer in (0..PEERS).filter(|peer| !observers.contains(peer)) {
             let exact = leverage(&rows, &contributions(&visits, peer));
             prop_assert!((loss[peer] - exact).abs() < 1e-9, "{peer}: {} {exact}", loss[peer]);
+        }
+        prop_assert_eq!((loss[first], loss[second]), (0.0, 0.0));
+    }
+
+    /// Of averages: the leverage of the explicit Gaussian view, whatever the steps, the worths and the caps.
+    #[test]
+    fn averages_are_the_leverage_of_the_view(
+        visits in visits(), first in 0..PEERS, second in 0..PEERS, shown: bool,
+        gamma in prop::option::of(0.05..=1.0f64), worth in prop::collection::vec(0.2..3.0f64, PEERS), before in 0..4usize,
+    ) {
+        let observers = [first, second];
+        let average = Average { sizes: gamma.map_or(Steps::Running, Steps::Constant), worth };
+        let mut odometer = Odometer::averaging(PEERS, &[observers.to_vec()], Arc::new(average.clone())).unwrap();
+        odometer.begin_after(before);
+        visits.iter().for_each(|&(holder, visit)| odometer.visit(holder, visit).unwrap());
+        let loss = odometer.conclude(shown).remove(0).linear;
+        let rows = averaged(&visits, &observers, shown, &average, before);
+        for peer in (0..PEERS).filter(|peer| !observers.contains(peer)) {
+            let exact = leverage(&rows, &contributions(&visits, peer));
+            prop_assert!((loss[peer] - exact).abs() < 1e-6 * (1.0 + exact), "{peer}: {} {exact}", loss[peer]);
         }
         prop_assert_eq!((loss[first], loss[second]), (0.0, 0.0));
     }
@@ -223,6 +278,20 @@ proptest! {
 }
 
 /// By hand: peer 1 contributes twice, then adds noise alone; peer 2 passes the token on.
+/// A contribution at step 1, and noise alone at step 1/2: four fifths of it are seen, not a half.
+#[test]
+fn a_running_mean_with_a_cap_is_above_the_bound_for_equal_steps() {
+    let average = Arc::new(Average { sizes: Steps::Running, worth: vec![] });
+    let mut own = Odometer::averaging(PEERS, &[vec![0]], average).unwrap();
+    let mut equal = Odometer::new(PEERS, &[vec![0]]).unwrap();
+    for odometer in [&mut own, &mut equal] {
+        odometer.visit(1, Visit::Contributed).unwrap();
+        odometer.visit(2, Visit::NoiseOnly).unwrap();
+    }
+    let (own, equal) = (own.conclude(true).remove(0), equal.conclude(true).remove(0));
+    assert!((own.linear[1] - 0.8).abs() < 1e-15 && own.linear == own.convex && equal.convex[1] == 0.5);
+}
+
 #[test]
 fn caps_and_burn_in_by_hand() {
     use Visit::{Contributed, NoiseOnly, Relayed};

@@ -82,6 +82,7 @@ impl LearningArgs {
             nonexpansive: true,
             sample: 1,
             seed: global.seed,
+            network: None,
         };
         let sigma = match (self.noise.sigma, self.target.given()?) {
             (Some(sigma), _) => sigma,

@@ -45,6 +45,7 @@ impl Transcript {
                 let public = file.public()?.asked(&self.observers, self.delta)?;
                 global.print(&reveal(public, file.past()?)?)
             }
+            transcript::File::Walk(file) => global.print(&file.reveal(&self.observers, self.delta)?),
             transcript::File::Learning(file) => global.print(&file.reveal(&self.observers, self.delta)?),
             transcript::File::Personalized(file) => {
                 if let Some(observer) = self.observers.first() {

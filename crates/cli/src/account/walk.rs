@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use clap::Args;
@@ -10,12 +11,12 @@ use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, l
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::walk::{
-    ExpectedSetup, Odometer, PublishedWalk, Sampling, Trajectory, Visit, check_order, negative_log,
+    Average, ExpectedSetup, Odometer, PublishedWalk, Sampling, Trajectory, Visit, check_order, negative_log,
     power_sums,
 };
 
-use sottovoce::experiment::GraphFile;
 use sottovoce::experiment::graph::peer;
+use sottovoce::experiment::{GraphFile, StepSize, worth};
 use sottovoce::learning::calibrate::Currency;
 use sottovoce::names::Names;
 use sottovoce::terms::Stated;
@@ -29,13 +30,17 @@ const EXAMPLES: &str = "Examples:
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --observers 6
   sottovoce account walk --graph ring.txt --steps 72 --observers 6 --trajectory holders.json
   sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 9
+  sottovoce account walk --graph g.txt --steps 9 --observers 6 --trajectory p.json --averaging 0.1
+  sottovoce account walk --graph s.txt --weights uniform --steps 9 --observers 0 --trajectory p.json
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
 of order alpha in units of alpha/(2 sigma²). A trajectory file is a JSON list of holders, such as [0,1,2,1]; what it reveals to the
 observer is exact for linear losses, and a bound for convex ones with steps of at most 2/smoothness. Of a walk still to come the loss is
 estimated from simulated paths, with an upper bound. The printed loss of a contribution is a sum over all paths; it is refuted in
-general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for comparison.";
+general, claimed only where sigma² >= 2 alpha (alpha - 1), and shown for comparison; closed forms: `sottovoce theorem random-walk/theorem-3`,
+theorem-4, theorem-5. With --weights uniform the token makes a plain random walk, on which nothing is printed: its visits go by degree, and where it
+averages (--averaging) contributions and their noises are scaled so that everyone counts alike.";
 
 /// Arguments of `account walk`.
 #[derive(Debug, Args)]
@@ -82,6 +87,9 @@ pub(crate) struct WalkArgs {
     /// Most contributions of each peer in a walk to come; after them it adds noise only.
     #[arg(long, value_name = "N", value_parser = count, requires = "expected")]
     cap: Option<usize>,
+    /// The token is an average: `running` for steps 1/t, or a step size up to 1. What it reveals is then exact in both columns.
+    #[arg(long, value_name = "running|STEP", requires = "observers", allow_negative_numbers = true)]
+    averaging: Option<StepSize>,
     /// Steps before those, in which the token is only passed on.
     #[arg(long, value_name = "N", default_value = "0", value_parser = count, requires = "expected")]
     burn_in: usize,
@@ -176,7 +184,8 @@ impl WalkArgs {
         };
         said(place.sha256.as_ref(), &place.notes);
         let graph = place.graph;
-        let mixing = self.graph.weighted(Weights::Metropolis).mixing(&graph)?;
+        let mixing = self.graph.weighted(Weights::Metropolis).walking(&graph)?;
+        let average = self.average(&mixing)?;
         let n = graph.nodes();
         let observers: Vec<usize> = self
             .observers
@@ -211,19 +220,33 @@ impl WalkArgs {
             self.publish(&mixing, &mut walk)?;
         }
         if let Some(file) = &self.trajectory {
-            let path = self.path(file, &graph, &walk.observers)?;
-            walk.trajectory_standing = Some(Standing::Conditional(vec![CONVEX.to_owned()]));
+            let path = self.path(file, &graph, &walk.observers, average.as_ref())?;
+            walk.trajectory_standing = Some(self.standing(&[]));
             (walk.trajectory_loss_linear, walk.trajectory_loss_convex) =
                 (Some(path.linear), Some(path.convex));
         }
-        self.expect(&mixing, &mut walk, global.seed)?;
+        self.expect(&mixing, &mut walk, average, global.seed)?;
         if self.matrix {
+            assumption_2(&mixing)?;
             let rows = |all: &[f64]| all.chunks_exact(n).map(<[f64]>::to_vec).collect::<Vec<_>>();
             walk.sum_powers_over_i = Some(rows(&power_sums(&mixing, self.steps)?));
             walk.neg_log_matrix = Some(rows(&negative_log(&mixing)?));
         }
         walk.guarantees = self.guarantees(&walk)?;
         global.print(&walk)
+    }
+
+    /// How the token averages, if it does.
+    fn average(&self, mixing: &Mixing) -> anyhow::Result<Option<Arc<Average>>> {
+        let average =
+            |StepSize(sizes)| -> anyhow::Result<_> { Ok(Arc::new(Average { sizes, worth: worth(mixing)? })) };
+        self.averaging.map(average).transpose()
+    }
+
+    /// By what right losses of paths are stated: those of an average are exact.
+    fn standing(&self, further: &[String]) -> Standing {
+        let own = if self.averaging.is_some() { Vec::new() } else { vec![CONVEX.to_owned()] };
+        Standing::Proven.given(&own).given(further)
     }
 
     /// Refuses what can be seen to be wrong before anything is read.
@@ -284,11 +307,13 @@ impl WalkArgs {
 
     /// The printed loss, where it is claimed. Where it is not, and nothing else is asked, that is an error.
     fn publish(&self, mixing: &Mixing, walk: &mut Walk) -> anyhow::Result<()> {
-        if let (Some(sigma), Some(order)) = (self.sigma, self.order)
-            && let Err(error) = check_order(sigma, order)
-        {
+        let ordered = match (self.sigma, self.order) {
+            (Some(sigma), Some(order)) => check_order(sigma, order).map_err(Into::into),
+            _ => Ok(()),
+        };
+        if let Err(error) = assumption_2(mixing).and(ordered) {
             if self.trajectory.is_none() && self.expected.is_none() {
-                return Err(error.into());
+                return Err(error);
             }
             walk.published_refused = Some(error.to_string());
             return Ok(());
@@ -304,7 +329,13 @@ impl WalkArgs {
     }
 
     /// The walk to come.
-    fn expect(&self, mixing: &Mixing, walk: &mut Walk, seed: u64) -> anyhow::Result<()> {
+    fn expect(
+        &self,
+        mixing: &Mixing,
+        walk: &mut Walk,
+        average: Option<Arc<Average>>,
+        seed: u64,
+    ) -> anyhow::Result<()> {
         let (Some(samples), Some(sigma), Some(order)) = (self.expected, self.sigma, self.order) else {
             return Ok(());
         };
@@ -312,12 +343,13 @@ impl WalkArgs {
             cap: self.cap,
             burn_in: self.burn_in,
             tokens: self.tokens,
+            average,
             ..ExpectedSetup::new(mixing, self.steps)
         };
         let sampling = Sampling { samples, seed, confidence: self.confidence };
         let mut expected = setup.expected(&walk.observers, sigma, &[order], sampling)?;
         let chance = format!("{samples} simulated paths did not mislead (probability {})", self.confidence);
-        walk.expected_standing = Some(Standing::Conditional(vec![CONVEX.to_owned(), chance]));
+        walk.expected_standing = Some(self.standing(&[chance]));
         walk.expected_loss_unit = Some(format!("Rényi loss of order {order}"));
         walk.expected_seed = Some(seed);
         walk.expected_loss_linear = Some(expected.linear.orders.swap_remove(0).upper);
@@ -325,7 +357,13 @@ impl WalkArgs {
         Ok(())
     }
 
-    fn path(&self, file: &Path, graph: &Graph, observers: &[usize]) -> anyhow::Result<Trajectory> {
+    fn path(
+        &self,
+        file: &Path,
+        graph: &Graph,
+        observers: &[usize],
+        average: Option<&Arc<Average>>,
+    ) -> anyhow::Result<Trajectory> {
         let shown = file.display();
         let text = input::text(input::TRAJECTORY, "trajectory", file)?;
         let holders: Vec<usize> = serde_json::from_str(&text).with_context(|| {
@@ -350,10 +388,23 @@ impl WalkArgs {
                 pair[1]
             );
         }
-        let mut odometer = Odometer::new(nodes, &[observers.to_vec()])?;
+        let mut odometer = match average {
+            Some(average) => Odometer::averaging(nodes, &[observers.to_vec()], Arc::clone(average))?,
+            None => Odometer::new(nodes, &[observers.to_vec()])?,
+        };
         holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributed))?;
         Ok(odometer.conclude(self.result_shown).swap_remove(0))
     }
+}
+
+/// Refuses weights that the printed sums are not for.
+fn assumption_2(mixing: &Mixing) -> anyhow::Result<()> {
+    if mixing.is_symmetric() {
+        return Ok(());
+    }
+    bail!(
+        "`weights` are not symmetric: the printed sums need that (Assumption 2); take metropolis, or ask for --trajectory or --expected, which do not"
+    )
 }
 
 impl Walk {

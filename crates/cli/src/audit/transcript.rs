@@ -21,7 +21,7 @@ const EXAMPLES: &str = "Examples:
 
 Every message must follow a release with the noise that was agreed on, and go where the plan lets it go; else the account of the run is void. Then, of an
 averaging, what the observers heard is attacked: values are drawn anew, since a transcript holds none. Of learning, the releases are put through the filter
-again: they must cost what the run says it spent. Of a rumour, those who listened name whom they suspect, and the same attack is made on other rumours.
+again: they must cost what the run says it spent. Of an averaging by tokens, their ways and the releases must fit together. Of a rumour, those who listened name whom they suspect, and the same attack is made on other rumours.
 Exit code 0: the account stands. 1: it does not.";
 
 /// Arguments of `audit transcript`.
@@ -42,6 +42,10 @@ impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match transcript::File::read(&self.file)? {
             transcript::File::Averaging(file) => self.averaging(&file, global),
+            transcript::File::Walk(file) => {
+                kept(&file.check()?)?;
+                global.print(&file.reveal(&self.observers, None)?)
+            }
             transcript::File::Learning(file) => {
                 if let Some(observer) = self.observers.first() {
                     anyhow::bail!(

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::written::Out;
+use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::flags::real;
 use sottovoce::experiment::{Experiment, Learning, LearningGraph, LearningTarget, MethodSpec, TaskSpec};
@@ -75,13 +76,16 @@ pub(super) fn plan(
     global: &Global,
 ) -> anyhow::Result<()> {
     out.check()?;
+    if let Some((field, value)) = asked.network.given() {
+        bail!("`{field}` is {value}: a plan is for networks without faults; leave it out");
+    }
     let promise = asked.target.promise()?;
     let (task, notes) = asked.task.read(Path::new(""))?;
     notes.iter().for_each(|text| note(text));
     input::of_task(&asked.task, &task)?;
     // Every run has as many of the graphs as it has steps.
     let most = iterations.iter().copied().max().unwrap_or(1); // whole numbers
-    let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed)?;
+    let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed, false)?;
     said(graphs.sha256.as_ref(), &graphs.notes);
     let problem = Problem {
         task: &task,

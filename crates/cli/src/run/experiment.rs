@@ -73,6 +73,7 @@ pub(super) fn execute(
 ) -> anyhow::Result<()> {
     let seed = global.seed_of(experiment);
     match experiment {
+        Experiment::Averaging(averaging) if averaging.walks() => walk(averaging, folder, seed, place, global),
         Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
         Experiment::Learning(learning) => {
             learn(learning, folder, seed, &Checkpoints::default(), place, global)
@@ -133,6 +134,41 @@ fn average(
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
+}
+
+/// An averaging by tokens.
+fn walk(
+    experiment: &Averaging,
+    folder: &Path,
+    seed: u64,
+    place: &Place,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let out = place.folder()?;
+    if let Some(out) = &out {
+        store::check(out, &BESIDE.map(|(name, _)| name), place.overwrite)?;
+    }
+    let _waiting = global.waiting("walking");
+    let bar = global.progress(experiment.seeds.unwrap_or(1), "walking");
+    let found = averaging::walk::run(experiment, folder, seed, || bar.inc(1))?;
+    bar.finish_and_clear();
+    found.notes.iter().for_each(|text| note(text));
+    let read = [(input::GRAPH, &found.graph_sha256), (input::DATA, &found.data_sha256)];
+    for (key, hash) in read.into_iter().filter_map(|(key, hash)| Some((key, hash.as_ref()?))) {
+        input::keep(key, hash.clone());
+    }
+    let mut files = Vec::new();
+    if let Some(out) = &out {
+        let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
+        let contents = [
+            whole.from_anywhere(folder).to_toml()?.into_bytes(),
+            found.transcript.as_ref().map(transcript::to_json).transpose()?.unwrap_or_default(),
+            global.document(&found)?.into_bytes(),
+        ];
+        let all: Vec<_> = BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents).collect();
+        files = store::write(out, &all, place.overwrite)?;
+    }
+    global.print(&Printed { found, report: None, files })
 }
 
 impl Global {

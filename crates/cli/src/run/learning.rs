@@ -25,6 +25,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run learning --ridge 0.1 --final-model weighted --iterations 20
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --pause-after 1000
   sottovoce run learning --method walk --sigma 1 --checkpoint walk.json --resume
+  sottovoce run learning --method walk --sigma 1 --drop-messages 0.1 --crashes 3@60000 --slow 5@20
   sottovoce run learning --data visits.csv --label ill --positive yes --range age=0:120 --peers 50
   sottovoce run learning --data visits.csv --label ill --category ward=a,b --peer-column hospital
   sottovoce run learning --data houses.csv --label price --objective squared --bounds bounds.csv
@@ -92,6 +93,12 @@ pub(super) fn learn(
     input::of_task(&experiment.task, &ready.task)?;
     if let Some(hash) = &ready.graph_sha256 {
         input::keep(input::GRAPH, hash.clone());
+    }
+    if let (Some(path), Some(_)) = (&state.checkpoint, &ready.network) {
+        anyhow::bail!(
+            "`checkpoint` is {}: a run by messages cannot be paused; leave it out, or what is said of the network",
+            path.display()
+        );
     }
     let job = experiment.job(&ready, seed);
     let mut run = job.start()?;

@@ -34,6 +34,14 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account walk", "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH --matrix"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 8 --order 2 --expected 200"),
     ("account walk", "account walk --graph GRAPH --steps 9 --observers 1 --sigma 1 --order 8 --expected 50"),
+    (
+        "account walk",
+        "account walk --graph GRAPH --steps 4 --observers 1 --trajectory PATH --averaging running",
+    ),
+    (
+        "account walk",
+        "account walk --graph GRAPH --weights uniform --steps 9 --observers 1 --sigma 8 --order 2 --expected 99 --averaging 0.2",
+    ),
     ("account rumor", "account rumor --peers 100 --curious 10 --muting 0.1"),
     ("account rumor", "account rumor --peers 100 --curious 99 --muting 1"),
     ("account rumor", "account rumor --graph GRAPH --curious-peers 3 --muting 0.3 --drop 0.1"),
@@ -97,6 +105,14 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "run averaging",
         "run averaging --graph GRAPH --steps 2 --distance hops --within 1=4 --farther 2 --no-report",
     ),
+    (
+        "run averaging",
+        "run averaging --graph NAMED --protocol walk --steps 30 --cap 5 --sigma 1 --drop 0.2 --timeout 500 --out OUT-walk",
+    ),
+    (
+        "run averaging",
+        "run averaging --graph GRAPH --protocol walk --weights uniform --tokens 2 --step-size 0.1 --seeds 2 --no-report",
+    ),
     ("run rumor", "run rumor --peers 64 --out OUT-rumour"),
     ("run rumor", "run rumor --peers 32 --muting 0.5 --drop 0.1 --seeds 5 --out OUT-survival"),
     ("run rumor", "run rumor --graph NAMED --muting 0.5 --churn 0.1 --clocks poisson --seeds 3 --no-report"),
@@ -107,9 +123,21 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "run learning --data COSTS --label cost --label-bounds 0:50 --norm 10 --objective squared --peers 4 --rows 4 \
          --iterations 2 --seeds 1 --no-report",
     ),
+    (
+        "run learning",
+        "run learning --method walk --peers 16 --rows 20 --iterations 2 --seeds 1 --drop-messages 0.1 --slow 3@10 --out OUT-lossy",
+    ),
+    (
+        "run learning",
+        "run learning --method walk --graph GRAPH --weights uniform --peers 4 --rows 20 --seeds 1 --no-report",
+    ),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
+    ("account transcript walk", "account transcript OUT-walk/transcript.json --observers b"),
+    ("audit transcript walk", "audit transcript OUT-walk/transcript.json"),
+    ("account transcript learning", "account transcript OUT-lossy/transcript.json"),
+    ("audit transcript learning", "audit transcript OUT-lossy/transcript.json"),
     ("account transcript rumor", "account transcript OUT-rumour/transcript.json"),
     ("audit transcript rumor", "audit transcript OUT-rumour/transcript.json --runs 200"),
     ("account transcript learning", "account transcript OUT-folder/transcript.json --observers 0"),

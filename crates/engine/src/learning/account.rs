@@ -51,7 +51,7 @@ pub struct Accounted {
 /// use sottovoce_engine::learning::account::account;
 /// use sottovoce_engine::learning::losses::Question;
 /// let method = Method::Butterfly;
-/// let run = Question { method, mixings: &[], peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0 };
+/// let run = Question { method, mixings: &[], peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0, network: None };
 /// let found = account(&run, &[0], 4.0, 1e-5)?;
 /// assert!(found.ours.mean() < found.wire_tapper.mean());
 /// # Ok::<(), sottovoce_engine::Error>(())

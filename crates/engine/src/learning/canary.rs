@@ -226,6 +226,7 @@ mod tests {
             seed: 4,
             delta: 1e-5,
             threads: 1,
+            network: None,
         };
         attack(&job, 0, 1000, || ())
     }

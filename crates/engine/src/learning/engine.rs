@@ -1,11 +1,12 @@
 //! What every run is under way, whatever the method; and the engine of all methods in which everyone steps at once.
 
 use sottovoce_protocol::averaging::Noising;
-use sottovoce_protocol::walk::Visit;
+use sottovoce_protocol::walk::{TokenPath, Visit};
 use sottovoce_protocol::{Overspent, Peer};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::descent::{Descending, DescentSetup, Hear};
 
+use super::network::Traffic;
 use super::{Settings, State, Task};
 use crate::{Error, Result};
 
@@ -51,6 +52,16 @@ pub trait Engine {
 
     /// Why somebody no longer contributes, if so.
     fn stopped(&self) -> Option<Overspent>;
+
+    /// Where tokens went on a network with faults, each copy by itself.
+    fn paths(&self) -> Option<Vec<TokenPath>> {
+        None
+    }
+
+    /// What went over such a network.
+    fn traffic(&self) -> Option<Traffic> {
+        None
+    }
 }
 
 /// Refuses a state of another method.

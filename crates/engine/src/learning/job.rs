@@ -4,6 +4,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::losses::Question;
 use super::method::{Entry, Options};
+use super::network::Faulty;
 use super::{Learned, Measures, Method, Promise, Run, Session, Settings, Task};
 use crate::{Result, require};
 
@@ -48,6 +49,7 @@ impl Choice {
             sigma: 0.0,
             budget: None,
             seed,
+            network: None,
             weighted: self.options.weighted,
         })
     }
@@ -125,6 +127,8 @@ pub struct Job<'a> {
     pub delta: f64,
     /// Threads.
     pub threads: usize,
+    /// The network under a walk; none: a perfect one.
+    pub network: Option<&'a Faulty>,
 }
 
 impl<'a> Job<'a> {
@@ -138,7 +142,9 @@ impl<'a> Job<'a> {
     /// The settings, calibrated where a target is given, and the last step that the target allows.
     pub fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
         let mut settings = self.choice.settings(self.task, self.mixings, seed)?;
-        let question = Question::of(self.task, self.mixings, &settings);
+        settings.network = self.network.cloned();
+        let given = settings.clone();
+        let question = Question::of(self.task, self.mixings, &given);
         let last_step = self.choice.settle(&self.noise, &question, &mut settings)?;
         Ok((settings, last_step))
     }

@@ -7,6 +7,7 @@ use sottovoce_learning::read::Source;
 use sottovoce_privacy::round_up;
 use sottovoce_report::GuaranteeLine;
 
+use super::network::Traffic;
 use super::report::{STARRED, data_hash, line};
 use super::run::{Point, Run};
 use super::{Measures, Session, Spread, Task, Trivial};
@@ -126,6 +127,12 @@ pub struct Learned {
     /// Squared Gaussian loss towards a wire-tapper of the peer that lost most.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub spent: f64,
+    /// What went over the network, where something is said of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traffic: Option<Traffic>,
+    /// The least and the largest share that a peer has in what is learned, in units of an equal one, where a long walk is not everywhere equally often.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peer_weights: Option<(f64, f64)>,
     /// Why contributions ended early, if they did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
@@ -143,6 +150,9 @@ pub struct Learned {
     pub curve_without_noise: Vec<Point>,
     /// Probability with which stated epsilons may fail.
     pub delta: f64,
+    /// Tokens that walk.
+    #[serde(skip)]
+    pub(super) tokens: usize,
     /// How many rows each peer holds.
     #[serde(skip)]
     pub(super) rows: Vec<usize>,
@@ -205,14 +215,17 @@ impl Learned {
             last: settings.weighted.then(|| Last::of(task, session)),
             computed_without_privacy: if this_run.accuracy().is_some() { &OF_CLASSES } else { &OF_NUMBERS },
             spent: session.spent(),
+            traffic: session.traffic(),
+            peer_weights: peer_weights(run)?,
             ended: session.stopped().map(|overspent| overspent.to_string()),
             statements,
             guarantees: stated.collect::<Result<_>>()?,
-            not_covered: task.not_covered(),
+            not_covered: run.not_covered(),
             model,
             curve: run.curve().to_vec(),
             curve_without_noise: silent.curve().to_vec(),
             delta,
+            tokens: settings.method.way().tokens(),
             rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
             spent_by: (0..task.peers()).map(|peer| session.spent_by(peer)).collect(),
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
@@ -292,6 +305,14 @@ impl Learned {
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));
         }
+        if let Some((least, largest)) = self.peer_weights {
+            let text =
+                format!("{least:.2} to {largest:.2} times an equal one: the walk visits them so often");
+            facts.push(("peers' shares in the model".to_owned(), text));
+        }
+        let tokens = self.tokens;
+        let rows = self.traffic.iter().flat_map(|traffic| traffic.rows(tokens));
+        facts.extend(rows.map(|(label, value)| (label.to_owned(), value)));
         if self.shown > 0 {
             facts.push((
                 "state written down".to_owned(),
@@ -317,6 +338,19 @@ impl Learned {
         let to = self.lines.first().map_or("whoever sees every message", |line| line.adversary.as_str());
         writeln!(f, "  epsilon: of all that a peer contributed, at delta = {:e}, against {to}", self.delta)
     }
+}
+
+/// The least and the largest share of visits, in units of an equal one, where they differ.
+fn peer_weights(run: &Run) -> Result<Option<(f64, f64)>> {
+    let Some(mixing) = run.mixings().first().filter(|mixing| !mixing.is_symmetric()) else {
+        return Ok(None);
+    };
+    let law = mixing.stationary()?;
+    let shares = law.iter().map(|share| share * law.len() as f64);
+    let widen = |(low, high): (f64, f64), share: f64| {
+        (if share < low { share } else { low }, if share > high { share } else { high })
+    };
+    Ok(Some(shares.fold((f64::INFINITY, 0.0), widen)))
 }
 
 /// Some of the names, and how many more there are.

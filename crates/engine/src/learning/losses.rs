@@ -16,6 +16,7 @@ use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
+use super::network::Faulty;
 use super::path::Pairs;
 use super::{Method, Settings, Task};
 use crate::Result;
@@ -106,11 +107,13 @@ pub struct Question<'a> {
     pub sample: usize,
     /// Seed of the sample, of paths, and of the butterfly's positions.
     pub seed: u64,
+    /// The network under a walk; none: a perfect one.
+    pub network: Option<&'a Faulty>,
 }
 
 impl<'a> Question<'a> {
     /// Of a run.
-    pub fn of(task: &Task, mixings: &'a [Mixing], settings: &Settings) -> Self {
+    pub fn of(task: &Task, mixings: &'a [Mixing], settings: &'a Settings) -> Self {
         Self {
             method: settings.method,
             mixings,
@@ -119,6 +122,7 @@ impl<'a> Question<'a> {
             nonexpansive: task.is_nonexpansive(settings.step),
             sample: 1,
             seed: settings.seed,
+            network: settings.network.as_ref(),
         }
     }
 

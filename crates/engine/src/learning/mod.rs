@@ -25,6 +25,7 @@ pub mod job;
 mod learned;
 pub mod losses;
 pub mod method;
+pub mod network;
 pub mod path;
 pub mod plan;
 pub mod report;

@@ -3,13 +3,14 @@
 //! Where tokens go depends on no data: the path can be drawn beforehand, by the very code that learns, with gradients left out.
 
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::walk::{Course, Steps, TokenPath};
-use sottovoce_simulator::walk::{FastWalk, WalkSetup};
+use sottovoce_protocol::walk::{Course, Steps, TokenPath, Visit};
+use sottovoce_simulator::walk::{FastWalk, WalkSetup, copies};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
-use sottovoce_views::walk::{Trajectory, along};
+use sottovoce_views::walk::{Trajectory, along, contributions};
 
 use super::method::{Walk, Way, launches};
+use super::network::Faulty;
 use crate::{Result, require};
 
 /// Visits of all tokens that are kept in memory at most.
@@ -29,7 +30,13 @@ impl Path {
     }
 
     /// The path that a run of this seed takes, in which everyone contributes `cap` times at most, and as often on average.
-    pub fn draw(mixing: &Mixing, walk: Walk, cap: usize, seed: u64) -> Result<Self> {
+    pub fn draw(
+        mixing: &Mixing,
+        walk: Walk,
+        cap: usize,
+        seed: u64,
+        network: Option<&Faulty>,
+    ) -> Result<Self> {
         let (peers, count) = (mixing.nodes(), walk.tokens);
         let steps = walk.steps(peers, cap);
         let remedy = format!(
@@ -49,7 +56,12 @@ impl Path {
             launch: launches(seed, count, peers),
             budget: f64::INFINITY,
             start: vec![0.0],
+            worth: Vec::new(),
         };
+        if let Some(network) = network {
+            let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
+            return Ok(Self { peers, tokens: copies(&network.run(setup, seed).run(nothing)?.transcript) });
+        }
         let mut tokens = vec![TokenPath::default(); count];
         let nothing = |_| |_: usize, _: f64, _: &mut Vec<f64>| {};
         FastWalk::new(setup, seed, nothing)?.run(|token, holder, visit| tokens[token].push(holder, visit))?;
@@ -141,6 +153,64 @@ impl Pairs {
     }
 }
 
+/// What tokens were to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ways {
+    /// Their number.
+    pub tokens: usize,
+    /// Steps of each, burn-in included.
+    pub steps: usize,
+    /// Steps in which they are only passed on.
+    pub burn_in: usize,
+    /// Most contributions of each peer.
+    pub cap: usize,
+}
+
+impl Ways {
+    /// Where tokens that may get lost, and go on in copies, went where they cannot, or were treated otherwise than was agreed on. Which of a peer's visits to
+    /// several copies came first is not told: that it contributed until its cap was reached is.
+    pub fn problems(&self, mixing: &Mixing, paths: &[TokenPath]) -> Vec<String> {
+        let mut problems = Vec::new();
+        for path in paths {
+            let holders: Vec<Peer> = path.iter().map(|(peer, _)| peer).collect();
+            if let Some(stranger) = holders.iter().find(|peer| **peer >= mixing.nodes()) {
+                return vec![format!("a token was held by peer {stranger}, of whom there is none")];
+            }
+            if let Some(hop) = holders.windows(2).find(|hop| mixing.weight(hop[0], hop[1]) <= 0.0) {
+                problems
+                    .push(format!("a token went from peer {} to peer {}, where none can go", hop[0], hop[1]));
+            }
+            let last = path.start().saturating_add(path.len());
+            if path.len() != holders.len() || last > self.steps || (!path.is_lost() && last != self.steps) {
+                problems
+                    .push(format!("a token ended after {last} steps, where {} were agreed on", self.steps));
+            }
+        }
+        let whole = paths.iter().filter(|path| path.start() == 0).count();
+        if whole != self.tokens {
+            problems.push(format!("{whole} tokens began, where {} were agreed on", self.tokens));
+        }
+        let given = contributions(mixing.nodes(), paths);
+        for path in paths {
+            for (place, (peer, visit)) in path.iter().enumerate() {
+                let step = path.start().saturating_add(place);
+                // Whoever has seen a later copy passes nothing on.
+                let swallowed = path.is_lost() && place + 1 == path.len();
+                let agreed = match visit {
+                    Visit::Relayed => step < self.burn_in || swallowed,
+                    Visit::NoiseOnly => step >= self.burn_in && given[peer] == self.cap,
+                    Visit::Contributed => step >= self.burn_in && given[peer] <= self.cap,
+                };
+                if !agreed {
+                    problems
+                        .push(format!("peer {peer} did {visit:?} in step {step}, which was not agreed on"));
+                }
+            }
+        }
+        problems
+    }
+}
+
 /// The losses of convex objectives.
 pub fn pairs(losses: &[Trajectory]) -> Pairs {
     Pairs::of(losses.len(), |v, u| losses[v].convex[u])
@@ -149,7 +219,7 @@ pub fn pairs(losses: &[Trajectory]) -> Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sottovoce_protocol::walk::{Patience, Visit};
+    use sottovoce_protocol::walk::Patience;
     use sottovoce_simulator::network::{Faults, Network};
     use sottovoce_simulator::walk::{WalkOutcome, WalkRun};
     use sottovoce_topology::family::{Family, generate};
@@ -168,7 +238,7 @@ mod tests {
     const CAP: usize = 4;
 
     fn draw(mixing: &Mixing, seed: u64) -> Path {
-        Path::draw(mixing, WALK, CAP, seed).unwrap()
+        Path::draw(mixing, WALK, CAP, seed, None).unwrap()
     }
 
     fn visits(path: &Path) -> Vec<(Peer, Visit)> {
@@ -189,6 +259,7 @@ mod tests {
             launch: launches(7, 1, PEERS),
             budget: f64::INFINITY,
             start: vec![0.0],
+            worth: Vec::new(),
         };
         let (patience, deadline) = (Patience { attempts: 2 }, Duration::from_secs(100_000));
         let run = WalkRun { setup, network, faults: Faults::default(), patience, deadline, seed: 7 };
@@ -203,6 +274,26 @@ mod tests {
         assert_eq!(outcome.path(0), visits(&drawn));
         // Every move is one message and one answer.
         assert_eq!(outcome.sent, 2 * drawn.moves());
+    }
+
+    /// On a network that loses nothing the machines take the same way; where answers get lost, more is seen.
+    #[test]
+    fn faults_change_paths_and_are_accounted_for() {
+        let (mixing, faults) = (mixing(), Faults::default());
+        let drawn = |network: Network| {
+            let network = Faulty { network, faults: faults.clone() };
+            Path::draw(&mixing, WALK, CAP, 7, Some(&network)).unwrap()
+        };
+        let whole = drawn(Network { timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
+        assert_eq!(whole, draw(&mixing, 7));
+        let lossy = drawn(Network { drop: 0.3, timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
+        let ways = Ways { tokens: 1, steps: WALK.steps(PEERS, CAP), burn_in: WALK.burn_in, cap: CAP };
+        assert!(lossy.tokens.len() > 1 && ways.problems(&mixing, &lossy.tokens).is_empty());
+        let given = contributions(PEERS, &lossy.tokens);
+        for (v, losses) in lossy.losses(usize::MAX).unwrap().iter().enumerate() {
+            let within = |u: usize| losses.convex[u] <= given[u] as f64 + 1e-12;
+            assert!((0..PEERS).filter(|&u| u != v).all(within), "{v}");
+        }
     }
 
     /// A token that is shown after every step hides nothing: each contribution is seen in its own noise alone.

@@ -1,7 +1,7 @@
 //! A whole run: learning with checkpoints, and what was revealed in the end.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::Guarantee;
+use sottovoce_privacy::{Guarantee, limits};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
@@ -242,6 +242,14 @@ impl<'a> Run<'a> {
         )))
     }
 
+    /// What no guarantee of it speaks of. On a network with faults lost messages are counted.
+    pub(super) fn not_covered(&self) -> Vec<String> {
+        let mut all = self.task.not_covered();
+        let counted = self.session.settings().network.is_some();
+        all.retain(|limit| !(counted && limit == limits::LOST_MESSAGES));
+        all
+    }
+
     /// What happened so far, without values.
     pub fn transcript(&self) -> Transcript {
         let settings = self.session.settings().clone();
@@ -253,11 +261,11 @@ impl<'a> Run<'a> {
             nonexpansive: self.task.is_nonexpansive(settings.step),
             settings,
             assumptions: self.task.assumptions().to_vec(),
-            not_covered: self.task.not_covered(),
+            not_covered: self.not_covered(),
             steps: self.progress().0,
             shown: self.shown.clone(),
             releases: released.map(|(peer, count)| Released { peer, release, count }).collect(),
-            paths: self.paths.clone(),
+            paths: self.session.paths().unwrap_or_else(|| self.paths.clone()),
         }
     }
 

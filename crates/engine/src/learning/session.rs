@@ -1,13 +1,14 @@
 //! A run of a learning method, step by step: it can be watched, stopped by the budget, and continued from a checkpoint bit for bit.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::walk::Visit;
+use sottovoce_protocol::walk::{TokenPath, Visit};
 use sottovoce_protocol::{Overspent, Peer, Release};
 use sottovoce_simulator::Allowance;
 use sottovoce_simulator::walk::WalkState;
 use sottovoce_topology::mixing::Mixing;
 
 use super::engine::Engine;
+use super::network::{Faulty, Traffic};
 use super::weighted::WeightedMean;
 use super::{Measures, Method, Task};
 use crate::{Error, Result, require};
@@ -27,6 +28,9 @@ pub struct Settings {
     pub budget: Option<f64>,
     /// Seed of everything random.
     pub seed: u64,
+    /// The network under a walk; none: a perfect one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<Faulty>,
     /// Whether every peer ends with the weighted mean of its models, and not with the last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weighted: bool,
@@ -97,6 +101,13 @@ impl<'a> Session<'a> {
             "budget",
             settings.budget(),
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
+        )?;
+        let walks = settings.method.way().tokens() > 0;
+        require(
+            walks || settings.network.is_none(),
+            "network",
+            "given",
+            "only walks have faults; leave it out",
         )?;
         let engine = settings.method.way().start(task, mixings, &settings, threads)?;
         let mean = match settings.weighted {
@@ -192,6 +203,16 @@ impl<'a> Session<'a> {
     /// Why somebody no longer contributes, if so.
     pub fn stopped(&self) -> Option<Overspent> {
         self.engine.stopped()
+    }
+
+    /// Where tokens went on a network with faults, each copy by itself.
+    pub fn paths(&self) -> Option<Vec<TokenPath>> {
+        self.engine.paths()
+    }
+
+    /// What went over such a network.
+    pub fn traffic(&self) -> Option<Traffic> {
+        self.engine.traffic()
     }
 
     /// One step; shows a walk's visits `(token, holder, what it did)`. `false` when the run is over: all steps done, or the budget of everyone

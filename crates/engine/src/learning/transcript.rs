@@ -112,7 +112,7 @@ impl Transcript {
     }
 
     /// What decides how much was revealed. Of a descent that ended early, so many iterations as there were.
-    pub fn question<'a>(&self, mixings: &'a [Mixing]) -> Question<'a> {
+    pub fn question<'a>(&'a self, mixings: &'a [Mixing]) -> Question<'a> {
         let Settings { method, iterations, seed, .. } = self.settings;
         let iterations = if method.way().tokens() > 0 { iterations } else { self.steps };
         Question {
@@ -123,11 +123,14 @@ impl Transcript {
             nonexpansive: self.nonexpansive,
             sample: 1,
             seed,
+            network: self.settings.network.as_ref(),
         }
     }
 
     fn past(&self) -> Past<'_> {
-        Past { steps: self.steps, shown: &self.shown, paths: &self.paths }
+        // On a network with faults tokens are not at the same step, and their paths are told as far as they went.
+        let steps = if self.settings.network.is_some() { usize::MAX } else { self.steps };
+        Past { steps, shown: &self.shown, paths: &self.paths }
     }
 
     /// Where peers did not do what was agreed: none, or nothing can be promised.

@@ -7,7 +7,9 @@ use rand::seq::SliceRandom;
 use sottovoce_learning::personal::Agents;
 use sottovoce_learning::{Loss, Model, Shard, Shards};
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
+use sottovoce_views::parallel;
 
+use super::Problem;
 use super::block::Block;
 use crate::{Error, Result, require};
 
@@ -51,17 +53,18 @@ pub fn local(train: &Shards, loss: Loss, ridges: &[f64]) -> Result<Vec<f64>> {
 pub fn tuned(train: &Shards, loss: Loss, ridges: &[f64], seed: u64) -> Result<(Vec<f64>, Vec<f64>)> {
     require(!ridges.is_empty(), "ridges", 0, "give at least one to choose from")?;
     let width = train.table().width();
+    let largest =
+        ridges.iter().enumerate().fold(0, |best, (i, ridge)| if *ridge > ridges[best] { i } else { best });
     let chosen = (0..train.peers()).map(|agent| {
-        let mut order: Vec<usize> = (0..train.rows_of(agent)).collect();
-        order.shuffle(&mut Seed(seed).stream(Stream::Shuffle, agent as u64, 0));
-        choose(loss, width, train.shard(agent), &order, ridges)
+        let solve = |ridge: &f64, rows: Shard<'_>| alone(loss, width, *ridge, rows);
+        Ok(ridges[choose((train, loss, agent), (ridges, largest), solve, seed)?])
     });
     let chosen = chosen.collect::<Result<Vec<_>>>()?;
     Ok((local(train, loss, &chosen)?, chosen))
 }
 
 /// The ridge of each agent whose models cost least on her rows held out of `validations`, summed over these: for tasks whose features know the training
-/// rows, and must be made anew without the rows held out. Who has no row held out takes the largest.
+/// rows, and must be made anew without the rows held out. Of equal ones she takes the last.
 pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
     let Some(first) = validations.first() else {
         return Err(Error::parameter("validations", 0, "give at least one"));
@@ -78,18 +81,42 @@ pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
             }
         }
     }
-    Ok(costs.iter().map(|costs| least(costs, ridges)).collect())
+    let least = |costs: &Vec<f64>| {
+        let better = |best: (f64, f64), next: (f64, f64)| if next.0 <= best.0 { next } else { best };
+        costs.iter().copied().zip(ridges.iter().copied()).fold((f64::INFINITY, 0.0), better).1
+    };
+    Ok(costs.iter().map(least).collect())
 }
 
-/// The ridge that costs least; of equal ones the larger.
-fn least(costs: &[f64], ridges: &[f64]) -> f64 {
-    let mut best = (f64::INFINITY, 0.0);
-    for (&cost, &ridge) in costs.iter().zip(ridges) {
-        if cost < best.0 || (cost == best.0 && ridge > best.1) {
-            best = (cost, ridge);
-        }
-    }
-    best.1
+/// Weights of own losses that agents try at home, in units of the problem's.
+const WEIGHTS: [f64; 6] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
+
+/// Everybody's model after her last release: her own block for her neighbours' models, or her own rows alone; how much of which she chooses by cross-validation
+/// over her own rows. Nobody is told, so it costs nothing.
+///
+/// # Panics
+///
+/// If there are not as many models as agents.
+pub fn home(problem: &Problem, models: &[f64], seed: u64) -> Result<Vec<f64>> {
+    let one = |agent: usize| home_of(problem, models, agent, seed);
+    let all = parallel::map(problem.agents(), one, |_| ()).into_iter().collect::<Result<Vec<_>>>()?;
+    Ok(all.concat())
+}
+
+fn home_of(problem: &Problem, models: &[f64], agent: usize, seed: u64) -> Result<Vec<f64>> {
+    let (own, nothing) = (problem.model(agent), vec![0.0; problem.width()]);
+    let mut towards = nothing.clone();
+    let pull = problem.pulled(models, agent, &mut towards);
+    let together = WEIGHTS
+        .map(|weight| (weight * problem.terms().mu * pull * problem.confidence(agent), pull, own.ridge));
+    let candidates: Vec<(f64, f64, f64)> = together.into_iter().collect();
+    let solve = |&(weight, pull, ridge): &(f64, f64, f64), rows: Shard<'_>| {
+        let towards = if pull > 0.0 { &towards } else { &nothing };
+        Ok(Block { model: Model { ridge, ..own }, rows, weight, pull, towards }.solve()?.model)
+    };
+    // With too few rows to choose by, as the problem has it.
+    let chosen = choose((problem.train(), problem.loss(), agent), (&candidates, 1), solve, seed)?;
+    solve(&candidates[chosen], problem.rows(agent))
 }
 
 /// One model for all, of everybody's rows together: as if there were no differences, and no privacy.
@@ -101,20 +128,36 @@ fn alone(loss: Loss, width: usize, ridge: f64, rows: Shard<'_>) -> Result<Vec<f6
     Ok(Block::alone(Model { loss, width, ridge }, rows, &vec![0.0; width]).solve()?.model)
 }
 
-/// The ridge whose models cost least on rows they were not made from.
-fn choose(loss: Loss, width: usize, rows: Shard<'_>, order: &[usize], ridges: &[f64]) -> Result<f64> {
-    let folds = FOLDS.min(order.len());
-    let mut costs = vec![0.0; ridges.len()];
-    // Of a single row nothing can be held out.
-    for fold in (0..folds).filter(|_| folds > 1) {
-        let [kept, held] =
-            [false, true].map(|held| Part::of(rows, order, |place| (place % folds == fold) == held));
-        for (cost, &ridge) in costs.iter_mut().zip(ridges) {
-            let (model, rows) = (alone(loss, width, ridge, kept.shard(width))?, held.shard(width));
-            *cost += rows.labels.len() as f64 * Model { loss, width, ridge: 0.0 }.objective(&model, rows);
+/// The candidate whose models cost least on rows they were not made from, of equal ones the last; the default where there are too few rows to tell.
+fn choose<C>(
+    (train, loss, agent): (&Shards, Loss, usize),
+    (candidates, default): (&[C], usize),
+    solve: impl Fn(&C, Shard<'_>) -> Result<Vec<f64>>,
+    seed: u64,
+) -> Result<usize> {
+    let (rows, width) = (train.shard(agent), train.table().width());
+    let mut order: Vec<usize> = (0..train.rows_of(agent)).collect();
+    order.shuffle(&mut Seed(seed).stream(Stream::Shuffle, agent as u64, 0));
+    let folds = FOLDS.min(order.len()); // whole numbers
+    if folds < 2 {
+        return Ok(default);
+    }
+    let parts: Vec<[Part; 2]> = (0..folds)
+        .map(|fold| [false, true].map(|held| Part::of(rows, &order, |place| (place % folds == fold) == held)))
+        .collect();
+    let mut best = (f64::INFINITY, default);
+    for (place, candidate) in candidates.iter().enumerate() {
+        let mut cost = 0.0;
+        for [kept, held] in &parts {
+            let model = solve(candidate, kept.shard(width))?;
+            let rows = held.shard(width);
+            cost += rows.labels.len() as f64 * Model { loss, width, ridge: 0.0 }.objective(&model, rows);
+        }
+        if cost <= best.0 {
+            best = (cost, place);
         }
     }
-    Ok(least(&costs, ridges))
+    Ok(best.1)
 }
 
 /// Some rows.
@@ -149,6 +192,28 @@ mod tests {
         let one = drawn.mean_worth(&global(&drawn.train, drawn.loss, 0.02).unwrap());
         assert!(own > 0.85 && one < 0.65, "{own} {one}");
         assert!((0.4..0.6).contains(&constant(&drawn)), "{}", constant(&drawn));
+    }
+
+    #[test]
+    fn ridges_are_chosen_by_rows_held_out() {
+        let drawn = Tastes { agents: 10, fewest: 2, most: 12, ..Tastes::default() }.draw(3).unwrap();
+        let inner = [1, 2].map(|seed| drawn.validation(seed).unwrap());
+        let ridges = chosen(&inner, &RIDGES).unwrap();
+        for (agent, &ridge) in ridges.iter().enumerate() {
+            let cost = |ridge: f64| -> f64 {
+                let of = |agents: &Agents| {
+                    let model = alone(agents.loss, 9, ridge, agents.train.shard(agent)).unwrap();
+                    let rows = agents.test.shard(agent);
+                    let errors = rows.features.chunks_exact(9).zip(rows.labels);
+                    errors
+                        .map(|(x, y)| (x.iter().zip(&model).map(|(x, t)| x * t).sum::<f64>() - y).powi(2))
+                        .sum::<f64>()
+                };
+                inner.iter().map(of).sum()
+            };
+            assert!(RIDGES.iter().all(|&other| cost(ridge) <= cost(other) * (1.0 + 1e-12)), "{agent}");
+        }
+        assert!(chosen(&[], &RIDGES).is_err());
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod problem;
 mod warm;
 
 pub use admm::Admm;
-pub use baselines::{RIDGES, chosen, constant, global, local, tuned};
+pub use baselines::{RIDGES, chosen, constant, global, home, local, tuned};
 pub use block::{Block, Solved};
 pub use canary::{Canary, CanaryFound};
 pub use clipped::Clipped;

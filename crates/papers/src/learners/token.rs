@@ -45,6 +45,7 @@ impl<'a> Token<'a> {
             launch: vec![choose(self.seed, LAUNCH, self.mixing.nodes())],
             budget: f64::INFINITY,
             start,
+            worth: Vec::new(),
         }
     }
 

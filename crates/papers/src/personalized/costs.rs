@@ -52,7 +52,12 @@ pub(super) fn figure(mut item: Item, desk: &Desk) -> Result<Item> {
         [("descent", &found.descent), ("admm", &found.admm)]
             .map(|(name, course)| {
                 (0..=POINTS)
-                    .map(|k| format!("{run},{name},{},{},{},{}", at[k], course.sent[k], course.gaps[k], course.accuracies[k]))
+                    .map(|k| {
+                        format!(
+                            "{run},{name},{},{},{},{}",
+                            at[k], course.sent[k], course.gaps[k], course.accuracies[k]
+                        )
+                    })
                     .collect::<Vec<_>>()
             })
             .concat()
@@ -105,20 +110,41 @@ fn draw(item: &mut Item, all: &[Run], at: &[f64]) -> Result<()> {
         band("coordinate descent", at, &of(|run| &run.descent.gaps)),
         band("ADMM", at, &of(|run| &run.admm.gaps)),
     ];
-    let chart = Chart::new("Objective above its minimum, by iterations", Axis::linear("iterations"), Axis::linear("Q - Q*"), gaps);
-    item.picture("iterations", &chart.picture(), "Mean over instances, and a deviation to both sides.".into())?;
+    let chart = Chart::new(
+        "Objective above its minimum, by iterations",
+        Axis::linear("iterations"),
+        Axis::linear("Q - Q*"),
+        gaps,
+    );
+    item.picture(
+        "iterations",
+        &chart.picture(),
+        "Mean over instances, and a deviation to both sides.".into(),
+    )?;
     let by_vectors = |name: &str, pick: fn(&Run) -> &Course| {
-        let points = (0..at.len()).map(|k| (mean(all, |run| pick(run).sent[k]) / 1000.0, mean(all, |run| pick(run).gaps[k])));
+        let points = (0..at.len())
+            .map(|k| (mean(all, |run| pick(run).sent[k]) / 1000.0, mean(all, |run| pick(run).gaps[k])));
         Curve::line(Series { name: name.into(), points: points.collect(), band: None })
     };
-    let curves = vec![by_vectors("coordinate descent", |run| &run.descent), by_vectors("ADMM", |run| &run.admm)];
-    let chart = Chart::new("Objective above its minimum, by vectors sent", Axis::linear("vectors sent, in thousands"), Axis::linear("Q - Q*"), curves);
+    let curves =
+        vec![by_vectors("coordinate descent", |run| &run.descent), by_vectors("ADMM", |run| &run.admm)];
+    let chart = Chart::new(
+        "Objective above its minimum, by vectors sent",
+        Axis::linear("vectors sent, in thousands"),
+        Axis::linear("Q - Q*"),
+        curves,
+    );
     item.picture("vectors", &chart.picture(), "Means over instances.".into())?;
     let accuracies = vec![
         band("coordinate descent", at, &of(|run| &run.descent.accuracies)),
         band("ADMM", at, &of(|run| &run.admm.accuracies)),
     ];
-    let chart = Chart::new("Accuracy by iterations", Axis::linear("iterations"), Axis::linear("mean test accuracy"), accuracies);
+    let chart = Chart::new(
+        "Accuracy by iterations",
+        Axis::linear("iterations"),
+        Axis::linear("mean test accuracy"),
+        accuracies,
+    );
     item.picture("accuracy", &chart.picture(), "Mean over instances, and a deviation to both sides.".into())
 }
 
@@ -140,7 +166,8 @@ fn judge(mut item: Item, all: &[Run], at: &[f64]) -> Item {
     let by_vectors = |run: &Run| at_vectors(&run.descent, both(run)) / at_vectors(&run.admm, both(run));
     // Proposition 1 speaks of expectations; the mean over instances of each gap beside its bound.
     let allowed = |run: &Run, k: usize| run.descent.gaps[0] * (1.0 - run.rate).powf(at[k]);
-    let worst = (0..at.len()).map(|k| mean(all, |run| run.descent.gaps[k] / allowed(run, k))).fold(0.0, f64::max);
+    let worst =
+        (0..at.len()).map(|k| mean(all, |run| run.descent.gaps[k] / allowed(run, k))).fold(0.0, f64::max);
     for (name, value) in [
         ("descent: gap at the end over ADMM's, equal iterations", mean(all, by_iterations)),
         ("descent: gap over ADMM's, equal vectors", mean(all, by_vectors)),

@@ -27,7 +27,11 @@ const FACTOR: f64 = 2.0;
 pub(crate) static PAPER: Paper = Paper {
     name: "personalized",
     figures: &[
-        Figure::experiment("1", "coordinate descent beside ADMM, by iterations and by vectors sent", costs::figure),
+        Figure::experiment(
+            "1",
+            "coordinate descent beside ADMM, by iterations and by vectors sent",
+            costs::figure,
+        ),
         Figure::experiment("table1", "ratings of films, beside local models that were tuned", table1::table),
     ],
     page,
@@ -40,7 +44,8 @@ fn seed(desk: &Desk, number: u64) -> u64 {
 }
 
 fn page(items: &[Item], options: &Options) -> Page {
-    let size = if options.quick { " Sizes are small ones here (--quick): verdicts are about those." } else { "" };
+    let size =
+        if options.quick { " Sizes are small ones here (--quick): verdicts are about those." } else { "" };
     Page {
         title: "Personalised models, reproduced".into(),
         intro: vec![

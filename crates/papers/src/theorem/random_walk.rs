@@ -52,6 +52,12 @@ pub(super) static STATEMENTS: &[Statement] = &[
         &["graph", "spread", "accuracy", "probability"],
         burn_in,
     ),
+    Statement::new(
+        "averaging",
+        "How far a token's running mean is from the mean",
+        &["graph", "spread", "steps", "sigma"],
+        averaging,
+    ),
 ];
 
 /// Theorem 2 and Remark 4. Both versions of the step are printed; the proof's `3·13 = 39` is the one that agrees with the bound.
@@ -345,6 +351,39 @@ fn burn_in(inputs: &Inputs) -> Result<Answer> {
             "Without noise for privacy: each step adds its own, and the running mean of T of them has variance sigma²/T. The paper writes 4 delta²/(iota³ gap): \
              the theorem it cites has the accuracy squared and the probability once.",
         ))
+}
+
+/// The error of averaging by a running mean (Section 5), from the variance of sums along a reversible chain.
+fn averaging(inputs: &Inputs) -> Result<Answer> {
+    let says = "The running mean of T noisy values, gamma_t = 1/t, from a uniform start, has a mean squared error of at most 2 Var/(gap T) + sigma²/T.";
+    let (graph, mixing) = inputs.mixing()?;
+    let (spread, steps) = (inputs.spread()?, steps(inputs, graph.nodes())?);
+    let t = steps as f64;
+    let gap = Spectrum::of(&mixing)?.gap.lower().min(1.0);
+    require(gap > 0.0, "graph", "never mixes", "take weights that keep something: --lazy 0.1")?;
+    let noise = inputs.sigma()?.powi(2) / t;
+    let walk = 2.0 * spread / (gap * t);
+    let slowest = spread * sum_of_powers(1.0 - gap, steps) / (t * t);
+    Ok(Answer::new(says, Standing::Proven)
+        .case("n", graph.nodes() as f64, "peers")
+        .case("T", t, "steps")
+        .case("gap", gap, "spectral gap")
+        .printed("from walk", walk, "of the walk's own randomness")
+        .printed("from noise", noise, "of noise for privacy")
+        .printed("bound", walk + noise, "on the mean squared error")
+        .truth("slowest", slowest + noise, "no values of this variance have more; those along the graph's slowest direction have it, unless they alternate")
+        .holds(slowest <= walk)
+        .note("`run averaging --protocol walk` prints the exact error of its own values, for any start, steps and weights."))
+}
+
+/// `Σ_{s,t<T} lambda^|s-t|`.
+fn sum_of_powers(lambda: f64, steps: usize) -> f64 {
+    let (mut sum, mut power) = (0.0, 1.0);
+    for apart in 0..steps {
+        sum += power * (steps - apart) as f64 * if apart == 0 { 1.0 } else { 2.0 };
+        power *= lambda;
+    }
+    sum
 }
 
 #[cfg(test)]

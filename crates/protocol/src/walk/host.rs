@@ -111,6 +111,8 @@ pub struct Host {
     /// Who it is.
     pub peer: Peer,
     transition: Transition,
+    /// What its contributions are worth: its noise is as many times larger as they are.
+    worth: f64,
     tally: Tally,
 }
 
@@ -128,7 +130,12 @@ pub struct Tally {
 impl Host {
     /// A peer with its row.
     pub fn new(peer: Peer, transition: Transition) -> Self {
-        Self { peer, transition, tally: Tally::default() }
+        Self { peer, transition, worth: 1.0, tally: Tally::default() }
+    }
+
+    /// The same, if what it contributes is so many times as large as what others do: so is its noise, and a contribution reveals as much.
+    pub fn worth(self, worth: f64) -> Self {
+        Self { worth, ..self }
     }
 
     /// What it has done so far.
@@ -183,7 +190,7 @@ impl Host {
         // Noise of the same size in any case.
         let draw = self.tally.draws as u64;
         self.tally.draws += 1;
-        means.cover(draw, course.sizes.at(step) * course.noise, token)?;
+        means.cover(draw, course.sizes.at(step) * course.noise * self.worth, token)?;
         Ok((visit, refused))
     }
 

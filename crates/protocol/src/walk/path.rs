@@ -1,4 +1,7 @@
 //! The path of one token as it is written down: who held it, and, in runs of equal visits, what they did.
+//!
+//! A token whose sender heard no answer goes on in two copies, each with a path of its own: the second begins in the midst of the first, at a step that is written
+//! down with both.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,9 +21,54 @@ pub struct TokenPath {
     holders: Vec<Peer>,
     /// What so many holders in a row did.
     visits: Vec<(Visit, usize)>,
+    /// The step of the first holder: 0, but for a copy that took a detour.
+    #[serde(default, skip_serializing_if = "is_first")]
+    start: usize,
+    /// Before which of its holders other copies left it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    forks: Vec<usize>,
+    /// Whether it ended on its way: swallowed by someone who had seen a later copy, or lost with its holder.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    lost: bool,
+}
+
+fn is_first(start: &usize) -> bool {
+    *start == 0
 }
 
 impl TokenPath {
+    /// A copy of a token that begins at this step.
+    pub fn from_step(start: usize) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// The step of the first holder.
+    pub fn start(&self) -> usize {
+        self.start
+    }
+
+    /// Another copy left this one before this step, which both make.
+    pub fn fork(&mut self, step: usize) {
+        self.forks.push(step.saturating_sub(self.start));
+        self.forks.sort_unstable();
+        self.forks.dedup();
+    }
+
+    /// Before which of the holders, counted from 0 and in order, other copies left it; their number for after the last.
+    pub fn forks(&self) -> &[usize] {
+        &self.forks
+    }
+
+    /// It ended on its way.
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
+    /// Whether it ended on its way, so that its last value is no result.
+    pub fn is_lost(&self) -> bool {
+        self.lost
+    }
+
     /// The next holder, and what it did.
     pub fn push(&mut self, holder: Peer, visit: Visit) {
         self.holders.push(holder);

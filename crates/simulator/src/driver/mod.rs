@@ -25,7 +25,7 @@ use crate::presence::Presence;
 use crate::record::Recorder;
 use crate::{Error, Result};
 
-pub use run::{Ended, Progress, Underway};
+pub use run::{Ended, Progress, Running, Underway};
 pub use world::World;
 
 /// A run that has not begun.
@@ -138,6 +138,11 @@ impl<'a, M: Machine, W: World<M>> Simulation<'a, M, W> {
 
     /// Runs until nothing more can happen, the world says so, or to the deadline; says from time to time how far it is.
     pub fn end(self, progress: impl FnMut(Progress)) -> Ended<M, W> {
-        run::Run::new(self).finish(progress)
+        self.begin().finish(progress)
+    }
+
+    /// The same, event by event.
+    pub fn begin(self) -> Running<'a, M, W> {
+        Running::new(self)
     }
 }

@@ -87,7 +87,8 @@ impl<M: Machine> Event<M> {
     }
 }
 
-pub(super) struct Run<'a, M: Machine, W> {
+/// A run under way, event by event.
+pub struct Running<'a, M: Machine, W> {
     given: Simulation<'a, M, W>,
     queue: Queue<Event<M>>,
     now: u64,
@@ -98,9 +99,11 @@ pub(super) struct Run<'a, M: Machine, W> {
     traffic: Traffic,
     events: u64,
     violations: Vec<Violation>,
+    /// The deadline, once it is reached.
+    end: Option<u64>,
 }
 
-impl<'a, M: Machine, W: World<M>> Run<'a, M, W> {
+impl<'a, M: Machine, W: World<M>> Running<'a, M, W> {
     pub(super) fn new(mut given: Simulation<'a, M, W>) -> Self {
         let mut queue = Queue::new();
         let commands = std::mem::take(&mut given.commands);
@@ -113,32 +116,59 @@ impl<'a, M: Machine, W: World<M>> Run<'a, M, W> {
             traffic: Traffic::default(),
             events: 0,
             violations: Vec::new(),
+            end: None,
             given,
         }
     }
 
+    /// One event; `false` once nothing more can happen, the world says so, or the deadline is reached.
+    pub fn advance(&mut self) -> bool {
+        if self.end.is_some() || self.given.world.is_over() {
+            return false;
+        }
+        let Some((time, event)) = self.queue.pop() else { return false };
+        if time > self.given.deadline {
+            self.queue.push(time, event);
+            self.end = Some(self.given.deadline);
+            return false;
+        }
+        self.now = time;
+        self.meet(event);
+        true
+    }
+
+    /// The world as it is now.
+    pub fn world(&self) -> &W {
+        &self.given.world
+    }
+
+    /// What each peer may still release.
+    pub fn allowances(&self) -> &[Allowance] {
+        &self.given.allowances
+    }
+
+    /// Messages so far.
+    pub fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+
+    /// Broken invariants so far: the first of them.
+    pub fn violations(&self) -> &[Violation] {
+        &self.violations
+    }
+
     pub(super) fn finish(mut self, mut progress: impl FnMut(Progress)) -> Ended<M, W> {
-        let mut end = None;
-        while !self.given.world.is_over()
-            && let Some((time, event)) = self.queue.pop()
-        {
-            if time > self.given.deadline {
-                self.queue.push(time, event);
-                end = Some(self.given.deadline);
-                break;
-            }
-            self.now = time;
-            self.meet(event);
+        while self.advance() {
             if self.events % PROGRESS == PROGRESS - 1 {
                 progress(Progress { time: self.time(), events: self.events });
             }
         }
-        self.conclude(end)
+        self.conclude()
     }
 
-    fn conclude(mut self, end: Option<u64>) -> Ended<M, W> {
+    fn conclude(mut self) -> Ended<M, W> {
         let last = self.time();
-        let time = end.map_or(last, Duration::from_nanos);
+        let time = self.end.map_or(last, Duration::from_nanos);
         let alive: Vec<bool> =
             self.given.presence.iter().map(|presence| !presence.is_dead(self.now)).collect();
         let messages = self.queue.rest().filter_map(|event| match event {
@@ -152,7 +182,8 @@ impl<'a, M: Machine, W: World<M>> Run<'a, M, W> {
         Ended { machines, world, allowances, traffic, last, time, events, violations, underway, alive }
     }
 
-    fn time(&self) -> Duration {
+    /// Virtual time.
+    pub fn time(&self) -> Duration {
         Duration::from_nanos(self.now)
     }
 

@@ -4,13 +4,16 @@
 //! | --- | --- |
 //! | `fast` | a perfect network: step after step, as fast as gradients are computed; can be stopped and continued |
 //! | `run` | what the event driver needs for walkers: their dice, their noise, and where tokens went |
+//! | `copies` | the path of every copy of every token, from a transcript |
 //!
 //! Both do to a token what [`sottovoce_protocol::walk::Host::visit`] does, and draw the same noise; on a perfect network one token takes the same
 //! way in both, bit for bit (a test).
 
+mod copies;
 mod fast;
 mod run;
 
+pub use copies::{copies, lineage};
 pub use fast::{FastWalk, WalkState};
 pub use run::{Passage, WalkOutcome, WalkRun, WalkTranscript, WalkWorld, passages};
 
@@ -50,6 +53,8 @@ pub struct WalkSetup<'a> {
     pub budget: f64,
     /// The model that tokens start from.
     pub start: Vec<f64>,
+    /// How many times as large as others' each peer's contribution is, and its noise; empty where all are alike.
+    pub worth: Vec<f64>,
 }
 
 impl WalkSetup<'_> {
@@ -57,7 +62,17 @@ impl WalkSetup<'_> {
     pub fn check(&self) -> Result<()> {
         let Course { steps, burn_in, sizes, sensitivity, noise, .. } = self.course;
         let peers = self.mixing.nodes();
-        self.mixing.check()?;
+        self.mixing.check_walk()?;
+        if let Some(worth) = self.worth.iter().find(|worth| !(worth.is_finite() && **worth > 0.0)) {
+            return Err(Error::parameter("worth", worth, "give positive, finite numbers"));
+        }
+        if !(self.worth.is_empty() || self.worth.len() == peers) {
+            return Err(Error::parameter(
+                "worth",
+                self.worth.len(),
+                format!("give one for each of {peers} peers"),
+            ));
+        }
         self.mixing.graph().require_connected("a token never reaches the other parts; add edges")?;
         if let Some(stranger) = self.launch.iter().find(|&&peer| peer >= peers) {
             return Err(Error::parameter("launch", stranger, format!("there are {peers} peers, from 0")));
@@ -81,7 +96,9 @@ impl WalkSetup<'_> {
 
     /// Every peer as a token finds it.
     fn hosts(&self) -> Vec<Host> {
-        (0..self.mixing.nodes()).map(|peer| Host::new(peer, rows::transition(self.mixing, peer))).collect()
+        let worth = |peer: Peer| self.worth.get(peer).copied().unwrap_or(1.0);
+        let host = |peer| Host::new(peer, rows::transition(self.mixing, peer)).worth(worth(peer));
+        (0..self.mixing.nodes()).map(host).collect()
     }
 
     /// What each peer may release.

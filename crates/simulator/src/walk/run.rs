@@ -93,7 +93,7 @@ pub struct WalkOutcome {
     pub swallowed: u64,
     /// How often a token found nobody.
     pub stranded: u64,
-    /// Virtual time.
+    /// Virtual time until the last token arrived; where one did not, until nothing more happened.
     pub duration: Duration,
     /// Broken invariants: none, or the run is void.
     pub violations: Vec<Violation>,
@@ -118,8 +118,8 @@ impl WalkOutcome {
 
 type Model = Vec<f64>;
 
-impl WalkRun<'_> {
-    /// Runs until every token has arrived, or to the deadline. `descend(peer)` gives a peer's gradient steps: `(contribution, gamma, token)`.
+impl<'a> WalkRun<'a> {
+    /// Runs until nothing more happens: every token has arrived, and every other copy of one is swallowed or has arrived, too; or to the deadline. `descend(peer)` gives a peer's gradient steps: `(contribution, gamma, token)`.
     pub fn run<G>(&self, descend: impl Fn(Peer) -> G) -> Result<WalkOutcome>
     where
         G: FnMut(usize, f64, &mut Model),
@@ -131,7 +131,7 @@ impl WalkRun<'_> {
     pub fn simulation<G>(
         &self,
         descend: impl Fn(Peer) -> G,
-    ) -> Result<Simulation<'_, Walker<Model>, WalkWorld<G>>>
+    ) -> Result<Simulation<'a, Walker<Model>, WalkWorld<G>>>
     where
         G: FnMut(usize, f64, &mut Model),
     {
@@ -153,15 +153,19 @@ impl WalkRun<'_> {
             turn: (0, 0),
             gradients: (0..peers).map(descend).collect(),
             finals: vec![None; tokens],
+            latest: vec![None; tokens],
             transcript: WalkTranscript::default(),
             swallowed: 0,
             stranded: 0,
+            arrived: Duration::ZERO,
         };
         let launches = setup.launch.iter().enumerate().map(launch).collect();
         let graph = setup.mixing.graph();
-        let checks: Vec<Box<dyn Invariant<Walker<Model>> + '_>> = vec![
+        let checks: Vec<Box<dyn Invariant<Walker<Model>> + 'a>> = vec![
             Box::new(invariants::BudgetRespected::new(vec![setup.budget; peers])),
-            Box::new(invariants::OnlyNeighboursTalk::new(|_: &Label, from, to| graph.has_edge(from, to))),
+            Box::new(invariants::OnlyNeighboursTalk::new(move |_: &Label, from, to| {
+                graph.has_edge(from, to)
+            })),
         ];
         Ok(Simulation::of(walkers, world, self.network, self.seed, launches)?
             .faults(&self.faults)?
@@ -174,7 +178,8 @@ impl WalkRun<'_> {
 impl WalkOutcome {
     /// What came of a run.
     pub fn of<G>(ended: Ended<Walker<Model>, WalkWorld<G>>) -> Self {
-        let WalkWorld { finals, transcript, swallowed, stranded, .. } = ended.world;
+        let WalkWorld { finals, transcript, swallowed, stranded, arrived, .. } = ended.world;
+        let whole = finals.iter().all(Option::is_some);
         Self {
             finals,
             transcript,
@@ -182,7 +187,7 @@ impl WalkOutcome {
             lost: ended.traffic.lost,
             swallowed,
             stranded,
-            duration: ended.last,
+            duration: if whole { arrived } else { ended.last },
             violations: ended.violations,
         }
     }
@@ -195,9 +200,40 @@ pub struct WalkWorld<G> {
     turn: (usize, usize),
     gradients: Vec<G>,
     finals: Vec<Option<Token<Model>>>,
+    latest: Vec<Option<Token<Model>>>,
     transcript: WalkTranscript,
     swallowed: u64,
     stranded: u64,
+    arrived: Duration,
+}
+
+impl<G> WalkWorld<G> {
+    /// Each token as it was last passed on; of two copies the valid one. None before the first time.
+    pub fn latest(&self) -> &[Option<Token<Model>>] {
+        &self.latest
+    }
+
+    /// Tokens that have arrived; of two copies the valid one.
+    pub fn finals(&self) -> &[Option<Token<Model>>] {
+        &self.finals
+    }
+
+    /// What happened so far, without values.
+    pub fn transcript(&self) -> &WalkTranscript {
+        &self.transcript
+    }
+
+    /// When the last token arrived, how many copies were swallowed, and how often a token found nobody.
+    pub fn counts(&self) -> (Duration, u64, u64) {
+        (self.arrived, self.swallowed, self.stranded)
+    }
+}
+
+/// Keeps the later of two copies of a token, or the later step of one.
+fn keep(slot: &mut Option<Token<Model>>, token: &Token<Model>) {
+    if slot.as_ref().is_none_or(|known| (known.epoch, known.step) < (token.epoch, token.step)) {
+        *slot = Some(token.clone());
+    }
 }
 
 impl<G: FnMut(usize, f64, &mut Model)> World<Walker<Model>> for WalkWorld<G> {
@@ -239,22 +275,24 @@ impl<G: FnMut(usize, f64, &mut Model)> World<Walker<Model>> for WalkWorld<G> {
 
     fn step(&mut self, step: &Step<'_, Walker<Model>>) {
         self.transcript.step(step);
+        for (_, message) in step.sends() {
+            if let Message::Token(token) = message {
+                keep(&mut self.latest[token.id], token);
+            }
+        }
         for note in step.notes() {
             match note {
                 Note::Stranded { .. } => self.stranded += 1,
                 Note::Refused { reason, .. } => self.swallowed += u64::from(*reason == Refusal::Late),
                 Note::Finished(sent) => {
-                    let slot = &mut self.finals[sent.id];
-                    if slot.as_ref().is_none_or(|known| known.epoch < sent.epoch) {
-                        *slot = step.machine.finished(sent.id).cloned();
+                    if let Some(token) = step.machine.finished(sent.id) {
+                        keep(&mut self.finals[sent.id], token);
+                        keep(&mut self.latest[sent.id], token);
                     }
+                    self.arrived = step.time;
                 }
                 _ => {}
             }
         }
-    }
-
-    fn is_over(&self) -> bool {
-        self.finals.iter().all(Option::is_some)
     }
 }

@@ -6,6 +6,7 @@
 //!                  └─► losses on a grid of noises and steps, errors, an attack on the same values ─► page
 //! ```
 //!
+//! * [`walk`]: the same by tokens that walk;
 //! * [`question`]: losses towards named observers, exactly and as published;
 //! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `page.rs`: the report.
 
@@ -15,6 +16,7 @@ mod page;
 mod pairs;
 pub mod question;
 mod run;
+pub mod walk;
 mod words;
 
 pub use account::{Judgeable, Public, Revealed, reveal};

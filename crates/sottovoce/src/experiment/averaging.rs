@@ -19,6 +19,7 @@ use super::flags::{count, real};
 use super::graph::{GraphSpec, Place, peer};
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
+use super::walk::WalkSpec;
 use crate::plan::Falling;
 use crate::plan::row::up;
 use crate::plan::target::mu_squared_at;
@@ -58,6 +59,10 @@ pub struct Averaging {
     /// How the mean is found.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub protocol: MixingSpec,
+    /// Tokens, where some walk.
+    #[serde(skip_serializing_if = "WalkSpec::is_none")]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub walk: WalkSpec,
     /// Under which noise.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub noise: NoiseSpec,
@@ -91,6 +96,8 @@ pub enum Method {
     AcceleratedRandomised,
     /// Exact averaging in about log2 n rounds, among partners of its own, whatever the graph.
     Butterfly,
+    /// Tokens that go from neighbour to neighbour and average what their holders add.
+    Walk,
 }
 
 impl Method {
@@ -102,6 +109,7 @@ impl Method {
             Self::Randomised => "randomised",
             Self::AcceleratedRandomised => "accelerated-randomised",
             Self::Butterfly => "butterfly",
+            Self::Walk => "walk",
         }
     }
 }
@@ -114,7 +122,8 @@ pub struct MixingSpec {
     /// What the peers do.
     #[cfg_attr(feature = "flags", arg(long = "protocol", value_enum, default_value = "gossip"))]
     pub method: Method,
-    /// Rounds of gossip (default: until values differ no more than their noise; a schedule and a butterfly have their own number).
+    /// Rounds of gossip, or steps of each token (default: until values differ no more than their noise; a schedule and a butterfly have their own number;
+    /// ten contributions of each peer on average).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, alias = "rounds", value_name = "T", value_parser = count, allow_negative_numbers = true))]
     pub steps: Option<usize>,
@@ -272,6 +281,7 @@ impl Averaging {
         let delta = self.target.delta;
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
         distance::check(&self.target)?;
+        self.check_walk()?;
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if let Some(sensitivity) = self.noise.sensitivity {
             require(positive(sensitivity), "sensitivity", sensitivity, "give a positive number")?;
@@ -314,6 +324,10 @@ impl Averaging {
             return Err(Error::parameter("steps", many, format!("give at most {MOST_STEPS}")));
         }
         match (self.protocol.method, &place.schedule) {
+            (Method::Walk, _) => {
+                let remedy = "a token has no rounds: `run averaging` walks it, and `account walk` accounts for a walk to come";
+                Err(Error::parameter("protocol", "walk", remedy))
+            }
             (Method::Butterfly, None)
                 if self.graph.base.weights.is_some() || self.graph.base.lazy.is_some() =>
             {

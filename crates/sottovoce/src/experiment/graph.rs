@@ -34,8 +34,8 @@ pub struct GraphFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(skip))]
     pub family: Option<Family>,
-    /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees (default:
-    /// metropolis-plus-one where an averaging is run or planned, else metropolis).
+    /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random
+    /// walk it is (default: metropolis-plus-one where an averaging is run or planned, else metropolis).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "WEIGHTS"))]
     pub weights: Option<Weights>,
@@ -134,6 +134,17 @@ impl GraphFile {
         let mixing = Mixing::new(graph, self.weights.unwrap_or(Weights::MetropolisPlusOne))
             .lazy(self.lazy.unwrap_or(0.0))?;
         mixing.check()?;
+        Ok(mixing)
+    }
+
+    /// The weights by which a token walks on a graph, which must be connected: uniform ones, a plain random walk, are welcome whatever the degrees.
+    pub fn walking(&self, graph: &Graph) -> Result<Mixing> {
+        graph.require_connected(
+            "a token never reaches the other parts: add edges, or take the largest component",
+        )?;
+        let mixing = Mixing::new(graph, self.weights.unwrap_or(Weights::MetropolisPlusOne))
+            .lazy(self.lazy.unwrap_or(0.0))?;
+        mixing.check_walk()?;
         Ok(mixing)
     }
 }

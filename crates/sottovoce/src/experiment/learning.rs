@@ -4,16 +4,21 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::Task;
+use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::learning_graph::LearningGraph;
+use super::network::TokenNetwork;
 use super::task::TaskSpec;
 use crate::learning::method::{Entry, Options};
+use crate::learning::network::Faulty;
 use crate::learning::{Against, Choice, Job, Noise, Promise, Target};
 use crate::{Error, Result};
 
+/// The method by which tokens walk.
+pub(super) const WALK: &str = "walk";
 /// Epsilon where none is given.
 const DEFAULT_EPSILON: f64 = 4.0;
 
@@ -43,6 +48,10 @@ pub struct Learning {
     /// How.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub protocol: MethodSpec,
+    /// Over which network, where tokens walk.
+    #[serde(skip_serializing_if = "TokenNetwork::is_none")]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub network: TokenNetwork,
     /// How far to step.
     #[cfg_attr(feature = "flags", command(flatten))]
     pub step: StepSpec,
@@ -206,6 +215,8 @@ pub struct ReadyLearning {
     pub choice: Choice,
     /// The noise.
     pub noise: Noise,
+    /// The network, where something is said of it.
+    pub network: Option<Faulty>,
     /// SHA-256 of the graph's file.
     pub graph_sha256: Option<String>,
     /// What was noticed in the files.
@@ -217,18 +228,35 @@ impl Learning {
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
         let choice = self.choice()?;
         let noise = self.target.noise(self.noise.sigma)?;
+        self.check_network(choice.method)?;
         let (task, mut notes) = self.task.read(folder)?;
         let needed = choice.method.needs_graph;
         let (mut mixings, mut graph_sha256) = (Vec::new(), None);
         let task = if needed {
-            let (task, graphs) = self.graph.of_task(folder, task, choice.iterations, seed)?;
+            let walks = choice.method.name == WALK;
+            let (task, graphs) = self.graph.of_task(folder, task, choice.iterations, seed, walks)?;
             (mixings, graph_sha256) = (graphs.mixings, graphs.sha256);
             notes.extend(graphs.notes);
             task
         } else {
             task
         };
-        Ok(ReadyLearning { task, mixings, choice, noise, graph_sha256, notes })
+        let network = self.faulty(mixings.first().map(Mixing::graph))?;
+        Ok(ReadyLearning { task, mixings, choice, noise, network, graph_sha256, notes })
+    }
+
+    fn check_network(&self, method: &Entry) -> Result<()> {
+        match self.network.given().filter(|_| method.name != WALK) {
+            Some((field, value)) => {
+                Err(Error::parameter(field, value, "only walk has a use for it; leave it out"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The network under a walk; none where nothing is said of it: a perfect one.
+    pub fn faulty(&self, graph: Option<&Graph>) -> Result<Option<Faulty>> {
+        graph.map_or(Ok(None), |graph| self.network.faulty(graph))
     }
 
     /// What was chosen, checked.
@@ -256,6 +284,7 @@ impl Learning {
             seed,
             delta: self.target.delta,
             threads: sottovoce_views::parallel::threads(),
+            network: ready.network.as_ref(),
         }
     }
 }

@@ -11,6 +11,7 @@ use sottovoce_topology::schedule::{Schedule, Step};
 #[cfg(feature = "flags")]
 use super::flags::real;
 use super::graph::{GraphFile, Place, near, one_of, read_schedule};
+use super::learning::WALK;
 use crate::learning::graphs::fresh;
 use crate::learning::method::Entry;
 use crate::{Error, Result};
@@ -116,8 +117,20 @@ impl LearningGraph {
         self.base.weighted(WEIGHTS).mixing(graph)
     }
 
+    /// The same for a method, or for tokens that walk.
+    fn on_for(&self, graph: &Graph, walks: bool) -> Result<Mixing> {
+        if walks { self.base.weighted(WEIGHTS).walking(graph) } else { self.on(graph) }
+    }
+
     /// Of so many peers and gradient steps: what was given, or else fresh graphs, or else a random geometric one.
-    fn of(&self, given: Option<Given>, peers: usize, iterations: usize, seed: u64) -> Result<Graphs> {
+    fn of(
+        &self,
+        given: Option<Given>,
+        peers: usize,
+        iterations: usize,
+        seed: u64,
+        walks: bool,
+    ) -> Result<Graphs> {
         let place = match (given, self.fresh_graphs) {
             (Some(given), _) if given.peers() != peers => {
                 let (n, what) = (given.peers(), if self.schedule.is_some() { "schedule" } else { "graph" });
@@ -135,7 +148,8 @@ impl LearningGraph {
             }
             (None, None) => Place::drawn(&near(peers), seed)?,
         };
-        Ok(Graphs { mixings: vec![self.on(&place.graph)?], sha256: place.sha256, notes: place.notes })
+        let mixings = vec![self.on_for(&place.graph, walks)?];
+        Ok(Graphs { mixings, sha256: place.sha256, notes: place.notes })
     }
 
     /// Fresh graphs, with their weights.
@@ -149,7 +163,14 @@ impl LearningGraph {
     }
 
     /// The weights on the graphs, and the task with its peers in the order of the graph's names, if they have names.
-    pub fn of_task(&self, folder: &Path, task: Task, iterations: usize, seed: u64) -> Result<(Task, Graphs)> {
+    pub fn of_task(
+        &self,
+        folder: &Path,
+        task: Task,
+        iterations: usize,
+        seed: u64,
+        walks: bool,
+    ) -> Result<(Task, Graphs)> {
         let given = self.read(folder, seed)?;
         let task = match &given {
             Some(given) => {
@@ -158,7 +179,7 @@ impl LearningGraph {
             }
             None => task,
         };
-        let graphs = self.of(given, task.peers(), iterations, seed)?;
+        let graphs = self.of(given, task.peers(), iterations, seed, walks)?;
         Ok((task, graphs))
     }
 
@@ -184,7 +205,7 @@ impl LearningGraph {
         if !method.needs_graph {
             return Ok((peers, None));
         }
-        Ok((peers, Some(self.of(given, peers, iterations, seed)?)))
+        Ok((peers, Some(self.of(given, peers, iterations, seed, method.name == WALK)?)))
     }
 }
 

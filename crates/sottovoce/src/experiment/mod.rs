@@ -6,8 +6,8 @@
 //! Python ┘
 //! ```
 //!
-//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, noise, values, network, adversary
-//! and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
+//! A file begins with what it is about (`experiment = "averaging"`), and then has a table for each of graph, protocol, walk, noise, values, network,
+//! adversary and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
 mod distance;
@@ -24,6 +24,7 @@ mod rumor;
 mod task;
 mod template;
 mod values;
+mod walk;
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +38,7 @@ pub use learning::{
     FinalModel, GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
 };
 pub use learning_graph::{Graphs, LearningGraph};
-pub use network::NetworkSpec;
+pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
 pub(crate) use personalized::pair;
 pub use personalized::{
@@ -48,6 +49,7 @@ pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
 pub use values::{Range, Values, ValuesSpec};
+pub use walk::{Agreed, ReadyWalk, StepSize, WalkSpec, worth};
 
 use crate::{Error, Result};
 

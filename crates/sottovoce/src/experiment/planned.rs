@@ -9,7 +9,7 @@ use sottovoce_views::door::account;
 
 use super::{
     Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningGraph, Method, MethodSpec,
-    MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, ValuesSpec,
+    MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TokenNetwork, ValuesSpec,
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;
@@ -171,6 +171,7 @@ impl Experiment {
         };
         protocol.method = Some(name.to_owned());
         Ok(Self::Learning(Box::new(Learning {
+            network: TokenNetwork::default(),
             seed: Some(seed),
             seeds: asked.seeds,
             final_model: None,

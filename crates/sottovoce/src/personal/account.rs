@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
-use sottovoce_engine::personal::{Canary, CanaryFound};
+use sottovoce_engine::personal::{Canary, CanaryFound, RIDGES, home, tuned};
 use sottovoce_learning::Loss;
 use sottovoce_privacy::{Adversary, Law, limits};
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup};
@@ -47,8 +47,12 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     let mut epsilons: Vec<(f64, usize)> = Vec::new();
     for agent in 0..ready.agents.count() {
         let epsilon = account.leakage.epsilon(agent, delta)?;
-        match epsilons.iter_mut().find(|(known, _)| *known == epsilon) {
-            Some((_, count)) => *count += 1,
+        // Sensitivities differ by roundings.
+        match epsilons.iter_mut().find(|(known, _)| short_up(*known) == short_up(epsilon)) {
+            Some((known, count)) => {
+                *known = if epsilon > *known { epsilon } else { *known };
+                *count += 1;
+            }
             None => epsilons.push((epsilon, 1)),
         }
     }
@@ -236,7 +240,7 @@ pub fn plan(
             let setup = PersonalSetup::new(ready.problem.similarity(), start, &ready.hidings.plans, seed)?;
             let mut run = FastPersonal::new(setup, &rows)?;
             run.advance(usize::MAX);
-            worth += agents.mean_worth(&ready.problem.all_own(run.models(), mu)?) / TRIALS as f64;
+            worth += agents.mean_worth(&home(&ready.problem, run.models(), seed)?) / TRIALS as f64;
         }
         Ok(Choice { law, mu, updates, clip, worth })
     };
@@ -248,12 +252,7 @@ pub fn plan(
     let Some(best) = choices.first().cloned() else {
         return Err(Error::missing("choices", "give a task"));
     };
-    let (alone, _) = sottovoce_engine::personal::tuned(
-        &agents.train,
-        agents.loss,
-        &sottovoce_engine::personal::RIDGES,
-        seed,
-    )?;
+    let (alone, _) = tuned(&agents.train, agents.loss, &RIDGES, seed)?;
     let mut chosen = experiment.clone();
     (chosen.noise.law, chosen.noise.clip) = (best.law, best.clip);
     (chosen.protocol.mu, chosen.protocol.updates) = (best.mu, best.updates);

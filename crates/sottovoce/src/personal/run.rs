@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sottovoce_engine::personal::{RIDGES, constant, global, local, optimum, tuned};
+use sottovoce_engine::personal::{RIDGES, constant, global, home, local, optimum, tuned};
 use sottovoce_learning::{Loss, Spread};
 use sottovoce_privacy::Adversary;
 use sottovoce_protocol::Release;
@@ -115,7 +115,7 @@ fn one(ready: &Ready, seed: u64) -> Result<Models1> {
             (outcome.models.concat(), outcome.updates, outcome.sent, outcome.lost)
         }
     };
-    let own = problem.all_own(&released, problem.terms().mu)?;
+    let own = home(problem, &released, seed)?;
     Ok(Models1 { released, own, updates, sent, lost })
 }
 

@@ -144,6 +144,12 @@ impl Learning {
         let choice = experiment.choice()?;
         // A step size that was computed from the rows cannot be computed without them.
         let mut agreed = choice.settings_with(mixings, self.seed, |_, _| Ok(settings.step))?;
+        let labelled = match (&self.names, mixings.first()) {
+            (Some(names), Some(mixing)) => Some(mixing.graph().clone().with_labels(names.clone())?),
+            (_, mixing) => mixing.map(|mixing| mixing.graph().clone()),
+        };
+        // Where peers are named as only the graph's file names them, what is said of them cannot be read again.
+        let network = experiment.faulty(labelled.as_ref()).unwrap_or_else(|_| settings.network.clone());
         let question = Question {
             method: agreed.method,
             mixings,
@@ -152,6 +158,7 @@ impl Learning {
             nonexpansive: *nonexpansive,
             sample: 1,
             seed: self.seed,
+            network: network.as_ref(),
         };
         let whole = settings.method.way().steps(*peers, settings.iterations);
         let noise = experiment.target.noise(experiment.noise.sigma)?;
@@ -170,7 +177,8 @@ impl Learning {
             // A clipped gradient moves by twice the bound at most, whoever's rows it is of.
             ("sensitivity", *sensitivity == 2.0 * experiment.task.clip),
             // Without a budget nothing ends a run early.
-            ("end", settings.budget.is_some() || last.is_some() || *steps == whole),
+            ("end", settings.budget.is_some() || last.is_some() || network.is_some() || *steps == whole),
+            ("network", network == settings.network),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
         ];

@@ -6,12 +6,13 @@
 //! ```
 //!
 //! It names no file that is needed: whoever has it can judge the run, wherever the graph, the values and the rows are. One file for each kind of
-//! experiment: `averaging`, `learning`, `personalized`, `rumor`.
+//! experiment: `averaging` (and `walk`, where tokens average), `learning`, `personalized`, `rumor`.
 
 mod averaging;
 mod learning;
 mod personalized;
 mod rumor;
+mod walk;
 
 use std::path::Path;
 
@@ -24,6 +25,7 @@ pub use averaging::Averaging;
 pub use learning::{Learning, Revealed as LearningRevealed, Spent};
 pub use personalized::{Personalized, Revealed as PersonalizedRevealed};
 pub use rumor::{Rumor, Tellings};
+pub use walk::Walk;
 
 use crate::experiment::Experiment;
 use crate::{Error, Result, require};
@@ -38,6 +40,8 @@ const SHOWN: usize = 8;
 pub enum File {
     /// An averaging.
     Averaging(Box<Averaging>),
+    /// An averaging by tokens that walk.
+    Walk(Box<Walk>),
     /// A learning run.
     Learning(Box<Learning>),
     /// Personalised models.
@@ -69,6 +73,9 @@ impl File {
             serde_json::from_str(text).map(Box::new)
         }
         Ok(match Experiment::parse(&experiment)? {
+            Experiment::Averaging(averaging) if averaging.walks() => {
+                Self::Walk(Box::new(whole::<Walk>(&text).map_err(unknown)?.checked()?))
+            }
             Experiment::Averaging(_) => {
                 Self::Averaging(Box::new(whole::<Averaging>(&text).map_err(unknown)?.checked()?))
             }
@@ -95,7 +102,7 @@ fn astray(problem: &str) -> Error {
     ))
 }
 
-/// A mixing matrix: its diagonal, and an entry for each edge.
+/// A mixing matrix: its diagonal, and an entry for each edge; two where its directions differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Matrix {
@@ -106,12 +113,20 @@ pub(crate) struct Matrix {
 impl Matrix {
     pub(crate) fn of(mixing: &Mixing) -> Self {
         let entry = |(u, v)| (u, v, mixing.weight(u, v));
-        Self { diagonal: mixing.diagonal().to_vec(), entries: mixing.graph().edges().map(entry).collect() }
+        let forth = mixing.graph().edges().map(entry);
+        let back = mixing.graph().edges().filter(|_| !mixing.is_symmetric()).map(|(u, v)| entry((v, u)));
+        Self { diagonal: mixing.diagonal().to_vec(), entries: forth.chain(back).collect() }
     }
 
     pub(crate) fn mixing(&self) -> Result<Mixing> {
-        let graph = Graph::from_edges(self.diagonal.len(), self.entries.iter().map(|&(u, v, _)| (u, v)))?;
+        let forth = self.entries.iter().filter(|(u, v, _)| u < v);
+        let graph = Graph::from_edges(self.diagonal.len(), forth.map(|&(u, v, _)| (u, v)))?;
         let diagonal = self.diagonal.iter().enumerate().map(|(u, &weight)| (u, u, weight));
-        Ok(Mixing::from_entries(&graph, self.entries.iter().copied().chain(diagonal))?)
+        let entries = self.entries.iter().copied().chain(diagonal);
+        // Tokens may walk by weights that differ in their directions.
+        match self.entries.len() > graph.edge_count() {
+            true => Ok(Mixing::of_walk(&graph, entries)?),
+            false => Ok(Mixing::from_entries(&graph, entries)?),
+        }
     }
 }

@@ -124,6 +124,20 @@ impl Mixing {
         graph: &Graph,
         entries: impl IntoIterator<Item = (usize, usize, f64)>,
     ) -> Result<Self> {
+        let mixing = Self::entered(graph, entries)?;
+        mixing.check()?;
+        Ok(mixing)
+    }
+
+    /// The same for a walk, whose weights need not be symmetric; refused unless [`Mixing::check_walk`] accepts it.
+    pub fn of_walk(graph: &Graph, entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self> {
+        let mut mixing = Self::entered(graph, entries)?;
+        mixing.symmetric = mixing.first_asymmetry().is_none();
+        mixing.check_walk()?;
+        Ok(mixing)
+    }
+
+    fn entered(graph: &Graph, entries: impl IntoIterator<Item = (usize, usize, f64)>) -> Result<Self> {
         let offsets = graph.rows().0;
         let mut diagonal = vec![None; graph.nodes()];
         let mut weights = vec![None; 2 * graph.edge_count()];
@@ -148,9 +162,7 @@ impl Mixing {
         let rest = |u: usize| remainder(&weights[offsets[u]..offsets[u + 1]]);
         let diagonal =
             diagonal.into_iter().enumerate().map(|(u, given)| given.unwrap_or_else(|| rest(u))).collect();
-        let mixing = Self { graph: graph.clone(), diagonal, weights, symmetric: true };
-        mixing.check()?;
-        Ok(mixing)
+        Ok(Self { graph: graph.clone(), diagonal, weights, symmetric: true })
     }
 }
 

@@ -5,9 +5,10 @@
 //! is, and if not, which entry is wrong. The rows of a plain random walk ([`Weights::Uniform`]) are stochastic but
 //! symmetric only on regular graphs: they can be built and applied, and they are refused wherever symmetry is needed.
 //!
-//! The constructors (Metropolis weights, similarities, explicit entries) are in `build.rs`.
+//! The constructors (Metropolis weights, similarities, explicit entries) are in `build.rs`; the matrix as a Markov chain is in `chain.rs`.
 
 mod build;
+mod chain;
 
 pub use build::{Weights, gaussian_similarities};
 

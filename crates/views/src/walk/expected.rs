@@ -6,10 +6,13 @@
 //! stated confidence (`moments.rs`), and never exceeds the loss of the most contributions that are possible. Without a cap on
 //! contributions that most is large, and so is the bound.
 
+use std::sync::Arc;
+
 use sottovoce_protocol::Chance;
 use sottovoce_protocol::walk::{Transition, Visit};
 use sottovoce_topology::mixing::Mixing;
 
+use super::average::Average;
 use super::bounds::{Expected, Moments, Order, Sampling};
 use super::odometer::Odometer;
 use super::random::{Random, transitions};
@@ -43,6 +46,8 @@ pub struct ExpectedSetup<'a> {
     pub tokens: usize,
     /// Whether the observers are shown the tokens' last values.
     pub result_shown: bool,
+    /// How the tokens average, if they do: then both columns are of that.
+    pub average: Option<Arc<Average>>,
 }
 
 /// A token on its way.
@@ -58,7 +63,7 @@ impl<'a> ExpectedSetup<'a> {
     /// One token from a random peer, everyone contributes at every visit, and the result is shown.
     pub fn new(mixing: &'a Mixing, steps: usize) -> Self {
         let (start, cap, burn_in, tokens) = (Start::Uniform, None, 0, 1);
-        Self { mixing, steps, start, cap, burn_in, tokens, result_shown: true }
+        Self { mixing, steps, start, cap, burn_in, tokens, result_shown: true, average: None }
     }
 
     /// Every peer's loss to `coalition`, at each of `orders`, with noise of deviation `sigma` in units of the sensitivity.
@@ -121,7 +126,10 @@ impl<'a> ExpectedSetup<'a> {
     fn sample(&self, coalition: &[usize], orders: &[Order], sampling: Sampling) -> Result<Moments> {
         let nodes = self.mixing.nodes();
         let transitions = transitions(self.mixing)?;
-        let fresh = Odometer::new(nodes, &[coalition.to_vec()])?;
+        let fresh = match &self.average {
+            Some(average) => Odometer::averaging(nodes, &[coalition.to_vec()], Arc::clone(average))?,
+            None => Odometer::new(nodes, &[coalition.to_vec()])?,
+        };
         let size = sampling.samples.div_ceil(PIECES);
         let piece = |piece: usize| -> Result<Moments> {
             let mut moments = Moments::new(nodes, orders.len());

@@ -3,8 +3,11 @@
 //! All observers share one [`Record`] of the contributions so far. Whoever holds the token is an observer whose gap ends there: the
 //! contributions since its last visit are gone through once, so that over a run every observer goes through the path once.
 
+use std::sync::Arc;
+
 use sottovoce_protocol::walk::Visit;
 
+use super::average::{Average, Faded};
 use super::trajectory::Trajectory;
 
 /// One contribution.
@@ -29,6 +32,10 @@ pub(super) struct Record {
     places: Vec<Vec<u64>>,
     /// By peer, how many entries there were after its last contribution.
     last: Vec<usize>,
+    /// If the token is an average: by which steps, and what became of each noise.
+    average: Option<(Arc<Average>, Vec<Faded>)>,
+    /// How often noise was added before this record began.
+    before: u64,
 }
 
 /// Where a gap begins.
@@ -40,7 +47,30 @@ pub(super) struct Mark {
 
 impl Record {
     pub(super) fn new(nodes: usize) -> Self {
-        Self { noises: 0, entries: Vec::new(), places: vec![Vec::new(); nodes], last: vec![0; nodes] }
+        Self {
+            noises: 0,
+            entries: Vec::new(),
+            places: vec![Vec::new(); nodes],
+            last: vec![0; nodes],
+            average: None,
+            before: 0,
+        }
+    }
+
+    /// The same for a token that is an average.
+    pub(super) fn averaging(nodes: usize, average: Arc<Average>) -> Self {
+        Self { average: Some((average, Vec::new())), ..Self::new(nodes) }
+    }
+
+    /// The record of a copy that leaves this one now.
+    pub(super) fn branch(&self) -> Self {
+        let average = self.average.as_ref().map(|(average, _)| (Arc::clone(average), Vec::new()));
+        Self { average, before: self.before + self.noises, ..Self::new(self.nodes()) }
+    }
+
+    /// Noise was added so often before this record began.
+    pub(super) fn begin_after(&mut self, noises: u64) {
+        self.before = noises;
     }
 
     pub(super) fn nodes(&self) -> usize {
@@ -64,11 +94,19 @@ impl Record {
             self.places[peer].push(self.noises);
             self.last[peer] = self.entries.len();
         }
+        if let Some((average, faded)) = &mut self.average
+            && visit != Visit::Relayed
+        {
+            faded.push(average.visit(self.before + self.noises, peer, visit));
+        }
         self.noises += u64::from(visit != Visit::Relayed);
     }
 
     /// Adds what the gap from `start` to now reveals.
     pub(super) fn close(&self, start: Mark, losses: &mut Trajectory) {
+        if let Some((_, faded)) = &self.average {
+            return super::average::close(&faded[start.noises as usize..], losses);
+        }
         let length = (self.noises - start.noises) as f64;
         let mut hull = Vec::new();
         for (entries, entry) in (start.entries + 1..).zip(&self.entries[start.entries..]) {

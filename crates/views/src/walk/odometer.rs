@@ -10,8 +10,11 @@
 //! The path is drawn without looking at anyone's data, so its loss needs no expectation over paths
 //! (`docs/theorems/random-walks.md`).
 
+use std::sync::Arc;
+
 use sottovoce_protocol::walk::Visit;
 
+use super::average::Average;
 use super::gap::{Mark, Record};
 use super::trajectory::Trajectory;
 use crate::Result;
@@ -54,6 +57,17 @@ impl Odometer {
         Ok(Self { record: Record::new(nodes), sees, open: vec![Mark::default(); observers.len()], losses })
     }
 
+    /// The same for a token that is an average: both columns are then exact for its steps.
+    pub fn averaging(nodes: usize, observers: &[Vec<usize>], average: Arc<Average>) -> Result<Self> {
+        average.check(nodes)?;
+        Ok(Self { record: Record::averaging(nodes, average), ..Self::new(nodes, observers)? })
+    }
+
+    /// The token comes with so many noises of holders before, whom nobody is asked about: it begins as a copy of another.
+    pub fn begin_after(&mut self, noises: usize) {
+        self.record.begin_after(noises as u64);
+    }
+
     /// Every peer on its own, in order.
     pub fn everyone(nodes: usize) -> Result<Self> {
         Self::new(nodes, &(0..nodes).map(|peer| vec![peer]).collect::<Vec<_>>())
@@ -93,7 +107,7 @@ impl Odometer {
         self.show();
         let nodes = self.record.nodes();
         Self {
-            record: Record::new(nodes),
+            record: self.record.branch(),
             sees: self.sees.clone(),
             open: vec![Mark::default(); self.open.len()],
             losses: vec![Trajectory::nothing(nodes); self.losses.len()],

@@ -35,7 +35,7 @@ impl Chance for Random {
 
 /// Where the token goes from each peer.
 pub(super) fn transitions(mixing: &Mixing) -> Result<Vec<Transition>> {
-    mixing.check()?;
+    mixing.check_walk()?;
     Ok((0..mixing.nodes()).map(|peer| rows::transition(mixing, peer)).collect())
 }
 

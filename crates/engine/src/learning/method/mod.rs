@@ -4,6 +4,7 @@ mod butterfly;
 mod central;
 mod gossip;
 mod local;
+mod networked;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -26,8 +27,7 @@ use crate::{Error, Result};
 
 pub use butterfly::positions;
 pub use gossip::{Gossip, usual_rounds};
-pub use walk::Walk;
-pub(super) use walk::launches;
+pub use walk::{Walk, launches};
 
 /// A way to learn.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

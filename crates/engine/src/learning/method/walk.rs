@@ -11,13 +11,14 @@ use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 use sottovoce_views::door::Learning;
-use sottovoce_views::walk::{PublishedWalk, require_ergodic};
+use sottovoce_views::walk::{PublishedWalk, contributions, require_ergodic};
 
+use super::networked::Networked;
 use super::{Entry, Method, Options, Way, graph};
 use crate::learning::calibrate::Currency;
 use crate::learning::engine::{Engine, Releases, other_method};
 use crate::learning::losses::{Past, Question, Revealed, Summary};
-use crate::learning::path::{Path, pairs};
+use crate::learning::path::{Path, Ways, pairs};
 use crate::learning::transcript::Transcript;
 use crate::learning::{Settings, State, Task};
 use crate::{Error, Result, require};
@@ -54,7 +55,7 @@ fn fixed(mixings: &[Mixing]) -> Result<&Mixing> {
 
 impl Walk {
     fn path(&self, run: &Question) -> Result<Path> {
-        Path::draw(fixed(run.mixings)?, *self, run.iterations, run.seed)
+        Path::draw(fixed(run.mixings)?, *self, run.iterations, run.seed, run.network)
     }
 }
 
@@ -87,7 +88,7 @@ impl Walk {
 }
 
 /// The first holder of each token: anyone.
-pub(in super::super) fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
+pub fn launches(seed: u64, tokens: usize, peers: usize) -> Vec<Peer> {
     use rand::RngExt;
     let launch = |token| Seed(seed).stream(Stream::Launch, token as u64, 0).random_range(0..peers);
     (0..tokens).map(launch).collect()
@@ -117,11 +118,19 @@ impl Way for Walk {
             cap: settings.iterations,
         };
         let launch = launches(seed, self.tokens, peers);
-        let setup = WalkSetup { mixing, course, launch, budget: settings.budget(), start: task.start() };
+        let (budget, start, worth) = (settings.budget(), task.start(), Vec::new());
+        let setup = WalkSetup { mixing, course, launch, budget, start, worth };
         let descend = |peer| -> Gradient<'a> {
             Box::new(move |turn, gamma, token: &mut Vec<f64>| task.descend(seed, peer, turn, gamma, token))
         };
-        Ok(Box::new(Tokens(FastWalk::new(setup, seed, descend)?)))
+        match &settings.network {
+            Some(network) => {
+                let start = setup.start.clone();
+                let running = network.run(setup, seed).simulation(descend)?.begin();
+                Ok(Box::new(Networked { running, start, over: false }))
+            }
+            None => Ok(Box::new(Tokens(FastWalk::new(setup, seed, descend)?))),
+        }
     }
 
     /// Steps of each token: together they visit everyone `iterations` times on average.
@@ -140,7 +149,10 @@ impl Way for Walk {
     }
 
     fn published(&self, run: &Question) -> Result<Option<(f64, f64)>> {
-        let Some(mixing) = run.mixings.first() else { return Ok(None) };
+        // The printed sums are for walks that are everywhere equally often (Assumption 2).
+        let Some(mixing) = run.mixings.first().filter(|mixing| mixing.is_symmetric()) else {
+            return Ok(None);
+        };
         let steps = self.steps(run.peers, run.iterations);
         let walk = PublishedWalk::new(mixing, steps)?.with_contributions(run.iterations as f64)?;
         Ok(Some((walk.mean(), walk.worst().map_or(0.0, |pair| pair.loss))))
@@ -214,6 +226,17 @@ impl Way for Walk {
         problems: &mut Vec<String>,
     ) -> Result<Vec<usize>> {
         let mixing = fixed(mixings)?;
+        if run.settings.network.is_some() {
+            let release = self.release(&run.settings, run.sensitivity);
+            let ways = Ways {
+                tokens: self.tokens,
+                steps: self.steps(run.peers, run.settings.iterations),
+                burn_in: self.burn_in,
+                cap: run.allowance()?.times(&release, run.settings.iterations),
+            };
+            problems.extend(ways.problems(mixing, &run.paths));
+            return Ok(contributions(run.peers, &run.paths));
+        }
         let whole =
             run.paths.len() == self.tokens && run.paths.iter().all(|path| path.iter().count() == run.steps);
         if !whole || run.steps > self.steps(run.peers, run.settings.iterations) {
@@ -274,7 +297,7 @@ impl Way for Walk {
     }
 }
 
-type Gradient<'a> = Box<dyn FnMut(usize, f64, &mut Vec<f64>) + 'a>;
+pub(super) type Gradient<'a> = Box<dyn FnMut(usize, f64, &mut Vec<f64>) + 'a>;
 
 /// A run under way.
 struct Tokens<'a>(FastWalk<'a, Gradient<'a>>);

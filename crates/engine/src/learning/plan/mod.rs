@@ -177,6 +177,7 @@ impl Problem<'_> {
                         budget: None,
                         seed: self.seed,
                         weighted: false,
+                        network: None,
                     },
                     None => self.settings(entry, method, (iterations, step), self.seed)?,
                 };
@@ -227,8 +228,16 @@ impl Problem<'_> {
     /// What the run of a row promises: every peer contributes as often as planned at most.
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
-        let settings =
-            Settings { method, iterations, step, sigma, budget: None, seed: self.seed, weighted: false };
+        let settings = Settings {
+            method,
+            iterations,
+            step,
+            sigma,
+            budget: None,
+            seed: self.seed,
+            weighted: false,
+            network: None,
+        };
         let all = Transcript::planned(self.task, &settings).guarantees(self.mixings, self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
@@ -250,9 +259,18 @@ impl Problem<'_> {
         seed: u64,
     ) -> Result<Settings> {
         let choice = Choice { method: entry, options: self.options(entry), iterations, step: Some(step) };
-        let mut settings =
-            Settings { method, iterations, step, sigma: 0.0, budget: None, seed, weighted: false };
-        choice.settle(&Noise::Calibrated(self.promise), &self.question(&settings), &mut settings)?;
+        let mut settings = Settings {
+            method,
+            iterations,
+            step,
+            sigma: 0.0,
+            budget: None,
+            seed,
+            weighted: false,
+            network: None,
+        };
+        let given = settings.clone();
+        choice.settle(&Noise::Calibrated(self.promise), &self.question(&given), &mut settings)?;
         Ok(settings)
     }
 
@@ -262,7 +280,7 @@ impl Problem<'_> {
         Ok(session)
     }
 
-    fn question(&self, settings: &Settings) -> Question<'_> {
+    fn question<'q>(&'q self, settings: &'q Settings) -> Question<'q> {
         Question::of(self.task, self.mixings, settings)
     }
 }

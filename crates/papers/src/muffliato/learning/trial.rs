@@ -125,6 +125,7 @@ fn course(task: &Task, mixings: &[Mixing], method: Method, seed: u64) -> Result<
         budget: None,
         seed,
         weighted: false,
+        network: None,
     };
     let mut session = Session::new(task, mixings, settings, 1)?;
     let mut course = vec![session.accuracy()];

@@ -42,8 +42,16 @@ impl Attempt<'_> {
     /// The training loss, and the accuracy (of gossip: the mean over peers).
     fn run(&self, step: f64, seed: u64) -> Result<(f64, f64)> {
         let Self { task, mixings, method, sigma, .. } = *self;
-        let settings =
-            Settings { method, iterations: ITERATIONS, step, sigma, budget: None, seed, weighted: false };
+        let settings = Settings {
+            method,
+            iterations: ITERATIONS,
+            step,
+            sigma,
+            budget: None,
+            seed,
+            weighted: false,
+            network: None,
+        };
         let mut session = Session::new(task, mixings, settings, 1)?;
         while session.advance(|_, _, _| {})? {}
         Ok((task.objective(&session.model()), session.accuracy()))

@@ -72,6 +72,7 @@ impl Units {
             nonexpansive: true,
             sample: PATHS,
             seed,
+            network: None,
         };
         let walk = question(WALK);
         let printed = |question: Question| -> Result<f64> {
