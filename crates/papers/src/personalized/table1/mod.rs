@@ -122,7 +122,7 @@ fn judge(item: Item, films: &Rows, generated: &Rows) -> Item {
         ),
         exact: format!(
             "at epsilon 1 honest models are at {:.4} as released and at {own:.4} after everybody has solved her own block at home, better than tuned local ones on \
-             {wins} of {of} splits, and than the same block without a message ({:.4}) on {quiet}: the features already carry the collaboration; on generated ratings, with few rows and features of items alone, they are better \
+             {wins} of {of} splits, and than the same block without a message ({:.4}) on {quiet}: the features already carry the collaboration; on generated ratings, with few rows and features of items alone, they are better at epsilon 4 \
              in {others} of {draws} draws ({:.4} against {:.4})",
             films.mean(films::RELEASED),
             films.mean(films::ALONE),
