@@ -59,7 +59,8 @@ pub fn warm(model: Model, rows: Shard<'_>, radius: f64) -> Result<Warm> {
     let sensitivity = Warm::sensitivity(model, radius, rows.labels.len())?;
     let solved = Block::alone(model, rows, &vec![0.0; model.parameters()]).solve()?;
     let left = RESIDUAL * model.lipschitz(radius).unwrap_or(0.0);
-    if !(solved.residual <= left) {
+    // What is no number is no minimum.
+    if !solved.residual.is_finite() || solved.residual > left {
         return Err(Error::refused(
             "the local model was not found to a billionth, which its noise relies on; give a larger ridge",
         ));
