@@ -137,7 +137,7 @@ fn bad_input_is_named() {
         ("--width 1", &["`width`", "1"]),
         ("--fewest 9 --most 3", &["fewest"]),
         ("--budget 3", &["`budget`", "AGENT=NUMBER"]),
-        ("--budget 99=1", &["`budget`", "from 0 to 23"]),
+        ("--budget 100=1", &["`budget`", "from 0 to 99"]),
         ("--leave 2@-1", &["`leave`"]),
         ("--drop 1", &["`drop`", "1"]),
         ("--sigma -1", &["`sigma`", "-1"]),
@@ -149,11 +149,7 @@ fn bad_input_is_named() {
         ("--task plane --data nowhere", &["`data`", "leave it out"]),
         ("--seeds 0", &["`seeds`", "0"]),
     ] {
-        let base = if line.contains("--data") {
-            "run personalized"
-        } else {
-            "run personalized --agents 24 --width 4 --updates 4"
-        };
+        let base = if line.contains("--data") { "run personalized" } else { "run personalized --updates 4" };
         refused(&format!("{base} {line} --no-report"), words);
     }
 }

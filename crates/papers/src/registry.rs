@@ -68,6 +68,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) wanted: Vec<&'static str>,
     pub(crate) muffliato: muffliato::Shared,
     pub(crate) random_walk: random_walk::Shared,
+    pub(crate) personalized: personalized::Shared,
     pub(crate) rumor: rumor::Shared,
 }
 
@@ -151,6 +152,7 @@ impl Job {
             wanted: self.wanted(),
             muffliato: Default::default(),
             random_walk: Default::default(),
+            personalized: Default::default(),
             rumor: Default::default(),
         };
         let mut items = Vec::new();
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn all_that_is_listed_is_found_by_its_number() {
         let all = listing();
-        assert_eq!(all.len(), 8 + 2 + 10 + 5);
+        assert_eq!(all.len(), 8 + 5 + 10 + 5);
         for (name, title) in all {
             let job = Job::find(&name).unwrap();
             assert_eq!((job.figures.len(), job.figures[0].title), (1, title));

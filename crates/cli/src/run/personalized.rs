@@ -10,7 +10,6 @@ use sottovoce_report::store;
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed, execute};
 use crate::Global;
-use crate::output::note;
 
 const EXAMPLES: &str = "Examples:
   sottovoce run personalized
@@ -59,7 +58,6 @@ pub(super) fn personalize(
     let bar = global.progress(experiment.seeds.unwrap_or(5), "learning");
     let found = personal::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
-    found.notes.iter().for_each(|text| note(text));
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = experiment::Personalized { seed: Some(seed), ..experiment.clone() };

@@ -63,6 +63,31 @@ pub fn tuned(train: &Shards, loss: Loss, ridges: &[f64], seed: u64) -> Result<(V
     Ok((local(train, loss, &chosen)?, chosen))
 }
 
+/// The ridge of each agent whose models cost least on her rows held out of `validations`, summed over these: for tasks whose features know the training
+/// rows, and must be made anew without the rows held out. Of equal ones she takes the last.
+pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
+    let Some(first) = validations.first() else {
+        return Err(Error::parameter("validations", 0, "give at least one"));
+    };
+    let mut costs = vec![vec![0.0; ridges.len()]; first.count()];
+    for agents in validations {
+        let (loss, width) = (agents.loss, agents.width());
+        let free = Model { loss, width, ridge: 0.0 };
+        for (agent, costs) in costs.iter_mut().enumerate() {
+            for (cost, &ridge) in costs.iter_mut().zip(ridges) {
+                let model = alone(loss, width, ridge, agents.train.shard(agent))?;
+                let rows = agents.test.shard(agent);
+                *cost += rows.labels.len() as f64 * free.objective(&model, rows);
+            }
+        }
+    }
+    let least = |costs: &Vec<f64>| {
+        let better = |best: (f64, f64), next: (f64, f64)| if next.0 <= best.0 { next } else { best };
+        costs.iter().copied().zip(ridges.iter().copied()).fold((f64::INFINITY, 0.0), better).1
+    };
+    Ok(costs.iter().map(least).collect())
+}
+
 /// Weights of own losses that agents try at home, in units of the problem's.
 const WEIGHTS: [f64; 6] = [0.3, 1.0, 3.0, 10.0, 30.0, 100.0];
 
@@ -92,38 +117,6 @@ fn home_of(problem: &Problem, models: &[f64], agent: usize, seed: u64) -> Result
     // With too few rows to choose by, as the problem has it.
     let chosen = choose((problem.train(), problem.loss(), agent), (&candidates, 1), solve, seed)?;
     solve(&candidates[chosen], problem.rows(agent))
-}
-
-/// The ridge of each agent whose models cost least on her rows held out of `validations`, summed over these: for tasks whose features know the training
-/// rows, and must be made anew without the rows held out. Who has no row held out takes the largest.
-pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
-    let Some(first) = validations.first() else {
-        return Err(Error::parameter("validations", 0, "give at least one"));
-    };
-    let mut costs = vec![vec![0.0; ridges.len()]; first.count()];
-    for agents in validations {
-        let (loss, width) = (agents.loss, agents.width());
-        let free = Model { loss, width, ridge: 0.0 };
-        for (agent, costs) in costs.iter_mut().enumerate() {
-            for (cost, &ridge) in costs.iter_mut().zip(ridges) {
-                let model = alone(loss, width, ridge, agents.train.shard(agent))?;
-                let rows = agents.test.shard(agent);
-                *cost += rows.labels.len() as f64 * free.objective(&model, rows);
-            }
-        }
-    }
-    Ok(costs.iter().map(|costs| least(costs, ridges)).collect())
-}
-
-/// The ridge that costs least; of equal ones the larger.
-fn least(costs: &[f64], ridges: &[f64]) -> f64 {
-    let mut best = (f64::INFINITY, 0.0);
-    for (&cost, &ridge) in costs.iter().zip(ridges) {
-        if cost < best.0 || (cost == best.0 && ridge > best.1) {
-            best = (cost, ridge);
-        }
-    }
-    best.1
 }
 
 /// One model for all, of everybody's rows together: as if there were no differences, and no privacy.
@@ -199,6 +192,28 @@ mod tests {
         let one = drawn.mean_worth(&global(&drawn.train, drawn.loss, 0.02).unwrap());
         assert!(own > 0.85 && one < 0.65, "{own} {one}");
         assert!((0.4..0.6).contains(&constant(&drawn)), "{}", constant(&drawn));
+    }
+
+    #[test]
+    fn ridges_are_chosen_by_rows_held_out() {
+        let drawn = Tastes { agents: 10, fewest: 2, most: 12, ..Tastes::default() }.draw(3).unwrap();
+        let inner = [1, 2].map(|seed| drawn.validation(seed).unwrap());
+        let ridges = chosen(&inner, &RIDGES).unwrap();
+        for (agent, &ridge) in ridges.iter().enumerate() {
+            let cost = |ridge: f64| -> f64 {
+                let of = |agents: &Agents| {
+                    let model = alone(agents.loss, 9, ridge, agents.train.shard(agent)).unwrap();
+                    let rows = agents.test.shard(agent);
+                    let errors = rows.features.chunks_exact(9).zip(rows.labels);
+                    errors
+                        .map(|(x, y)| (x.iter().zip(&model).map(|(x, t)| x * t).sum::<f64>() - y).powi(2))
+                        .sum::<f64>()
+                };
+                inner.iter().map(of).sum()
+            };
+            assert!(RIDGES.iter().all(|&other| cost(ridge) <= cost(other) * (1.0 + 1e-12)), "{agent}");
+        }
+        assert!(chosen(&[], &RIDGES).is_err());
     }
 
     #[test]

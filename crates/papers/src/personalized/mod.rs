@@ -7,9 +7,11 @@
 //! | `runs` | coordinate descent, hidden as printed or honestly |
 //! | `budgets` | proposition 2: shares of a budget over time |
 //! | `costs` | figure 1: beside ADMM |
+//! | `classes` | figures 2c, 3 and 4: accuracy by dimension and by rows; perturbed rows |
 //! | `table1` | films, and generated ratings |
 
 mod budgets;
+mod classes;
 mod costs;
 mod runs;
 mod table1;
@@ -19,6 +21,8 @@ use sottovoce_report::Page;
 
 use crate::registry::{Desk, Figure, Paper};
 use crate::{Item, Options};
+
+pub(crate) use classes::Shared;
 
 /// The paper's weight of own losses.
 const MU: f64 = 0.04;
@@ -35,6 +39,9 @@ pub(crate) static PAPER: Paper = Paper {
             costs::figure,
         ),
         Figure::experiment("budgets", "shares of a budget over time: printed, equal, best", budgets::figure),
+        Figure::experiment("2c", "accuracy by dimension, for several budgets", classes::dimensions),
+        Figure::experiment("3", "accuracy by how many rows an agent has", classes::sizes),
+        Figure::experiment("4", "accuracy of models learned from perturbed rows", classes::perturbation),
         Figure::experiment("table1", "ratings of films, beside local models that were tuned", table1::table),
     ],
     page,

@@ -17,6 +17,7 @@ pub(super) const TUNED: &str = "local, tuned on own rows";
 pub(super) const JOINT: &str = "joint optimum, mu = 0.04, not private";
 pub(super) const PRINTED: &str = "as printed, epsilon 1";
 pub(super) const RELEASED: &str = "honest, epsilon 1, as released";
+pub(super) const ALONE: &str = "own block solved, neighbours' models at 0";
 pub(super) const OWN: &str = "honest, epsilon 1, own block solved";
 
 pub(super) const NOTES: &str = "As printed: Laplace noise, gradients clipped to 10 in the 2-norm, mu = 0.04, a start of 0, Theorem 1, and as many of 1, 5 or 20 updates as \
@@ -24,7 +25,7 @@ pub(super) const NOTES: &str = "As printed: Laplace noise, gradients clipped to 
      rating that changes moves the mean by which its user's others are centred, and the number of updates was chosen without charge. A private warm start is not \
      possible: the squared loss has no bound on its gradients. Honest: Gaussian noise, C = 3, mu = 2, 5 updates, chosen beforehand, centring charged; then everybody \
      solves her own block at home with mu = 20, and tells nobody. Tuned: everybody's own ridge, chosen on her own ratings held out (five times) of features and \
-     models alike, which costs nothing. Tuning on rows that the features were made from would choose far too small ridges.";
+     models alike, which costs nothing. The control solves the same block as if all neighbours were at 0: a ridge, and no message. Tuning on rows that the features were made from would choose far too small ridges.";
 
 /// The paper's `mu` in our units: its squared loss is twice ours.
 const MU: f64 = 2.0 * 0.04;
@@ -85,6 +86,9 @@ fn with_noise(agents: &Agents, held_out: &Agents, seed: u64, rows: &mut Rows) ->
         rows.add(format!("as printed, epsilon {epsilon}"), None, Some(paper), agents.mean_worth(&models));
     }
     let honest = Problem::new(agents, terms(agents, HONEST_MU))?;
+    // The control: the same at home, as if nobody had ever said a word.
+    let silence = honest.all_own(&vec![0.0; agents.count() * agents.width()], HOME_MU)?;
+    rows.add(ALONE, Some(0.0), None, agents.mean_worth(&silence));
     let centring = RANGE * agents.radius;
     for (epsilon, _) in EPSILONS {
         let hiding = gaussian(HONEST_CLIP, centring, HONEST_UPDATES, epsilon);
