@@ -234,7 +234,7 @@ pub(super) fn sizes(mut item: Item, desk: &Desk) -> Result<Item> {
     item.table(&columns, names.iter().map(row).collect());
     for name in names {
         BINS.iter().for_each(|&(from, to)| {
-            item.number(format!("{from} to {to} rows: {name}"), of(name, (from, to)))
+            item.number(format!("{from} to {to} rows: {name}"), of(name, (from, to)));
         });
     }
     let lines = names.iter().flat_map(|name| {
