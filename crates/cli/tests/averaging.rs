@@ -148,7 +148,7 @@ fn bad_input_is_refused() {
     refused(&["--graph", ring, "--steps", "3", "--observers", "0", "--delta", "1"], &["delta", "1"]);
     refused(&["--graph", ring, "--steps", "3", "--observers", "0", "--lazy", "1"], &["lazy", "1"]);
     refused(&["--graph", split, "--steps", "3", "--observers", "0"], &["not connected"]);
-    refused(&["--graph", uneven, "--steps", "3", "--observers", "0", "--weights", "uniform"], &["mixing"]);
+    refused(&["--graph", uneven, "--steps", "3", "--observers", "0", "--weights", "uniform"], &["weights"]);
     refused(&["--schedule", bad, "--observers", "0"], &["edges_per_step"]);
     refused(&["--schedule", "nowhere.json", "--observers", "0"], &["schedule", "nowhere.json"]);
     refused(&["--graph", ring, "--steps", "3", "--worst-coalition", "6"], &["coalition", "6"]);

@@ -142,7 +142,7 @@ fn bad_input_is_named() {
         ("--drop 1", &["`drop`", "1"]),
         ("--sigma -1", &["`sigma`", "-1"]),
         ("--sigma 1 --epsilon 2", &["--sigma", "--epsilon"]),
-        ("--warm 2 --epsilon 1", &["`before`"]),
+        ("--warm 2 --epsilon 1", &["`warm` is 2", "epsilon, 1"]),
         ("--task tastes --warm 0.1", &["`loss`", "squared"]),
         ("--law radial", &["gaussian", "laplace"]),
         ("--data nowhere", &["nowhere"]),

@@ -40,7 +40,16 @@ fn optimum(task: &Task) -> (Vec<f64>, f64) {
 
 fn settings(method: Method) -> Settings {
     let sigma = NOISE / (2.0 * CLIP);
-    Settings { method, iterations: ITERATIONS, step: 0.1, sigma, budget: None, seed: 0, weighted: true, network: None }
+    Settings {
+        method,
+        iterations: ITERATIONS,
+        step: 0.1,
+        sigma,
+        budget: None,
+        seed: 0,
+        weighted: true,
+        network: None,
+    }
 }
 
 /// The excess loss of the mean model: weighted, and last; in the mean over runs.

@@ -101,6 +101,12 @@ impl Hiding {
             "radial",
             "it is for whole models; give gaussian or laplace",
         )?;
+        if let (Some(start), Amount::Budget(budgets)) = (self.warm, &self.amount) {
+            for epsilon in budgets.others.values().chain([&budgets.epsilon]) {
+                let remedy = format!("it is a part of epsilon, {epsilon}; give less");
+                require(start.epsilon < *epsilon || self.updates == 0, "warm", start.epsilon, remedy)?;
+            }
+        }
         let mut locals = self.warm.map(|_| Vec::new());
         let mut known: BTreeMap<u64, Arc<[f64]>> = BTreeMap::new();
         let mut plans = Vec::new();

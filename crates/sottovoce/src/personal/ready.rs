@@ -32,6 +32,8 @@ pub struct Ready {
     pub hiding: Hiding,
     /// Everybody's part.
     pub hidings: Hidings,
+    /// Whether features were made from everybody's training rows.
+    pub featured: bool,
     /// Faults of the network, where there are any.
     pub faulty: Option<(Network, Faults, Vec<usize>)>,
 }
@@ -58,7 +60,8 @@ impl Ready {
                 plan.repeats = if network.drop.is_some() { 10 } else { 0 };
             }
         }
-        Ok(Self { agents, problem, hiding, hidings, faulty })
+        let featured = experiment.task.kind() == Tasks::Movielens;
+        Ok(Self { agents, problem, hiding, hidings, featured, faulty })
     }
 }
 

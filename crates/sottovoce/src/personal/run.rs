@@ -4,18 +4,21 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sottovoce_engine::personal::{RIDGES, constant, global, home, local, optimum, tuned};
+use sottovoce_engine::personal::{RIDGES, chosen, constant, global, home, local, optimum, tuned};
 use sottovoce_learning::{Loss, Spread};
 use sottovoce_privacy::Adversary;
 use sottovoce_protocol::Release;
 use sottovoce_simulator::personal::{FastPersonal, PersonalRun, PersonalSetup};
-use sottovoce_views::door::{self, Models};
+use sottovoce_views::door;
 
 use super::people::{self, BySize, Person};
 use super::{Ready, words};
 use crate::experiment::Personalized;
 use crate::terms::Stated;
 use crate::{Result, require};
+
+/// How often rows are held out, where features must be made anew for that.
+const HELD_OUT: u64 = 5;
 
 /// One way to a model for everybody, and what it is worth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -76,7 +79,7 @@ pub struct Found {
 }
 
 /// The models of one run.
-struct Models1 {
+struct Models {
     released: Vec<f64>,
     own: Vec<f64>,
     updates: Vec<usize>,
@@ -94,11 +97,15 @@ pub fn run(experiment: &Personalized, folder: &Path, seed: u64, mut progress: im
         runs.push(one(&ready, seed.wrapping_add(k as u64))?);
         progress();
     }
-    judge(experiment, &ready, seed, &runs)
+    let alone = match experiment.task.held_out(folder, seed, HELD_OUT)? {
+        Some(held_out) => local(&ready.agents.train, ready.agents.loss, &chosen(&held_out, &RIDGES)?)?,
+        None => tuned(&ready.agents.train, ready.agents.loss, &RIDGES, seed)?.0,
+    };
+    judge(experiment, &ready, seed, (&runs, &alone))
 }
 
 /// One run with the seed of its clocks and its noise; the agents are the same in all of them.
-fn one(ready: &Ready, seed: u64) -> Result<Models1> {
+fn one(ready: &Ready, seed: u64) -> Result<Models> {
     let (problem, rows) = (&ready.problem, ready.rows()?);
     let start = vec![0.0; problem.width()];
     let setup = PersonalSetup::new(problem.similarity(), start, &ready.hidings.plans, seed)?;
@@ -115,11 +122,20 @@ fn one(ready: &Ready, seed: u64) -> Result<Models1> {
             (outcome.models.concat(), outcome.updates, outcome.sent, outcome.lost)
         }
     };
-    let own = home(problem, &released, seed)?;
-    Ok(Models1 { released, own, updates, sent, lost })
+    // Features that know the training rows make them useless to choose by.
+    let own = match ready.featured {
+        true => problem.all_own(&released, problem.terms().mu)?,
+        false => home(problem, &released, seed)?,
+    };
+    Ok(Models { released, own, updates, sent, lost })
 }
 
-fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) -> Result<Found> {
+fn judge(
+    experiment: &Personalized,
+    ready: &Ready,
+    seed: u64,
+    (runs, alone): (&[Models], &[f64]),
+) -> Result<Found> {
     let (agents, problem) = (&ready.agents, &ready.problem);
     let delta = experiment.target.delta;
     let shown = &runs[0];
@@ -130,16 +146,15 @@ fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) 
         .zip(&shown.updates)
         .map(|(plan, &updates)| plan.released(updates).collect())
         .collect();
-    let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
+    let account = door::account(&door::Models { releases: &releases }, &Adversary::WireTapper)?;
     let epsilons = (0..agents.count())
         .map(|agent| Ok(account.leakage.epsilon(agent, delta)?))
         .collect::<Result<Vec<_>>>()?;
     let worst = epsilons.iter().copied().fold(0.0, f64::max);
     let finite = Some(worst).filter(|worst| worst.is_finite());
-    let spread = |of: &dyn Fn(&Models1) -> f64| Spread::of(&runs.iter().map(of).collect::<Vec<_>>());
+    let spread = |of: &dyn Fn(&Models) -> f64| Spread::of(&runs.iter().map(of).collect::<Vec<_>>());
     let single = |models: &[f64]| Spread::of(&[agents.mean_worth(models)]);
     let printed = local(&agents.train, agents.loss, &problem.terms().ridges)?;
-    let (alone, _) = tuned(&agents.train, agents.loss, &RIDGES, seed)?;
     let joint = optimum(problem)?;
     let one_for_all = global(&agents.train, agents.loss, 1e-3)?;
     let way = |name, about: &str, epsilon, worth| Way { name, about: about.to_owned(), epsilon, worth };
@@ -166,7 +181,7 @@ fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) 
             "tuned",
             "everybody alone, with a ridge chosen on her own rows: nothing is sent",
             Some(0.0),
-            single(&alone),
+            single(alone),
         ),
         way(
             "constant",
@@ -181,7 +196,7 @@ fn judge(experiment: &Personalized, ready: &Ready, seed: u64, runs: &[Models1]) 
         agents,
         &epsilons,
         shown.updates.as_slice(),
-        [&shown.released, &shown.own, &printed, &alone],
+        [&shown.released, &shown.own, &printed, alone],
     );
     let (guarantees, statements) = words::promised(experiment, &account, worst, delta)?;
     let mut found = Found {
