@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A model that was sent gives away its gradient: everything else in the update is public. The attacker knows both versions, and weighs what it heard by the law
-//! of the noise (the likelihood ratio; its threshold, 0, is fixed beforehand). What its errors prove must not exceed what is claimed.
+//! of the noise (the likelihood ratio; its threshold is fixed beforehand). What its errors prove must not exceed what is claimed.
 
 use std::fmt;
 use std::time::Duration;
@@ -51,6 +51,8 @@ pub struct Canary<'a> {
     pub mu: f64,
     /// At which epsilons are.
     pub delta: f64,
+    /// Logarithm of the likelihood ratio from which the first version is taken for granted: 0, or more for rare and sure bets. Fixed beforehand.
+    pub threshold: f64,
 }
 
 /// What the attack proved.
@@ -187,7 +189,7 @@ impl Canary<'_> {
             }
             before.clone_from(after);
         }
-        Ok(usize::from(ratio < 0.0))
+        Ok(usize::from(ratio < self.threshold))
     }
 }
 
@@ -246,6 +248,10 @@ mod tests {
     }
 
     fn attacked(law: Law, clip: Clip, noise: f64, dense: bool) -> CanaryFound {
+        sure(law, clip, (noise, dense), 0.0, 3000)
+    }
+
+    fn sure(law: Law, clip: Clip, (noise, dense): (f64, bool), threshold: f64, runs: usize) -> CanaryFound {
         let hiding = hiding(law);
         let canary = Canary {
             hiding: &hiding,
@@ -257,8 +263,9 @@ mod tests {
             dense,
             mu: 1.0,
             delta: 1e-5,
+            threshold,
         };
-        canary.attack(3000, 5, || {}).unwrap()
+        canary.attack(runs, 5, || {}).unwrap()
     }
 
     #[test]
@@ -273,7 +280,10 @@ mod tests {
         // A single coordinate shows most of what Laplace noise lets through.
         assert!(attacked(Law::Laplace, Clip::ExampleL1(0.25), 1.0, false).epsilon_lower > 0.5);
         assert!(!attacked(Law::Laplace, Clip::ExampleL1(0.25), 0.25, false).stands);
-        // Clipped in the wrong norm a row moves the gradient four times as far, in all coordinates together.
-        assert!(!attacked(Law::Laplace, Clip::Example(0.25), 1.0, true).stands);
+        // Clipped in the wrong norm a row moves the gradient four times as far, in all coordinates together: seen by bets that are rare and sure.
+        let wrong = sure(Law::Laplace, Clip::Example(0.25), (1.0, true), 2.5, 30_000);
+        assert!(!wrong.stands, "{}", wrong.headline);
+        let right = sure(Law::Laplace, Clip::ExampleL1(0.25), (1.0, true), 2.5, 30_000);
+        assert!(right.stands, "{}", right.headline);
     }
 }

@@ -176,6 +176,7 @@ pub fn attack(
         dense: ready.hiding.law == Law::Gaussian,
         mu: experiment.protocol.mu,
         delta: experiment.target.delta,
+        threshold: 0.0,
     };
     canary.attack(runs, seed, progress)
 }
