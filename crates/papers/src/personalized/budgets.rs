@@ -137,14 +137,14 @@ fn fast(seed: u64) -> Result<Problem> {
     let agents = Plane { agents: 30, width: 4, fewest: 50, most: 50, ..Plane::default() }.draw(seed)?;
     let ring: Vec<_> = (0..30).map(|u| (u, (u + 1) % 30, 1.0)).collect();
     let terms = Terms::alike(&agents.train, 5.0, 2.0);
-    Ok(Problem::over(Similarity::new(30, &ring)?, agents.train, agents.loss, agents.radius, terms)?)
+    Problem::over(Similarity::new(30, &ring)?, agents.train, agents.loss, agents.radius, terms)
 }
 
 /// The paper's own setting, in fewer dimensions.
 fn published(seed: u64) -> Result<Problem> {
     let agents = Plane { width: 20, ..Plane::default() }.draw(seed)?;
     let terms = Terms::published(&agents.train, MU, FACTOR);
-    Ok(Problem::new(&agents, terms)?)
+    Problem::new(&agents, terms)
 }
 
 fn tried(setting: &'static str, problem: &Problem, law: Law, runs: usize, seed: u64) -> Result<Tried> {
