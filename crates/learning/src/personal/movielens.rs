@@ -35,7 +35,7 @@ pub fn parse(text: &str, users: usize, items: usize) -> Result<Ratings> {
     Ratings::new(users, items, &list)
 }
 
-/// Whether [`read`] would find the file.
+/// Whether [`read()`] would find the file.
 pub fn is_in(folder: &Path) -> bool {
     places(folder).any(|path| path.is_file())
 }
