@@ -31,7 +31,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account walk --graph ring.txt --steps 72 --observers 6 --trajectory holders.json
   sottovoce account walk --graph ring.txt --steps 9 --observers 6 --sigma 8 --order 2 --expected 9
   sottovoce account walk --graph g.txt --steps 9 --observers 6 --trajectory p.json --averaging 0.1
-  sottovoce account walk --graph s.txt --weights uniform --steps 9 --observers 0 --expected 99
+  sottovoce account walk --graph g --weights uniform --steps 9 --observers 0 --trajectory p.json
   sottovoce account walk --graph ring.txt --lazy 0.333 --steps 72 --matrix --json
 
 A token goes from neighbour to neighbour, and every holder adds its contribution and fresh noise of deviation sigma. Losses are Rényi losses
