@@ -66,7 +66,7 @@ fn pictures(found: &Found) -> Vec<(&'static str, Picture, String)> {
         all.push((
             PICTURES[1],
             graph(found),
-            "Similar agents are connected; dark agents have many rows.".to_owned(),
+            "Similar agents are connected; the colour says how many rows each has.".to_owned(),
         ));
     }
     all
