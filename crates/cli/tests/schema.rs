@@ -161,14 +161,16 @@ fn documents_have_the_form_that_the_schema_says() {
         }
     }
     // A claim that fell is a document, too.
-    for (name, run, key) in [
-        ("audit transcript", "OUT-averaging", "delta"),
-        ("audit transcript learning", "OUT-folder", "delta"),
-        ("audit transcript rumor", "OUT-rumour", "muting"),
+    for (name, run, pointer, value) in [
+        ("audit transcript", "OUT-averaging", "/delta", 0.123.into()),
+        ("audit transcript learning", "OUT-folder", "/delta", 0.123.into()),
+        ("audit transcript walk", "OUT-walk", "/delta", 0.123.into()),
+        ("audit transcript rumor", "OUT-rumour", "/muting", 0.123.into()),
+        ("audit transcript personalized", "OUT-personal", "/agents/0/rows", Value::from(1)),
     ] {
         let path = folder.path().join(run).join("transcript.json");
         let mut file: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-        file[key] = 0.123.into();
+        *file.pointer_mut(pointer).unwrap() = value;
         std::fs::write(&path, file.to_string()).unwrap();
         let line = format!("audit transcript {} --json", path.display());
         let printed = sottovoce(&line).assert().code(1).get_output().stdout.clone();

@@ -59,6 +59,11 @@ impl Transcript {
                 stands(found.agrees, "the releases do not cost what the run says it spent")
             }
             transcript::File::Personalized(file) => {
+                if let Some(observer) = self.observers.first() {
+                    anyhow::bail!(
+                        "`observers` is {observer}: whoever hears an agent hears all that she released; leave it out"
+                    );
+                }
                 kept(&file.check()?, global)?;
                 global.print(&file.account(None)?)
             }

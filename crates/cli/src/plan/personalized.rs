@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::{Experiment, Personalized};
 use sottovoce::personal;
@@ -30,7 +31,17 @@ pub(super) struct PersonalizedArgs {
 
 impl PersonalizedArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        plan(&self.experiment, global.seed, &self.out, global)
+        let (asked, usual) = (&self.experiment, Personalized::default());
+        let chosen = [
+            ("mu", asked.protocol.mu != usual.protocol.mu),
+            ("updates", asked.protocol.updates != usual.protocol.updates),
+            ("clip", asked.noise.clip != usual.noise.clip),
+            ("law", asked.noise.law != usual.noise.law),
+        ];
+        if let Some((option, _)) = chosen.into_iter().find(|(_, given)| *given) {
+            bail!("`{option}` is given: it is what a plan chooses; leave it out");
+        }
+        plan(asked, global.seed, &self.out, global)
     }
 }
 

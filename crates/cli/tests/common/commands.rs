@@ -158,7 +158,13 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
+    (
+        "run averaging",
+        "run averaging --graph GRAPH --protocol walk --weights uniform --steps 20 --sigma 1 --out OUT-plain",
+    ),
     ("account transcript walk", "account transcript OUT-walk/transcript.json --observers b"),
+    ("account transcript walk", "account transcript OUT-plain/transcript.json"),
+    ("audit transcript walk", "audit transcript OUT-plain/transcript.json"),
     ("audit transcript walk", "audit transcript OUT-walk/transcript.json"),
     ("account transcript learning", "account transcript OUT-lossy/transcript.json"),
     ("audit transcript learning", "audit transcript OUT-lossy/transcript.json"),

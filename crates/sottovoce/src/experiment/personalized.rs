@@ -204,6 +204,11 @@ pub struct PersonalNetwork {
 }
 
 impl PersonalNetwork {
+    /// Whether anyone comes or goes.
+    pub fn moves(&self) -> bool {
+        !self.leave.is_empty() || !self.join.is_empty() || self.patience.is_some()
+    }
+
     /// Whether anything may go wrong: then it is run by messages.
     pub fn is_faulty(&self) -> bool {
         *self != Self::default()
@@ -219,6 +224,7 @@ impl PersonalTask {
     /// Draws or reads the agents; names of files begin in `folder`.
     pub fn agents(&self, folder: &Path, seed: u64) -> Result<Agents> {
         self.check()?;
+        self.check_size()?;
         Ok(match self.kind() {
             Tasks::Plane => {
                 let known = Plane::default();
@@ -247,6 +253,18 @@ impl PersonalTask {
                 recommendation.agents(&ratings, seed)?
             }
         })
+    }
+
+    /// Refuses what no memory holds, before anything is drawn.
+    fn check_size(&self) -> Result<()> {
+        const MOST: usize = 500_000_000;
+        let (agents, width) = (self.agents.unwrap_or(100), self.width.unwrap_or(20));
+        let rows = self.most.unwrap_or(100).saturating_add(100);
+        let all = agents.saturating_mul(width).saturating_mul(rows);
+        let remedy = format!(
+            "with {width} features and {rows} rows each that is more than {MOST} numbers; give fewer"
+        );
+        require(all <= MOST, "agents", agents, remedy)
     }
 
     /// The ratings, and how features are made of them.

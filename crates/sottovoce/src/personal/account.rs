@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use sottovoce_engine::personal::{Canary, CanaryFound, RIDGES, home, tuned};
 use sottovoce_learning::Loss;
+use sottovoce_privacy::allotment::Method;
 use sottovoce_privacy::{Adversary, Law, limits};
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup};
 use sottovoce_views::door::{self, Models};
@@ -24,7 +25,7 @@ pub struct Revealed {
     pub agents: usize,
     /// How it is set up, in words.
     pub setup: Vec<(String, String)>,
-    /// Noise of each update of an agent with the usual budget, in sensitivities.
+    /// Noise of each update of the agent who loses most, in sensitivities.
     pub noises: Vec<f64>,
     /// The odometer: what such an agent has lost after so many of her updates.
     pub odometer: Vec<Reading>,
@@ -84,7 +85,7 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     guarantees
         .iter_mut()
         .for_each(|stated| stated.not_covered.retain(|limit| !run.contains(&limit.as_str())));
-    let (noises, odometer) = odometer(&ready, delta)?;
+    let (noises, odometer) = odometer(&ready, account.leakage.largest(delta)?.0, delta)?;
     let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
     Ok(Revealed {
         agents: ready.agents.count(),
@@ -101,9 +102,9 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     })
 }
 
-/// Noises of the first agent with rows, and what she has lost after 1, 2, 4, ... updates, and in the end.
-fn odometer(ready: &Ready, delta: f64) -> Result<(Vec<f64>, Vec<Reading>)> {
-    let Some(plan) = ready.hidings.plans.iter().find(|plan| plan.hidden.is_some()) else {
+/// Noises of the agent who loses most, and what she has lost after 1, 2, 4, ... updates, and in the end.
+fn odometer(ready: &Ready, agent: usize, delta: f64) -> Result<(Vec<f64>, Vec<Reading>)> {
+    let Some(plan) = ready.hidings.plans.get(agent).filter(|plan| plan.hidden.is_some()) else {
         return Ok((Vec::new(), Vec::new()));
     };
     let noises = plan.hidden.as_ref().map_or(Vec::new(), |hidden| hidden.multipliers.to_vec());
@@ -243,7 +244,12 @@ pub fn plan(
     let agents = stand_in.task.agents(folder, seed.wrapping_add(1))?.validation(seed)?;
     let less = agents.loss == Loss::Squared;
     let mut all = Vec::new();
-    for law in [Law::Gaussian, Law::Laplace] {
+    let fits = |law: &Law| match target.method {
+        None | Some(Method::Pld) => true,
+        Some(Method::Gdp) => *law == Law::Gaussian,
+        Some(Method::Sum | Method::Theorem1) => *law == Law::Laplace,
+    };
+    for law in [Law::Gaussian, Law::Laplace].into_iter().filter(fits) {
         for mu in MUS {
             for updates in UPDATES {
                 all.extend(CLIPS.map(|clip| (law, mu, updates, clip)));

@@ -8,7 +8,7 @@ use sottovoce_engine::personal::{Amount, Budgets, Clipped, Hiding, Hidings, Prob
 use sottovoce_learning::personal::Agents;
 use sottovoce_learning::{Clip, Loss};
 use sottovoce_privacy::Law;
-use sottovoce_privacy::allotment::Method;
+use sottovoce_privacy::allotment::{Allocation, Method};
 use sottovoce_protocol::Release;
 use sottovoce_simulator::network::{Absence, Faults, Network};
 
@@ -54,9 +54,8 @@ impl Ready {
         let faulty = experiment.faulty(agents.count())?;
         let network = &experiment.network;
         if faulty.is_some() {
-            let moves = !network.leave.is_empty() || !network.join.is_empty();
             for plan in &mut hidings.plans {
-                plan.patience = network.patience.or(moves.then_some(PATIENCE));
+                plan.patience = network.patience.or(network.moves().then_some(PATIENCE));
                 plan.repeats = if network.drop.is_some() { 10 } else { 0 };
             }
         }
@@ -78,7 +77,22 @@ impl Personalized {
         terms
     }
 
+    /// Refuses what would take for ever.
+    fn check_length(&self) -> Result<()> {
+        let protocol = &self.protocol;
+        let most = if protocol.allocation == Allocation::Uniform { 10_000 } else { 1000 };
+        let remedy = format!("give at most {most}, with this allocation");
+        require(protocol.updates <= most, "updates", protocol.updates, remedy)?;
+        let wakes = protocol.warm_wakes.unwrap_or(0);
+        require(wakes <= 100_000, "warm-wakes", wakes, "give at most 100,000")?;
+        let patience = self.network.patience.unwrap_or(1);
+        require(patience > 0, "patience", patience, "give at least 1")?;
+        let epsilon = self.target.epsilon.unwrap_or(1.0);
+        require(epsilon >= 1e-6, "epsilon", epsilon, "give a positive number, at least 1e-6")
+    }
+
     fn hiding(&self, agents: &Agents) -> Result<Hiding> {
+        self.check_length()?;
         let law = self.noise.law;
         let warm = self.protocol.warm.map(|epsilon| WarmStart {
             epsilon,
@@ -108,8 +122,14 @@ impl Personalized {
         if let Some(sigma) = self.noise.sigma {
             let given =
                 [("epsilon", self.target.epsilon.is_some()), ("budget", !self.target.budget.is_empty())];
-            if let Some((field, _)) = given.into_iter().find(|(_, given)| *given) {
-                return Err(Error::parameter(field, "given", "sigma is given too; give one of them"));
+            let shared = self.protocol.allocation != Allocation::Uniform;
+            let unused = [("method", self.target.method.is_some()), ("allocation", shared)];
+            if let Some((field, _)) = given.into_iter().chain(unused).find(|(_, given)| *given) {
+                return Err(Error::parameter(
+                    field,
+                    "given",
+                    "sigma is given, and says all; give one of them",
+                ));
             }
             return Ok(Amount::Fixed(sigma));
         }
@@ -118,9 +138,20 @@ impl Personalized {
             Law::Laplace | Law::Radial => Method::Pld,
         });
         let others = self.target.budget.iter().map(|text| pair("budget", text, '=', agents));
+        let others = others.collect::<Result<Vec<_>>>()?;
+        for (place, (agent, epsilon)) in others.iter().enumerate() {
+            let twice = others[..place].iter().any(|(other, _)| other == agent);
+            require(
+                !twice,
+                "budget",
+                format!("{agent}={epsilon}"),
+                "the agent has one already; give one for each",
+            )?;
+            require(*epsilon >= 1e-6, "budget", format!("{agent}={epsilon}"), "give at least 1e-6")?;
+        }
         Ok(Amount::Budget(Budgets {
             epsilon: self.target.epsilon.unwrap_or(1.0),
-            others: others.collect::<Result<BTreeMap<_, _>>>()?,
+            others: others.into_iter().collect::<BTreeMap<_, _>>(),
             delta: self.target.delta,
             method,
             allocation: self.protocol.allocation,
@@ -142,6 +173,14 @@ impl Personalized {
             list.iter().map(one).collect()
         };
         let joins = times("join", &self.network.join)?;
+        for (text, (_, until)) in self.network.join.iter().zip(&joins) {
+            require(
+                !until.is_zero(),
+                "join",
+                text,
+                "who is there from the start does not join; give more than 0 hours",
+            )?;
+        }
         let faults = Faults {
             crashes: times("leave", &self.network.leave)?,
             departures: joins

@@ -103,6 +103,20 @@ impl Released {
     }
 }
 
+impl Released {
+    /// Whose rows lose most at `delta`, and how much.
+    pub fn largest(&self, delta: f64) -> Result<(usize, f64)> {
+        let mut largest = (0, 0.0);
+        for agent in 0..self.agents.len() {
+            let epsilon = self.epsilon(agent, delta)?;
+            // What is no number is no bound.
+            let epsilon = if epsilon.is_nan() { f64::INFINITY } else { epsilon };
+            largest = if epsilon > largest.1 { (agent, epsilon) } else { largest };
+        }
+        Ok(largest)
+    }
+}
+
 impl Learnt for Released {
     fn worst(&self) -> (usize, f64) {
         let mut worst = (0, 0.0);
