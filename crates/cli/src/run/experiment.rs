@@ -113,10 +113,7 @@ fn average(
     bar.finish_and_clear();
     found.notes.iter().for_each(|text| note(text));
     // Every document beside the page says what was read.
-    let read = [(input::GRAPH, &found.graph_sha256), (input::DATA, &found.data_sha256)];
-    for (key, hash) in read.into_iter().filter_map(|(key, hash)| Some((key, hash.as_ref()?))) {
-        input::keep(key, hash.clone());
-    }
+    keep(found.graph_sha256.as_ref(), found.data_sha256.as_ref());
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
@@ -139,6 +136,15 @@ fn average(
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
 }
 
+/// Keeps the hashes of what an averaging read.
+fn keep(graph: Option<&String>, data: Option<&String>) {
+    for (key, hash) in [(input::GRAPH, graph), (input::DATA, data)] {
+        if let Some(hash) = hash {
+            input::keep(key, hash.clone());
+        }
+    }
+}
+
 /// An averaging by tokens.
 fn walk(
     experiment: &Averaging,
@@ -156,10 +162,7 @@ fn walk(
     let found = averaging::walk::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
     found.notes.iter().for_each(|text| note(text));
-    let read = [(input::GRAPH, &found.graph_sha256), (input::DATA, &found.data_sha256)];
-    for (key, hash) in read.into_iter().filter_map(|(key, hash)| Some((key, hash.as_ref()?))) {
-        input::keep(key, hash.clone());
-    }
+    keep(found.graph_sha256.as_ref(), found.data_sha256.as_ref());
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));

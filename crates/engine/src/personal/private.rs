@@ -156,8 +156,8 @@ impl Hiding {
             }
             Amount::Budget(budgets) => {
                 let allotment = self.allotment(budgets, epsilon, own_factor(problem))?;
-                // Times a sensitivity, and over it again, a noise must not have become less.
-                let safe = |noise: &f64| noise * (1.0 + 1e-14);
+                // Times a sensitivity, over it again, and cut to the digits of the accountant, a noise must not have become less.
+                let safe = |noise: &f64| noise * (1.0 + 1e-11);
                 Ok(allotment.iter().flat_map(|allotment| allotment.noises().iter().map(safe)).collect())
             }
         }

@@ -66,8 +66,7 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     let releases = ready.releases();
     let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
     let mut epsilons: Vec<(f64, usize)> = Vec::new();
-    for agent in 0..ready.agents.count() {
-        let epsilon = account.leakage.epsilon(agent, delta)?;
+    for epsilon in account.leakage.epsilons(delta)? {
         // Sensitivities differ by roundings.
         match epsilons.iter_mut().find(|(known, _)| short_up(*known) == short_up(epsilon)) {
             Some((known, count)) => {
@@ -113,11 +112,13 @@ fn odometer(ready: &Ready, agent: usize, delta: f64) -> Result<(Vec<f64>, Vec<Re
     after.extend((plan.updates > 0).then_some(plan.updates));
     let releases: Vec<Vec<_>> = after.iter().map(|&updates| plan.released(updates).collect()).collect();
     let learnt = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?.leakage;
-    let odometer = after.iter().enumerate().map(|(place, &updates)| {
-        let epsilon = learnt.epsilon(place, delta)?;
-        Ok(Reading { updates, epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()) })
-    });
-    Ok((noises, odometer.collect::<Result<_>>()?))
+    let spent = learnt.epsilons(delta)?;
+    let reading = |(&updates, epsilon): (&usize, f64)| Reading {
+        updates,
+        epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()),
+    };
+    let odometer = after.iter().zip(spent).map(reading);
+    Ok((noises, odometer.collect()))
 }
 
 impl fmt::Display for Revealed {

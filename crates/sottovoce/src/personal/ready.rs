@@ -118,6 +118,14 @@ impl Personalized {
         RATING_RANGE * agents.radius * norms
     }
 
+    /// Epsilon that an agent agreed to lose, where it is a budget that sets the noise.
+    pub(crate) fn agreed(&self, agent: usize, agents: usize) -> Result<f64> {
+        match self.amount(agents)? {
+            Amount::Fixed(_) => Ok(0.0),
+            Amount::Budget(budgets) => Ok(budgets.others.get(&agent).copied().unwrap_or(budgets.epsilon)),
+        }
+    }
+
     fn amount(&self, agents: usize) -> Result<Amount> {
         if let Some(sigma) = self.noise.sigma {
             let given =

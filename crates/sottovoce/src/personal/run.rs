@@ -152,9 +152,7 @@ fn judge(
         .map(|(plan, &updates)| plan.released(updates).collect())
         .collect();
     let account = door::account(&door::Models { releases: &releases }, &Adversary::WireTapper)?;
-    let epsilons = (0..agents.count())
-        .map(|agent| Ok(account.leakage.epsilon(agent, delta)?))
-        .collect::<Result<Vec<_>>>()?;
+    let epsilons = account.leakage.epsilons(delta)?;
     // What is promised is the plan's: a run in which somebody left early has lost less, but that was chance.
     let planned = door::account(&door::Models { releases: &ready.releases() }, &Adversary::WireTapper)?;
     let worst = planned.leakage.largest(delta)?.1;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sottovoce_privacy::allotment::LargeDelta;
 use sottovoce_privacy::{Adversary, Guarantee, Law, limits};
 use sottovoce_report::text;
 use sottovoce_views::door::{Account, Learnt, Released};
@@ -119,8 +120,8 @@ pub(super) fn notes(experiment: &Personalized, ready: &Ready) -> Vec<String> {
     let mut notes = Vec::new();
     let delta = experiment.target.delta;
     let most = (0..ready.agents.count()).map(|agent| ready.agents.train.rows_of(agent)).max().unwrap_or(0);
-    if experiment.noise.sigma.is_none() && most > 0 && delta > 1.0 / most as f64 {
-        notes.push(format!("delta {delta:e} is above 1/{most}: releasing a whole row of an agent with {most} rows at random would meet it; take a smaller one"));
+    if experiment.noise.sigma.is_none() {
+        notes.extend(LargeDelta::of(delta, most as u64).map(|warning| warning.to_string()));
     }
     let without = (0..ready.agents.count()).filter(|&agent| ready.agents.train.rows_of(agent) == 0).count();
     if without > 0 {

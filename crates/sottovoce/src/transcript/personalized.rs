@@ -101,15 +101,22 @@ impl Personalized {
         let seed = experiment.seed.unwrap_or(0);
         let moves = experiment.network.moves();
         if experiment.task.kind() == Tasks::Movielens {
+            // Where the noise is given it is known, too.
+            let louder = |release: &Release| {
+                experiment
+                    .noise
+                    .sigma
+                    .is_some_and(|sigma| release.scale > sigma * release.sensitivity * (1.0 + 1e-12))
+            };
             // Without the ratings: what one row can move is at least what it moves without centring.
             for (agent, (record, all)) in self.agents.iter().zip(&releases).enumerate() {
                 let least = 2.0 * experiment.noise.clip / record.rows.max(1) as f64; // whole numbers
                 let agreed = if record.rows > 0 { experiment.protocol.updates } else { 0 };
                 let wrong = all.len() > agreed
                     || (all.len() < agreed && !moves)
-                    || all
-                        .iter()
-                        .any(|release| release.law != experiment.noise.law || release.sensitivity < least);
+                    || all.iter().any(|release| {
+                        release.law != experiment.noise.law || release.sensitivity < least || louder(release)
+                    });
                 if wrong {
                     problems.push(format!("agent {agent} released something else than was agreed"));
                 }
@@ -157,10 +164,15 @@ impl Personalized {
         }
         let delta = delta.unwrap_or(experiment.target.delta);
         let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-        let epsilons = (0..releases.len())
-            .map(|agent| Ok(account.leakage.epsilon(agent, delta)?))
-            .collect::<Result<Vec<_>>>()?;
-        let (_, worst) = account.leakage.largest(delta)?;
+        let mut epsilons = account.leakage.epsilons(delta)?;
+        if experiment.task.kind() == Tasks::Movielens && experiment.noise.sigma.is_none() {
+            // Without the ratings the noise cannot be computed anew: nobody is said to have lost less than she agreed to.
+            for (agent, epsilon) in epsilons.iter_mut().enumerate() {
+                let agreed = experiment.agreed(agent, self.agents.len())?;
+                *epsilon = if agreed > *epsilon { agreed } else { *epsilon };
+            }
+        }
+        let worst = epsilons.iter().copied().fold(0.0, |worst, one| if one <= worst { worst } else { one });
         let (mut guarantees, mut statements) = (Vec::new(), Vec::new());
         if worst.is_finite() {
             let (_, mut guarantee) = account.worst(1.0, 1.0)?;

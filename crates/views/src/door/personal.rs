@@ -19,9 +19,11 @@ pub struct Models<'a> {
 /// What is learnt of every agent's rows.
 #[derive(Debug, Clone)]
 pub struct Released {
-    /// The composition of an agent's releases; none where something was not hidden.
-    agents: Vec<Option<Accountant>>,
-    /// What it comes to, for comparison: at `DELTA`.
+    /// Compositions of releases, each once; none where something was not hidden.
+    kinds: Vec<Option<Accountant>>,
+    /// Which of them each agent made.
+    kind: Vec<usize>,
+    /// What they come to at `DELTA`, for comparison.
     epsilons: Vec<f64>,
 }
 
@@ -44,26 +46,19 @@ impl Overheard for Models<'_> {
     }
 
     fn everything(&self) -> Result<Released> {
-        let mut known: Vec<(Vec<Release>, Option<Accountant>, f64)> = Vec::new();
-        let (mut agents, mut epsilons) = (Vec::new(), Vec::new());
+        let mut known: Vec<Vec<Release>> = Vec::new();
+        let mut kind = Vec::new();
         for releases in self.releases {
-            // Losses depend on noise over sensitivity alone, and many agents have the same.
-            let place = match known.iter().position(|(same, _, _)| alike(same, releases)) {
-                Some(place) => place,
-                None => {
-                    let composed = composed(releases);
-                    let epsilon = match &composed {
-                        Some(accountant) => accountant.epsilon(DELTA)?.upper,
-                        None => f64::INFINITY,
-                    };
-                    known.push((releases.clone(), composed, epsilon));
-                    known.len() - 1
-                }
-            };
-            agents.push(known[place].1.clone());
-            epsilons.push(known[place].2);
+            let releases: Vec<Release> = releases.iter().map(relative).collect();
+            kind.push(known.iter().position(|same| *same == releases).unwrap_or(known.len()));
+            if kind.last() == Some(&known.len()) {
+                known.push(releases);
+            }
         }
-        Ok(Released { agents, epsilons })
+        let mut learnt =
+            Released { kinds: known.iter().map(|all| composed(all)).collect(), kind, epsilons: Vec::new() };
+        learnt.epsilons = learnt.epsilons(DELTA)?;
+        Ok(learnt)
     }
 
     /// Who misses a message uses an older model, which changes nothing of what she releases, nor how much.
@@ -72,13 +67,13 @@ impl Overheard for Models<'_> {
     }
 }
 
-fn alike(some: &[Release], others: &[Release]) -> bool {
-    let ratio = |release: &Release| (release.scale / release.sensitivity).to_bits();
-    some.len() == others.len()
-        && some
-            .iter()
-            .zip(others)
-            .all(|(one, other)| (one.law, one.rate) == (other.law, other.rate) && ratio(one) == ratio(other))
+/// The same release in units of its sensitivity, with noise cut to forty digits: agents whose noise differs by roundings alone are accounted for once.
+fn relative(release: &Release) -> Release {
+    let ratio = release.scale / release.sensitivity;
+    if !(ratio > 0.0 && ratio.is_finite()) {
+        return *release;
+    }
+    Release { sensitivity: 1.0, scale: f64::from_bits(ratio.to_bits() & !0xfff), ..*release }
 }
 
 /// All of an agent's releases; none where one of them hides nothing.
@@ -93,44 +88,41 @@ fn composed(releases: &[Release]) -> Option<Accountant> {
 }
 
 impl Released {
-    /// What one row of an agent loses at most, at `delta`; 0 without rows, infinite where something was not hidden.
-    pub fn epsilon(&self, agent: usize, delta: f64) -> Result<f64> {
-        match &self.agents[agent] {
+    /// What one row of each agent loses at most, at `delta`; 0 without rows, infinite where something was not hidden.
+    pub fn epsilons(&self, delta: f64) -> Result<Vec<f64>> {
+        let of_kind = |kind: &Option<Accountant>| match kind {
             Some(accountant) if accountant.events().is_empty() => Ok(0.0),
             Some(accountant) => Ok(accountant.epsilon(delta)?.upper),
             None => Ok(f64::INFINITY),
-        }
+        };
+        let all = self.kinds.iter().map(of_kind).collect::<Result<Vec<f64>>>()?;
+        Ok(self.kind.iter().map(|kind| all[*kind]).collect())
+    }
+
+    /// Whose rows lose most at `delta`, and how much.
+    pub fn largest(&self, delta: f64) -> Result<(usize, f64)> {
+        Ok(largest(&self.epsilons(delta)?))
     }
 }
 
-impl Released {
-    /// Whose rows lose most at `delta`, and how much.
-    pub fn largest(&self, delta: f64) -> Result<(usize, f64)> {
-        let mut largest = (0, 0.0);
-        for agent in 0..self.agents.len() {
-            let epsilon = self.epsilon(agent, delta)?;
-            // What is no number is no bound.
-            let epsilon = if epsilon.is_nan() { f64::INFINITY } else { epsilon };
-            largest = if epsilon > largest.1 { (agent, epsilon) } else { largest };
-        }
-        Ok(largest)
+fn largest(epsilons: &[f64]) -> (usize, f64) {
+    let mut largest = (0, 0.0);
+    for (agent, &epsilon) in epsilons.iter().enumerate() {
+        // What is no number is no bound.
+        let epsilon = if epsilon.is_nan() { f64::INFINITY } else { epsilon };
+        largest = if epsilon > largest.1 { (agent, epsilon) } else { largest };
     }
+    largest
 }
 
 impl Learnt for Released {
     fn worst(&self) -> (usize, f64) {
-        let mut worst = (0, 0.0);
-        for (agent, epsilon) in self.epsilons.iter().enumerate() {
-            if *epsilon > worst.1 {
-                worst = (agent, *epsilon);
-            }
-        }
-        worst
+        largest(&self.epsilons)
     }
 
     /// Releases name their own sensitivities and noises.
     fn guarantee(&self, adversary: &Adversary, u: usize, _: f64, _: f64) -> Result<Guarantee> {
-        let Some(accountant) = &self.agents[u] else {
+        let Some(accountant) = &self.kinds[self.kind[u]] else {
             return Err(Error::parameter(
                 "noise",
                 0,
@@ -161,11 +153,12 @@ mod tests {
         let releases = [gaussian, same, laplace, Vec::new(), vec![Release::gaussian(1.0, 0.0)]];
         let all = account(&Models { releases: &releases }, &Adversary::WireTapper).unwrap().leakage;
         let one = sottovoce_privacy::Gdp::new(1.0).unwrap().epsilon(1e-5).unwrap().upper;
-        assert!((all.epsilon(0, 1e-5).unwrap() - one).abs() < 1e-9 * one);
-        assert_eq!(all.epsilon(0, 1e-5).unwrap(), all.epsilon(1, 1e-5).unwrap());
-        let pure = all.epsilon(2, 1e-9).unwrap();
+        let epsilons = all.epsilons(1e-5).unwrap();
+        assert!((epsilons[0] - one).abs() < 1e-9 * one);
+        assert_eq!(epsilons[0], epsilons[1]);
+        let pure = all.epsilons(1e-9).unwrap()[2];
         assert!(pure <= 0.75 * (1.0 + 1e-9) && pure > 0.7, "{pure}");
-        assert_eq!((all.epsilon(3, 1e-5).unwrap(), all.epsilon(4, 1e-5).unwrap()), (0.0, f64::INFINITY));
+        assert_eq!(epsilons[3..], [0.0, f64::INFINITY]);
         assert_eq!(all.worst().0, 4);
         assert!(all.guarantee(&Adversary::WireTapper, 4, 1.0, 1.0).is_err());
         let promised = account(&Models { releases: &releases }, &Adversary::Peer(1)).unwrap();

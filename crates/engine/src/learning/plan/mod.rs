@@ -172,16 +172,7 @@ impl Problem<'_> {
             for step in steps {
                 let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
                 let settings = match *known {
-                    Some((sigma, method)) => Settings {
-                        method,
-                        iterations,
-                        step,
-                        sigma,
-                        budget: None,
-                        seed: self.seed,
-                        weighted: false,
-                        network: None,
-                    },
+                    Some((sigma, method)) => plain(method, (iterations, step), sigma, self.seed),
                     None => self.settings(entry, method, (iterations, step), self.seed)?,
                 };
                 *known = Some((settings.sigma, settings.method));
@@ -231,16 +222,7 @@ impl Problem<'_> {
     /// What the run of a row promises: every peer contributes as often as planned at most.
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
-        let settings = Settings {
-            method,
-            iterations,
-            step,
-            sigma,
-            budget: None,
-            seed: self.seed,
-            weighted: false,
-            network: None,
-        };
+        let settings = plain(method, (iterations, step), sigma, self.seed);
         let all = Transcript::planned(self.task, &settings).guarantees(self.mixings, self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
@@ -262,16 +244,7 @@ impl Problem<'_> {
         seed: u64,
     ) -> Result<Settings> {
         let choice = Choice { method: entry, options: self.options(entry), iterations, step: Some(step) };
-        let mut settings = Settings {
-            method,
-            iterations,
-            step,
-            sigma: 0.0,
-            budget: None,
-            seed,
-            weighted: false,
-            network: None,
-        };
+        let mut settings = plain(method, (iterations, step), 0.0, seed);
         let given = settings.clone();
         choice.settle(&Noise::Calibrated(self.promise), &self.question(&given), &mut settings)?;
         Ok(settings)
@@ -286,4 +259,8 @@ impl Problem<'_> {
     fn question<'q>(&'q self, settings: &'q Settings) -> Question<'q> {
         Question::of(self.task, self.mixings, settings)
     }
+}
+/// A run on a perfect network that ends with the last models.
+fn plain(method: Method, (iterations, step): (usize, f64), sigma: f64, seed: u64) -> Settings {
+    Settings { method, iterations, step, sigma, budget: None, seed, weighted: false, network: None }
 }

@@ -23,7 +23,7 @@ pub(super) const OWN: &str = "honest, epsilon 1, own block solved";
 pub(super) const NOTES: &str = "As printed: Laplace noise, gradients clipped to 10 in the 2-norm, mu = 0.04, a start of 0, Theorem 1, and as many of 1, 5 or 20 updates as \
      are best on ratings held out of the training ones. These rows do not protect what they say: the 1-norm of clipped gradients is up to sqrt(20) times as large, a \
      rating that changes moves the mean by which its user's others are centred, and the number of updates was chosen without charge. A private warm start is not \
-     possible: the squared loss has no bound on its gradients. Honest: Gaussian noise, C = 3, mu = 2, 5 updates, chosen beforehand, centring charged; then everybody \
+     possible: the squared loss has no bound on its gradients. Honest: Gaussian noise, C = 3, mu = 2, 5 updates, as earlier measurements on these films suggested, centring charged; then everybody \
      solves her own block at home with mu = 20, and tells nobody. Tuned: everybody's own ridge, chosen on her own ratings held out (five times) of features and \
      models alike, which costs nothing. The control solves the same block as if all neighbours were at 0: a ridge, and no message. Tuning on rows that the features were made from would choose far too small ridges.";
 
