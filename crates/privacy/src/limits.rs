@@ -62,6 +62,16 @@ pub fn of_personal_models() -> Vec<String> {
     all
 }
 
+/// What lots take for public.
+pub const ROWS: &str = "how many rows every agent has: the rates and the divisors of lots follow from it, and it is taken for public";
+
+/// What no run of consensus learning covers.
+pub fn of_consensus_learning() -> Vec<String> {
+    let mut all = of_a_protocol();
+    all.extend(list(&[SAMPLING, ROWS]));
+    all
+}
+
 /// What no single release covers.
 pub fn of_a_release() -> Vec<String> {
     list(&[TIMING, TUNING, ROUNDING, REPETITION, CORRELATION])
