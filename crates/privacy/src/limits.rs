@@ -63,7 +63,8 @@ pub fn of_personal_models() -> Vec<String> {
 }
 
 /// What lots take for public.
-pub const ROWS: &str = "how many rows every agent has: the rates and the divisors of lots follow from it, and it is taken for public";
+pub const ROWS: &str =
+    "how many rows every agent has, from which the rates of lots follow: it is taken for public";
 
 /// What no run of consensus learning covers.
 pub fn of_consensus_learning() -> Vec<String> {

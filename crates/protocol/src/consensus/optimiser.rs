@@ -107,11 +107,13 @@ impl Moments {
         // Both means begin at 0: after `t` steps they lack these shares.
         let [mean, root] = [beta, square].map(|kept| 1.0 - kept.powf(self.steps as f64));
         let (size, root) = ((rate / mean) as f32, (1.0 / root.sqrt()) as f32);
+        // Taken from one before they are rounded: of 0.001 single precision would lose four digits.
+        let [new, more] = [beta, square].map(|kept| (1.0 - kept) as f32);
         let [beta, square, epsilon] = [beta, square, epsilon].map(|constant| constant as f32);
         let moments = self.first.iter_mut().zip(&mut self.second);
         for ((x, g), (m, v)) in x.iter_mut().zip(gradient).zip(moments) {
-            *m = beta * *m + (1.0 - beta) * g;
-            *v = square * *v + (1.0 - square) * g * g;
+            *m = beta * *m + new * g;
+            *v = square * *v + more * g * g;
             *x -= size * *m / (v.sqrt() * root + epsilon);
         }
     }
