@@ -5,56 +5,68 @@
 
 use pulp::Simd;
 
-use super::lanes::{Kernel, LANES, Row, go};
+use super::lanes::{Kernel, LANES, Row, go, load, store};
 
-/// `e^x` to two units in the last place; 0 far below, the exponential of 88 far above, and what is not a number stays so.
+/// `e^x` to two units in the last place; `e^-87` further below, `e^88` further above, and what is not a number stays so.
 #[inline(always)]
-pub(super) fn exp(x: f32) -> f32 {
-    // Adding it rounds to a whole number, which then stands in the last bits.
-    const SHIFT: f32 = 12_582_912.0;
+pub(super) fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
+    let splat = |number| simd.splat_f32s(number);
     // What a comparison lets through is not a number: it goes on.
-    let x = if x > 88.0 { 88.0 } else { x };
-    let x = if x < -87.0 { -87.0 } else { x };
-    let shifted = x.mul_add(std::f32::consts::LOG2_E, SHIFT);
-    let whole = shifted - SHIFT;
-    let rest = whole.mul_add(-0.693_359_4, x);
-    let rest = whole.mul_add(2.121_944_4e-4, rest);
-    let mut power = 1.987_569_1e-4_f32;
+    let x = simd.select_f32s(simd.greater_than_f32s(x, splat(88.0)), splat(88.0), x);
+    let x = simd.select_f32s(simd.less_than_f32s(x, splat(-87.0)), splat(-87.0), x);
+    // Adding it rounds to a whole number, which then stands in the last bits.
+    let shift = splat(12_582_912.0);
+    let shifted = simd.mul_add_f32s(x, splat(std::f32::consts::LOG2_E), shift);
+    let whole = simd.sub_f32s(shifted, shift);
+    let rest = simd.mul_add_f32s(whole, splat(-0.693_359_4), x);
+    let rest = simd.mul_add_f32s(whole, splat(2.121_944_4e-4), rest);
+    let mut power = splat(1.987_569_1e-4);
     for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5] {
-        power = power.mul_add(rest, coefficient);
+        power = simd.mul_add_f32s(power, rest, splat(coefficient));
     }
-    let power = (power * rest).mul_add(rest, rest) + 1.0;
-    let scale = f32::from_bits((shifted.to_bits() << 23).wrapping_add(127 << 23));
-    power * scale
+    let power = simd.mul_add_f32s(simd.mul_f32s(power, rest), rest, rest);
+    let bits = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(shifted), simd.splat_u32s(23));
+    let scale = simd.transmute_f32s_u32s(simd.add_u32s(bits, simd.splat_u32s(127 << 23)));
+    simd.mul_f32s(simd.add_f32s(power, splat(1.0)), scale)
 }
 
 /// Mish and its slope.
 #[inline(always)]
-pub(super) fn mish(z: f32) -> (f32, f32) {
+pub(super) fn mish<S: Simd>(simd: S, z: S::f32s) -> (S::f32s, S::f32s) {
+    let splat = |number| simd.splat_f32s(number);
     // From here on the rest is beyond what single precision tells.
-    let e = exp(if z > 20.0 { 20.0 } else { z });
-    let n = e * (e + 2.0);
-    let part = 1.0 / (n + 2.0);
-    let share = n * part;
-    (z * share, (4.0 * z * e * (1.0 + e) * part).mul_add(part, share))
+    let most = splat(20.0);
+    let e = exp(simd, simd.select_f32s(simd.greater_than_f32s(z, most), most, z));
+    let n = simd.mul_f32s(e, simd.add_f32s(e, splat(2.0)));
+    let part = simd.div_f32s(splat(1.0), simd.add_f32s(n, splat(2.0)));
+    let share = simd.mul_f32s(n, part);
+    let steep = simd.mul_f32s(simd.mul_f32s(splat(4.0), z), simd.mul_f32s(e, part));
+    let slope = simd.mul_add_f32s(steep, simd.mul_f32s(simd.add_f32s(e, splat(1.0)), part), share);
+    (simd.mul_f32s(z, share), slope)
 }
 
 /// Mish of every number, and its slope.
 pub(super) fn mish_rows(x: &[Row], out: &mut [Row], slopes: &mut [Row]) {
-    go(Mish { x: x.as_flattened(), out: out.as_flattened_mut(), slopes: slopes.as_flattened_mut() });
+    go(Mish { x, out, slopes });
 }
 
 struct Mish<'a> {
-    x: &'a [f32],
-    out: &'a mut [f32],
-    slopes: &'a mut [f32],
+    x: &'a [Row],
+    out: &'a mut [Row],
+    slopes: &'a mut [Row],
 }
 
 impl Kernel for Mish<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, _: S) {
-        for ((x, out), slope) in self.x.iter().zip(self.out).zip(self.slopes) {
-            (*out, *slope) = mish(*x);
+    fn run<S: Simd, const C: usize>(self, simd: S) {
+        for ((x, out), slopes) in self.x.iter().zip(self.out).zip(self.slopes) {
+            let mut wide = load::<S, C>(simd, x);
+            let mut steep = wide;
+            for c in 0..C {
+                (wide[c], steep[c]) = mish(simd, wide[c]);
+            }
+            store::<S, C>(out, &wide);
+            store::<S, C>(slopes, &steep);
         }
     }
 }
@@ -114,22 +126,51 @@ pub(super) fn scale(factors: &Row, rows: &mut [Row]) {
 mod tests {
     use super::*;
 
+    struct Exp<'a>(&'a mut Row);
+
+    impl Kernel for Exp<'_> {
+        #[inline(always)]
+        fn run<S: Simd, const C: usize>(self, simd: S) {
+            let mut wide = load::<S, C>(simd, self.0);
+            wide.iter_mut().for_each(|x| *x = exp(simd, *x));
+            store::<S, C>(self.0, &wide);
+        }
+    }
+
+    fn exps(mut row: Row) -> Row {
+        go(Exp(&mut row));
+        row
+    }
+
+    fn mishes(row: Row) -> [Row; 2] {
+        let (mut out, mut slopes) = ([row], [row]);
+        mish_rows(&[row], &mut out, &mut slopes);
+        [out[0], slopes[0]]
+    }
+
     /// Both against double precision, and all the way.
     #[test]
     fn exponentials_and_mish_are_right_to_a_few_units() {
-        for step in -200_000..=200_000_i32 {
-            let x = step as f32 * 4e-4;
-            let (fast, exact) = (f64::from(exp(x)), f64::from(x).exp());
-            assert!((fast / exact - 1.0).abs() < 2.5e-7, "exp({x}) = {fast}, not {exact}");
-            let (value, slope) = mish(x);
-            let (soft, z) = (exact.ln_1p().tanh(), f64::from(x));
-            let exact_slope = soft + z * (1.0 - soft * soft) * exact / (1.0 + exact);
-            // Far below zero the whole is far below what single precision adds to anything.
-            assert!((f64::from(value) - z * soft).abs() < 5e-7 * (z * soft).abs() + 1e-30, "mish({x}) = {value}");
-            assert!((f64::from(slope) - exact_slope).abs() < 1e-6, "mish'({x}) = {slope}, not {exact_slope}");
+        for step in -12_000..=12_000_i32 {
+            let row: Row = std::array::from_fn(|lane| (step * 16 + lane as i32) as f32 * 4.2e-4);
+            let (fast, [values, slopes]) = (exps(row), mishes(row));
+            for lane in 0..LANES {
+                let (x, z) = (row[lane], f64::from(row[lane]));
+                let (fast, exact) = (f64::from(fast[lane]), z.exp());
+                assert!((fast / exact - 1.0).abs() < 2.5e-7, "exp({x}) = {fast}, not {exact}");
+                let (value, slope) = (f64::from(values[lane]), f64::from(slopes[lane]));
+                let soft = exact.ln_1p().tanh();
+                let exact_slope = soft + z * (1.0 - soft * soft) * exact / (1.0 + exact);
+                assert!((value - z * soft).abs() < 5e-7 * (z * soft).abs(), "mish({x}) = {value}");
+                assert!((slope - exact_slope).abs() < 1e-6, "mish'({x}) = {slope}, not {exact_slope}");
+            }
         }
-        assert!(exp(f32::NAN).is_nan() && mish(f32::NAN).0.is_nan());
-        assert_eq!((mish(1e30), exp(-1e30) < 1e-37), ((1e30, 1.0), true));
+        let mut ends = [0.0; LANES];
+        (ends[0], ends[1], ends[2]) = (f32::NAN, 1e30, -1e30);
+        let ([values, slopes], exps) = (mishes(ends), exps(ends));
+        assert!(values[0].is_nan() && exps[0].is_nan());
+        assert_eq!((values[1], slopes[1]), (1e30, 1.0));
+        assert!(values[2].abs() < 1e-6 && exps[2] < 1e-37, "{} {}", values[2], exps[2]);
     }
 
     /// Zero stays zero, and numbers below it become smaller.

@@ -13,7 +13,7 @@
 use super::activation::scale;
 use super::convolution::{each_few, gradients};
 use super::ghost;
-use super::lanes::{LANES, Row, ZERO, add_squares, total};
+use super::lanes::{LANES, Row, ZERO, add_squares, sum_rows, total};
 use super::product::{add_outer, transpose};
 use super::scratch::{Scratch, padded};
 use super::step::{Step, Work};
@@ -74,12 +74,7 @@ impl Scratch {
                     gradients(*window, x, deltas, 0..window.channels.1, weights);
                 }
                 for (bias, deltas) in biases.iter_mut().zip(deltas.chunks_exact(window.pixels())) {
-                    *bias = ZERO;
-                    for delta in deltas {
-                        for lane in 0..LANES {
-                            bias[lane] += delta[lane];
-                        }
-                    }
+                    sum_rows(deltas, bias);
                 }
             }
             Work::GroupNorm(norm) => norm.gradients(x, &self.extra[step.extra.clone()], deltas, kept),

@@ -96,6 +96,39 @@ pub(super) fn add_squares(rows: &[Row], squares: &mut [f64; LANES]) {
     go(Squares { rows, squares });
 }
 
+/// The sum of the rows.
+pub(super) fn sum_rows(rows: &[Row], sum: &mut Row) {
+    go(Sum { rows, sum });
+}
+
+struct Sum<'a> {
+    rows: &'a [Row],
+    sum: &'a mut Row,
+}
+
+impl Kernel for Sum<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const C: usize>(self, simd: S) {
+        // Four sums at a time, so that none waits for the one before.
+        let mut sums = [[simd.splat_f32s(0.0); C]; 4];
+        for rows in self.rows.chunks(4) {
+            for (sum, row) in sums.iter_mut().zip(rows) {
+                let row = load::<S, C>(simd, row);
+                for c in 0..C {
+                    sum[c] = simd.add_f32s(sum[c], row[c]);
+                }
+            }
+        }
+        let [mut sum, more @ ..] = sums;
+        for more in more {
+            for c in 0..C {
+                sum[c] = simd.add_f32s(sum[c], more[c]);
+            }
+        }
+        store::<S, C>(self.sum, &sum);
+    }
+}
+
 struct Squares<'a> {
     rows: &'a [Row],
     squares: &'a mut [f64; LANES],

@@ -1,7 +1,9 @@
 //! Cross-entropy: minus the logarithm of the probability that a net gives to the label.
 
+use pulp::Simd;
+
 use super::activation::exp;
-use super::lanes::{LANES, Row, ZERO};
+use super::lanes::{Kernel, LANES, Row, ZERO, go, load, store};
 
 /// What a net says of the examples of some lanes.
 pub(super) struct Told {
@@ -23,12 +25,7 @@ pub(super) fn cross_entropy(scores: &[Row], labels: &[u8], deltas: &mut [Row]) -
         }
     }
     let mut sum = ZERO;
-    for (row, delta) in scores.iter().zip(&mut *deltas) {
-        for lane in 0..LANES {
-            delta[lane] = exp(row[lane] - largest[lane]);
-            sum[lane] += delta[lane];
-        }
-    }
+    go(Exponentials { scores, largest: &largest, out: deltas, sum: &mut sum });
     let here: Row = std::array::from_fn(|lane| if lane < labels.len() { 1.0 / sum[lane] } else { 0.0 });
     for delta in &mut *deltas {
         for lane in 0..LANES {
@@ -43,4 +40,28 @@ pub(super) fn cross_entropy(scores: &[Row], labels: &[u8], deltas: &mut [Row]) -
         deltas[label][lane] -= 1.0;
     }
     told
+}
+
+/// `e^(score - largest)`, and their sum.
+struct Exponentials<'a> {
+    scores: &'a [Row],
+    largest: &'a Row,
+    out: &'a mut [Row],
+    sum: &'a mut Row,
+}
+
+impl Kernel for Exponentials<'_> {
+    #[inline(always)]
+    fn run<S: Simd, const C: usize>(self, simd: S) {
+        let (largest, mut sum) = (load::<S, C>(simd, self.largest), [simd.splat_f32s(0.0); C]);
+        for (row, out) in self.scores.iter().zip(self.out) {
+            let mut wide = load::<S, C>(simd, row);
+            for c in 0..C {
+                wide[c] = exp(simd, simd.sub_f32s(wide[c], largest[c]));
+                sum[c] = simd.add_f32s(sum[c], wide[c]);
+            }
+            store::<S, C>(out, &wide);
+        }
+        store::<S, C>(self.sum, &sum);
+    }
 }

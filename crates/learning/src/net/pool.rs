@@ -118,7 +118,7 @@ impl Kernel for MaxMish<'_> {
             pool.pixels(first, |place, at| {
                 let (x, place) = (load::<S, C>(simd, &x[at]), simd.splat_f32s(place));
                 for c in 0..C {
-                    // What is not a number is neither; then neither end of the window is one, or Mish is none.
+                    // What is not a number is neither larger nor smaller.
                     let more = simd.greater_than_f32s(x[c], high[c]);
                     high[c] = simd.select_f32s(more, x[c], high[c]);
                     highest[c] = simd.select_f32s(more, place, highest[c]);
@@ -127,18 +127,17 @@ impl Kernel for MaxMish<'_> {
                     lowest[c] = simd.select_f32s(less, place, lowest[c]);
                 }
             });
-            let mut ends = [ZERO; 4];
-            for (row, wide) in ends.iter_mut().zip([&high, &highest, &low, &lowest]) {
-                store::<S, C>(row, wide);
+            let (mut value, mut slope) = (high, high);
+            for c in 0..C {
+                let (one, other) = (mish(simd, high[c]), mish(simd, low[c]));
+                let at_low = simd.greater_than_f32s(other.0, one.0);
+                value[c] = simd.select_f32s(at_low, other.0, one.0);
+                slope[c] = simd.select_f32s(at_low, other.1, one.1);
+                highest[c] = simd.select_f32s(at_low, lowest[c], highest[c]);
             }
-            let [high, highest, low, lowest] = &ends;
-            for lane in 0..LANES {
-                let (one, other) = (mish(high[lane]), mish(low[lane]));
-                let at_low = other.0 > one.0;
-                out[n][lane] = if at_low { other.0 } else { one.0 };
-                slopes[n][lane] = if at_low { other.1 } else { one.1 };
-                places[n][lane] = if at_low { lowest[lane] } else { highest[lane] };
-            }
+            store::<S, C>(&mut out[n], &value);
+            store::<S, C>(&mut slopes[n], &slope);
+            store::<S, C>(&mut places[n], &highest);
         });
     }
 }
