@@ -3,46 +3,43 @@
 //! Mish is `z tanh(ln(1 + e^z))`. With `e = e^z` and `n = e (e + 2)` it is `z n/(n + 2)`, and its slope `n/(n + 2) + 4 z e (1 + e)/(n + 2)²`:
 //! one exponential and one division for both.
 
-use pulp::Simd;
+use fearless_simd::{f32x16, prelude::*, u32x16};
 
 use super::lanes::{Kernel, LANES, Row, go, load, store};
 
 /// `e^x` to two units in the last place; `e^-87` further below, `e^88` further above, and what is not a number stays so.
 #[inline(always)]
-pub(super) fn exp<S: Simd>(simd: S, x: S::f32s) -> S::f32s {
-    let splat = |number| simd.splat_f32s(number);
+pub(super) fn exp<S: Simd>(simd: S, x: f32x16<S>) -> f32x16<S> {
+    let splat = |number| simd.splat_f32x16(number);
     // What a comparison lets through is not a number: it goes on.
-    let x = simd.select_f32s(simd.greater_than_f32s(x, splat(88.0)), splat(88.0), x);
-    let x = simd.select_f32s(simd.less_than_f32s(x, splat(-87.0)), splat(-87.0), x);
+    let x = x.simd_gt(88.0).select(splat(88.0), x);
+    let x = x.simd_lt(-87.0).select(splat(-87.0), x);
     // Adding it rounds to a whole number, which then stands in the last bits.
     let shift = splat(12_582_912.0);
-    let shifted = simd.mul_add_f32s(x, splat(std::f32::consts::LOG2_E), shift);
-    let whole = simd.sub_f32s(shifted, shift);
-    let rest = simd.mul_add_f32s(whole, splat(-0.693_359_4), x);
-    let rest = simd.mul_add_f32s(whole, splat(2.121_944_4e-4), rest);
+    let shifted = x.mul_add_precise(splat(std::f32::consts::LOG2_E), shift);
+    let whole = shifted - shift;
+    let rest = whole.mul_add_precise(splat(-0.693_359_4), x);
+    let rest = whole.mul_add_precise(splat(2.121_944_4e-4), rest);
     let mut power = splat(1.987_569_1e-4);
     for coefficient in [1.398_199_9e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5] {
-        power = simd.mul_add_f32s(power, rest, splat(coefficient));
+        power = power.mul_add_precise(rest, splat(coefficient));
     }
-    let power = simd.mul_add_f32s(simd.mul_f32s(power, rest), rest, rest);
-    let bits = simd.wrapping_dyn_shl_u32s(simd.transmute_u32s_f32s(shifted), simd.splat_u32s(23));
-    let scale = simd.transmute_f32s_u32s(simd.add_u32s(bits, simd.splat_u32s(127 << 23)));
-    simd.mul_f32s(simd.add_f32s(power, splat(1.0)), scale)
+    let power = (power * rest).mul_add_precise(rest, rest) + 1.0;
+    let scale = (shifted.bitcast::<u32x16<S>>() << 23) + simd.splat_u32x16(127 << 23);
+    power * scale.bitcast::<f32x16<S>>()
 }
 
 /// Mish and its slope.
 #[inline(always)]
-pub(super) fn mish<S: Simd>(simd: S, z: S::f32s) -> (S::f32s, S::f32s) {
-    let splat = |number| simd.splat_f32s(number);
+pub(super) fn mish<S: Simd>(simd: S, z: f32x16<S>) -> (f32x16<S>, f32x16<S>) {
     // From here on the rest is beyond what single precision tells.
-    let most = splat(20.0);
-    let e = exp(simd, simd.select_f32s(simd.greater_than_f32s(z, most), most, z));
-    let n = simd.mul_f32s(e, simd.add_f32s(e, splat(2.0)));
-    let part = simd.div_f32s(splat(1.0), simd.add_f32s(n, splat(2.0)));
-    let share = simd.mul_f32s(n, part);
-    let steep = simd.mul_f32s(simd.mul_f32s(splat(4.0), z), simd.mul_f32s(e, part));
-    let slope = simd.mul_add_f32s(steep, simd.mul_f32s(simd.add_f32s(e, splat(1.0)), part), share);
-    (simd.mul_f32s(z, share), slope)
+    let most = simd.splat_f32x16(20.0);
+    let e = exp(simd, z.simd_gt(most).select(most, z));
+    let n = e * (e + 2.0);
+    let part = simd.splat_f32x16(1.0) / (n + 2.0);
+    let share = n * part;
+    let steep = (z * 4.0) * (e * part);
+    (z * share, steep.mul_add_precise((e + 1.0) * part, share))
 }
 
 /// Mish of every number, and its slope.
@@ -58,15 +55,11 @@ struct Mish<'a> {
 
 impl Kernel for Mish<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         for ((x, out), slopes) in self.x.iter().zip(self.out).zip(self.slopes) {
-            let mut wide = load::<S, C>(simd, x);
-            let mut steep = wide;
-            for c in 0..C {
-                (wide[c], steep[c]) = mish(simd, wide[c]);
-            }
-            store::<S, C>(out, &wide);
-            store::<S, C>(slopes, &steep);
+            let (value, slope) = mish(simd, load(simd, x));
+            store(out, value);
+            store(slopes, slope);
         }
     }
 }
@@ -84,7 +77,7 @@ struct Multiply<'a> {
 
 impl Kernel for Multiply<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, _: S) {
+    fn run<S: Simd>(self, _: S) {
         for ((a, b), out) in self.a.iter().zip(self.b).zip(self.out) {
             *out = a * b;
         }
@@ -130,10 +123,9 @@ mod tests {
 
     impl Kernel for Exp<'_> {
         #[inline(always)]
-        fn run<S: Simd, const C: usize>(self, simd: S) {
-            let mut wide = load::<S, C>(simd, self.0);
-            wide.iter_mut().for_each(|x| *x = exp(simd, *x));
-            store::<S, C>(self.0, &wide);
+        fn run<S: Simd>(self, simd: S) {
+            let wide = exp(simd, load(simd, self.0));
+            store(self.0, wide);
         }
     }
 

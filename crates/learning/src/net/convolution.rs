@@ -8,9 +8,9 @@
 //!
 //! Three output channels share what is loaded, and so do pixels beside each other.
 
-use pulp::Simd;
+use fearless_simd::prelude::*;
 
-use super::lanes::{Kernel, Row, ZERO, add_product, go, load, store};
+use super::lanes::{Kernel, Row, ZERO, add_product, go, is_wide, load, store};
 
 /// Output channels that are packed together.
 pub(super) const CHANNELS: usize = 3;
@@ -103,21 +103,21 @@ struct Convolve<'a> {
 
 impl Kernel for Convolve<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(mut self, simd: S) {
+    fn run<S: Simd>(mut self, simd: S) {
         let (height, width) = self.window.to;
         for tile in 0..self.window.channels.1.div_ceil(CHANNELS) {
             for y in 0..height {
                 let mut x = 0;
-                while x + 4 <= width && C == 1 {
-                    self.pixels::<S, C, 4>(simd, tile, y, x);
+                while x + 4 <= width && is_wide::<S>() {
+                    self.pixels::<S, 4>(simd, tile, y, x);
                     x += 4;
                 }
                 while x + 2 <= width {
-                    self.pixels::<S, C, 2>(simd, tile, y, x);
+                    self.pixels::<S, 2>(simd, tile, y, x);
                     x += 2;
                 }
                 if x < width {
-                    self.pixels::<S, C, 1>(simd, tile, y, x);
+                    self.pixels::<S, 1>(simd, tile, y, x);
                 }
             }
         }
@@ -127,29 +127,28 @@ impl Kernel for Convolve<'_> {
 impl Convolve<'_> {
     /// `P` pixels beside each other of three channels.
     #[inline(always)]
-    fn pixels<S: Simd, const C: usize, const P: usize>(&mut self, simd: S, tile: usize, y: usize, x: usize) {
+    fn pixels<S: Simd, const P: usize>(&mut self, simd: S, tile: usize, y: usize, x: usize) {
         let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } = self.window;
         let size = CHANNELS * self.window.weights_of_channel();
         let weights = &self.packed[tile * size..][..size];
-        let mut sums = [[[simd.splat_f32s(0.0); C]; P]; CHANNELS];
+        let mut sums = [[simd.splat_f32x16(0.0); P]; CHANNELS];
         for (line, weights) in weights.chunks_exact(CHANNELS * k).enumerate().take(inputs * k) {
             let row = (line / k) * height + y * stride + line % k;
             let pixels = &self.x[row * width + x * stride..][..(P - 1) * stride + k];
             for (v, weights) in weights.as_chunks::<CHANNELS>().0.iter().enumerate() {
-                let weights = weights.map(|weight| [simd.splat_f32s(weight); C]);
+                let weights = weights.map(|weight| simd.splat_f32x16(weight));
                 for p in 0..P {
-                    let pixel = load::<S, C>(simd, &pixels[p * stride + v]);
+                    let pixel = load(simd, &pixels[p * stride + v]);
                     for (sums, weight) in sums.iter_mut().zip(&weights) {
-                        add_product(simd, &mut sums[p], weight, &pixel);
+                        add_product(simd, &mut sums[p], *weight, pixel);
                     }
                 }
             }
         }
-        for (o, sums) in (tile * CHANNELS..outputs).zip(&mut sums) {
-            let bias = simd.splat_f32s(self.bias.map_or(0.0, |bias| bias[o]));
-            for (p, sum) in sums.iter_mut().enumerate() {
-                sum.iter_mut().for_each(|sum| *sum = simd.add_f32s(*sum, bias));
-                store::<S, C>(&mut self.out[(o * to.0 + y) * to.1 + x + p], sum);
+        for (o, sums) in (tile * CHANNELS..outputs).zip(&sums) {
+            let bias = self.bias.map_or(0.0, |bias| bias[o]);
+            for (p, sum) in sums.iter().enumerate() {
+                store(&mut self.out[(o * to.0 + y) * to.1 + x + p], *sum + bias);
             }
         }
     }
@@ -187,25 +186,25 @@ struct Gradients<'a> {
 
 impl Kernel for Gradients<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(mut self, simd: S) {
+    fn run<S: Simd>(mut self, simd: S) {
         let Window { channels: (inputs, _), kernel: k, .. } = self.window;
         for o in self.outputs.clone().step_by(CHANNELS) {
             for line in 0..inputs * k {
                 let mut v = 0;
-                while v + 5 <= k && C == 1 {
-                    self.weights::<S, C, 5>(simd, o, line, v);
+                while v + 5 <= k && is_wide::<S>() {
+                    self.weights::<S, 5>(simd, o, line, v);
                     v += 5;
                 }
-                while v + 3 <= k && C == 1 {
-                    self.weights::<S, C, 3>(simd, o, line, v);
+                while v + 3 <= k && is_wide::<S>() {
+                    self.weights::<S, 3>(simd, o, line, v);
                     v += 3;
                 }
                 while v + 2 <= k {
-                    self.weights::<S, C, 2>(simd, o, line, v);
+                    self.weights::<S, 2>(simd, o, line, v);
                     v += 2;
                 }
                 if v < k {
-                    self.weights::<S, C, 1>(simd, o, line, v);
+                    self.weights::<S, 1>(simd, o, line, v);
                 }
             }
         }
@@ -215,21 +214,21 @@ impl Kernel for Gradients<'_> {
 impl Gradients<'_> {
     /// `W` weights beside each other, of three channels (the last one again where there are fewer).
     #[inline(always)]
-    fn weights<S: Simd, const C: usize, const W: usize>(&mut self, simd: S, o: usize, line: usize, v: usize) {
+    fn weights<S: Simd, const W: usize>(&mut self, simd: S, o: usize, line: usize, v: usize) {
         let Window { from: (height, width), to, kernel: k, stride, .. } = self.window;
         let last = self.outputs.end - 1;
         let channels: [usize; CHANNELS] = [o, last.min(o + 1), last.min(o + 2)];
-        let mut sums = [[[simd.splat_f32s(0.0); C]; W]; CHANNELS];
+        let mut sums = [[simd.splat_f32x16(0.0); W]; CHANNELS];
         for y in 0..to.0 {
             let row = (line / k) * height + y * stride + line % k;
             let pixels = &self.x[row * width + v..][..(to.1 - 1) * stride + W];
             let deltas = channels.map(|o| &self.deltas[(o * to.0 + y) * to.1..][..to.1]);
             for x in 0..to.1 {
-                let deltas = deltas.map(|deltas| load::<S, C>(simd, &deltas[x]));
+                let deltas = deltas.map(|deltas| load(simd, &deltas[x]));
                 for w in 0..W {
-                    let pixel = load::<S, C>(simd, &pixels[x * stride + w]);
+                    let pixel = load(simd, &pixels[x * stride + w]);
                     for (sums, delta) in sums.iter_mut().zip(&deltas) {
-                        add_product(simd, &mut sums[w], delta, &pixel);
+                        add_product(simd, &mut sums[w], *delta, pixel);
                     }
                 }
             }
@@ -237,7 +236,7 @@ impl Gradients<'_> {
         for (&o, sums) in channels.iter().zip(&sums) {
             let at = (o - self.outputs.start) * self.window.weights_of_channel() + line * k + v;
             for (w, sum) in sums.iter().enumerate() {
-                store::<S, C>(&mut self.out[at + w], sum);
+                store(&mut self.out[at + w], *sum);
             }
         }
     }

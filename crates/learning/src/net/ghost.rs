@@ -6,7 +6,7 @@
 //! Sums of terms of both signs lose digits. So what may have been lost is added: dot products are right to `n 2^-24 |x_s||x_t|` for sums of `n` numbers,
 //! and `sum_(s,t) |x_s||x_t||d_s||d_t| = (sum_t |x_t||d_t|)²`. A norm that is too small would be a gradient that is too long.
 
-use pulp::Simd;
+use fearless_simd::{f32x16, prelude::*};
 
 use super::convolution::{Window, each_few};
 use super::lanes::{Kernel, LANES, Row, ZERO, add_product, add_squares, go, load, store};
@@ -71,11 +71,11 @@ struct Patches<'a> {
 
 impl Kernel for Patches<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Window { channels, from: (height, width), to, kernel: k, stride } = self.window;
         let corner = |t: usize| (t / to.1 * width + t % to.1) * stride;
         let (s, t) = (corner(self.pair.0), corner(self.pair.1));
-        let mut short = Short::<S, C>::new(simd, self.sum);
+        let mut short = Short::<S>::new(simd, self.sum);
         for line in 0..channels.0 * k {
             let row = ((line / k) * height + line % k) * width;
             let (a, b) = (&self.x[row + s..][..k], &self.x[row + t..][..k]);
@@ -94,8 +94,8 @@ struct Differences<'a> {
 
 impl Kernel for Differences<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
-        let mut short = Short::<S, C>::new(simd, self.sum);
+    fn run<S: Simd>(self, simd: S) {
+        let mut short = Short::<S>::new(simd, self.sum);
         for plane in self.deltas.chunks_exact(self.pixels) {
             short.add(&plane[self.pair.0], &plane[self.pair.1]);
         }
@@ -104,17 +104,17 @@ impl Kernel for Differences<'_> {
 }
 
 /// A dot product in single precision for a short while, in double in the long run.
-struct Short<'a, S: Simd, const C: usize> {
+struct Short<'a, S: Simd> {
     simd: S,
     sum: &'a mut [f64; LANES],
-    part: [S::f32s; C],
+    part: f32x16<S>,
     terms: usize,
 }
 
-impl<'a, S: Simd, const C: usize> Short<'a, S, C> {
+impl<'a, S: Simd> Short<'a, S> {
     #[inline(always)]
     fn new(simd: S, sum: &'a mut [f64; LANES]) -> Self {
-        Self { simd, sum, part: [simd.splat_f32s(0.0); C], terms: 0 }
+        Self { simd, sum, part: simd.splat_f32x16(0.0), terms: 0 }
     }
 
     #[inline(always)]
@@ -123,16 +123,16 @@ impl<'a, S: Simd, const C: usize> Short<'a, S, C> {
             self.settle();
         }
         self.terms += 1;
-        add_product(self.simd, &mut self.part, &load::<S, C>(self.simd, a), &load::<S, C>(self.simd, b));
+        add_product(self.simd, &mut self.part, load(self.simd, a), load(self.simd, b));
     }
 
     #[inline(always)]
     fn settle(&mut self) {
         let mut part = ZERO;
-        store::<S, C>(&mut part, &self.part);
+        store(&mut part, self.part);
         for lane in 0..LANES {
             self.sum[lane] += f64::from(part[lane]);
         }
-        (self.part, self.terms) = ([self.simd.splat_f32s(0.0); C], 0);
+        (self.part, self.terms) = (self.simd.splat_f32x16(0.0), 0);
     }
 }

@@ -4,10 +4,10 @@
 //! no example ever touches another one's numbers, so its bits do not depend on its neighbours, nor on how wide the processor's registers
 //! are, and what is per example (a norm, a gradient) is there without being asked for.
 //!
-//! [`go`] runs a [`Kernel`] with the widest instructions that the processor has (`pulp` picks them, without unsafe code of ours).
-//! `mul_add` rounds once on every processor.
+//! [`go`] runs a [`Kernel`] with the widest instructions that the processor has (`fearless_simd` picks them, without unsafe code of ours).
+//! Products that are added are rounded once on every processor: it is the same bits on all of them.
 
-use pulp::{Arch, Simd, WithSimd};
+use fearless_simd::{Level, dispatch, f32x16, prelude::*};
 
 /// Examples that are computed together: a cache line of numbers.
 pub(super) const LANES: usize = 16;
@@ -18,62 +18,39 @@ pub(super) type Row = [f32; LANES];
 /// A row of zeros.
 pub(super) const ZERO: Row = [0.0; LANES];
 
-/// Work on rows that are `C` registers wide.
+/// Work on rows.
 pub(super) trait Kernel {
     /// Does it. Must be inlined, for the instructions are chosen outside.
-    fn run<S: Simd, const C: usize>(self, simd: S);
-}
-
-struct Wide<K>(K);
-
-impl<K: Kernel> WithSimd for Wide<K> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        match S::F32_LANES {
-            16 => self.0.run::<S, 1>(simd),
-            8 => self.0.run::<S, 2>(simd),
-            4 => self.0.run::<S, 4>(simd),
-            _ => self.0.run::<S, 16>(simd),
-        }
-    }
+    fn run<S: Simd>(self, simd: S);
 }
 
 /// Runs a kernel.
 pub(super) fn go(kernel: impl Kernel) {
-    Arch::new().dispatch(Wide(kernel));
+    dispatch!(Level::new(), simd => kernel.run(simd));
+}
+
+/// Whether a row fits into a register; then there are many of them, and more sums can be collected at a time.
+#[inline(always)]
+pub(super) const fn is_wide<S: Simd>() -> bool {
+    <S::f32s as SimdBase<S>>::LEN == LANES
 }
 
 /// A row in registers.
 #[inline(always)]
-pub(super) fn load<S: Simd, const C: usize>(simd: S, row: &Row) -> [S::f32s; C] {
-    let mut wide = [simd.splat_f32s(0.0); C];
-    for (wide, from) in wide.iter_mut().zip(S::as_simd_f32s(row).0) {
-        *wide = *from;
-    }
-    wide
+pub(super) fn load<S: Simd>(simd: S, row: &Row) -> f32x16<S> {
+    f32x16::simd_from(simd, *row)
 }
 
 /// A row from registers.
 #[inline(always)]
-pub(super) fn store<S: Simd, const C: usize>(row: &mut Row, wide: &[S::f32s; C]) {
-    for (to, wide) in S::as_mut_simd_f32s(row).0.iter_mut().zip(wide) {
-        *to = *wide;
-    }
+pub(super) fn store<S: Simd>(row: &mut Row, wide: f32x16<S>) {
+    *row = wide.into();
 }
 
-/// `sum += a b` in every lane.
+/// `sum += a b` in every lane, rounded once.
 #[inline(always)]
-pub(super) fn add_product<S: Simd, const C: usize>(
-    simd: S,
-    sum: &mut [S::f32s; C],
-    a: &[S::f32s; C],
-    b: &[S::f32s; C],
-) {
-    for c in 0..C {
-        sum[c] = simd.mul_add_f32s(a[c], b[c], sum[c]);
-    }
+pub(super) fn add_product<S: Simd>(simd: S, sum: &mut f32x16<S>, a: f32x16<S>, b: f32x16<S>) {
+    *sum = simd.mul_add_precise_f32x16(a, b, *sum);
 }
 
 /// The sum over the lanes, always in the same order.
@@ -108,24 +85,15 @@ struct Sum<'a> {
 
 impl Kernel for Sum<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         // Four sums at a time, so that none waits for the one before.
-        let mut sums = [[simd.splat_f32s(0.0); C]; 4];
+        let mut sums = [simd.splat_f32x16(0.0); 4];
         for rows in self.rows.chunks(4) {
             for (sum, row) in sums.iter_mut().zip(rows) {
-                let row = load::<S, C>(simd, row);
-                for c in 0..C {
-                    sum[c] = simd.add_f32s(sum[c], row[c]);
-                }
+                *sum += load(simd, row);
             }
         }
-        let [mut sum, more @ ..] = sums;
-        for more in more {
-            for c in 0..C {
-                sum[c] = simd.add_f32s(sum[c], more[c]);
-            }
-        }
-        store::<S, C>(self.sum, &sum);
+        store(self.sum, sums[0] + sums[1] + (sums[2] + sums[3]));
     }
 }
 
@@ -136,15 +104,15 @@ struct Squares<'a> {
 
 impl Kernel for Squares<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         for rows in self.rows.chunks(16) {
-            let mut sum = [simd.splat_f32s(0.0); C];
+            let mut sum = simd.splat_f32x16(0.0);
             for row in rows {
-                let row = load::<S, C>(simd, row);
-                add_product(simd, &mut sum, &row, &row);
+                let row = load(simd, row);
+                add_product(simd, &mut sum, row, row);
             }
             let mut short = ZERO;
-            store::<S, C>(&mut short, &sum);
+            store(&mut short, sum);
             for lane in 0..LANES {
                 self.squares[lane] += f64::from(short[lane]);
             }

@@ -1,6 +1,6 @@
 //! Cross-entropy: minus the logarithm of the probability that a net gives to the label.
 
-use pulp::Simd;
+use fearless_simd::prelude::*;
 
 use super::activation::exp;
 use super::lanes::{Kernel, LANES, Row, ZERO, go, load, store};
@@ -52,16 +52,13 @@ struct Exponentials<'a> {
 
 impl Kernel for Exponentials<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
-        let (largest, mut sum) = (load::<S, C>(simd, self.largest), [simd.splat_f32s(0.0); C]);
+    fn run<S: Simd>(self, simd: S) {
+        let (largest, mut sum) = (load(simd, self.largest), simd.splat_f32x16(0.0));
         for (row, out) in self.scores.iter().zip(self.out) {
-            let mut wide = load::<S, C>(simd, row);
-            for c in 0..C {
-                wide[c] = exp(simd, simd.sub_f32s(wide[c], largest[c]));
-                sum[c] = simd.add_f32s(sum[c], wide[c]);
-            }
-            store::<S, C>(out, &wide);
+            let power = exp(simd, load(simd, row) - largest);
+            sum += power;
+            store(out, power);
         }
-        store::<S, C>(self.sum, &sum);
+        store(self.sum, sum);
     }
 }

@@ -3,7 +3,7 @@
 //! [`max_mish`] takes the largest of Mish over a window with two evaluations, whatever the window's size: Mish falls, then rises, so its
 //! largest value is at the largest or at the smallest pixel.
 
-use pulp::Simd;
+use fearless_simd::prelude::*;
 
 use super::activation::mish;
 use super::lanes::{Kernel, LANES, Row, ZERO, go, load, store};
@@ -109,35 +109,23 @@ struct MaxMish<'a> {
 
 impl Kernel for MaxMish<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Self { pool, x, out, slopes, places } = self;
         pool.windows(out.len(), |n, first| {
-            let splat = |number| [simd.splat_f32s(number); C];
-            let (mut high, mut highest) = (load::<S, C>(simd, &x[first]), splat(0.0));
+            let (mut high, mut highest) = (load(simd, &x[first]), simd.splat_f32x16(0.0));
             let (mut low, mut lowest) = (high, highest);
             pool.pixels(first, |place, at| {
-                let (x, place) = (load::<S, C>(simd, &x[at]), simd.splat_f32s(place));
-                for c in 0..C {
-                    // What is not a number is neither larger nor smaller.
-                    let more = simd.greater_than_f32s(x[c], high[c]);
-                    high[c] = simd.select_f32s(more, x[c], high[c]);
-                    highest[c] = simd.select_f32s(more, place, highest[c]);
-                    let less = simd.less_than_f32s(x[c], low[c]);
-                    low[c] = simd.select_f32s(less, x[c], low[c]);
-                    lowest[c] = simd.select_f32s(less, place, lowest[c]);
-                }
+                let (x, place) = (load(simd, &x[at]), simd.splat_f32x16(place));
+                // What is not a number is neither larger nor smaller.
+                let (more, less) = (x.simd_gt(high), x.simd_lt(low));
+                (high, highest) = (more.select(x, high), more.select(place, highest));
+                (low, lowest) = (less.select(x, low), less.select(place, lowest));
             });
-            let (mut value, mut slope) = (high, high);
-            for c in 0..C {
-                let (one, other) = (mish(simd, high[c]), mish(simd, low[c]));
-                let at_low = simd.greater_than_f32s(other.0, one.0);
-                value[c] = simd.select_f32s(at_low, other.0, one.0);
-                slope[c] = simd.select_f32s(at_low, other.1, one.1);
-                highest[c] = simd.select_f32s(at_low, lowest[c], highest[c]);
-            }
-            store::<S, C>(&mut out[n], &value);
-            store::<S, C>(&mut slopes[n], &slope);
-            store::<S, C>(&mut places[n], &highest);
+            let (one, other) = (mish(simd, high), mish(simd, low));
+            let at_low = other.0.simd_gt(one.0);
+            store(&mut out[n], at_low.select(other.0, one.0));
+            store(&mut slopes[n], at_low.select(other.1, one.1));
+            store(&mut places[n], at_low.select(lowest, highest));
         });
     }
 }
@@ -151,18 +139,13 @@ struct MaxBack<'a> {
 
 impl Kernel for MaxBack<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let Self { pool, deltas, places, out } = self;
         pool.windows(deltas.len(), |n, first| {
-            let (delta, places) = (load::<S, C>(simd, &deltas[n]), load::<S, C>(simd, &places[n]));
+            let (delta, places) = (load(simd, &deltas[n]), load(simd, &places[n]));
             pool.pixels(first, |place, at| {
-                let place = simd.splat_f32s(place);
-                let mut own = [simd.splat_f32s(0.0); C];
-                for c in 0..C {
-                    let here = simd.equal_f32s(places[c], place);
-                    own[c] = simd.select_f32s(here, delta[c], own[c]);
-                }
-                store::<S, C>(&mut out[at], &own);
+                let here = places.simd_eq(place);
+                store(&mut out[at], here.select(delta, simd.splat_f32x16(0.0)));
             });
         });
     }

@@ -6,9 +6,9 @@
 //! gradient   dW[o][i] = sum over examples of d[o] x[i] rows of 16 outputs, so that no sum runs across lanes
 //! ```
 
-use pulp::Simd;
+use fearless_simd::prelude::*;
 
-use super::lanes::{Kernel, LANES, Row, ZERO, add_product, go, load, store};
+use super::lanes::{Kernel, LANES, Row, ZERO, add_product, go, is_wide, load, store};
 
 /// Rows of a matrix that are packed together.
 pub(super) const TILE: usize = 16;
@@ -44,16 +44,16 @@ struct Product<'a> {
 
 impl Kernel for Product<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         let tiles = self.packed.chunks_exact(TILE * self.x.len());
         for (tile, (packed, out)) in tiles.zip(self.out.chunks_mut(TILE)).enumerate() {
             let bias = self.bias.map(|bias| &bias[tile * TILE..][..out.len()]);
             let packed = packed.as_chunks::<TILE>().0;
-            if C == 1 {
-                part::<S, C, 16>(simd, packed, 0, self.x, bias, out);
+            if is_wide::<S>() {
+                part::<S, 16>(simd, packed, 0, self.x, bias, out);
             } else {
                 for from in (0..out.len()).step_by(4) {
-                    part::<S, C, 4>(simd, packed, from, self.x, bias, out);
+                    part::<S, 4>(simd, packed, from, self.x, bias, out);
                 }
             }
         }
@@ -62,7 +62,7 @@ impl Kernel for Product<'_> {
 
 /// `R` rows of a tile, from this one on.
 #[inline(always)]
-fn part<S: Simd, const C: usize, const R: usize>(
+fn part<S: Simd, const R: usize>(
     simd: S,
     packed: &[[f32; TILE]],
     from: usize,
@@ -70,20 +70,18 @@ fn part<S: Simd, const C: usize, const R: usize>(
     bias: Option<&[f32]>,
     out: &mut [Row],
 ) {
-    let mut sums = [[simd.splat_f32s(0.0); C]; R];
+    let mut sums = [simd.splat_f32x16(0.0); R];
     for (column, x) in packed.iter().zip(x) {
-        let x = load::<S, C>(simd, x);
+        let x = load(simd, x);
         for r in 0..R {
-            let weight = [simd.splat_f32s(column[from + r]); C];
-            add_product(simd, &mut sums[r], &weight, &x);
+            add_product(simd, &mut sums[r], simd.splat_f32x16(column[from + r]), x);
         }
     }
     for (r, sum) in sums.iter_mut().enumerate().take(out.len() - from) {
         if let Some(bias) = bias {
-            let bias = simd.splat_f32s(bias[from + r]);
-            sum.iter_mut().for_each(|sum| *sum = simd.add_f32s(*sum, bias));
+            *sum += bias[from + r];
         }
-        store::<S, C>(&mut out[from + r], sum);
+        store(&mut out[from + r], *sum);
     }
 }
 
@@ -112,39 +110,38 @@ struct Outer<'a> {
 
 impl Kernel for Outer<'_> {
     #[inline(always)]
-    fn run<S: Simd, const C: usize>(self, simd: S) {
+    fn run<S: Simd>(self, simd: S) {
         for (block, totals) in self.transposed.iter().zip(self.totals.chunks_exact_mut(self.x.len())) {
             let (x, rest_x) = self.x.as_chunks::<4>();
             let (totals, rest) = totals.as_chunks_mut::<4>();
             for (x, totals) in x.iter().zip(totals) {
-                outer::<S, C, 4>(simd, x, block, totals);
+                outer::<S, 4>(simd, x, block, totals);
             }
             for (x, total) in rest_x.iter().zip(rest) {
-                outer::<S, C, 1>(simd, std::array::from_ref(x), block, std::array::from_mut(total));
+                outer::<S, 1>(simd, std::array::from_ref(x), block, std::array::from_mut(total));
             }
         }
     }
 }
 
 #[inline(always)]
-fn outer<S: Simd, const C: usize, const R: usize>(
+fn outer<S: Simd, const R: usize>(
     simd: S,
     x: &[Row; R],
     block: &[Row; LANES],
     totals: &mut [Row; R],
 ) {
-    let mut sums = [[simd.splat_f32s(0.0); C]; R];
+    let mut sums = [simd.splat_f32x16(0.0); R];
     for r in 0..R {
-        sums[r] = load::<S, C>(simd, &totals[r]);
+        sums[r] = load(simd, &totals[r]);
     }
     for lane in 0..LANES {
-        let outputs = load::<S, C>(simd, &block[lane]);
+        let outputs = load(simd, &block[lane]);
         for r in 0..R {
-            let x = [simd.splat_f32s(x[r][lane]); C];
-            add_product(simd, &mut sums[r], &x, &outputs);
+            add_product(simd, &mut sums[r], simd.splat_f32x16(x[r][lane]), outputs);
         }
     }
     for r in 0..R {
-        store::<S, C>(&mut totals[r], &sums[r]);
+        store(&mut totals[r], sums[r]);
     }
 }
