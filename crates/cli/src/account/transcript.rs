@@ -40,7 +40,9 @@ pub(crate) fn listeners(names: &[String], peers: usize) -> anyhow::Result<Vec<us
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match transcript::File::read(&self.file)? {
+        let file = transcript::File::read(&self.file)?;
+        let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
+        match file {
             transcript::File::Averaging(file) => {
                 let public = file.public()?.asked(&self.observers, self.delta)?;
                 global.print(&reveal(public, file.past()?)?)

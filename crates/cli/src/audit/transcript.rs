@@ -41,7 +41,9 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match transcript::File::read(&self.file)? {
+        let file = transcript::File::read(&self.file)?;
+        let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
+        match file {
             transcript::File::Averaging(file) => self.averaging(&file, global),
             transcript::File::Walk(file) => {
                 kept(&file.check()?, global)?;

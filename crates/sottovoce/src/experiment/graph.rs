@@ -210,6 +210,14 @@ impl GraphSpec {
         Ok(Place { graph, ..place })
     }
 
+    /// The graph, where no file is needed to know it.
+    pub fn known(&self, seed: u64) -> Result<Option<Place>> {
+        match (&self.base.file, &self.schedule) {
+            (None, None) => self.place(Path::new(""), seed).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn scheduled(&self, path: &Path) -> Result<Place> {
         let (schedule, sha256) = read_schedule(path, self.weights())?;
         let graph = union(&schedule)?;
@@ -225,9 +233,12 @@ pub fn near(peers: usize) -> Family {
     Family::Geometric { n: peers, radius }
 }
 
+/// The name that stands for standard input.
+pub(super) const STANDARD_INPUT: &str = "-";
+
 /// Whether a name stands for standard input.
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
+pub(super) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
 }
 
 /// Where a file is whose name begins in a folder.
@@ -236,7 +247,7 @@ fn at(folder: &Path, file: &Path) -> PathBuf {
 }
 
 /// What a file is called.
-fn called(file: &Path) -> String {
+pub(crate) fn called(file: &Path) -> String {
     if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 

@@ -10,7 +10,7 @@ use sottovoce_protocol::rumor::{Contacts, Label, Note};
 use sottovoce_simulator::rumor::{Curious, RumorTranscript};
 use sottovoce_topology::Graph;
 
-use super::{SCHEMA_VERSION, SHOWN, astray};
+use super::{SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::graph::peer;
 use crate::experiment::{self, Experiment, Place};
 use crate::rumor::{Networked, Run};
@@ -57,7 +57,7 @@ impl Messages {
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.clone().with_seed(run.seed).to_toml()?,
             seed: run.seed,
             peers: net.peers,
             names: graph.and_then(Graph::labels).map(<[String]>::to_vec),
@@ -134,17 +134,14 @@ impl Messages {
             Ok(net) => net,
             Err(problem) => return Ok(vec![format!("its experiment cannot have been run so: {problem}")]),
         };
-        let same = [
+        let mut problems = differing(&[
             ("number of peers", self.edges.is_some() || asked.peers == self.peers),
             ("graph", asked.graph.is_some() == self.edges.is_some()),
             ("list of curious peers", net.curious.members() == self.curious),
             ("muting parameter", net.muting == self.muting),
-            ("seed", asked.seed.is_none_or(|seed| seed == self.seed)),
+            ("seed", asked.seed == Some(self.seed)),
             ("source", self.source() == Some(net.source(self.seed))),
-        ];
-        let others = same.iter().filter(|(_, same)| !same);
-        let mut problems: Vec<String> =
-            others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect();
+        ]);
         if problems.is_empty() && self.complete {
             problems.extend(Course::new(self, &net).problem());
         }

@@ -10,7 +10,7 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_simulator::rumor::Curious;
 
-use super::{SCHEMA_VERSION, SHOWN, astray};
+use super::{SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::Experiment;
 use crate::rumor::Settings;
 use crate::{Error, Result};
@@ -128,7 +128,7 @@ impl Rumor {
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.clone().with_seed(settings.seed).to_toml()?,
             seed: settings.seed,
             peers: rumor.peers(),
             curious: rumor.curious(),
@@ -162,20 +162,16 @@ impl Rumor {
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
     pub fn check(&self) -> Result<Vec<String>> {
-        let mut problems = Vec::new();
         let Experiment::Rumor(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no rumour".to_owned()]);
         };
         let agreed = experiment.settings(self.seed)?.rumor()?;
-        let same = [
+        let mut problems = differing(&[
             ("number of peers", agreed.peers() == self.peers),
             ("number of curious peers", agreed.curious() == self.curious),
             ("muting parameter", agreed.muting() == self.muting),
-            ("seed", experiment.seed.is_none_or(|seed| seed == self.seed)),
-        ];
-        let others = same.iter().filter(|(_, same)| !same);
-        problems
-            .extend(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")));
+            ("seed", experiment.seed == Some(self.seed)),
+        ]);
         // Rooms are made for so many peers.
         if !problems.is_empty() {
             return Ok(problems);
