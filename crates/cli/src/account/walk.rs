@@ -303,11 +303,11 @@ impl WalkArgs {
             (later, "", &walk.expected_loss_convex, &to_come, expected, &with_cap),
             ("as printed", "", &walk.published, &convex, &refuted, &None),
         ];
-        let mut stated = Vec::new();
-        let mut state = |about: String, guarantee: &Guarantee| {
+        let state = |about: String, guarantee: &Guarantee| {
             let about = format!("{about}, under noise {sigma}");
-            anyhow::Ok(stated.push(Stated::new(about, guarantee, self.delta)?.named(&walk.names)))
+            anyhow::Ok(Stated::new(about, guarantee, self.delta)?.named(&walk.names))
         };
+        let mut stated = Vec::new();
         for (when, given, column, paid, standing, all) in rows {
             let worst = column.as_ref().and_then(|column| walk.worst(column));
             let (Some((peer, loss)), Some(standing)) = (worst, standing) else { continue };
@@ -320,12 +320,12 @@ impl WalkArgs {
                 Some(all) if all.loss == bound.loss => ": no more than to someone who sees every message",
                 _ => "",
             };
-            state(format!("peer {}, the worst off {when}{given}{no_more}", walk.names.of(peer)), &bound)?;
+            let about = format!("peer {}, the worst off {when}{given}{no_more}", walk.names.of(peer));
+            stated.push(state(about, &bound)?);
         }
         for (when, all) in [(now, on_path), (later, with_cap)] {
-            all.iter().try_for_each(|all| {
-                state(format!("any peer {when}, towards someone who sees every message"), all)
-            })?;
+            let about = format!("any peer {when}, towards someone who sees every message");
+            stated.extend(all.map(|all| state(about, &all)).transpose()?);
         }
         Ok(stated)
     }
@@ -542,7 +542,6 @@ impl fmt::Display for Walk {
         for stated in self.guarantees.iter().filter(|stated| stated.standing.is_reliable()) {
             writeln!(f, "  epsilon {} at delta {:e}: {}", stated.shown(), stated.delta, stated.about)?;
         }
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &self.not_covered)
     }
 }

@@ -14,4 +14,4 @@ mod run;
 
 pub use reveal::{Public, WalkRevealed, reveal};
 pub(crate) use run::calibrated;
-pub use run::{Walked, run};
+pub use run::{Walked, account, run};

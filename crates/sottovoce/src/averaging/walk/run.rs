@@ -75,9 +75,7 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
     let seeds = experiment.seeds.unwrap_or(1);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
     let ready = experiment.ready_walk(folder, seed)?;
-    // Any noise will do to see where tokens go.
-    let paths = || Ok(copies(&walk(&ready, seed, ready.sensitivity)?.transcript));
-    let sigma = calibrated(experiment, &Public::new(&ready, ready.sensitivity), paths)?;
+    let sigma = calibrated(experiment, &Public::new(&ready, ready.sensitivity), || ready.paths(seed))?;
     let first = walk(&ready, seed, sigma)?;
     done();
     let mut errors = vec![ready.squared_error(&first)];
@@ -86,6 +84,13 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
         done();
     }
     Walked::new(&ready, &first, &errors, seed, sigma)
+}
+
+/// What the run of this seed will reveal, with all that gets lost on its network: where tokens go depends on no value and no noise.
+pub fn account(ready: &ReadyWalk, seed: u64) -> Result<WalkRevealed> {
+    let (public, paths) = (Public::new(ready, ready.sensitivity), ready.paths(seed)?);
+    let sigma = calibrated(&ready.experiment, &public, || Ok(paths.clone()))?;
+    reveal(&Public { sigma, ..public }, &paths)
 }
 
 /// The walk of this seed under this noise, message by message.
@@ -148,6 +153,11 @@ pub(crate) fn calibrated(
 }
 
 impl ReadyWalk {
+    /// The ways of all copies of all tokens. Any noise will do to see them.
+    fn paths(&self, seed: u64) -> Result<Vec<TokenPath>> {
+        Ok(copies(&walk(self, seed, self.sensitivity)?.transcript))
+    }
+
     /// The mean of the tokens that arrived, each divided by its public mass.
     fn estimate(&self, outcome: &WalkOutcome) -> Option<Vec<f64>> {
         let average = self.agreed.average(self.worth.clone());
