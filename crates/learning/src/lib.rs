@@ -43,6 +43,7 @@ mod trivial;
 
 pub use bounds::Bounds;
 pub use data::Data;
+pub(crate) use error::require;
 pub use error::{Error, Result};
 pub use measures::Measures;
 pub use model::{Clip, Loss, Model};

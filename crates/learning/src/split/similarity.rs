@@ -11,23 +11,18 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::classes::shuffled;
-use crate::{Error, Result, Shards, Table};
+use crate::{Error, Result, Shards, Table, require};
 
 /// Deals each class out by `A(t)`, `t` from 0 (alike) to 1 (exclusive); every row has a holder.
 ///
 /// Shares are rounded so that the first `i` agents together have the nearest whole number of rows to what is theirs. A peer that
 /// is left without any row is refused: at `t = 1` there must be no more peers than classes.
 pub fn similarity(table: &Table, peers: usize, t: f64, seed: u64) -> Result<Shards> {
-    if !(0.0..=1.0).contains(&t) {
-        return Err(Error::parameter("t", t, "give a number from 0 (equal shares) to 1 (exclusive classes)"));
-    }
-    if peers == 0 {
-        return Err(Error::parameter("peers", 0, "give at least one peer"));
-    }
-    if peers > table.rows() {
-        let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", table.rows());
-        return Err(Error::parameter("peers", peers, remedy));
-    }
+    let remedy = "give a number from 0 (equal shares) to 1 (exclusive classes)";
+    require((0.0..=1.0).contains(&t), "t", t, remedy)?;
+    require(peers != 0, "peers", 0, "give at least one peer")?;
+    let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", table.rows());
+    require(peers <= table.rows(), "peers", peers, remedy)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut lists = vec![Vec::new(); peers];
     for (class, rows) in shuffled(table, &mut rng)?.iter().enumerate() {

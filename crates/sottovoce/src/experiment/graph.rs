@@ -182,16 +182,11 @@ impl GraphSpec {
             ("family", self.base.family.is_some()),
             ("peers", self.peers.is_some()),
         ])?;
-        if self.largest_component && self.base.file.is_none() {
-            let remedy = "only the graph of a file may be in pieces; leave it out";
-            return Err(Error::parameter("largest-component", "given", remedy));
-        }
+        let remedy = "only the graph of a file may be in pieces; leave it out";
+        require(!self.largest_component || self.base.file.is_some(), "largest-component", "given", remedy)?;
         if let (Some(_), Some(lazy)) = (&self.schedule, self.base.lazy) {
-            return Err(Error::parameter(
-                "lazy",
-                lazy,
-                "a schedule says what is kept in each step; leave it out",
-            ));
+            let remedy = "a schedule says what is kept in each step; leave it out";
+            return Err(Error::parameter("lazy", lazy, remedy));
         }
         if let Some(schedule) = &self.schedule {
             self.base.check_format()?;

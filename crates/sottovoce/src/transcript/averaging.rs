@@ -103,12 +103,8 @@ impl Mixes {
             Self::Butterfly { positions } => Scheme::Butterfly { positions: positions.clone() },
         };
         scheme.check()?;
-        require(
-            scheme.peers() == peers,
-            "scheme",
-            format!("of {} peers", scheme.peers()),
-            "the file is damaged; run again",
-        )?;
+        let remedy = "the file is damaged; run again";
+        require(scheme.peers() == peers, "scheme", format!("of {} peers", scheme.peers()), remedy)?;
         Ok(scheme)
     }
 }

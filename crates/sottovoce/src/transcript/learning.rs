@@ -374,8 +374,7 @@ impl fmt::Display for Revealed {
         )?;
         writeln!(f, "\nWhat is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        crate::terms::not_covered(f, &self.not_covered)
     }
 }
 

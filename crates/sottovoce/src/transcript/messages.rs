@@ -13,6 +13,7 @@ use sottovoce_topology::Graph;
 use super::{SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::graph::peer;
 use crate::experiment::{self, Experiment, Place};
+use crate::require;
 use crate::rumor::{Networked, Run};
 use crate::{Error, Result};
 
@@ -114,10 +115,8 @@ impl Messages {
             let remedy = "the rumour began there; a source hides from others, not from itself: leave it out";
             return Err(Error::parameter("observers", net.names().of(source), remedy));
         }
-        if !self.complete {
-            let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
-            return Err(Error::parameter("observers", format!("{} peers", told.count()), remedy));
-        }
+        let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
+        require(self.complete, "observers", format_args!("{} peers", told.count()), remedy)?;
         Ok(told)
     }
 

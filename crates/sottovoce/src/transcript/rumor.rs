@@ -12,6 +12,7 @@ use sottovoce_simulator::rumor::Curious;
 
 use super::{SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::Experiment;
+use crate::require;
 use crate::rumor::Settings;
 use crate::{Error, Result};
 
@@ -151,10 +152,8 @@ impl Rumor {
                         "the rumour began there; a source hides from others, not from itself: leave it out";
                     return Err(Error::parameter("observers", source, remedy));
                 }
-                if !self.tellings.complete {
-                    let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
-                    return Err(Error::parameter("observers", format!("{} peers", told.count()), remedy));
-                }
+                let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
+                require(self.tellings.complete, "observers", format_args!("{} peers", told.count()), remedy)?;
                 told
             }
         })

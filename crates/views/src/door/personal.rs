@@ -123,11 +123,8 @@ impl Learnt for Released {
     /// Releases name their own sensitivities and noises.
     fn guarantee(&self, adversary: &Adversary, u: usize, _: f64, _: f64) -> Result<Guarantee> {
         let Some(accountant) = &self.kinds[self.kind[u]] else {
-            return Err(Error::parameter(
-                "noise",
-                0,
-                "nothing is hidden, so nothing can be promised; give noise",
-            ));
+            let remedy = "nothing is hidden, so nothing can be promised; give noise";
+            return Err(Error::parameter("noise", 0, remedy));
         };
         Ok(Guarantee {
             adversary: adversary.clone(),
