@@ -13,7 +13,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::echelon::News;
 use super::field::Residues;
 use super::hankel::{self, Powers};
-use super::{Rounds, Space, digits, lanczos};
+use super::{Rounds, Space, digits};
 use crate::basis::Basis;
 use crate::exact::gossip::Hidden;
 
@@ -79,7 +79,6 @@ impl<'a> AllPairs<'a> {
 
 fn space(mixing: &Mixing, rounds: &Rounds, news: &News, clear: f64) -> Option<Space> {
     certified(mixing, rounds.observers(), news, clear)
-        .or_else(|| lanczos::space(rounds, news))
         .or_else(|| digits::space(rounds, news).filter(|space| space.is_certified(news)))
 }
 

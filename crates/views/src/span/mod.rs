@@ -11,16 +11,17 @@
 
 mod coupled;
 mod digits;
+mod doubled;
 mod echelon;
+mod elimination;
 mod field;
 mod fixed;
 mod hankel;
 mod krylov;
-mod lanczos;
-mod orthonormal;
 mod rows;
 mod together;
 mod weight;
+mod wide;
 
 pub(crate) use coupled::Coupled;
 pub(crate) use krylov::{AllPairs, krylov};
