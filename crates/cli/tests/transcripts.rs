@@ -492,7 +492,7 @@ fn another_seed_or_graph_is_caught() {
         ("pairs", "run averaging --peers 12 --steps 9 --sigma 1 --protocol randomised"),
         ("tokens", "run averaging --peers 12 --protocol walk --epsilon 2"),
         ("learning", &format!("{SMALL} --method gossip --steps 2 --sigma 2")),
-        ("rumor", "run rumor --peers 16 --curious 2 --runs 20"),
+        ("rumor", "run rumor --peers 16 --curious 2"),
         ("messages", "run rumor --peers 16 --curious 2 --muting 0.5 --drop 0.1 --seeds 2"),
     ] {
         found(folder.path(), &format!("{line} --seed 7 --out {name}"));

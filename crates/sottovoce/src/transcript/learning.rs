@@ -224,11 +224,9 @@ impl Learning {
     /// What cannot be held against the experiment without the rows.
     pub(super) fn unchecked(&self) -> Result<Option<String>> {
         Ok(match Experiment::parse(&self.experiment)? {
-            Experiment::Learning(experiment) if experiment.choice()?.step.is_none() => {
+            Experiment::Learning(experiment) if experiment.choice()?.options.markov_step.is_some() => {
                 let step = self.transcript.settings.step;
-                Some(format!(
-                    "`step-size` is {step}: it follows from the rows, and is as the transcript says"
-                ))
+                Some(format!("`step` is {step}: it follows from the rows, and is as the transcript says"))
             }
             _ => None,
         })
