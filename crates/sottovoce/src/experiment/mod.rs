@@ -18,6 +18,7 @@ mod learning;
 mod learning_graph;
 mod network;
 mod paper;
+mod personal_table;
 mod personalized;
 mod planned;
 mod rumor;
@@ -40,9 +41,11 @@ pub use learning::{
 pub use learning_graph::{Graphs, LearningGraph};
 pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
+pub use personal_table::PersonalTable;
 pub(crate) use personalized::pair;
 pub use personalized::{
-    PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized, Tasks,
+    Centring, PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized,
+    Tasks,
 };
 pub use planned::{Chosen, Coalition};
 pub use rumor::{Clocks, Rumor};
@@ -158,7 +161,10 @@ impl Experiment {
                 whole(&mut learning.task.data);
                 whole(&mut learning.task.bounds);
             }
-            Self::Personalized(personalized) => whole(&mut personalized.task.data),
+            Self::Personalized(personalized) => {
+                whole(&mut personalized.task.data);
+                personalized.task.table.files().into_iter().for_each(whole);
+            }
             Self::Rumor(rumor) => whole(&mut rumor.graph),
             Self::Paper(paper) => whole(&mut paper.data),
         }
