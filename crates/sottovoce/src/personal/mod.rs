@@ -8,11 +8,13 @@
 //! | `account.rs` | what a plan would reveal |
 //! | `plan.rs` | which plan to take for a budget |
 //! | `attack.rs` | someone who sees every message bets on a row |
+//! | `losses.rs` | what everybody loses, at a delta that may be 0 |
 //! | `words.rs` | the same in sentences |
 //! | `page.rs` | the report |
 
 mod account;
 mod attack;
+mod losses;
 mod page;
 mod people;
 mod plan;
@@ -22,6 +24,7 @@ mod words;
 
 pub use account::{Reading, Revealed, Share, account};
 pub use attack::{Another, Attacked, attack, attacks};
+pub(crate) use losses::losses;
 pub use page::{FILES, files};
 pub use people::{BySize, Person};
 pub use plan::{Choice, Planned, Suggestion, choices, plan};
