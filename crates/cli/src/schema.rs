@@ -84,7 +84,7 @@ fn all() -> Map<String, Value> {
         ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
-        ("audit file personalized", &[of::<personal::CanaryFound>]),
+        ("audit file personalized", &[of::<personal::Attacked>]),
         ("audit source", &[of::<Finding>]),
         ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),

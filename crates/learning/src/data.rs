@@ -91,6 +91,8 @@ pub struct Named {
     pub names: Vec<String>,
     /// The rows to train on that each of them holds.
     pub rows: Vec<Vec<usize>>,
+    /// The rows to test on.
+    pub tested: Vec<Vec<usize>>,
 }
 
 impl Prepared {
@@ -234,10 +236,11 @@ fn parts(rows: usize, holders: Option<Holders>) -> (Vec<usize>, Vec<usize>, Opti
         None => (None, vec![0; rows]),
     };
     let peers = names.as_ref().map_or(1, Vec::len);
-    let (mut train, mut test, mut seen, mut lists) =
-        (Vec::new(), Vec::new(), vec![0; peers], vec![Vec::new(); peers]);
+    let (mut train, mut test, mut seen) = (Vec::new(), Vec::new(), vec![0; peers]);
+    let (mut lists, mut tested) = (vec![Vec::new(); peers], vec![Vec::new(); peers]);
     for (row, peer) in of_rows.into_iter().enumerate() {
         if seen[peer] % TESTED == TESTED - 1 {
+            tested[peer].push(test.len());
             test.push(row);
         } else {
             lists[peer].push(train.len());
@@ -245,7 +248,7 @@ fn parts(rows: usize, holders: Option<Holders>) -> (Vec<usize>, Vec<usize>, Opti
         }
         seen[peer] += 1;
     }
-    (train, test, names.map(|names| Named { names, rows: lists }))
+    (train, test, names.map(|names| Named { names, rows: lists, tested }))
 }
 
 /// The name of a file without its folder and its ending.

@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn all_that_is_listed_is_found_by_its_number() {
         let all = listing();
-        assert_eq!(all.len(), 8 + 6 + 10 + 5);
+        assert_eq!(all.len(), 8 + 8 + 10 + 5);
         for (name, title) in all {
             let job = Job::find(&name).unwrap();
             assert_eq!((job.figures.len(), job.figures[0].title), (1, title));

@@ -18,6 +18,7 @@ mod learning;
 mod learning_graph;
 mod network;
 mod paper;
+mod personal_table;
 mod personalized;
 mod planned;
 mod rumor;
@@ -40,9 +41,11 @@ pub use learning::{
 pub use learning_graph::{Graphs, LearningGraph};
 pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
+pub use personal_table::PersonalTable;
 pub(crate) use personalized::pair;
 pub use personalized::{
-    PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized, Tasks,
+    Centring, PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized,
+    Tasks,
 };
 pub use planned::{Chosen, Coalition};
 pub use rumor::{Clocks, Rumor};
@@ -174,7 +177,11 @@ impl Experiment {
                 ("data", learning.task.data.as_mut()),
                 ("bounds", learning.task.bounds.as_mut()),
             ],
-            Self::Personalized(personalized) => vec![("data", personalized.task.data.as_mut())],
+            Self::Personalized(personalized) => {
+                let mut all = vec![("data", personalized.task.data.as_mut())];
+                all.extend(personalized.task.table.files());
+                all
+            }
             Self::Rumor(rumor) => vec![("graph", rumor.graph.as_mut())],
             Self::Paper(paper) => vec![("data", paper.data.as_mut())],
         };

@@ -23,7 +23,7 @@ const LOOK_ALIKE: u64 = 823;
 /// Seed of dealing it out.
 const DEALING: u64 = 1;
 /// Rows have norm at most 1, and an intercept.
-const LONGEST: f64 = SQRT_2;
+pub(super) const LONGEST: f64 = SQRT_2;
 
 /// What dealing rows out by their labels assumes.
 const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
@@ -403,7 +403,7 @@ impl TaskSpec {
     }
 
     /// What is publicly known of a file.
-    fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
+    pub(super) fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
         let named = (&self.positive, self.label_threshold, self.classes.as_slice());
         let labels = match (self.label_bounds, named) {
             (Some(Range { low, high }), (None, None, [])) => Labels::Within(low, high),

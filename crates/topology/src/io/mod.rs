@@ -16,6 +16,7 @@ mod snap;
 mod source;
 #[cfg(test)]
 mod tests;
+mod weighted;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -26,6 +27,7 @@ use std::str::FromStr;
 
 use crate::{Error, Graph, Result, require};
 use assemble::Listing;
+pub use weighted::{Weighted, read_weighted, read_weighted_file};
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
