@@ -75,7 +75,8 @@ fn folders_are_known_by_their_files() {
     let mut files: Vec<(String, Vec<u8>)> =
         (1..=5).map(|number| (format!("data_batch_{number}.bin"), cifar(&[&[number]]))).collect();
     files.push(("test_batch.bin".into(), cifar(&[&[0], &[6]])));
-    let files: Vec<(&str, Vec<u8>)> = files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
+    let files: Vec<(&str, Vec<u8>)> =
+        files.iter().map(|(name, bytes)| (name.as_str(), bytes.clone())).collect();
     let ten = images::open(folder(&files).path()).unwrap();
     assert_eq!((ten.train.labels(), ten.test.len(), ten.sources.len()), (&[1, 2, 3, 4, 5][..], 2, 6));
     let hundred = folder(&[("train.bin", cifar(&[&[1, 50]])), ("test.bin", cifar(&[&[1, 51]]))]);
@@ -101,13 +102,19 @@ fn folders_are_known_by_their_files() {
 #[test]
 fn images_are_checked() {
     let shape = Shape { channels: 1, height: 2, width: 2 };
-    let new = |pixels: usize, labels: &[u8], classes| Images::new(shape, vec![0; pixels], labels.to_vec(), classes);
-    assert!(refused(new(7, &[0, 0], 2)).starts_with("`pixels` is 7 bytes: 2 labels take as many images of 1x2x2"));
+    let new =
+        |pixels: usize, labels: &[u8], classes| Images::new(shape, vec![0; pixels], labels.to_vec(), classes);
+    assert!(
+        refused(new(7, &[0, 0], 2)).starts_with("`pixels` is 7 bytes: 2 labels take as many images of 1x2x2")
+    );
     assert!(refused(new(4, &[0], 0)).starts_with("`classes` is 0: "));
     let good = new(8, &[0, 1], 2).unwrap();
     assert!(refused(good.clone().normalised(&CIFAR10)).contains("one for each of the 1 channels"));
     for deviation in [0.0, -1.0, f32::NAN, f32::INFINITY] {
-        assert!(refused(good.clone().normalised(&[Normal { mean: 0.0, deviation }])).contains("positive deviation"));
+        assert!(
+            refused(good.clone().normalised(&[Normal { mean: 0.0, deviation }]))
+                .contains("positive deviation")
+        );
     }
     assert!(refused(good.gather(&[2])).starts_with("`image` is 2: there are 2"));
     assert_eq!(good.gather(&[1, 1]).unwrap().labels(), [1, 1]);

@@ -19,10 +19,17 @@ fn small() -> Net {
 /// A file of these tensors.
 fn file(tensors: &[(&str, Dtype, &[usize], Vec<u8>)]) -> Vec<u8> {
     let view = |(name, dtype, sizes, bytes): &(&str, Dtype, &[usize], Vec<u8>)| {
-        (name.to_string(), TensorView::new(*dtype, sizes.to_vec(), bytes).unwrap().data().to_vec(), *dtype, sizes.to_vec())
+        (
+            name.to_string(),
+            TensorView::new(*dtype, sizes.to_vec(), bytes).unwrap().data().to_vec(),
+            *dtype,
+            sizes.to_vec(),
+        )
     };
     let owned: Vec<_> = tensors.iter().map(view).collect();
-    let views = owned.iter().map(|(name, bytes, dtype, sizes)| (name, TensorView::new(*dtype, sizes.clone(), bytes).unwrap()));
+    let views = owned
+        .iter()
+        .map(|(name, bytes, dtype, sizes)| (name, TensorView::new(*dtype, sizes.clone(), bytes).unwrap()));
     safetensors::serialize(views, None).unwrap()
 }
 
@@ -81,8 +88,17 @@ fn nets_that_cannot_be_are_refused() {
         let layers = vec![layer, Layer::Linear { name: "out".into(), outputs: 2 }];
         Net::new(shape, layers).unwrap_err().to_string()
     };
-    let conv = |channels, kernel, stride, padding| Layer::Conv2d { name: "c".into(), channels, kernel, stride, padding };
-    assert!(refused(Layer::BatchNorm2d { name: "bn".into() }).starts_with("`layer` is BatchNorm2d `bn`: it mixes examples"));
+    let conv = |channels, kernel, stride, padding| Layer::Conv2d {
+        name: "c".into(),
+        channels,
+        kernel,
+        stride,
+        padding,
+    };
+    assert!(
+        refused(Layer::BatchNorm2d { name: "bn".into() })
+            .starts_with("`layer` is BatchNorm2d `bn`: it mixes examples")
+    );
     assert!(refused(conv(0, 3, 1, 0)).starts_with("`channels` is 0: "));
     assert!(refused(conv(1, 7, 1, 0)).starts_with("`kernel` is 7: "));
     assert!(refused(conv(1, 3, 0, 0)).starts_with("`stride` is 0: "));
@@ -91,9 +107,13 @@ fn nets_that_cannot_be_are_refused() {
     assert!(refused(Layer::MaxPool { size: 7 }).starts_with("`size` is 7: "));
     assert!(refused(Layer::LeakyRelu { slope: f32::NAN }).starts_with("`slope` is NaN: "));
     assert!(refused(Layer::Residual { layers: vec![conv(3, 3, 1, 1)] }).starts_with("`residual` is 3x6x6: "));
-    assert!(refused(Layer::Linear { name: "out".into(), outputs: 2 }).starts_with("`name` is out.weight: two layers"));
+    assert!(
+        refused(Layer::Linear { name: "out".into(), outputs: 2 })
+            .starts_with("`name` is out.weight: two layers")
+    );
     assert!(Net::new(shape, vec![Layer::Relu]).unwrap_err().to_string().contains("without parameters"));
-    let text = r#"{"input":{"channels":1,"height":2,"width":2},"layers":[{"layer":"batch-norm2d","name":"bn"}]}"#;
+    let text =
+        r#"{"input":{"channels":1,"height":2,"width":2},"layers":[{"layer":"batch-norm2d","name":"bn"}]}"#;
     assert!(serde_json::from_str::<Net>(text).unwrap_err().to_string().contains("BatchNorm2d `bn`"));
 }
 
@@ -120,7 +140,12 @@ fn calls_are_checked() {
 #[test]
 fn pytorch_agrees() {
     let shape = Shape { channels: 3, height: 32, width: 32 };
-    let colours = Images::new(shape, (0..5 * 3072_usize).map(|at| (at * at / 7 % 253) as u8).collect(), vec![1, 9, 4, 4, 0], 10);
+    let colours = Images::new(
+        shape,
+        (0..5 * 3072_usize).map(|at| (at * at / 7 % 253) as u8).collect(),
+        vec![1, 9, 4, 4, 0],
+        10,
+    );
     let cases = [
         ("consensus", Net::consensus_cnn(), images::drawn(20, 6).unwrap()),
         ("resnet", Net::residual_net(shape, 10, [8, 12, 16, 24], 4).unwrap(), colours.unwrap()),
@@ -137,10 +162,14 @@ fn pytorch_agrees() {
         let (parameters, count) = (net.start(4), images.len());
         let normal = if kind == "consensus" { (0.1307, 0.3081) } else { (0.0, 1.0) };
         let pixels = (0..count).flat_map(|at| images.pixels(at));
-        let pixels: Vec<u8> =
-            pixels.flat_map(|&byte| ((f32::from(byte) / 255.0 - normal.0) / normal.1).to_le_bytes()).collect();
+        let pixels: Vec<u8> = pixels
+            .flat_map(|&byte| ((f32::from(byte) / 255.0 - normal.0) / normal.1).to_le_bytes())
+            .collect();
         let sizes = [count, images.shape().channels, 32, 32];
-        let given = file(&[("pixels", Dtype::F32, &sizes, pixels), ("labels", Dtype::U8, &[count], images.labels().to_vec())]);
+        let given = file(&[
+            ("pixels", Dtype::F32, &sizes, pixels),
+            ("labels", Dtype::U8, &[count], images.labels().to_vec()),
+        ]);
         std::fs::write(path("images"), given).unwrap();
         std::fs::write(path("parameters"), net.to_safetensors(&parameters).unwrap()).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/by_pytorch.py");
@@ -161,4 +190,3 @@ fn pytorch_agrees() {
         assert!((tally.loss - loss).abs() < 1e-5 * loss, "{kind}: {} but {loss}", tally.loss);
     }
 }
-

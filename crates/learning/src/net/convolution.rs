@@ -60,7 +60,8 @@ impl Window {
     /// `weight(o, i, u, v)` tells a weight.
     pub(super) fn pack(&self, packed: &mut [f32], weight: impl Fn(usize, usize, usize, usize) -> f32) {
         let (k, outputs) = (self.kernel, self.channels.1);
-        let places = || (0..self.channels.0).flat_map(|i| (0..k).flat_map(move |u| (0..k).map(move |v| (i, u, v))));
+        let places =
+            || (0..self.channels.0).flat_map(|i| (0..k).flat_map(move |u| (0..k).map(move |v| (i, u, v))));
         for (tile, packed) in packed.chunks_exact_mut(CHANNELS * self.weights_of_channel()).enumerate() {
             for ((i, u, v), packed) in places().zip(packed.chunks_exact_mut(CHANNELS)) {
                 for (o, slot) in (tile * CHANNELS..).zip(packed) {
@@ -132,7 +133,8 @@ impl Convolve<'_> {
     /// `P` pixels beside each other of three channels.
     #[inline(always)]
     fn pixels<S: Simd, const P: usize>(&mut self, simd: S, tile: usize, y: usize, x: usize) {
-        let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } = self.window;
+        let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } =
+            self.window;
         let size = CHANNELS * self.window.weights_of_channel();
         let weights = &self.packed[tile * size..][..size];
         let mut sums = [[simd.splat_f32x16(0.0); P]; CHANNELS];
@@ -141,8 +143,9 @@ impl Convolve<'_> {
             let pixels = &self.x[row * width + x * stride..][..(P - 1) * stride + k];
             for (v, weights) in weights.as_chunks::<CHANNELS>().0.iter().enumerate() {
                 let weights = weights.map(|weight| simd.splat_f32x16(weight));
+                let Some(pixels) = near::<P>(pixels, v, stride) else { continue };
                 for p in 0..P {
-                    let pixel = load(simd, &pixels[p * stride + v]);
+                    let pixel = load(simd, pixels[p]);
                     for (sums, weight) in sums.iter_mut().zip(&weights) {
                         add_product(simd, &mut sums[p], *weight, pixel);
                     }
@@ -158,8 +161,29 @@ impl Convolve<'_> {
     }
 }
 
+/// Pixels from this one on, `stride` apart: checked once where they lie beside each other.
+#[inline(always)]
+fn near<const P: usize>(pixels: &[Row], from: usize, stride: usize) -> Option<[&Row; P]> {
+    if stride == 1 {
+        let near = pixels.get(from..)?.first_chunk::<P>()?;
+        Some(near.each_ref())
+    } else {
+        let mut near = [pixels.get(from)?; P];
+        for (p, pixel) in near.iter_mut().enumerate() {
+            *pixel = pixels.get(from + p * stride)?;
+        }
+        Some(near)
+    }
+}
+
 /// The gradients of the weights of some output channels: one row for each weight, in the order in which weights lie.
-pub(super) fn gradients(window: Window, x: &[Row], deltas: &[Row], outputs: std::ops::Range<usize>, out: &mut [Row]) {
+pub(super) fn gradients(
+    window: Window,
+    x: &[Row],
+    deltas: &[Row],
+    outputs: std::ops::Range<usize>,
+    out: &mut [Row],
+) {
     go(Gradients { window, x, deltas, outputs, out });
 }
 
@@ -247,8 +271,9 @@ impl Gradients<'_> {
             let deltas = channels.map(|o| &self.deltas[(o * to.0 + y) * to.1..][..to.1]);
             for x in 0..to.1 {
                 let deltas = deltas.map(|deltas| load(simd, &deltas[x]));
+                let Some(pixels) = near::<W>(pixels, x * stride, 1) else { continue };
                 for w in 0..W {
-                    let pixel = load(simd, &pixels[x * stride + w]);
+                    let pixel = load(simd, pixels[w]);
                     for (sums, delta) in sums.iter_mut().zip(&deltas) {
                         add_product(simd, &mut sums[w], *delta, pixel);
                     }

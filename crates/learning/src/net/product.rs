@@ -112,10 +112,10 @@ impl Kernel for Outer<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         for (block, totals) in self.transposed.iter().zip(self.totals.chunks_exact_mut(self.x.len())) {
-            let (x, rest_x) = self.x.as_chunks::<4>();
-            let (totals, rest) = totals.as_chunks_mut::<4>();
+            let (x, rest_x) = self.x.as_chunks::<8>();
+            let (totals, rest) = totals.as_chunks_mut::<8>();
             for (x, totals) in x.iter().zip(totals) {
-                outer::<S, 4>(simd, x, block, totals);
+                outer::<S, 8>(simd, x, block, totals);
             }
             for (x, total) in rest_x.iter().zip(rest) {
                 outer::<S, 1>(simd, std::array::from_ref(x), block, std::array::from_mut(total));
@@ -125,12 +125,7 @@ impl Kernel for Outer<'_> {
 }
 
 #[inline(always)]
-fn outer<S: Simd, const R: usize>(
-    simd: S,
-    x: &[Row; R],
-    block: &[Row; LANES],
-    totals: &mut [Row; R],
-) {
+fn outer<S: Simd, const R: usize>(simd: S, x: &[Row; R], block: &[Row; LANES], totals: &mut [Row; R]) {
     let mut sums = [simd.splat_f32x16(0.0); R];
     for r in 0..R {
         sums[r] = load(simd, &totals[r]);
