@@ -62,6 +62,17 @@ pub fn of_personal_models() -> Vec<String> {
     all
 }
 
+/// What lots take for public.
+pub const ROWS: &str =
+    "how many rows every agent has, from which the rates of lots follow: it is taken for public";
+
+/// What no run of consensus learning covers.
+pub fn of_consensus_learning() -> Vec<String> {
+    let mut all = of_a_protocol();
+    all.extend(list(&[SAMPLING, ROWS]));
+    all
+}
+
 /// What no single release covers.
 pub fn of_a_release() -> Vec<String> {
     list(&[TIMING, TUNING, ROUNDING, REPETITION, CORRELATION])

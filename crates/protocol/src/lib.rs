@@ -9,9 +9,10 @@
 //! | [`averaging`] | [`Averager`](averaging::Averager): a private value, or gradient steps, averaged in rounds |
 //! | [`walk`] | [`Walker`](walk::Walker): tokens that learn on a random walk |
 //! | [`personal`] | [`Agent`](personal::Agent): a model of her own, drawn towards those of similar agents |
+//! | [`consensus`] | [`Agent`](consensus::Agent): one model for all, by private gradients and talk among neighbours |
 //! | [`rumor`] | [`Teller`](rumor::Teller): news whose source is hidden |
 //!
-//! What a peer computes with is a [`Value`]: numbers in a simulation or on a network, and *coefficients* over the noises that
+//! What a peer computes with is a [`Value`]: numbers (or many of them, [`Shared`]) in a simulation or on a network, and *coefficients* over the noises that
 //! were drawn when the accountant wants to know what a message is made of. The code is the same: what is run is what is
 //! accounted for.
 //!
@@ -20,6 +21,7 @@
 
 pub mod averaging;
 mod chance;
+pub mod consensus;
 mod machine;
 mod means;
 pub mod personal;
@@ -34,4 +36,4 @@ pub use machine::{Data, Input, InputOf, Machine, Mismatch, Output, OutputOf, Pee
 pub use means::{FAR, Means, Overspent, Uncovered, Withheld};
 pub use release::{Law, Release};
 pub use transcript::{Heard, Transcript};
-pub use value::{Coefficients, Value};
+pub use value::{Coefficients, Shared, Value};

@@ -1,5 +1,8 @@
 //! What a protocol computes with: numbers, or coefficients over noises.
 
+use std::ops::Deref;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Data;
@@ -48,6 +51,82 @@ impl Value for Vec<f64> {
 
     fn clamp(&mut self, range: f64) {
         self.iter_mut().for_each(|x| *x = x.clamp(-range, range));
+    }
+}
+
+/// Numbers of single precision that many may hold: a clone is no copy, and who changes them while others hold them changes a copy of its own.
+///
+/// ```
+/// use sottovoce_protocol::Shared;
+/// let (mine, mut hers) = (Shared::from(vec![1.0, 2.0]), Shared::default());
+/// hers.clone_from(&mine);
+/// assert!(std::ptr::eq(&mine[..], &hers[..]));
+/// hers.to_mut()[0] = 5.0;
+/// assert_eq!((mine[0], hers[0]), (1.0, 5.0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Shared(Arc<[f32]>);
+
+impl Shared {
+    /// So many zeros.
+    pub fn zeros(width: usize) -> Self {
+        Self(std::iter::repeat_n(0.0, width).collect())
+    }
+
+    /// The numbers, to be changed: copied first if others hold them.
+    pub fn to_mut(&mut self) -> &mut [f32] {
+        Arc::make_mut(&mut self.0)
+    }
+}
+
+impl Default for Shared {
+    fn default() -> Self {
+        Self::zeros(0)
+    }
+}
+
+impl From<Vec<f32>> for Shared {
+    fn from(numbers: Vec<f32>) -> Self {
+        Self(numbers.into())
+    }
+}
+
+impl Deref for Shared {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        &self.0
+    }
+}
+
+impl Value for Shared {
+    fn scale(&mut self, weight: f64) {
+        let weight = weight as f32;
+        self.to_mut().iter_mut().for_each(|x| *x *= weight);
+    }
+
+    fn add(&mut self, weight: f64, other: &Self) {
+        let weight = weight as f32;
+        self.to_mut().iter_mut().zip(other.iter()).for_each(|(x, y)| *x += weight * y);
+    }
+
+    fn is_finite(&self) -> bool {
+        // Without a way out in the middle several are looked at in one instruction.
+        self.chunks(1024).all(|part| part.iter().fold(true, |all, x| all & x.is_finite()))
+    }
+
+    fn same_shape(&self, other: &Self) -> bool {
+        self.len() == other.len()
+    }
+
+    fn is_within(&self, range: f64) -> bool {
+        self.iter().all(|x| f64::from(x.abs()) <= range)
+    }
+
+    fn clamp(&mut self, range: f64) {
+        let range = range as f32;
+        self.to_mut().iter_mut().for_each(|x| *x = x.clamp(-range, range));
     }
 }
 

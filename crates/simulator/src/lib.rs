@@ -6,7 +6,7 @@
 //! | [`bulk`] | a million peers on a perfect network, the same numbers bit for bit, at the speed of memory |
 //! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
-//! [`averaging`], [`descent`], [`walk`], [`rumor`] and [`personal`] set up the peers of a run and are the protocols' worlds for the first; they also have the fast drivers
+//! [`averaging`], [`descent`], [`walk`], [`rumor`], [`personal`] and [`consensus`] set up the peers of a run and are the protocols' worlds for the first; they also have the fast drivers
 //! of large runs on perfect networks. [`happened`] reads from a transcript what peers really did. Everything is a function of its arguments
 //! and the seed.
 
@@ -14,6 +14,7 @@ pub mod averaging;
 pub mod bias;
 mod budget;
 pub mod bulk;
+pub mod consensus;
 pub mod descent;
 pub mod driver;
 mod error;

@@ -57,6 +57,15 @@ impl PeerNoise {
         Ok(())
     }
 
+    /// Adds a Gaussian draw to numbers of single precision; nothing where the scale is 0.
+    pub fn add_single(&self, draw: u64, scale: f64, value: &mut [f32]) -> Result<(), Uncovered> {
+        let law = ContinuousLaw::gaussian(scale).map_err(|_| Uncovered { draw, scale })?;
+        if scale != 0.0 {
+            SimulatedNoise::new(self.seed, self.peer, draw).add_single(law, value);
+        }
+        Ok(())
+    }
+
     /// A draw of standard deviation 1: so many numbers.
     pub fn standard(&self, draw: u64, numbers: usize) -> Vec<f64> {
         let mut out = vec![0.0; numbers];

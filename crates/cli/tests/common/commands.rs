@@ -183,6 +183,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("theorem", "theorem random-walk/theorem-5 --peers 8"),
     ("theorem", "theorem personalized/theorem-1 --iterations 5"),
     ("theorem", "theorem personalized/appendix-d2 --dimension 4"),
+    ("theorem", "theorem consensus-deep-learning/theorem-51 --peers 6"),
     ("new", "new averaging"),
     ("new", "new learning"),
     ("new", "new personalized"),

@@ -8,6 +8,7 @@
 //! A statement is one line in its paper's list. It names the inputs that it uses; others are refused, so that nothing is ignored silently.
 
 mod answer;
+mod consensus;
 mod inputs;
 mod muffliato;
 mod personalized;
@@ -20,7 +21,8 @@ pub use inputs::Inputs;
 use crate::{Error, Result};
 
 /// All statements, by paper.
-static LISTS: [(&str, &[Statement]); 4] = [
+static LISTS: [(&str, &[Statement]); 5] = [
+    ("consensus-deep-learning", consensus::STATEMENTS),
     ("muffliato", muffliato::STATEMENTS),
     ("personalized", personalized::STATEMENTS),
     ("random-walk", random_walk::STATEMENTS),

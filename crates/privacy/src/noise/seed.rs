@@ -19,6 +19,8 @@ pub enum Stream {
     Fate = 0x6e65_7477,
     /// Where a token begins: the token.
     Launch = 0x6c61_756e,
+    /// The rows of a lot: the agent and the draw.
+    Lots = 0x6c6f_7473,
     /// Whole paths of tokens: the path.
     Paths = 0x70_61_74_68_73,
     /// The places of peers in a butterfly: the iteration (second).

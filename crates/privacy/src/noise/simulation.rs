@@ -150,7 +150,12 @@ impl SimulatedNoise {
         self.each(law, values, |value, noise| *value += noise);
     }
 
-    fn each(&mut self, law: ContinuousLaw, values: &mut [f64], apply: impl Fn(&mut f64, f64)) {
+    /// The same for numbers of single precision: the draws of [`Self::fill`], each rounded before it is added.
+    pub fn add_single(&mut self, law: ContinuousLaw, values: &mut [f32]) {
+        self.each(law, values, |value, noise| *value += noise as f32);
+    }
+
+    fn each<V>(&mut self, law: ContinuousLaw, values: &mut [V], apply: impl Fn(&mut V, f64)) {
         // The shape is matched once and not in the loop.
         match law.shape {
             Shape::Gaussian => values.iter_mut().for_each(|v| apply(v, law.scale * gaussian(&mut self.rng))),
@@ -296,6 +301,15 @@ mod tests {
         let backwards: Vec<Vec<f64>> =
             threads.into_iter().rev().map(|thread| thread.join().unwrap()).collect();
         assert_eq!(forwards, backwards);
+    }
+
+    #[test]
+    fn single_precision_has_the_same_draws() {
+        let law = ContinuousLaw::gaussian(1.5).unwrap();
+        let (mut single, mut known) = ([2.0f32; 50], [0.0; 50]);
+        SimulatedNoise::new(3, 4, 5).add_single(law, &mut single);
+        SimulatedNoise::new(3, 4, 5).fill(law, &mut known);
+        assert!(single.iter().zip(known).all(|(x, noise)| *x == 2.0 + noise as f32));
     }
 
     #[test]

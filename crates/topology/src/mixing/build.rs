@@ -84,6 +84,28 @@ impl Mixing {
         mixing
     }
 
+    /// Every row is the mean of a node and its neighbours: `W_uv = 1 / (d_u + 1)`, the diagonal included.
+    ///
+    /// Symmetric only where all degrees are equal; else a long mixing weighs nodes by `d_u + 1`. Kept for the papers that mix so.
+    ///
+    /// ```
+    /// use sottovoce_topology::{Graph, mixing::Mixing};
+    /// let path = Graph::from_edges(3, [(0, 1), (1, 2)])?;
+    /// let mixing = Mixing::neighbourhoods(&path);
+    /// assert_eq!((mixing.weight(0, 1), mixing.weight(1, 0)), (0.5, 1.0 / 3.0));
+    /// assert_eq!(mixing.stationary()?, [2.0 / 7.0, 3.0 / 7.0, 2.0 / 7.0]);
+    /// # Ok::<(), sottovoce_topology::Error>(())
+    /// ```
+    pub fn neighbourhoods(graph: &Graph) -> Self {
+        let share = |u: usize| 1.0 / (graph.degree(u) as f64 + 1.0);
+        let rows = 0..graph.nodes();
+        let weights = rows.clone().flat_map(|u| vec![share(u); graph.degree(u)]).collect();
+        let diagonal = rows.map(share).collect();
+        let mut mixing = Self { graph: graph.clone(), diagonal, weights, symmetric: false };
+        mixing.symmetric = mixing.first_asymmetry().is_none();
+        mixing
+    }
+
     /// `W_uv = s_uv / m`, where `m` is the largest sum of similarities around a node; the remainder on the diagonal.
     ///
     /// `similarities` has one non-negative number per edge, in the order of [`Graph::edges`].

@@ -4,23 +4,28 @@
 //! Setting (averaging: scheme, relay noise, results) ─┐
 //! Past (an averaging as it happened) ────────────────┤
 //! Learning (gossip, butterfly, walk, public) ────────┼─► account(run, adversary) ─► Account: losses, guarantees
-//! Models (personalised: everybody's releases) ────────┤
+//! Models (personalised: everybody's releases) ───────┤
+//! Drawn (consensus learning: everybody's draws) ─────┤
 //! Told, ToldOn (a rumour, among all or on a graph) ──┘
 //! ```
 //!
 //! Everyone who wants to know asks here: commands, planners, pages, attacks, and whoever reads a transcript. Which accountant fits is decided in one
-//! place for each (`setting.rs`, `learning.rs`, `personal.rs`, `rumor.rs`), and what cannot be computed exactly counts as lost.
+//! place for each (`setting.rs`, `learning.rs`, `personal.rs`, `consensus.rs`, `rumor.rs`), and what cannot be computed exactly counts as lost.
 
+mod consensus;
 mod error;
 mod learning;
 mod past;
 mod personal;
+mod released;
 mod rumor;
 mod setting;
 
+pub use consensus::Drawn;
 pub use learning::Learning;
 pub use past::{Past, Source};
-pub use personal::{Models, Released};
+pub use personal::Models;
+pub use released::Released;
 pub use rumor::{ProvenOn, Told, ToldOn};
 pub use setting::Setting;
 

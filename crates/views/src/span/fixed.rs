@@ -61,42 +61,56 @@ impl<const L: usize> Fixed<L> {
         if self.is_negative() { self.negated() } else { self }
     }
 
-    /// The product, towards zero; words that only matter below the last place are left out.
+    /// Whether it is 64 or more in size: one more sum and it might not fit.
+    #[inline(always)]
+    pub(crate) fn is_large(&self) -> bool {
+        (self.0[L - 1] ^ (self.0[L - 1] << 1)) >> 63 == 1
+    }
+
+    /// The product, rounded down; words that only matter below the last place are left out.
     #[inline(always)]
     pub(crate) fn times(&self, other: &Self) -> Self {
-        let (a, b) = (self.size().0, other.size().0);
-        // Words L-2 to 2L-1 of the product, after one more below for its carry.
-        let mut words = [0_u64; L];
-        let mut below = 0_u64;
-        // Accumulates column by column: `low` is the present word, `high` what goes on.
-        let mut high: u128 = 0;
-        for column in (L.saturating_sub(2))..(2 * L - 1) {
-            let mut low = high & u128::from(u64::MAX);
-            high >>= 64;
-            let first = column.saturating_sub(L - 1);
-            for i in first..=column.min(L - 1) {
+        let (a, b) = (&self.0, &other.0);
+        // Words L to 2L-1 of the product of both as if they had no sign, after one more below.
+        let (mut words, mut below) = ([0_u64; L], 0_u64);
+        // Column by column: the present word, and what goes on.
+        let (mut low, mut high) = (0_u128, 0_u128);
+        for column in L.saturating_sub(2)..2 * L - 1 {
+            for i in column.saturating_sub(L - 1)..=column.min(L - 1) {
                 let product = u128::from(a[i]) * u128::from(b[column - i]);
                 low += product & u128::from(u64::MAX);
                 high += product >> 64;
             }
-            high += low >> 64;
-            let word = low as u64;
-            match column + 1 {
-                c if c < L => {}
-                c if c == L => below = word,
-                c => words[c - L - 1] = word,
+            match column.checked_sub(L - 1) {
+                Some(0) => below = low as u64,
+                Some(place) => words[place - 1] = low as u64,
+                None => {}
             }
+            (low, high) = (high + (low >> 64), 0);
         }
-        words[L - 1] = high as u64;
+        words[L - 1] = low as u64;
+        // A negative factor stood for one that is 2^64L larger.
+        let product = Self(words).less_if(self.is_negative(), other).less_if(other.is_negative(), self);
         // The point stands WHOLE bits below the top: shift left by that, the bits of the word below coming in.
-        let mut carry = below >> (64 - WHOLE);
+        let (mut words, mut carry) = (product.0, below >> (64 - WHOLE));
         for word in &mut words {
             let next = *word >> (64 - WHOLE);
             *word = (*word << WHOLE) | carry;
             carry = next;
         }
-        let product = Self(words);
-        if self.is_negative() == other.is_negative() { product } else { product.negated() }
+        Self(words)
+    }
+
+    /// Less `other`, on a condition that is not worth a jump.
+    #[inline(always)]
+    fn less_if(mut self, condition: bool, other: &Self) -> Self {
+        let (mask, mut borrow) = (0_u64.wrapping_sub(u64::from(condition)), false);
+        for (a, b) in self.0.iter_mut().zip(&other.0) {
+            let (rest, first) = a.overflowing_sub(*b & mask);
+            let (rest, second) = rest.overflowing_sub(u64::from(borrow));
+            (*a, borrow) = (rest, first | second);
+        }
+        self
     }
 
     /// `self * 2^bits`; the caller knows that it fits.
@@ -113,24 +127,6 @@ impl<const L: usize> Fixed<L> {
             }
         }
         self
-    }
-
-    /// `self / 2^bits`, towards zero.
-    pub(crate) fn halved_by(self, bits: u32) -> Self {
-        let (words, bits) = ((bits / 64) as usize, bits % 64);
-        if words >= L {
-            return Self::ZERO;
-        }
-        let mut size = self.size();
-        size.0.rotate_left(words);
-        size.0[L - words..].fill(0);
-        if bits > 0 {
-            for i in 0..L {
-                let above = if i + 1 < L { size.0[i + 1] << (64 - bits) } else { 0 };
-                size.0[i] = (size.0[i] >> bits) | above;
-            }
-        }
-        if self.is_negative() { size.negated() } else { size }
     }
 
     /// The number of bits by which the size can be doubled before it passes 1; all of them for 0.
@@ -162,20 +158,25 @@ impl<const L: usize> Fixed<L> {
         fraction * 2_f64.powi(i32::try_from(exponent).unwrap_or(i32::MIN))
     }
 
-    /// `1 / sqrt(self)` of a number from 1/8 to 8, by Newton's iteration from a double.
-    pub(crate) fn inverse_root(&self) -> Self {
-        let mut y = Self::of_f64(1.0 / self.to_f64().sqrt());
-        let (three, mut digits) = (Self::whole(3), 48);
+    /// As the sum of two doubles, to 120 bits after the point.
+    pub(crate) fn to_doubles(self) -> (f64, f64) {
+        let below = if L > 1 { self.0[L - 2] } else { 0 };
+        let top = (i128::from(self.0[L - 1] as i64) << 64) | i128::from(below);
+        let high = top as f64;
+        let low = (top - high as i128) as f64;
+        let unit = 1.0 / (1_u128 << (128 - WHOLE)) as f64;
+        (high * unit, low * unit)
+    }
+
+    /// `1 / self` of a number from 1/4 to 4 in size, by Newton's iteration from a double.
+    pub(crate) fn inverse(&self) -> Self {
+        let mut y = Self::from(Weight::of(1.0 / self.to_f64()));
+        let (two, mut digits) = (Self::whole(2), 48);
         while digits < 2 * Self::DIGITS {
-            let rest = three.minus(&self.times(&y.times(&y)));
-            y = y.times(&rest).halved_by(1);
+            y = y.times(&two.minus(&self.times(&y)));
             digits *= 2;
         }
         y
-    }
-
-    fn of_f64(x: f64) -> Self {
-        Self::from(super::weight::Weight::of(x))
     }
 }
 
@@ -244,7 +245,7 @@ mod tests {
         }
 
         #[test]
-        fn fractions_and_roots_are_right_to_the_last_digits(q in 1_u64..100_000, x in 0.125_f64..8.0) {
+        fn fractions_and_inverses_are_right_to_the_last_digits(q in 1_u64..100_000, x in 0.25_f64..4.0) {
             let part = Fixed::<8>::from(Weight { negative: false, numerator: 1, denominator: q, halvings: 0 });
             let mut sum = Fixed::<8>::ZERO;
             // q times 1/q, by doubling.
@@ -255,10 +256,10 @@ mod tests {
                 }
             }
             prop_assert!(Fixed::whole(1).minus(&sum).to_f64() * 2_f64.powi(480) < 1.0);
-            let number = fixed::<8>(x);
-            let root = number.inverse_root();
-            let one = root.times(&root).times(&number);
-            prop_assert!((one.minus(&Fixed::whole(1))).to_f64().abs() * 2_f64.powi(490) < 1.0);
+            for number in [fixed::<8>(x), fixed::<8>(-x)] {
+                let one = number.inverse().times(&number);
+                prop_assert!((one.minus(&Fixed::whole(1))).to_f64().abs() * 2_f64.powi(490) < 1.0);
+            }
         }
     }
 
@@ -270,7 +271,22 @@ mod tests {
         let (fraction, exponent) = x.negated().split();
         assert!(fraction < 0.0 && (fraction * 2_f64.powi(exponent as i32) / -1e-60 - 1.0).abs() < 1e-12);
         assert_eq!(fixed::<2>(1e-60), Fixed::ZERO);
-        assert_eq!(x.negated().doubled(70).halved_by(70), x.negated());
-        assert_eq!(x.halved_by(300), Fixed::ZERO);
+    }
+
+    #[test]
+    fn two_doubles_hold_what_two_words_do() {
+        let third = Fixed::<2>::from(Weight::of(-1.0 / 3.0));
+        let (high, low) = third.to_doubles();
+        assert_eq!(high, -1.0 / 3.0);
+        // 3 high is not -1 exactly, and low is what it lacks.
+        let off = 3.0_f64.mul_add(high, 1.0) + 3.0 * low;
+        assert!(off.abs() < 2_f64.powi(-104) && low != 0.0, "{off:e} {low:e}");
+    }
+
+    #[test]
+    fn large_numbers_are_noticed_before_they_turn_round() {
+        let [small, large] = [63, 64].map(Fixed::<4>::whole);
+        assert!(!small.is_large() && !small.negated().is_large());
+        assert!(large.is_large() && large.plus(&Fixed::whole(1)).negated().is_large());
     }
 }

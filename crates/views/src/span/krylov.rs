@@ -13,7 +13,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::echelon::News;
 use super::field::Residues;
 use super::hankel::{self, Powers};
-use super::{Rounds, Space, digits, lanczos};
+use super::{Rounds, Space, digits};
 use crate::basis::Basis;
 use crate::exact::gossip::Hidden;
 
@@ -33,6 +33,12 @@ pub(crate) fn krylov(mixing: &Mixing, observers: &[usize], steps: usize) -> Opti
     // Every round with news has a new direction: after as many as there are peers, none is left.
     let rounds = Rounds::powers(mixing, observers, steps.min(mixing.nodes()), &[]);
     space(mixing, &rounds, &hankel::of(&rounds), 1.0)
+}
+
+/// The rank of what `observers` (sorted) hear in `steps` steps.
+pub(crate) fn rank(mixing: &Mixing, observers: &[usize], steps: usize) -> usize {
+    let rounds = Rounds::powers(mixing, observers, steps.min(mixing.nodes()), &[]);
+    hankel::of(&rounds).messages.len()
 }
 
 /// What every peer hears on its own.
@@ -79,7 +85,6 @@ impl<'a> AllPairs<'a> {
 
 fn space(mixing: &Mixing, rounds: &Rounds, news: &News, clear: f64) -> Option<Space> {
     certified(mixing, rounds.observers(), news, clear)
-        .or_else(|| lanczos::space(rounds, news))
         .or_else(|| digits::space(rounds, news).filter(|space| space.is_certified(news)))
 }
 

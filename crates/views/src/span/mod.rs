@@ -11,19 +11,20 @@
 
 mod coupled;
 mod digits;
+mod doubled;
 mod echelon;
+mod elimination;
 mod field;
 mod fixed;
 mod hankel;
 mod krylov;
-mod lanczos;
-mod orthonormal;
 mod rows;
 mod together;
 mod weight;
+mod wide;
 
 pub(crate) use coupled::Coupled;
-pub(crate) use krylov::{AllPairs, krylov};
+pub(crate) use krylov::{AllPairs, krylov, rank};
 pub(crate) use rows::Rounds;
 pub(crate) use together::together;
 

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 
@@ -399,7 +400,7 @@ impl Rounds {
         let mut active: Vec<(usize, Vec<N>)> = self.heard[0].iter().map(|&w| (w, self.unit(w))).collect();
         for t in 0..self.rounds() {
             if t > 0 {
-                active.iter_mut().for_each(|(_, x)| *x = mix(x));
+                active.par_iter_mut().for_each(|(_, x)| *x = mix(x));
             }
             active.retain(|(w, x)| wanted(t, *w) && visit(t, *w, x));
         }

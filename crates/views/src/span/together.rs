@@ -5,9 +5,9 @@ use sottovoce_topology::schedule::{Schedule, Step};
 use super::Space;
 use super::digits::{affordable, conclude};
 use super::echelon::{Echelon, News};
+use super::elimination::Elimination;
 use super::field::Residue;
 use super::fixed::Fixed;
-use super::orthonormal::Basis;
 use super::rows::{Rounds, Source};
 
 /// A schedule, and who listens to whom.
@@ -83,9 +83,9 @@ impl<'a> Watched<'a> {
     /// Looks for those spaces that were not found yet.
     fn attempt<const L: usize>(&self, news: &[News], found: &mut [Option<Space>]) {
         let open = |i: usize| found[i].is_none() && affordable(&self.rounds, &news[i], L);
-        let mut bases: Vec<Option<Basis<L>>> =
-            (0..found.len()).map(|i| open(i).then(Basis::<L>::new)).collect();
-        if bases.iter().all(Option::is_none) {
+        let start = || Elimination::<L>::new(self.rounds.nodes());
+        let mut all: Vec<Option<Elimination<L>>> = (0..found.len()).map(|i| open(i).then(start)).collect();
+        if all.iter().all(Option::is_none) {
             return;
         }
         self.rounds.each::<Fixed<L>>(
@@ -93,18 +93,20 @@ impl<'a> Watched<'a> {
             |t, w, row| {
                 for &i in self.ears(t, w) {
                     let wanted = news[i].messages.binary_search(&(t, w)).is_ok();
-                    if let (true, Some(basis)) = (wanted, &mut bases[i]) {
+                    if let (true, Some(messages)) = (wanted, &mut all[i]) {
                         let mut row = row.to_vec();
                         row[self.observers[i]] = Fixed::ZERO;
-                        basis.add(row);
+                        if !messages.add(&row) {
+                            all[i] = None;
+                        }
                     }
                 }
                 true
             },
         );
-        for ((basis, news), found) in bases.iter().zip(news).zip(found) {
-            if let Some(basis) = basis {
-                *found = conclude(basis, &self.rounds, news).filter(|space| space.is_certified(news));
+        for ((messages, news), found) in all.into_iter().zip(news).zip(found) {
+            if let Some(messages) = messages {
+                *found = conclude(messages, &self.rounds, news).filter(|space| space.is_certified(news));
             }
         }
     }

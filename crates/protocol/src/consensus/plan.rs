@@ -1,0 +1,159 @@
+//! What agents have agreed to do. Everything in it is public.
+
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Lots;
+
+use super::Optimiser;
+use crate::Release;
+
+/// What everybody does.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// The algorithm.
+    pub method: Method,
+    /// Rounds of talk, each followed by an update.
+    pub iterations: usize,
+    /// The size of steps.
+    pub rates: Rates,
+    /// What becomes of a gradient before it is a step. DSGT steps along its tracker, and knows plain steps alone.
+    pub optimiser: Optimiser,
+}
+
+/// An algorithm of consensus learning.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Mix, and step against the gradient.
+    Dsgd {
+        /// Where the gradient is taken.
+        at: At,
+    },
+    /// Mix, and step against a tracker of everybody's gradients, which is mixed as well.
+    Dsgt,
+    /// Dual ascent on the disagreement, and primal steps on the loss with its penalty.
+    Dinno {
+        /// Primal steps in each round, every one a draw of its own.
+        primal: usize,
+        /// The penalty `rho` ...
+        rho: f64,
+        /// ... and by how much it is multiplied before every round, the first included.
+        growth: f64,
+    },
+}
+
+/// Where DSGD takes its gradient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum At {
+    /// At the agent's own model, as printed.
+    #[default]
+    Own,
+    /// At the mixed one.
+    Mixed,
+}
+
+/// Step sizes from one to another, by equal factors.
+///
+/// ```
+/// use sottovoce_protocol::consensus::Rates;
+/// let rates = Rates { start: 0.1, finish: 0.001 };
+/// assert_eq!([0, 1, 2].map(|k| (rates.at(k, 3) * 1e6).round()), [1e5, 1e4, 1e3]);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rates {
+    /// The first.
+    pub start: f64,
+    /// The last.
+    pub finish: f64,
+}
+
+impl Rates {
+    /// Always the same.
+    pub fn constant(rate: f64) -> Self {
+        Self { start: rate, finish: rate }
+    }
+
+    /// The rate of iteration `k` of so many, from 0.
+    pub fn at(&self, k: usize, iterations: usize) -> f64 {
+        match iterations {
+            0 | 1 => self.start,
+            _ => self.start * (self.finish / self.start).powf(k as f64 / (iterations - 1) as f64),
+        }
+    }
+}
+
+/// How an agent's gradients are hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Hidden {
+    /// How rows come into a lot.
+    pub lots: Lots,
+    /// How long one row's gradient may be, in the 2-norm; infinite where nothing is clipped, and nothing can be promised.
+    pub clip: f64,
+    /// The scale of the noise on a lot's sum, as a multiple of `clip`; 0 hides nothing, and counts as an infinite loss.
+    pub multiplier: f64,
+}
+
+impl Hidden {
+    /// The release of one draw: the sum of clipped gradients over the public mean size of a lot, under noise.
+    pub fn release(&self) -> Release {
+        let sensitivity = self.clip / self.lots.expected();
+        // (Zero times an infinite clip is no number.)
+        let scale = if self.multiplier == 0.0 { 0.0 } else { self.multiplier * sensitivity };
+        Release::gaussian(sensitivity, scale).sampled(self.lots.rate())
+    }
+}
+
+impl Plan {
+    /// Private draws in each iteration.
+    pub fn draws_each(&self) -> usize {
+        match self.method {
+            Method::Dsgd { .. } | Method::Dsgt => 1,
+            Method::Dinno { primal, .. } => primal,
+        }
+    }
+
+    /// Private draws in all.
+    pub fn draws(&self) -> usize {
+        self.iterations.saturating_mul(self.draws_each())
+    }
+
+    /// Vectors in a message.
+    pub fn vectors(&self) -> usize {
+        if self.method == Method::Dsgt { 2 } else { 1 }
+    }
+
+    pub(super) fn rate(&self, k: usize) -> f64 {
+        self.rates.at(k, self.iterations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consensus::Rule;
+
+    #[test]
+    fn draws_are_counted_and_not_messages() {
+        let plan = |method| Plan {
+            method,
+            iterations: 30,
+            rates: Rates::constant(0.1),
+            optimiser: Optimiser::new(Rule::Sgd),
+        };
+        let dinno = Method::Dinno { primal: 2, rho: 0.5, growth: 1.0 };
+        for (method, draws, vectors) in
+            [(Method::Dsgd { at: At::Own }, 30, 1), (Method::Dsgt, 30, 2), (dinno, 60, 1)]
+        {
+            assert_eq!((plan(method).draws(), plan(method).vectors()), (draws, vectors));
+        }
+    }
+
+    #[test]
+    fn a_release_is_that_of_the_lots() {
+        let lots = Lots::of_size(1000, 50.0).unwrap();
+        let release = Hidden { lots, clip: 10.0, multiplier: 2.0 }.release();
+        assert_eq!((release.sensitivity, release.scale, release.rate), (0.2, 0.4, Some(0.05)));
+        let plain = Hidden { lots, clip: f64::INFINITY, multiplier: 0.0 }.release();
+        assert!(plain.scale == 0.0 && plain.loss().is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! The same without messages: everybody's iterations side by side, bit for bit as the machines on a perfect network, whatever the number of threads.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sottovoce_protocol::consensus::{Hidden, Learner, Plan, Said};
+use sottovoce_protocol::{Peer, Shared, Value};
+
+use super::{ConsensusSetup, Lot, Trainer};
+use crate::budget::Allowance;
+use crate::noise::PeerNoise;
+use crate::{Error, Result};
+
+/// A run under way.
+pub struct BulkConsensus<'a, T> {
+    setup: ConsensusSetup<'a>,
+    lot: Lot<'a, T>,
+    round: usize,
+    agents: Vec<Agent>,
+}
+
+/// All of a run that must survive: after any iteration it is stored, and goes on from there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    round: usize,
+    agents: Vec<Stored>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Stored {
+    learner: Learner,
+    draws: usize,
+    spent: bool,
+}
+
+struct Agent {
+    row: Vec<(Peer, f64)>,
+    hidden: Option<Hidden>,
+    allowance: Allowance,
+    noise: PeerNoise,
+    at: Stored,
+    picked: Vec<u32>,
+}
+
+impl<'a, T: Trainer> BulkConsensus<'a, T> {
+    /// Everybody at the start.
+    pub fn new(mut setup: ConsensusSetup<'a>, trainer: &'a T) -> Result<Self> {
+        setup.check()?;
+        let learner = Learner::new(setup.plan.method, setup.start.clone());
+        let allowances = std::mem::take(&mut setup.allowances);
+        let agent = |(agent, allowance)| Agent {
+            row: setup.row(agent),
+            hidden: setup.hidden[agent],
+            allowance,
+            noise: PeerNoise::new(setup.seed, agent),
+            at: Stored { learner: learner.clone(), draws: 0, spent: false },
+            picked: Vec::new(),
+        };
+        let agents = allowances.into_iter().enumerate().map(agent).collect();
+        Ok(Self { lot: Lot { trainer, seed: setup.seed }, setup, round: 0, agents })
+    }
+
+    /// Goes on from where a run of the same setup stood. What was drawn until then is spent again, and what does not fit is refused.
+    pub fn resume(mut self, Checkpoint { round, agents }: Checkpoint) -> Result<Self> {
+        let width = self.setup.start.len();
+        let fits = |at: &Stored| at.learner.fits(self.setup.plan.method, width, false);
+        if round > self.setup.plan.iterations || agents.len() != self.agents.len() || !agents.iter().all(fits)
+        {
+            let remedy = "it belongs to another run; begin anew";
+            return Err(Error::parameter("checkpoint", format!("of round {round}"), remedy));
+        }
+        for (agent, at) in self.agents.iter_mut().zip(agents) {
+            let release = agent.hidden.map(|hidden| hidden.release());
+            let again = release.map_or(0, |release| agent.allowance.times(&release, at.draws));
+            if again != at.draws {
+                let remedy = format!("the budget has room for {again} draws; raise it, or begin anew");
+                return Err(Error::parameter("checkpoint", format!("of {} draws", at.draws), remedy));
+            }
+            agent.at = at;
+        }
+        self.round = round;
+        Ok(self)
+    }
+
+    /// Where the run stands.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { round: self.round, agents: self.agents.iter().map(|agent| agent.at.clone()).collect() }
+    }
+
+    /// Iterations made.
+    pub fn round(&self) -> usize {
+        self.round
+    }
+
+    /// Iterations to come.
+    pub fn remaining(&self) -> usize {
+        self.setup.plan.iterations - self.round
+    }
+
+    /// Everybody's model.
+    pub fn models(&self) -> impl ExactSizeIterator<Item = &Shared> {
+        self.agents.iter().map(|agent| agent.at.learner.model())
+    }
+
+    /// Everybody's private draws so far.
+    pub fn draws(&self) -> Vec<usize> {
+        self.agents.iter().map(|agent| agent.at.draws).collect()
+    }
+
+    /// What everybody may still release, and has spent.
+    pub fn allowances(&self) -> impl ExactSizeIterator<Item = &Allowance> {
+        self.agents.iter().map(|agent| &agent.allowance)
+    }
+
+    /// Numbers sent so far, counted once for each receiver.
+    pub fn sent(&self) -> u64 {
+        let receivers: usize = self.agents.iter().map(|agent| agent.row.len()).sum();
+        (self.round * receivers * self.setup.plan.vectors() * self.setup.start.len()) as u64
+    }
+
+    /// How far models are from their mean: the root of the mean squared distance.
+    pub fn disagreement(&self) -> f64 {
+        let (agents, width) = (self.agents.len() as f64, self.setup.start.len());
+        let mut mean = vec![0.0; width];
+        for model in self.models() {
+            mean.iter_mut().zip(model.iter()).for_each(|(mean, x)| *mean += f64::from(*x) / agents);
+        }
+        let squared = |model: &Shared| -> f64 {
+            model.iter().zip(&mean).map(|(x, mean)| (f64::from(*x) - mean).powi(2)).sum()
+        };
+        (self.models().map(squared).sum::<f64>() / agents).sqrt()
+    }
+
+    /// The next so many iterations, or as many as there are. Refused where a model is no longer made of numbers: the run is then void.
+    pub fn advance(&mut self, iterations: usize) -> Result<()> {
+        for _ in 0..iterations.min(self.remaining()) {
+            let said: Vec<Said> = self.agents.iter().map(|agent| agent.at.learner.said()).collect();
+            let (plan, round, lot) = (&self.setup.plan, self.round, &self.lot);
+            let agents = self.agents.par_iter_mut().enumerate();
+            let made: Vec<Result<()>> =
+                agents.map(|(number, agent)| agent.iterate(plan, (number, round), &said, lot)).collect();
+            made.into_iter().collect::<Result<()>>()?;
+            self.round += 1;
+        }
+        Ok(())
+    }
+}
+
+impl Agent {
+    fn iterate<T: Trainer>(
+        &mut self,
+        plan: &Plan,
+        (number, round): (Peer, usize),
+        said: &[Said],
+        lot: &Lot<'_, T>,
+    ) -> Result<()> {
+        let heard: Vec<(f64, &Said)> =
+            self.row.iter().map(|(peer, weight)| (*weight, &said[*peer])).collect();
+        let diverged = || {
+            let remedy = "its numbers are beyond single precision; lower the rates";
+            Error::parameter("rates", format!("too large for agent {number} in iteration {round}"), remedy)
+        };
+        self.at.learner.hear(plan, round, &heard);
+        loop {
+            let gradient = self.gradient(number, lot).ok_or_else(diverged)?;
+            if self.at.learner.step(plan, round, gradient) {
+                return if self.at.learner.is_finite() { Ok(()) } else { Err(diverged()) };
+            }
+        }
+    }
+
+    /// A gradient, under its noise: computed, admitted, covered, as the machine does it. Nothing where it is no number.
+    fn gradient<T: Trainer>(&mut self, number: Peer, lot: &Lot<'_, T>) -> Option<Shared> {
+        let model = self.at.learner.point();
+        let hidden = self.hidden.filter(|_| !self.at.spent);
+        let Some(hidden) = hidden else { return Some(Shared::zeros(model.len())) };
+        let draw = self.at.draws as u64;
+        let mut gradient = lot.gradient(&hidden, (number, draw), model, &mut self.picked);
+        if !gradient.is_finite() {
+            return None;
+        }
+        let release = hidden.release();
+        if self.allowance.admit(&release).is_err() {
+            self.at.spent = true;
+            return Some(Shared::zeros(gradient.len()));
+        }
+        self.at.draws += 1;
+        self.noise.add_single(draw, release.scale, gradient.to_mut()).ok()?;
+        Some(gradient)
+    }
+}

@@ -1,0 +1,193 @@
+//! Consensus learning: by messages in virtual time ([`ConsensusRun`]), or without messages and on all cores ([`BulkConsensus`]), with the same bits.
+//!
+//! What agents compute from their rows is a [`Trainer`]'s. Which rows a gradient is of, how long one may be and what their sum is divided by are not left to
+//! it: lots are drawn here, from the same [`Hidden`] that is released and accounted for.
+
+mod bulk;
+mod run;
+
+use sottovoce_privacy::noise::simulation::Seed;
+use sottovoce_privacy::{Adjacency, Budget, Composition, most};
+use sottovoce_protocol::consensus::{Hidden, Method, Plan, Rule};
+use sottovoce_protocol::{Peer, Shared, Value};
+use sottovoce_topology::mixing::Mixing;
+
+use crate::budget::Allowance;
+use crate::{Error, Result};
+
+pub use bulk::{BulkConsensus, Checkpoint};
+pub use run::{ConsensusOutcome, ConsensusRun, ConsensusTranscript, ConsensusWorld};
+
+/// What agents compute from their rows.
+pub trait Trainer: Sync {
+    /// Adds the gradients of the picked rows of an agent at a model, each clipped to `clip` in the 2-norm, to `sum`. Nobody may have been picked.
+    fn add_clipped(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]);
+}
+
+/// Who learns with whom, and how.
+#[derive(Debug, Clone)]
+pub struct ConsensusSetup<'a> {
+    /// Who hears whom, and with what weight. Doubly stochastic, unless a paper's rows are to be reproduced; without edges everybody learns alone, and a
+    /// single agent with all rows is the centre.
+    pub mixing: &'a Mixing,
+    /// The public model at which everybody begins.
+    pub start: Shared,
+    /// What everybody does.
+    pub plan: Plan,
+    /// How each agent's gradients are hidden; none for those without rows.
+    pub hidden: &'a [Option<Hidden>],
+    /// What each agent may release; where it ends before the plan, she goes on without a gradient.
+    pub allowances: Vec<Allowance>,
+    /// The seed of lots and noise.
+    pub seed: u64,
+}
+
+impl<'a> ConsensusSetup<'a> {
+    /// Everybody's budget is what the plan costs.
+    pub fn new(
+        mixing: &'a Mixing,
+        start: Shared,
+        plan: Plan,
+        hidden: &'a [Option<Hidden>],
+        seed: u64,
+    ) -> Result<Self> {
+        let allowances =
+            hidden.iter().map(|hidden| allowance(hidden.as_ref(), plan.draws())).collect::<Result<_>>()?;
+        let setup = Self { mixing, start, plan, hidden, allowances, seed };
+        setup.check()?;
+        Ok(setup)
+    }
+
+    /// The same, with a budget for as many draws as are certified to stay within `(epsilon, delta)`. Refused where that is not even one.
+    pub fn within(mut self, epsilon: f64, delta: f64) -> Result<Self> {
+        let mut known: Vec<(Hidden, usize)> = Vec::new();
+        for (hidden, allowance) in self.hidden.iter().zip(&mut self.allowances) {
+            let Some(hidden) = hidden else { continue };
+            let same = |(other, _): &&(Hidden, usize)| other == hidden;
+            let draws = match known.iter().find(same) {
+                Some((_, draws)) => *draws,
+                None => draws_within(hidden, self.plan.draws(), epsilon, delta)?,
+            };
+            known.push((*hidden, draws));
+            *allowance = self::allowance(Some(hidden), draws)?;
+        }
+        Ok(self)
+    }
+
+    /// An agent's neighbours with their weights.
+    fn row(&self, agent: Peer) -> Vec<(Peer, f64)> {
+        self.mixing.row(agent).collect()
+    }
+
+    fn check(&self) -> Result<()> {
+        let agents = self.mixing.nodes();
+        for (field, given) in [("hidden", self.hidden.len()), ("allowances", self.allowances.len())] {
+            if given != agents {
+                let remedy = format!("give one for each of the {agents} agents");
+                return Err(Error::parameter(field, given, remedy));
+            }
+        }
+        if self.start.is_empty() || !self.start.is_finite() {
+            return Err(Error::parameter("start", self.start.len(), "give finite numbers, at least one"));
+        }
+        self.hidden.iter().flatten().try_for_each(check_hidden)?;
+        check_plan(&self.plan)
+    }
+}
+
+/// The order at which the losses of draws are added up.
+const ORDER: f64 = 8.0;
+
+/// A budget for just so many draws. All draws of an agent are alike, so a sum of their losses is a count of them; what they lose together is the composition
+/// that was planned, in any currency. Where nothing is hidden there is no limit, and the sum is infinite.
+pub fn allowance(hidden: Option<&Hidden>, draws: usize) -> Result<Allowance> {
+    let Some(hidden) = hidden else { return Allowance::gaussian(0.0) };
+    let Ok(loss) = hidden.release().loss() else { return Allowance::new(Budget::Counted) };
+    // The sum rounds, and so does the filter that adds the same numbers.
+    let loss = loss.renyi(ORDER)? * draws as f64 * (1.0 + 1e-12);
+    Allowance::new(Budget::Rdp { order: ORDER, loss })
+}
+
+/// As many of `most` draws as are certified to stay within `(epsilon, delta)`.
+fn draws_within(hidden: &Hidden, most: usize, epsilon: f64, delta: f64) -> Result<usize> {
+    let mechanism = hidden.release().mechanism()?;
+    let spend = |draws: u64| {
+        let mut all = Composition::new(Adjacency::AddRemove);
+        all.add(sottovoce_privacy::Release::Mechanism(mechanism), draws)?;
+        all.epsilon(delta)
+    };
+    Ok(most::number("draws", most as u64, epsilon, spend)?.number as usize)
+}
+
+fn check_hidden(hidden: &Hidden) -> Result<()> {
+    let Hidden { clip, multiplier, .. } = *hidden;
+    if !(multiplier >= 0.0 && multiplier.is_finite()) {
+        return Err(Error::parameter("multiplier", multiplier, "give a finite number, 0 or more"));
+    }
+    if !(clip > 0.0 && (clip.is_finite() || multiplier == 0.0)) {
+        return Err(Error::parameter("clip", clip, "give a positive number, finite where there is noise"));
+    }
+    Ok(())
+}
+
+fn check_plan(plan: &Plan) -> Result<()> {
+    let positive = |x: f64| x > 0.0 && x.is_finite();
+    for rate in [plan.rates.start, plan.rates.finish] {
+        if !positive(rate) {
+            return Err(Error::parameter("rates", rate, "give positive, finite step sizes"));
+        }
+    }
+    let optimiser = plan.optimiser;
+    if !(optimiser.decay >= 0.0 && optimiser.decay.is_finite()) {
+        return Err(Error::parameter("decay", optimiser.decay, "give a finite number, 0 or more"));
+    }
+    let shares = match optimiser.rule {
+        Rule::Sgd => vec![],
+        Rule::Momentum { beta } => vec![beta],
+        Rule::Adam { beta, square, epsilon } if positive(epsilon) => vec![beta, square],
+        Rule::Adam { epsilon, .. } => {
+            return Err(Error::parameter("epsilon", epsilon, "give Adam a positive, finite number"));
+        }
+    };
+    if let Some(beta) = shares.into_iter().find(|beta| !(0.0..1.0).contains(beta)) {
+        return Err(Error::parameter("beta", beta, "give a share from 0 to below 1"));
+    }
+    match plan.method {
+        Method::Dsgt if optimiser.rule != Rule::Sgd => {
+            let remedy = "gradient tracking steps along its tracker; take plain steps";
+            Err(Error::parameter("optimiser", format!("{:?}", optimiser.rule), remedy))
+        }
+        Method::Dinno { primal: 0, .. } => {
+            Err(Error::parameter("primal", 0, "give at least one primal step"))
+        }
+        Method::Dinno { rho, growth, .. } if !(positive(rho) && positive(growth)) => Err(Error::parameter(
+            "rho",
+            format!("{rho} growing by {growth}"),
+            "give positive, finite numbers",
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// What a draw is made of: a lot, and room for its rows.
+struct Lot<'a, T> {
+    trainer: &'a T,
+    seed: u64,
+}
+
+impl<T: Trainer> Lot<'_, T> {
+    /// The sum of a lot's clipped gradients over the lot's public mean size.
+    fn gradient(
+        &self,
+        hidden: &Hidden,
+        (agent, draw): (Peer, u64),
+        model: &[f32],
+        picked: &mut Vec<u32>,
+    ) -> Shared {
+        hidden.lots.draw(Seed(self.seed), agent as u64, draw, picked);
+        let mut sum = Shared::zeros(model.len());
+        self.trainer.add_clipped(agent, picked, hidden.clip, model, sum.to_mut());
+        sum.scale(1.0 / hidden.lots.expected());
+        sum
+    }
+}

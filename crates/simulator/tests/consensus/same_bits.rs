@@ -1,0 +1,210 @@
+//! By messages and without: the same bits, stored or not; and what bad networks and spent budgets do.
+
+use std::time::Duration;
+
+use sottovoce_protocol::Shared;
+use sottovoce_protocol::consensus::Note;
+use sottovoce_simulator::consensus::{Checkpoint, ConsensusOutcome, ConsensusRun, allowance};
+use sottovoce_simulator::network::{Faults, Network};
+
+use super::common::{ms, stored};
+use super::*;
+
+fn agents() -> Vec<Option<Hidden>> {
+    let one = |agent: usize| if agent == 4 { None } else { hidden(10 + agent, 0.3, 1.0, 0.8) };
+    (0..11).map(one).collect()
+}
+
+fn run(setup: ConsensusSetup<'_>) -> ConsensusRun<'_> {
+    let (network, faults) = (Network::perfect(), Faults::default());
+    ConsensusRun { setup, network, faults, deadline: Duration::MAX }
+}
+
+fn plans() -> impl Iterator<Item = Plan> {
+    let adam = Optimiser { kept: false, ..Optimiser::new(Rule::ADAM) };
+    let momentum = Optimiser { decay: 0.01, ..Optimiser::new(Rule::Momentum { beta: 0.5 }) };
+    let with = |method, optimiser| Plan { optimiser, ..plan(method, 9) };
+    METHODS.map(|method| plan(method, 9)).into_iter().chain([with(DINNO, adam), with(OWN, momentum)])
+}
+
+#[test]
+fn without_messages_the_bits_are_those_of_the_machines_whatever_the_threads() {
+    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), agents());
+    for plan in plans() {
+        let mut setup = ConsensusSetup::new(&mixing, Shared::zeros(5), plan, &hidden, 5).unwrap();
+        // One whose budget ends before the plan: with two primal steps, in the midst of an iteration.
+        setup.allowances[6] = allowance(hidden[6].as_ref(), 5).unwrap();
+        let by_messages = run(setup.clone()).run(&bowls).unwrap();
+        assert!(by_messages.violations.is_empty());
+        let mut draws = vec![plan.draws(); 11];
+        (draws[4], draws[6]) = (0, 5);
+        assert_eq!(by_messages.draws, draws);
+        let releases = &by_messages.transcript.releases;
+        assert!(
+            (0..11).all(|agent| releases.iter().filter(|(who, _)| *who == agent).count() == draws[agent])
+        );
+        for threads in [1, 2, 5] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut bulk = BulkConsensus::new(setup.clone(), &bowls).unwrap();
+                while bulk.remaining() > 0 {
+                    bulk.advance(2).unwrap();
+                }
+                assert!(bulk.models().eq(&by_messages.models), "{plan:?}, {threads} threads");
+                assert_eq!(bulk.draws(), draws);
+                assert!(bulk.allowances().eq(&by_messages.allowances));
+                assert_eq!(bulk.sent(), by_messages.sent * (plan.vectors() * 5) as u64);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_machine_can_be_stored_after_every_step_and_a_run_after_every_iteration() {
+    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), agents());
+    for plan in plans() {
+        let setup = ConsensusSetup::new(&mixing, Shared::zeros(5), plan, &hidden, 5).unwrap();
+        let run = run(setup.clone());
+        let once = run.run(&bowls).unwrap();
+        let simulation = run.simulation(&bowls).unwrap();
+        let fresh = simulation.machines().to_vec();
+        let again = ConsensusOutcome::of(simulation.between(stored(fresh)).end(|_| {}));
+        assert_eq!(once, again);
+        let new = || BulkConsensus::new(setup.clone(), &bowls).unwrap();
+        let mut bulk = new();
+        while bulk.remaining() > 0 {
+            let bytes = postcard::to_stdvec(&bulk.checkpoint()).unwrap();
+            bulk = new().resume(postcard::from_bytes::<Checkpoint>(&bytes).unwrap()).unwrap();
+            bulk.advance(1).unwrap();
+        }
+        assert!(bulk.models().eq(&once.models) && bulk.allowances().eq(&once.allowances));
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), agents());
+    let setup = |method, width: usize| {
+        ConsensusSetup::new(&mixing, Shared::zeros(width), plan(method, 9), &hidden, 5).unwrap()
+    };
+    let mut bulk = BulkConsensus::new(setup(OWN, 5), &bowls).unwrap();
+    bulk.advance(7).unwrap();
+    let checkpoint = bulk.checkpoint();
+    let refused = |setup| {
+        let bulk = BulkConsensus::new(setup, &bowls).unwrap();
+        bulk.resume(checkpoint.clone()).map(drop).unwrap_err().to_string()
+    };
+    for other in [setup(Method::Dsgt, 5), setup(MIXED, 5), setup(OWN, 4)] {
+        assert!(refused(other).contains("another run"));
+    }
+    let mut poor = setup(OWN, 5);
+    poor.allowances[2] = allowance(hidden[2].as_ref(), 6).unwrap();
+    assert!(refused(poor).contains("room for 6 draws"));
+}
+
+/// What is sent is shared with what is kept.
+#[test]
+fn a_message_costs_no_copy() {
+    let learner = sottovoce_protocol::consensus::Learner::new(Method::Dsgt, Shared::zeros(1000));
+    let (one, other) = (learner.said(), learner.said());
+    assert!(std::ptr::eq(&one.model[..], &learner.model()[..]));
+    assert!(std::ptr::eq(&one.tracker.unwrap()[..], &other.tracker.unwrap()[..]));
+}
+
+/// On a bad network agents go on without those they miss. Everybody makes all draws, and none twice.
+#[test]
+fn lost_late_and_repeated_messages_cost_no_draw() {
+    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), agents());
+    let network = Network { drop: 0.2, duplicate: 0.2, timeout: Some(ms(20)), ..Network::perfect() };
+    let faults = Faults { crashes: vec![(9, ms(90))], ..Faults::default() };
+    for plan in plans() {
+        let setup = ConsensusSetup::new(&mixing, Shared::zeros(5), plan, &hidden, 5).unwrap();
+        let bad = ConsensusRun { network, faults: faults.clone(), ..run(setup) };
+        let outcome = bad.run(&bowls).unwrap();
+        assert!(outcome.violations.is_empty() && outcome.lost > 20);
+        let count = |wanted: &dyn Fn(&Note) -> bool| {
+            outcome.transcript.notes.iter().filter(|(_, note)| wanted(note)).count()
+        };
+        assert_eq!(count(&|note| *note == Note::Finished), 10);
+        assert!(count(&|note| matches!(note, Note::Missed { .. })) > 20);
+        for agent in (0..11).filter(|agent| ![4, 9].contains(agent)) {
+            assert_eq!(outcome.draws[agent], plan.draws());
+        }
+        assert!(outcome.draws[9] < plan.draws() && outcome.allowances[4].spent() == 0.0);
+        let simulation = bad.simulation(&bowls).unwrap();
+        let fresh = simulation.machines().to_vec();
+        assert_eq!(ConsensusOutcome::of(simulation.between(stored(fresh)).end(|_| {})), outcome);
+    }
+}
+
+/// Fewer draws than planned where the budget says so, by the certified accountant; and not one more.
+#[test]
+fn draws_stop_at_the_budget() {
+    let (mixing, bowls) = (weights(11), Bowls::new(11, 25, 2));
+    let hidden: Vec<_> =
+        (0..11).map(|agent| hidden(25, if agent < 5 { 0.05 } else { 0.2 }, 1.0, 1.1)).collect();
+    let setup = ConsensusSetup::new(&mixing, Shared::zeros(2), plan(OWN, 60), &hidden, 5).unwrap();
+    let setup = setup.within(2.0, 1e-3).unwrap();
+    let mut bulk = BulkConsensus::new(setup, &bowls).unwrap();
+    bulk.advance(60).unwrap();
+    for (draws, hidden) in bulk.draws().into_iter().zip(&hidden) {
+        let epsilon = |draws: usize| {
+            let mut all = sottovoce_privacy::Accountant::new(sottovoce_privacy::Adjacency::AddRemove);
+            all.compose(hidden.unwrap().lots.mechanism(1.1).unwrap(), draws as u64).unwrap();
+            all.epsilon(1e-3).unwrap().upper
+        };
+        assert!(draws == 60 || epsilon(draws + 1) > 2.0, "{draws}");
+        assert!(epsilon(draws) <= 2.0 * (1.0 + 1e-9) && draws > 0);
+    }
+    assert!(bulk.draws()[10] < 60 && bulk.draws()[0] > bulk.draws()[10]);
+    let setup = ConsensusSetup::new(&mixing, Shared::zeros(2), plan(OWN, 60), &hidden, 5).unwrap();
+    assert!(setup.within(1e-4, 1e-9).unwrap_err().to_string().contains("draws"));
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (mixing, good) = (weights(11), agents());
+    let refused = |plan: Plan, hidden: &[Option<Hidden>], start: Vec<f32>| {
+        let setup = ConsensusSetup::new(&mixing, Shared::from(start), plan, hidden, 1);
+        setup.map(drop).map_err(|error| error.to_string()).err().unwrap_or_default()
+    };
+    let start = || vec![0.0; 2];
+    let plain = plan(OWN, 3);
+    assert_eq!(refused(plain, &good, start()), "");
+    assert!(refused(plain, &good[1..], start()).contains("`hidden` is 10"));
+    assert!(refused(plain, &good, vec![]).contains("start"));
+    assert!(refused(plain, &good, vec![f32::NAN]).contains("start"));
+    let rates = Rates { start: 0.1, finish: 0.0 };
+    assert!(refused(Plan { rates, ..plain }, &good, start()).contains("rates"));
+    let optimiser = Optimiser::new(Rule::Momentum { beta: 1.0 });
+    assert!(refused(Plan { optimiser, ..plain }, &good, start()).contains("`beta` is 1"));
+    assert!(refused(Plan { optimiser, ..plan(Method::Dsgt, 3) }, &good, start()).contains("beta"));
+    let optimiser = Optimiser::new(Rule::ADAM);
+    assert!(refused(Plan { optimiser, ..plan(Method::Dsgt, 3) }, &good, start()).contains("optimiser"));
+    let optimiser = Optimiser { decay: f64::NAN, ..Optimiser::new(Rule::Sgd) };
+    assert!(refused(Plan { optimiser, ..plain }, &good, start()).contains("decay"));
+    for (primal, rho) in [(0, 0.5), (1, 0.0), (1, f64::NAN)] {
+        let method = Method::Dinno { primal, rho, growth: 1.0 };
+        assert!(!refused(plan(method, 3), &good, start()).is_empty());
+    }
+    for (clip, multiplier) in [(0.0, 1.0), (f64::INFINITY, 1.0), (1.0, -1.0), (1.0, f64::NAN)] {
+        let bad = vec![hidden(10, 0.5, clip, multiplier); 11];
+        assert!(!refused(plain, &bad, start()).is_empty(), "{clip} {multiplier}");
+    }
+    assert_eq!(refused(plain, &vec![hidden(10, 0.5, f64::INFINITY, 0.0); 11], start()), "");
+}
+
+/// Rates that are too large are found, and nothing after them is computed.
+#[test]
+fn what_diverges_is_found() {
+    let (mixing, bowls) = (weights(11), Bowls::new(11, 25, 2));
+    let open = vec![hidden(25, 0.5, f64::INFINITY, 0.0); 11];
+    let wild = Plan { rates: Rates::constant(1e6), ..plan(OWN, 60) };
+    let setup = ConsensusSetup::new(&mixing, Shared::zeros(2), wild, &open, 5).unwrap();
+    let outcome = run(setup.clone()).run(&bowls).unwrap();
+    let mut bulk = BulkConsensus::new(setup, &bowls).unwrap();
+    assert!(bulk.advance(60).unwrap_err().to_string().contains("lower the rates"));
+    let diverged = |note: &Note| matches!(note, Note::Diverged { .. } | Note::Unhidden);
+    assert!(outcome.transcript.notes.iter().any(|(_, note)| diverged(note)));
+    assert!(outcome.transcript.notes.iter().all(|(_, note)| *note != Note::Finished));
+}

@@ -1,0 +1,140 @@
+//! What agents released of their rows, composed: the whole of what whoever hears them can lose them.
+//!
+//! Agents whose releases are alike are accounted for once.
+
+use sottovoce_privacy::{Accountant, Adjacency, Adversary, Guarantee, Loss, Standing, Unit};
+use sottovoce_protocol::{Peer, Release};
+
+use super::Learnt;
+use crate::{Error, Result};
+
+/// Equal releases in a row, and how many.
+pub(super) type Series = Vec<(Release, u64)>;
+
+/// Refuses observers who are no agents.
+pub(super) fn check_observers(observers: &[Peer], agents: usize) -> Result<()> {
+    match observers.iter().find(|observer| **observer >= agents) {
+        None => Ok(()),
+        Some(stranger) => {
+            Err(Error::parameter("observers", stranger, format!("there are {agents} agents, from 0")))
+        }
+    }
+}
+
+/// What is learnt of every agent's rows.
+#[derive(Debug, Clone)]
+pub struct Released {
+    /// Compositions of releases, each once; none where something was not hidden.
+    kinds: Vec<Option<Accountant>>,
+    /// Which of them each agent made.
+    kind: Vec<usize>,
+    /// What they come to at `DELTA`, for comparison.
+    epsilons: Vec<f64>,
+    adjacency: Adjacency,
+    not_covered: Vec<String>,
+}
+
+/// At which losses are compared.
+const DELTA: f64 = 1e-6;
+
+/// The same release in units of its sensitivity, with noise cut to forty digits: agents whose noise differs by roundings alone are accounted for once.
+fn relative(release: &Release) -> Release {
+    let ratio = release.scale / release.sensitivity;
+    if !(ratio > 0.0 && ratio.is_finite()) {
+        return *release;
+    }
+    Release { sensitivity: 1.0, scale: f64::from_bits(ratio.to_bits() & !0xfff), ..*release }
+}
+
+/// All of an agent's releases; none where one of them hides nothing.
+fn composed(series: &Series) -> Option<Accountant> {
+    // Sensitivities are those of the neighbours that are meant, so that nothing is doubled here.
+    let mut accountant = Accountant::new(Adjacency::AddRemove);
+    for (release, count) in series {
+        let mechanism = release.mechanism().ok().filter(|_| release.loss().is_ok())?;
+        accountant.compose(mechanism, *count).ok()?;
+    }
+    Some(accountant)
+}
+
+impl Released {
+    /// What all agents released, each in order, with sensitivities for this adjacency.
+    pub(super) fn of(
+        all: impl Iterator<Item = Series>,
+        adjacency: Adjacency,
+        not_covered: Vec<String>,
+    ) -> Result<Self> {
+        let (mut known, mut kind): (Vec<Series>, Vec<usize>) = Default::default();
+        for series in all {
+            let series: Series = series.iter().map(|(release, count)| (relative(release), *count)).collect();
+            kind.push(known.iter().position(|same| *same == series).unwrap_or(known.len()));
+            if kind.last() == Some(&known.len()) {
+                known.push(series);
+            }
+        }
+        let kinds = known.iter().map(composed).collect();
+        let mut learnt = Self { kinds, kind, epsilons: Vec::new(), adjacency, not_covered };
+        learnt.epsilons = learnt.epsilons(DELTA)?;
+        Ok(learnt)
+    }
+
+    /// What one row of each agent loses at most, at `delta`; 0 without rows, infinite where something was not hidden.
+    pub fn epsilons(&self, delta: f64) -> Result<Vec<f64>> {
+        self.each(|accountant| Ok(accountant.epsilon(delta)?.upper))
+    }
+
+    /// The same by Rényi divergences alone, for comparison: never less.
+    pub fn renyi(&self, delta: f64) -> Result<Vec<f64>> {
+        self.each(|accountant| Ok(accountant.rdp_epsilon(delta)?.0))
+    }
+
+    fn each(&self, of: impl Fn(&Accountant) -> Result<f64>) -> Result<Vec<f64>> {
+        let of_kind = |kind: &Option<Accountant>| match kind {
+            Some(accountant) if accountant.events().is_empty() => Ok(0.0),
+            Some(accountant) => of(accountant),
+            None => Ok(f64::INFINITY),
+        };
+        let all = self.kinds.iter().map(of_kind).collect::<Result<Vec<f64>>>()?;
+        Ok(self.kind.iter().map(|kind| all[*kind]).collect())
+    }
+
+    /// Whose rows lose most at `delta`, and how much.
+    pub fn largest(&self, delta: f64) -> Result<(usize, f64)> {
+        Ok(largest(&self.epsilons(delta)?))
+    }
+}
+
+fn largest(epsilons: &[f64]) -> (usize, f64) {
+    let mut largest = (0, 0.0);
+    for (agent, &epsilon) in epsilons.iter().enumerate() {
+        // What is no number is no bound.
+        let epsilon = if epsilon.is_nan() { f64::INFINITY } else { epsilon };
+        largest = if epsilon > largest.1 { (agent, epsilon) } else { largest };
+    }
+    largest
+}
+
+impl Learnt for Released {
+    fn worst(&self) -> (usize, f64) {
+        largest(&self.epsilons)
+    }
+
+    /// Releases name their own sensitivities and noises.
+    fn guarantee(&self, adversary: &Adversary, u: usize, _: f64, _: f64) -> Result<Guarantee> {
+        let Some(accountant) = &self.kinds[self.kind[u]] else {
+            return Err(Error::parameter(
+                "noise",
+                0,
+                "nothing is hidden, so nothing can be promised; give noise",
+            ));
+        };
+        Ok(Guarantee {
+            adversary: adversary.clone(),
+            unit: Unit::Record,
+            adjacency: self.adjacency,
+            loss: Loss::Pld(accountant.clone()),
+            standing: Standing::Proven,
+            not_covered: self.not_covered.clone(),
+        })
+    }
+}
