@@ -216,11 +216,8 @@ impl Net {
         let mut squares = [0.0; LANES];
         trained.for_each(|step| scratch.add_norms(step, &mut squares));
         let factors = squares.map(|squares| factor(squares, clip));
-        for lane in 0..LANES {
-            if factors[lane].is_none() {
-                scratch.erase(lane);
-            }
-        }
+        let lost = factors.iter().enumerate().filter(|(_, factor)| factor.is_none());
+        lost.for_each(|(lane, _)| scratch.erase(lane));
         factors
     }
 }
