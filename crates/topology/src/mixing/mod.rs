@@ -186,14 +186,25 @@ impl Mixing {
     }
 
     fn first_asymmetry(&self) -> Option<(usize, usize)> {
-        self.graph.edges().find(|&(u, v)| {
-            let difference = (self.weight(u, v) - self.weight(v, u)).abs();
-            // Written so that a difference that is not a number counts as asymmetric.
-            !matches!(
-                difference.partial_cmp(&TOLERANCE),
-                Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
-            )
-        })
+        // Rows are in increasing order: whoever is visited by one row after the other finds their entries in its own, one after the other.
+        let (offsets, neighbours) = self.graph.rows();
+        let mut next = offsets.to_vec();
+        for u in 0..self.nodes() {
+            for place in offsets[u]..offsets[u + 1] {
+                let v = neighbours[place] as usize;
+                let difference = (self.weights[place] - self.weights[next[v]]).abs();
+                next[v] += 1;
+                // Written so that a difference that is not a number counts as asymmetric.
+                let same = matches!(
+                    difference.partial_cmp(&TOLERANCE),
+                    Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
+                );
+                if !same {
+                    return Some((u, v));
+                }
+            }
+        }
+        None
     }
 }
 
