@@ -133,17 +133,17 @@ impl Convolve<'_> {
     /// `P` pixels beside each other of three channels.
     #[inline(always)]
     fn pixels<S: Simd, const P: usize>(&mut self, simd: S, tile: usize, y: usize, x: usize) {
-        let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } =
-            self.window;
+        let Window { channels: (_, outputs), from: (height, width), to, kernel: k, stride } = self.window;
         let size = CHANNELS * self.window.weights_of_channel();
         let weights = &self.packed[tile * size..][..size];
         let mut sums = [[simd.splat_f32x16(0.0); P]; CHANNELS];
-        for (line, weights) in weights.chunks_exact(CHANNELS * k).enumerate().take(inputs * k) {
-            let row = (line / k) * height + y * stride + line % k;
+        // A plane's row, then the next one; after `k` of them, the next plane.
+        let (mut row, mut left) = (y * stride, k);
+        for weights in weights.chunks_exact(CHANNELS * k) {
             let pixels = &self.x[row * width + x * stride..][..(P - 1) * stride + k];
             for (v, weights) in weights.as_chunks::<CHANNELS>().0.iter().enumerate() {
                 let weights = weights.map(|weight| simd.splat_f32x16(weight));
-                let Some(pixels) = near::<P>(pixels, v, stride) else { continue };
+                let pixels = near::<P>(pixels, v, stride);
                 for p in 0..P {
                     let pixel = load(simd, pixels[p]);
                     for (sums, weight) in sums.iter_mut().zip(&weights) {
@@ -151,6 +151,7 @@ impl Convolve<'_> {
                     }
                 }
             }
+            (row, left) = if left > 1 { (row + 1, left - 1) } else { (row + 1 + height - k, k) };
         }
         for (o, sums) in (tile * CHANNELS..outputs).zip(&sums) {
             let bias = self.bias.map_or(0.0, |bias| bias[o]);
@@ -163,17 +164,14 @@ impl Convolve<'_> {
 
 /// Pixels from this one on, `stride` apart: checked once where they lie beside each other.
 #[inline(always)]
-fn near<const P: usize>(pixels: &[Row], from: usize, stride: usize) -> Option<[&Row; P]> {
+fn near<const P: usize>(pixels: &[Row], from: usize, stride: usize) -> [&Row; P] {
+    let mut near = [&pixels[from]; P];
     if stride == 1 {
-        let near = pixels.get(from..)?.first_chunk::<P>()?;
-        Some(near.each_ref())
+        near.iter_mut().zip(&pixels[from..from + P]).for_each(|(near, pixel)| *near = pixel);
     } else {
-        let mut near = [pixels.get(from)?; P];
-        for (p, pixel) in near.iter_mut().enumerate() {
-            *pixel = pixels.get(from + p * stride)?;
-        }
-        Some(near)
+        near.iter_mut().enumerate().for_each(|(p, near)| *near = &pixels[from + p * stride]);
     }
+    near
 }
 
 /// The gradients of the weights of some output channels: one row for each weight, in the order in which weights lie.
@@ -271,9 +269,11 @@ impl Gradients<'_> {
             let deltas = channels.map(|o| &self.deltas[(o * to.0 + y) * to.1..][..to.1]);
             for x in 0..to.1 {
                 let deltas = deltas.map(|deltas| load(simd, &deltas[x]));
-                let Some(pixels) = near::<W>(pixels, x * stride, 1) else { continue };
+                let Some(pixels) = pixels.get(x * stride..).and_then(<[Row]>::first_chunk::<W>) else {
+                    continue;
+                };
                 for w in 0..W {
-                    let pixel = load(simd, pixels[w]);
+                    let pixel = load(simd, &pixels[w]);
                     for (sums, delta) in sums.iter_mut().zip(&deltas) {
                         add_product(simd, &mut sums[w], *delta, pixel);
                     }
