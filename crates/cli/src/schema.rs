@@ -61,7 +61,10 @@ fn all() -> Map<String, Value> {
         ("account transcript walk", &[of::<WalkRevealed>]),
         ("account transcript learning", &[of::<LearningRevealed>]),
         ("account transcript rumor", &[of::<rumor::Revealed>]),
-        ("account file", &[of::<Revealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>]),
+        (
+            "account file",
+            &[of::<Revealed>, of::<WalkRevealed>, of::<Accounted>, of::<RumorAccount>, of::<GraphAccount>],
+        ),
         ("account personalized", &[of::<personal::Revealed>]),
         ("account transcript personalized", &[of::<PersonalizedRevealed>]),
         ("account learning", &[of::<Accounted>]),

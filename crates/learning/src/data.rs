@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bounds::Bounds;
 use crate::read::{self, Format, Found, Holders, Options, Source};
-use crate::{Error, Loss, Result, Shards, Table};
+use crate::{Error, Loss, Result, Shards, Table, require};
 
 /// One row in so many is for testing.
 const TESTED: usize = 5;
@@ -105,27 +105,21 @@ impl Data {
     /// Reads and prepares it.
     pub fn read(&self) -> Result<Prepared> {
         let format = Format::of(&self.path)?;
-        if format == Format::Svmlight && self.options.width.is_none() {
-            let remedy = format!(
-                "the largest feature that occurs in {} is somebody's; give the number of features there can be",
-                self.path.display()
-            );
-            return Err(Error::parameter("width", "missing", remedy));
-        }
+        let remedy = format!(
+            "the largest feature that occurs in {} is somebody's; give the number of features there can be",
+            self.path.display()
+        );
+        require(format != Format::Svmlight || self.options.width.is_some(), "width", "missing", remedy)?;
         let Found { table, holders, notes, sources } = read::open(&self.path, &self.options)?;
-        if table.rows() < TESTED {
-            let remedy = format!("give at least {TESTED}, of which one is for testing");
-            return Err(Error::parameter("data", format!("{} rows long", table.rows()), remedy));
-        }
+        let remedy = format!("give at least {TESTED}, of which one is for testing");
+        require(table.rows() >= TESTED, "data", format_args!("{} rows long", table.rows()), remedy)?;
         let (mut table, loss) = self.labelled(table)?;
         self.bounds_in(format).scale(&mut table)?;
         let table = table.with_intercept();
         let (train, test, peers) = parts(table.rows(), holders);
-        if test.is_empty() {
-            let remedy =
-                format!("every {TESTED}th row of a peer is for testing; give one of them {TESTED} or more");
-            return Err(Error::parameter("peer-column", "a name for few rows each", remedy));
-        }
+        let remedy =
+            format!("every {TESTED}th row of a peer is for testing; give one of them {TESTED} or more");
+        require(!test.is_empty(), "peer-column", "a name for few rows each", remedy)?;
         let (train, test) = (table.select(&train)?, table.select(&test)?);
         let label_bounds = match self.labels {
             Labels::Within(low, high) => Some((low, high)),
@@ -165,10 +159,13 @@ impl Data {
             (Kind::Logistic, _) => Ok((self.two_classes(table)?, Loss::Logistic)),
             (Kind::Softmax, _) => self.several_classes(table),
             (Kind::Squared, _) => {
-                if !table.classes().is_empty() || self.labels != Labels::AsDeclared {
-                    let remedy = "it takes labels that are numbers, as they are or scaled (--label-bounds); give --objective logistic or softmax for classes";
-                    return Err(Error::parameter("objective", "squared", remedy));
-                }
+                let remedy = "it takes labels that are numbers, as they are or scaled (--label-bounds); give --objective logistic or softmax for classes";
+                require(
+                    table.classes().is_empty() && self.labels == Labels::AsDeclared,
+                    "objective",
+                    "squared",
+                    remedy,
+                )?;
                 Ok((table, Loss::Squared))
             }
         }

@@ -327,12 +327,8 @@ pub(crate) fn pair(field: &'static str, text: &str, sign: char, agents: usize) -
     let Some((agent, number)) = parsed else {
         return Err(Error::parameter(field, text, format!("give AGENT{sign}NUMBER, such as 3{sign}2.5")));
     };
-    require(
-        agent < agents,
-        field,
-        text,
-        format!("agents are numbered from 0 to {}", agents.saturating_sub(1)),
-    )?;
+    let remedy = format!("agents are numbered from 0 to {}", agents.saturating_sub(1));
+    require(agent < agents, field, text, remedy)?;
     require(f64::is_finite(number) && number >= 0.0, field, text, "give a finite number, 0 or more")?;
     Ok((agent, number))
 }

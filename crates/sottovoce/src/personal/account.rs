@@ -140,8 +140,7 @@ impl fmt::Display for Revealed {
         writeln!(f)?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         if let Some(stated) = self.guarantees.first() {
-            writeln!(f, "\n  not covered:")?;
-            stated.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))?;
+            crate::terms::not_covered(f, &stated.not_covered)?;
         }
         Ok(())
     }

@@ -133,11 +133,8 @@ impl Personalized {
             let shared = self.protocol.allocation != Allocation::Uniform;
             let unused = [("method", self.target.method.is_some()), ("allocation", shared)];
             if let Some((field, _)) = given.into_iter().chain(unused).find(|(_, given)| *given) {
-                return Err(Error::parameter(
-                    field,
-                    "given",
-                    "sigma is given, and says all; give one of them",
-                ));
+                let remedy = "sigma is given, and says all; give one of them";
+                return Err(Error::parameter(field, "given", remedy));
             }
             return Ok(Amount::Fixed(sigma));
         }
@@ -149,12 +146,8 @@ impl Personalized {
         let others = others.collect::<Result<Vec<_>>>()?;
         for (place, (agent, epsilon)) in others.iter().enumerate() {
             let twice = others[..place].iter().any(|(other, _)| other == agent);
-            require(
-                !twice,
-                "budget",
-                format!("{agent}={epsilon}"),
-                "the agent has one already; give one for each",
-            )?;
+            let remedy = "the agent has one already; give one for each";
+            require(!twice, "budget", format!("{agent}={epsilon}"), remedy)?;
             require(*epsilon >= 1e-6, "budget", format!("{agent}={epsilon}"), "give at least 1e-6")?;
         }
         Ok(Amount::Budget(Budgets {
@@ -182,12 +175,8 @@ impl Personalized {
         };
         let joins = times("join", &self.network.join)?;
         for (text, (_, until)) in self.network.join.iter().zip(&joins) {
-            require(
-                !until.is_zero(),
-                "join",
-                text,
-                "who is there from the start does not join; give more than 0 hours",
-            )?;
+            let remedy = "who is there from the start does not join; give more than 0 hours";
+            require(!until.is_zero(), "join", text, remedy)?;
         }
         let faults = Faults {
             crashes: times("leave", &self.network.leave)?,

@@ -8,6 +8,7 @@ use sottovoce_views::door::{self, Models};
 use super::{SCHEMA_VERSION, SHOWN, astray};
 use crate::experiment::{self, Experiment, Tasks};
 use crate::personal::statement;
+use crate::require;
 use crate::terms::Stated;
 use crate::{Error, Result};
 
@@ -17,7 +18,7 @@ use crate::{Error, Result};
 pub struct Personalized {
     schema_version: u32,
     /// The experiment, as a file has it.
-    experiment: String,
+    pub(super) experiment: String,
     agents: Vec<Agent>,
 }
 
@@ -50,8 +51,7 @@ impl std::fmt::Display for Revealed {
         writeln!(f, "{} agents made {} releases\n", self.agents, self.releases)?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         if let Some(stated) = self.guarantees.first() {
-            writeln!(f, "\n  not covered:")?;
-            stated.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))?;
+            crate::terms::not_covered(f, &stated.not_covered)?;
         }
         Ok(())
     }
@@ -84,9 +84,7 @@ impl Personalized {
             .flat_map(|agent| &agent.releases)
             .map(|(_, count)| *count)
             .fold(0, usize::saturating_add);
-        if count > MOST {
-            return Err(Error::parameter("releases", count, format!("a run has at most {MOST}")));
-        }
+        require(count <= MOST, "releases", count, format!("a run has at most {MOST}"))?;
         let all = |agent: &Agent| {
             agent.releases.iter().flat_map(|(release, count)| std::iter::repeat_n(*release, *count)).collect()
         };

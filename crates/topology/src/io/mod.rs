@@ -24,7 +24,7 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 use assemble::Listing;
 
 /// A file format.
@@ -239,13 +239,8 @@ fn check_labels(graph: &Graph, format: Format) -> Result<()> {
         if let Some(remedy) = unwritable(label) {
             return Err(Error::parameter("label", format!("{label:?}"), remedy));
         }
-        if !seen.insert(label) {
-            return Err(Error::parameter(
-                "label",
-                format!("{label:?}"),
-                "two nodes have it; give each its own",
-            ));
-        }
+        let new = seen.insert(label);
+        require(new, "label", format_args!("{label:?}"), "two nodes have it; give each its own")?;
     }
     Ok(())
 }
