@@ -47,9 +47,8 @@ impl Attacked {
 impl fmt::Display for Attacked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A claim that fell comes first.
-        match (self.fallen(), self.usual.stands) {
-            (Some(fallen), true) => writeln!(f, "{fallen}\n")?,
-            _ => {}
+        if let (Some(fallen), true) = (self.fallen(), self.usual.stands) {
+            writeln!(f, "{fallen}\n")?;
         }
         write!(f, "{}", self.usual)?;
         writeln!(f, "  attacked: {}", self.whose)?;

@@ -182,12 +182,10 @@ impl Mixing {
 
     fn first_asymmetry(&self) -> Option<(usize, usize)> {
         // Rows are in increasing order: whoever is visited by one row after the other finds their entries in its own, one after the other.
-        let (offsets, neighbours) = self.graph.rows();
-        let mut next = offsets.to_vec();
+        let mut next = self.graph.rows().0.to_vec();
         for u in 0..self.nodes() {
-            for place in offsets[u]..offsets[u + 1] {
-                let v = neighbours[place] as usize;
-                let difference = (self.weights[place] - self.weights[next[v]]).abs();
+            for (v, weight) in self.row(u) {
+                let difference = (weight - self.weights[next[v]]).abs();
                 next[v] += 1;
                 // Written so that a difference that is not a number counts as asymmetric.
                 let same = matches!(
