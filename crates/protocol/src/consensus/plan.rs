@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Lots;
 
-use super::Optimiser;
+use super::{Band, Optimiser};
 use crate::Release;
 
 /// What everybody does.
@@ -91,15 +91,32 @@ pub struct Hidden {
     pub clip: f64,
     /// The scale of the noise on a lot's sum, as a multiple of `clip`; 0 hides nothing, and counts as an infinite loss.
     pub multiplier: f64,
+    /// How noises of successive draws depend on each other.
+    pub band: Band,
 }
 
 impl Hidden {
-    /// The release of one draw: the sum of clipped gradients over the public mean size of a lot, under noise.
+    /// Every noise by itself.
+    pub fn new(lots: Lots, clip: f64, multiplier: f64) -> Self {
+        Self { lots, clip, multiplier, band: Band::NONE }
+    }
+
+    /// The rate at which a row comes into the draw in which it has its turn: that of lots, and of all turns of a cycle together the same.
+    pub fn rate(&self) -> f64 {
+        self.lots.rate() * self.band.cycle() as f64
+    }
+
+    /// How many releases so many draws are: one for every cycle that was begun.
+    pub fn releases(&self, draws: usize) -> usize {
+        draws.div_ceil(self.band.cycle())
+    }
+
+    /// The release of one draw: the sum of clipped gradients over the public mean size of a lot, under noise. With a band, of one cycle of draws.
     pub fn release(&self) -> Release {
         let sensitivity = self.clip / self.lots.expected();
         // (Zero times an infinite clip is no number.)
         let scale = if self.multiplier == 0.0 { 0.0 } else { self.multiplier * sensitivity };
-        Release::gaussian(sensitivity, scale).sampled(self.lots.rate())
+        Release::gaussian(sensitivity, scale).sampled(self.rate())
     }
 }
 
@@ -151,9 +168,12 @@ mod tests {
     #[test]
     fn a_release_is_that_of_the_lots() {
         let lots = Lots::of_size(1000, 50.0).unwrap();
-        let release = Hidden { lots, clip: 10.0, multiplier: 2.0 }.release();
+        let release = Hidden::new(lots, 10.0, 2.0).release();
         assert_eq!((release.sensitivity, release.scale, release.rate), (0.2, 0.4, Some(0.05)));
-        let plain = Hidden { lots, clip: f64::INFINITY, multiplier: 0.0 }.release();
+        let plain = Hidden::new(lots, f64::INFINITY, 0.0).release();
         assert!(plain.scale == 0.0 && plain.loss().is_err());
+        let banded = Hidden { band: Band { width: 4, memory: 1.0 }, ..Hidden::new(lots, 10.0, 2.0) };
+        assert_eq!((banded.release().rate, banded.release().scale), (Some(0.2), 0.4));
+        assert_eq!([0, 1, 4, 5, 8].map(|draws| banded.releases(draws)), [0, 1, 1, 2, 2]);
     }
 }
