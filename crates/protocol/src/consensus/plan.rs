@@ -1,7 +1,7 @@
 //! What agents have agreed to do. Everything in it is public.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::Lots;
+use sottovoce_privacy::{Adjacency, Lots, Mechanism, calibrate};
 
 use super::{Band, Optimiser};
 use crate::Release;
@@ -101,6 +101,20 @@ impl Hidden {
         Self { lots, clip, multiplier, band: Band::NONE }
     }
 
+    /// The same with the least noise for which so many draws stay within `(epsilon, delta)`, by certified laws or by Rényi divergences.
+    pub fn calibrated(
+        self,
+        draws: usize,
+        (epsilon, delta): (f64, f64),
+        method: calibrate::Method,
+    ) -> sottovoce_privacy::Result<Self> {
+        let build = |noise: f64| Mechanism::gaussian(noise)?.poisson(self.rate());
+        let releases = self.releases(draws) as u64;
+        let found = calibrate::least(build, releases, Adjacency::AddRemove, epsilon, delta, method)?;
+        // Accountants cut the last digits of noise over sensitivity; there must be enough of it then, too.
+        Ok(Self { multiplier: found.noise * (1.0 + 1e-11), ..self })
+    }
+
     /// The rate at which a row comes into the draw in which it has its turn: that of lots, and of all turns of a cycle together the same.
     pub fn rate(&self) -> f64 {
         self.lots.rate() * self.band.cycle() as f64
@@ -163,6 +177,21 @@ mod tests {
         {
             assert_eq!((plan(method).draws(), plan(method).vectors()), (draws, vectors));
         }
+    }
+
+    /// Everybody's noise is her own: of more rows each is drawn less often. The paper's noise for an epsilon of 10, at its own rate.
+    #[test]
+    fn noise_is_calibrated_to_what_is_released() {
+        let of = |rows: usize, method| {
+            let lots = Lots::new(rows, 1.0 / rows.div_ceil(256) as f64).unwrap();
+            let hidden = Hidden::new(lots, 10.0, 0.0).calibrated(2000, (10.0, 1e-5), method).unwrap();
+            let mut all = sottovoce_privacy::Accountant::new(Adjacency::AddRemove);
+            all.compose(hidden.release().mechanism().unwrap(), 2000).unwrap();
+            (hidden.multiplier, all.rdp_epsilon(1e-5).unwrap().0)
+        };
+        let (noise, epsilon) = of(5421, calibrate::Method::Rdp);
+        assert!((noise - 1.296).abs() < 2e-3 && (epsilon - 10.0).abs() < 1e-4 && epsilon <= 10.0, "{noise}");
+        assert!(of(60_000, calibrate::Method::Rdp).0 < noise);
     }
 
     #[test]
