@@ -55,9 +55,9 @@ pub struct Options {
 /// Who is told how far the work is.
 pub struct Watch<'a> {
     /// What begins now.
-    pub doing: &'a dyn Fn(&str),
+    pub doing: &'a (dyn Fn(&str) + Sync),
     /// One item is ready.
-    pub finished: &'a dyn Fn(),
+    pub finished: &'a (dyn Fn() + Sync),
 }
 
 /// All that was reproduced of one paper.

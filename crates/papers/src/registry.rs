@@ -3,7 +3,10 @@
 //! A figure is one line in its paper's table: number, title, and the function that makes it. What several figures share lies on the [`Desk`], and is
 //! computed once, when it is first asked for.
 
-use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 
 use sottovoce_report::Page;
 
@@ -11,6 +14,9 @@ use crate::item::Kind;
 use crate::{
     Error, Item, Options, Reproduction, Result, Watch, muffliato, personalized, random_walk, require, rumor,
 };
+
+/// Figures that are made at the same time: parts of many cannot be divided.
+const AT_ONCE: usize = 2;
 
 /// All papers.
 pub static PAPERS: [&Paper; 4] =
@@ -72,24 +78,28 @@ pub(crate) struct Desk<'a> {
     pub(crate) rumor: rumor::Shared,
 }
 
-/// Something that several figures need.
+/// Something that several figures need: who asks first makes it, and the others wait.
 #[derive(Debug)]
-pub(crate) struct Once<T>(OnceCell<T>);
+pub(crate) struct Once<T> {
+    made: OnceLock<T>,
+    making: Mutex<()>,
+}
 
 impl<T> Default for Once<T> {
     fn default() -> Self {
-        Self(OnceCell::new())
+        Self { made: OnceLock::new(), making: Mutex::new(()) }
     }
 }
 
 impl<T> Once<T> {
     /// What is there, or else what is made now.
     pub(crate) fn get(&self, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-        match self.0.get() {
+        let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.made.get() {
             Some(there) => Ok(there),
             None => {
                 let made = make()?;
-                Ok(self.0.get_or_init(|| made))
+                Ok(self.made.get_or_init(|| made))
             }
         }
     }
@@ -155,14 +165,31 @@ impl Job {
             personalized: Default::default(),
             rumor: Default::default(),
         };
-        let mut items = Vec::new();
-        for figure in &self.figures {
-            (watch.doing)(figure.id);
-            items.push((figure.make)(Item::new(figure.id, figure.title, figure.kind), &desk)?);
-            (watch.finished)();
-        }
+        let items = self.items(&desk)?;
         let page = (self.paper.page)(&items, options);
         Ok(Reproduction { paper: self.paper.name, seed: options.seed, quick: options.quick, items, page })
+    }
+}
+
+impl Job {
+    /// The figures, several at a time, in their order. Each has a thread of its own beside the pool that its parts are computed in, so that one may wait
+    /// for what another makes.
+    fn items(&self, desk: &Desk) -> Result<Vec<Item>> {
+        let (next, made) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+        let work = || loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(figure) = self.figures.get(place) else { break };
+            (desk.watch.doing)(figure.id);
+            let item = (figure.make)(Item::new(figure.id, figure.title, figure.kind), desk);
+            if item.is_err() {
+                // What has not begun need not begin.
+                next.store(self.figures.len(), Ordering::Relaxed);
+            }
+            made.lock().unwrap_or_else(PoisonError::into_inner).insert(place, item);
+            (desk.watch.finished)();
+        };
+        thread::scope(|scope| (0..AT_ONCE).for_each(|_| _ = scope.spawn(work)));
+        made.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 }
 

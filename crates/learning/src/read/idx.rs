@@ -14,6 +14,14 @@ use crate::{Error, Result, Table};
 
 /// Reads images, pixels divided by 255, and their labels as classes.
 pub fn idx(images: impl Read, labels: impl Read) -> Result<Found> {
+    let (sizes, pixels, labels) = idx_bytes(images, labels)?;
+    let pixels = pixels.into_iter().map(|byte| f64::from(byte) / 255.0).collect();
+    let labels = labels.into_iter().map(f64::from).collect();
+    Ok(Found::of(Table::new(pixels, sizes[1..].iter().product(), labels)?))
+}
+
+/// Reads the sizes of the images, their bytes and their labels.
+pub(crate) fn idx_bytes(images: impl Read, labels: impl Read) -> Result<(Vec<usize>, Vec<u8>, Vec<u8>)> {
     let (images, labels) = (plain(images)?, plain(labels)?);
     let (mut images, mut labels) = (images.as_slice(), labels.as_slice());
     let image_sizes = sizes(&mut images, "images")?;
@@ -26,15 +34,13 @@ pub fn idx(images: impl Read, labels: impl Read) -> Result<Found> {
     if count != named {
         return Err(Error::Format(format!("{count} images but {named} labels; give files of the same set")));
     }
-    let width = item.iter().try_fold(1, |width: usize, &size| width.checked_mul(size));
-    let size = width.and_then(|width| width.checked_mul(count)).filter(|&size| size <= MOST_NUMBERS);
-    let (Some(width), Some(size)) = (width, size) else {
+    let size = image_sizes.iter().try_fold(1, |size: usize, &more| size.checked_mul(more));
+    let Some(size) = size.filter(|&size| size <= MOST_NUMBERS) else {
         let problem = format!("{count} images of {item:?} pixels are more than {MOST_NUMBERS} numbers");
         return Err(Error::Format(format!("`images`: {problem}; give a smaller set")));
     };
-    let pixels = bytes(images, "images", size, |byte| f64::from(byte) / 255.0)?;
-    let labels = bytes(labels, "labels", count, f64::from)?;
-    Ok(Found::of(Table::new(pixels, width, labels)?))
+    let (pixels, labels) = (bytes(images, "images", size)?, bytes(labels, "labels", count)?);
+    Ok((image_sizes, pixels, labels))
 }
 
 /// Reads a header off the bytes.
@@ -58,13 +64,13 @@ fn word(bytes: &mut &[u8], what: &str) -> Result<[u8; 4]> {
 }
 
 /// As many bytes as the header promises, and not one more.
-fn bytes(bytes: &[u8], what: &str, size: usize, value: impl Fn(u8) -> f64) -> Result<Vec<f64>> {
+fn bytes(bytes: &[u8], what: &str, size: usize) -> Result<Vec<u8>> {
     let problem = match bytes.len() {
         length if length > size => format!("`{what}` go on after the {size} bytes that the header promises"),
         length if length < size => {
             format!("`{what}` end after {length} of the {size} bytes that the header promises")
         }
-        _ => return Ok(bytes.iter().map(|&byte| value(byte)).collect()),
+        _ => return Ok(bytes.to_vec()),
     };
     Err(Error::Format(format!("{problem}; check that the file is whole, and what it says")))
 }

@@ -30,7 +30,8 @@ use serde::Serialize;
 pub use arff::arff;
 pub use csv::csv;
 pub use idx::idx;
-pub(crate) use source::show;
+pub(crate) use idx::idx_bytes;
+pub(crate) use source::{plain, show};
 pub use svmlight::svmlight;
 
 use crate::{Error, Result, Table};
@@ -258,14 +259,14 @@ impl Options {
 }
 
 impl Source {
-    fn new(path: &Path, raw: &[u8]) -> Self {
+    pub(crate) fn new(path: &Path, raw: &[u8]) -> Self {
         let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Self { file, sha256: source::sha256(raw) }
     }
 }
 
 /// The file of labels, gzipped or not, whichever there is.
-fn labels_beside(path: &Path) -> Result<PathBuf> {
+pub(crate) fn labels_beside(path: &Path) -> Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let labels = name.replace("images", "labels").replace("idx3", "idx1");
     if labels == name || !labels.contains("labels") {
@@ -286,7 +287,7 @@ pub(crate) fn text(path: &Path) -> Result<String> {
 }
 
 /// The bytes of a file.
-fn file(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn file(path: &Path) -> Result<Vec<u8>> {
     let closed = |error: std::io::Error| Error::Format(format!("cannot be opened ({error}); check the path"));
     std::fs::File::open(path).map_err(closed).and_then(source::bytes).map_err(|error| error.in_file(path))
 }

@@ -11,7 +11,7 @@ use crate::{Error, Result};
 const MOST_BYTES: u64 = 1 << 33;
 
 /// All bytes behind a reader: unpacked, if they start like a gzip file.
-pub(super) fn plain(reader: impl Read) -> Result<Vec<u8>> {
+pub(crate) fn plain(reader: impl Read) -> Result<Vec<u8>> {
     let raw = bytes(reader)?;
     if raw.starts_with(&[0x1f, 0x8b]) { bytes(MultiGzDecoder::new(raw.as_slice())) } else { Ok(raw) }
 }

@@ -3,14 +3,14 @@
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Error, Result, Table};
+use crate::{Error, Result};
 
 /// Beyond this, labels are taken for measurements and not for classes.
 const MOST_CLASSES: usize = 1000;
 
 /// The rows of each class, shuffled.
-pub(super) fn shuffled(table: &Table, rng: &mut ChaCha8Rng) -> Result<Vec<Vec<usize>>> {
-    let mut distinct = table.labels().to_vec();
+pub(super) fn shuffled(labels: &[f64], rng: &mut ChaCha8Rng) -> Result<Vec<Vec<usize>>> {
+    let mut distinct = labels.to_vec();
     distinct.sort_by(f64::total_cmp);
     // Equal as numbers, so that -0 and 0 are one class.
     distinct.dedup();
@@ -23,7 +23,7 @@ pub(super) fn shuffled(table: &Table, rng: &mut ChaCha8Rng) -> Result<Vec<Vec<us
         ));
     }
     let mut classes = vec![Vec::new(); distinct.len()];
-    for (row, label) in table.labels().iter().enumerate() {
+    for (row, label) in labels.iter().enumerate() {
         classes[distinct.partition_point(|other| other < label)].push(row);
     }
     classes.iter_mut().for_each(|rows| rows.shuffle(rng));

@@ -23,7 +23,7 @@ pub fn dirichlet(table: &Table, peers: usize, concentration: f64, seed: u64) -> 
     }
     let size = even_size(table, peers)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let mut left = shuffled(table, &mut rng)?;
+    let mut left = shuffled(table.labels(), &mut rng)?;
     let shares: Vec<f64> = left.iter().map(|rows| rows.len() as f64 / table.rows() as f64).collect();
     let mixtures: Result<Vec<_>> =
         (0..peers).map(|_| proportions(&shares, concentration, &mut rng)).collect();

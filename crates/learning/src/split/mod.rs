@@ -15,4 +15,4 @@ mod similarity;
 
 pub use dirichlet::dirichlet;
 pub use position::{Key, by_position};
-pub use similarity::similarity;
+pub use similarity::{similarity, similarity_lists};

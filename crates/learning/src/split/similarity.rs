@@ -18,19 +18,24 @@ use crate::{Error, Result, Shards, Table};
 /// Shares are rounded so that the first `i` agents together have the nearest whole number of rows to what is theirs. A peer that
 /// is left without any row is refused: at `t = 1` there must be no more peers than classes.
 pub fn similarity(table: &Table, peers: usize, t: f64, seed: u64) -> Result<Shards> {
+    Shards::by_lists(table, &similarity_lists(table.labels(), peers, t, seed)?)
+}
+
+/// The same for rows of which only the labels are known: the rows of each peer.
+pub fn similarity_lists(labels: &[f64], peers: usize, t: f64, seed: u64) -> Result<Vec<Vec<usize>>> {
     if !(0.0..=1.0).contains(&t) {
         return Err(Error::parameter("t", t, "give a number from 0 (equal shares) to 1 (exclusive classes)"));
     }
     if peers == 0 {
         return Err(Error::parameter("peers", 0, "give at least one peer"));
     }
-    if peers > table.rows() {
-        let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", table.rows());
+    if peers > labels.len() {
+        let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", labels.len());
         return Err(Error::parameter("peers", peers, remedy));
     }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut lists = vec![Vec::new(); peers];
-    for (class, rows) in shuffled(table, &mut rng)?.iter().enumerate() {
+    for (class, rows) in shuffled(labels, &mut rng)?.iter().enumerate() {
         let (mut held, mut from) = (0.0, 0);
         for (peer, list) in lists.iter_mut().enumerate() {
             held += share(peers, t, peer == class % peers);
@@ -43,7 +48,7 @@ pub fn similarity(table: &Table, peers: usize, t: f64, seed: u64) -> Result<Shar
         let remedy = format!("peer {peer} of {peers} would hold no row; take fewer peers or a smaller t");
         return Err(Error::parameter("t", t, remedy));
     }
-    Shards::by_lists(table, &lists)
+    Ok(lists)
 }
 
 /// What an agent holds of a class.

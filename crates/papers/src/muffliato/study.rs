@@ -100,7 +100,7 @@ impl Study {
         let sure = by_steps.partition_point(|leakage| leakage.certified);
         let certain = sure.checked_sub(1).map_or(vec![0.0; graph.nodes()], |t| by_steps[t].losses.clone());
         let exact = by_steps.swap_remove(steps - 1);
-        let relay = (graph.degree(peer) * steps <= MESSAGES).then(|| Relay::new(&mixing, peer, steps));
+        let relay = (graph.degree(peer) * steps <= MESSAGES).then(|| Relay::new(&mixing, &exact, steps));
         let (name, relay) = (name.into(), relay.transpose()?);
         Ok(Self {
             name,
@@ -196,8 +196,8 @@ pub(super) const HEADER: &str =
     "graph,peer,hops,published,published_authors_code,published_towards,exact_towards,exact_relay_towards";
 
 impl Relay {
-    fn new(mixing: &Mixing, peer: usize, steps: usize) -> Result<Self> {
-        let losses = exact::relay_gossip(mixing, &[peer], steps, RELAY)?.losses;
+    fn new(mixing: &Mixing, plain: &Leakage, steps: usize) -> Result<Self> {
+        let losses = exact::relay_gossip_beside(mixing, plain, steps, RELAY)?.losses;
         let contraction = Contraction::new(mixing, steps)?;
         let error = |tau: f64| contraction.noise_error(steps, NOISE.sqrt(), tau * NOISE.sqrt());
         Ok(Self { losses, error: error(RELAY) / error(0.0) })

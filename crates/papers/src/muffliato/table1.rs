@@ -152,7 +152,7 @@ impl Size {
         })?;
         let exactly = settle(|variance| {
             let steps = accelerated_steps(gap, nodes, variance, SPREAD)? as usize;
-            Ok((steps, exact::gossip(&mixing, &[0], steps)?.mean()))
+            Ok((steps, exact::gossip_rank(&mixing, &[0], steps)? as f64 / n))
         })?;
         let share =
             Contraction::accelerated(&mixing, chebyshev_weight(gap)?, exactly.steps)?.shares[exactly.steps];

@@ -35,6 +35,10 @@ pub enum Stream {
     Sample = 0x7361_6d70,
     /// The order in which rows of a table are dealt out.
     Shuffle = 0x7368_7566,
+    /// Parameters that a net starts from: the tensor.
+    Weights = 0x7765_6967,
+    /// Pictures that are drawn to learn from: the picture.
+    Pictures = 0x7069_6374,
     /// Private values to try things on: the peer.
     Values = 0x7661_6c73,
     /// The steps of a token: the token and the step.

@@ -5,7 +5,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::Leakage;
 use crate::error::{check_observers, check_published, check_steps};
 use crate::powers::apply_columns;
-use crate::span::{AllPairs, Rounds, Space, krylov};
+use crate::span::{AllPairs, Rounds, Space, krylov, rank};
 use crate::{Result, parallel};
 
 /// What `observers` together learn in `steps` steps of gossip.
@@ -26,6 +26,14 @@ pub fn gossip(mixing: &Mixing, observers: &[usize], steps: usize) -> Result<Leak
     check_steps(steps)?;
     let observers = check_observers(observers, mixing.nodes())?;
     Ok(leakage(mixing, observers, steps))
+}
+
+/// How many independent messages `observers` hear: the sum of all losses, without the losses.
+pub fn gossip_rank(mixing: &Mixing, observers: &[usize], steps: usize) -> Result<usize> {
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(observers, mixing.nodes())?;
+    Ok(rank(mixing, &observers, steps))
 }
 
 /// The same, where the results of `published` peers are known as well: all there is to know of those who end up with them.

@@ -41,7 +41,19 @@ pub fn relay_gossip(mixing: &Mixing, observers: &[usize], steps: usize, tau: f64
     mixing.check()?;
     check_steps(steps)?;
     let observers = check_observers(observers, mixing.nodes())?;
-    gram(mixing, observers, steps, tau)
+    gram(mixing, observers.clone(), steps, tau, || gossip(mixing, &observers, steps))
+}
+
+/// The same for the observers of [`gossip`], whose answer after as many steps is known already.
+pub fn relay_gossip_beside(mixing: &Mixing, plain: &Leakage, steps: usize, tau: f64) -> Result<Leakage> {
+    check_tau(tau)?;
+    if tau == 0.0 {
+        return Ok(plain.clone());
+    }
+    mixing.check()?;
+    check_steps(steps)?;
+    let observers = check_observers(&plain.observers, mixing.nodes())?;
+    gram(mixing, observers, steps, tau, || Ok(plain.clone()))
 }
 
 /// The same for every single observer.
@@ -57,7 +69,8 @@ pub fn relay_gossip_all_pairs(
     }
     mixing.check()?;
     check_steps(steps)?;
-    parallel::map(mixing.nodes(), |v| gram(mixing, vec![v], steps, tau), done).into_iter().collect()
+    let one = |v: usize| gram(mixing, vec![v], steps, tau, || gossip(mixing, &[v], steps));
+    parallel::map(mixing.nodes(), one, done).into_iter().collect()
 }
 
 pub(crate) fn check_tau(tau: f64) -> Result<()> {
@@ -67,7 +80,14 @@ pub(crate) fn check_tau(tau: f64) -> Result<()> {
     Err(Error::parameter("relay-noise", tau, "give 0 or a positive number (a share of the local noise)"))
 }
 
-fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Result<Leakage> {
+/// `plain` is what is learnt without relay noise, which is never less.
+fn gram(
+    mixing: &Mixing,
+    observers: Vec<usize>,
+    steps: usize,
+    tau: f64,
+    plain: impl FnOnce() -> Result<Leakage>,
+) -> Result<Leakage> {
     let hidden = Hidden::new(mixing, &observers);
     let heard: usize = observers.iter().map(|&v| mixing.graph().degree(v)).sum();
     if heard.saturating_mul(steps) > MOST_MESSAGES {
@@ -80,13 +100,12 @@ fn gram(mixing: &Mixing, observers: Vec<usize>, steps: usize, tau: f64) -> Resul
     let solved = powers.messages(tau * tau).and_then(|messages| powers.losses(&messages));
     let Some((mut losses, rounding)) = solved else {
         let rounds = Rounds::powers(mixing, &observers, steps, &[]).relayed(tau);
-        return relayed(&rounds, || gossip(mixing, &observers, steps));
+        return relayed(&rounds, plain);
     };
     // Observers hear nothing of themselves; what rounding may have hidden is added.
     losses.iter_mut().for_each(|loss| *loss = (*loss * (1.0 + rounding)).min(1.0));
     if rounding > 1e-8 {
-        let plain = gossip(mixing, &observers, steps)?;
-        losses.iter_mut().zip(&plain.losses).for_each(|(loss, bound)| *loss = loss.min(*bound));
+        losses.iter_mut().zip(&plain()?.losses).for_each(|(loss, bound)| *loss = loss.min(*bound));
     }
     Ok(Leakage { observers, losses, rank: None, certified: true, rounding: 0.0 })
 }

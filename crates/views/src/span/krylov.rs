@@ -35,6 +35,12 @@ pub(crate) fn krylov(mixing: &Mixing, observers: &[usize], steps: usize) -> Opti
     space(mixing, &rounds, &hankel::of(&rounds), 1.0)
 }
 
+/// The rank of what `observers` (sorted) hear in `steps` steps.
+pub(crate) fn rank(mixing: &Mixing, observers: &[usize], steps: usize) -> usize {
+    let rounds = Rounds::powers(mixing, observers, steps.min(mixing.nodes()), &[]);
+    hankel::of(&rounds).messages.len()
+}
+
 /// What every peer hears on its own.
 pub(crate) struct AllPairs<'a> {
     mixing: &'a Mixing,

@@ -24,7 +24,7 @@ mod weight;
 mod wide;
 
 pub(crate) use coupled::Coupled;
-pub(crate) use krylov::{AllPairs, krylov};
+pub(crate) use krylov::{AllPairs, krylov, rank};
 pub(crate) use rows::Rounds;
 pub(crate) use together::together;
 
