@@ -38,6 +38,9 @@ enum Start {
     Warm(Option<f64>),
 }
 
+/// One run's objectives and accuracies by updates, and what it is called.
+type Named = (String, Vec<(f64, f64)>);
+
 /// A curve: objective and accuracy by updates, of every run.
 struct Curve {
     name: String,
@@ -127,7 +130,7 @@ impl Instance {
     }
 
     /// All curves from two starts: with noise as printed, and honestly.
-    fn curves(&self, [as_printed, honest]: [Start; 2]) -> Result<Vec<(String, Vec<(f64, f64)>)>> {
+    fn curves(&self, [as_printed, honest]: [Start; 2]) -> Result<Vec<Named>> {
         let locals = [self.local(as_printed)?, self.local(honest)?];
         let (constant, more) = match as_printed {
             Start::Constant(constant) => (constant, 0.0),
@@ -177,7 +180,7 @@ fn study<'a>(desk: &'a Desk) -> Result<&'a Study> {
 }
 
 /// A run more of every curve.
-fn add(curves: &mut Vec<Curve>, run: Vec<(String, Vec<(f64, f64)>)>) {
+fn add(curves: &mut Vec<Curve>, run: Vec<Named>) {
     if curves.is_empty() {
         let new =
             |(name, _): &(String, _)| Curve { name: name.clone(), costs: Vec::new(), accuracies: Vec::new() };
