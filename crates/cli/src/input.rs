@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
-use sottovoce::experiment::TaskSpec;
+use sottovoce::experiment::{PersonalTask, TaskSpec};
 use sottovoce_learning::Task;
 
 /// SHA-256 of the files that were read, by their key in JSON documents.
@@ -43,6 +43,14 @@ pub(crate) fn of_task(spec: &TaskSpec, task: &Task) -> io::Result<()> {
         (_, Some(source)) => keep(DATA, source.sha256.clone()),
         (Some(folder), None) if folder.is_dir() => hash(DATA, folder)?,
         _ => {}
+    }
+    Ok(())
+}
+
+/// Keeps the hashes of what agents of personalised models were read from.
+pub(crate) fn of_agents(task: &PersonalTask, folder: &Path) -> io::Result<()> {
+    for (key, path) in [(DATA, &task.data), (GRAPH, &task.table.similar)] {
+        path.as_ref().map_or(Ok(()), |path| hash(key, &folder.join(path)))?;
     }
     Ok(())
 }

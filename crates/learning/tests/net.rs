@@ -99,8 +99,8 @@ fn nets() -> Vec<(&'static str, Net)> {
         (
             "large",
             net(
-                shape(8, 24, 24),
-                vec![conv("a", 90, 5, 1, 1), Layer::Relu, Layer::AvgPool { size: 11 }, linear("b", 3)],
+                shape(8, 14, 14),
+                vec![conv("a", 90, 5, 1, 1), Layer::Relu, Layer::AvgPool { size: 12 }, linear("b", 3)],
             ),
         ),
     ]
@@ -323,8 +323,9 @@ fn drawn_figures_are_learned() {
         let picked: Vec<u32> = (0..128).map(|k| (step * 128 + k) * 7 % 3000).collect();
         sum.fill(0.0);
         net.clipped_sum(&parameters, &train, &picked, 1.0, &mut scratch, &mut sum).unwrap();
-        parameters.iter_mut().zip(&sum).for_each(|(p, g)| *p -= 0.3 / 128.0 * g);
+        parameters.iter_mut().zip(&sum).for_each(|(p, g)| *p -= 0.5 / 128.0 * g);
     }
     let reached = accuracy(&parameters);
-    assert!(reached > 0.5, "{reached}");
+    // 87.6 % where this was written.
+    assert!(reached > 0.85, "{reached}");
 }

@@ -82,14 +82,15 @@ impl File {
                 )
             }
             Experiment::Personalized(asked) => {
-                let bar = global.progress(2 * self.runs, "runs with two versions of a row");
+                let runs = 2 * self.runs * personal::attacks(asked);
+                let bar = global.progress(runs, "runs with two versions of a row");
                 let folder = folder_of(&self.file);
                 let found = personal::attack(asked, &folder, seed, self.runs, || bar.inc(1))?;
                 bar.finish_and_clear();
                 global.print(&found)?;
-                match found.stands {
-                    true => Ok(()),
-                    false => Err(Failed(found.headline).into()),
+                match found.fallen() {
+                    None => Ok(()),
+                    Some(headline) => Err(Failed(headline.to_owned()).into()),
                 }
             }
             Experiment::Rumor(rumor) => {
