@@ -13,8 +13,8 @@ use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 use super::Failed;
 use super::reconstruct::{Weighing, attack};
 use super::source::Source;
-use crate::Global;
 use crate::graph::count;
+use crate::{Global, input};
 
 /// Arguments of `audit FILE.toml`.
 #[derive(Debug, Args)]
@@ -86,6 +86,7 @@ impl File {
                 let bar = global.progress(runs, "runs with two versions of a row");
                 let folder = folder_of(&self.file);
                 let found = personal::attack(asked, &folder, seed, self.runs, || bar.inc(1))?;
+                input::of_agents(&asked.task, &folder)?;
                 bar.finish_and_clear();
                 global.print(&found)?;
                 match found.fallen() {
