@@ -55,6 +55,14 @@ impl Transcript {
                 }
                 global.print(&file.account(self.delta)?)
             }
+            transcript::File::Deep(file) => {
+                if let Some(observer) = self.observers.first() {
+                    bail!(
+                        "`observers` is {observer}: whoever hears an agent hears all that she drew; leave it out"
+                    );
+                }
+                global.print(&file.account(self.delta)?)
+            }
             transcript::File::Rumor(file) => {
                 if let Some(delta) = self.delta {
                     bail!("`delta` is {delta}: of a rumour it is the answer; leave it out");

@@ -92,6 +92,9 @@ impl File {
                     false => Err(Failed(found.headline).into()),
                 }
             }
+            Experiment::Deep(_) => {
+                bail!("`experiment` is deep: no attack on nets is known here; audit the transcript of a run")
+            }
             Experiment::Rumor(rumor) => {
                 let rumor = rumor.settings(seed)?.rumor()?;
                 let [peers, curious] = [rumor.peers(), rumor.curious()].map(|n| n.to_string());

@@ -10,6 +10,7 @@
 //! adversary and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
+mod deep;
 mod distance;
 #[cfg(feature = "flags")]
 pub mod flags;
@@ -32,6 +33,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
+pub use deep::{
+    Deep, DeepGraph, DeepMethod, DeepNoise, DeepProtocol, DeepTarget, DeepTask, Model, Pictures, Steps,
+};
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
 pub use learning::{
@@ -73,6 +77,8 @@ pub enum Experiment {
     Learning(Box<Learning>),
     /// Everyone learns a model of her own.
     Personalized(Box<Personalized>),
+    /// A net is learned together from images.
+    Deep(Box<Deep>),
     /// A rumour spreads.
     Rumor(Rumor),
     /// A figure or table of a paper.
@@ -80,7 +86,7 @@ pub enum Experiment {
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 5] = ["averaging", "learning", "personalized", "rumor", "paper"];
+pub const KINDS: [&str; 6] = ["averaging", "learning", "personalized", "deep", "rumor", "paper"];
 
 impl Experiment {
     /// Reads the text of a file.
@@ -100,6 +106,7 @@ impl Experiment {
             "personalized" => {
                 Ok(Self::Personalized(Box::new(Personalized::deserialize(table).map_err(read)?)))
             }
+            "deep" => Ok(Self::Deep(Box::new(Deep::deserialize(table).map_err(read)?))),
             "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
             "paper" => Ok(Self::Paper(Paper::deserialize(table).map_err(read)?)),
             _ => Err(Error::parameter("experiment", kind, kinds())),
@@ -124,6 +131,7 @@ impl Experiment {
             Self::Averaging(averaging) => averaging.seed,
             Self::Learning(learning) => learning.seed,
             Self::Personalized(personalized) => personalized.seed,
+            Self::Deep(deep) => deep.seed,
             Self::Rumor(rumor) => rumor.seed,
             Self::Paper(paper) => paper.seed,
         }
@@ -159,6 +167,10 @@ impl Experiment {
                 whole(&mut learning.task.bounds);
             }
             Self::Personalized(personalized) => whole(&mut personalized.task.data),
+            Self::Deep(deep) => {
+                whole(&mut deep.graph.base.file);
+                whole(&mut deep.task.data);
+            }
             Self::Rumor(rumor) => whole(&mut rumor.graph),
             Self::Paper(paper) => whole(&mut paper.data),
         }
