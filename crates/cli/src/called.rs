@@ -4,7 +4,7 @@
 use clap::{ArgMatches, Command};
 
 /// Names in libraries, and the options that stand for them.
-const CALLED: [(&str, &str); 11] = [
+const CALLED: [(&str, &str); 12] = [
     ("n", "peers"),
     ("nodes", "peers"),
     ("rounds", "steps"),
@@ -15,6 +15,7 @@ const CALLED: [(&str, &str); 11] = [
     ("schemes", "schedule"),
     ("samples", "expected"),
     ("t", "split"),
+    ("rates", "rate"),
     ("peers", "agents"),
 ];
 

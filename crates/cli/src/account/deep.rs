@@ -6,7 +6,7 @@ use clap::Args;
 use sottovoce::deep;
 use sottovoce::experiment::Deep;
 
-use crate::Global;
+use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account deep
@@ -32,5 +32,7 @@ impl DeepArgs {
 /// What an experiment would reveal.
 pub(super) fn account(experiment: &Deep, folder: &Path, seed: u64, global: &Global) -> anyhow::Result<()> {
     let _waiting = global.waiting("accounting");
-    global.print(&deep::account(experiment, folder, seed)?)
+    let ready = experiment.ready(folder, seed)?;
+    input::of_images(&ready);
+    global.print(&deep::account(experiment, &ready)?)
 }

@@ -81,7 +81,7 @@ pub(super) fn learn(
     let stored = state.bytes()?;
     let ready = experiment.ready(folder, seed)?;
     ready.notes.iter().for_each(|text| note(text));
-    read(&ready);
+    input::of_images(&ready);
     let gradients = Gradients::new(&ready.setting.net, &ready.setting.holdings.rows);
     let mut run = Run::new(&ready.setting, &gradients)?;
     if let Some(bytes) = stored {
@@ -105,16 +105,6 @@ pub(super) fn learn(
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { found, report: out, files })
-}
-
-/// Keeps the hashes of what was read.
-fn read(ready: &Ready) {
-    if let Some(hash) = &ready.graph_sha256 {
-        input::keep(input::GRAPH, hash.clone());
-    }
-    if let Some(source) = ready.sources.first() {
-        input::keep(input::DATA, source.sha256.clone());
-    }
 }
 
 impl Checkpoints {

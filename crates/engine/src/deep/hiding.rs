@@ -65,6 +65,13 @@ pub fn hidden(
     Ok(rows.iter().map(of).collect())
 }
 
+/// Refuses a plan that nobody can follow.
+pub fn check(plan: &Plan) -> Result<()> {
+    let alone = Mixing::new(&Graph::from_edges(1, [])?, Weights::Metropolis);
+    ConsensusSetup::new(&alone, Shared::zeros(1), *plan, &[None], 0)?;
+    Ok(())
+}
+
 /// How many draws everybody may make: all of the plan, or as many as are certified to stay within `(epsilon, delta)`.
 pub fn draws(hidden: &[Option<Hidden>], plan: &Plan, within: Option<(f64, f64)>) -> Result<Vec<usize>> {
     let all = |hidden: &Option<Hidden>| if hidden.is_some() { plan.draws() } else { 0 };

@@ -21,6 +21,6 @@ mod holdings;
 mod run;
 
 pub use gradients::Gradients;
-pub use hiding::{Amount, draws, hidden};
+pub use hiding::{Amount, check, draws, hidden};
 pub use holdings::Holdings;
 pub use run::{Checkpoint, Outcome, Point, Run, Setting};

@@ -141,6 +141,8 @@ impl<'a> Run<'a> {
         let here = self.round();
         if here > round && (here == all || here.is_multiple_of(every)) {
             self.look()?;
+        } else {
+            self.own()?;
         }
         Ok(here < all && here < stop)
     }
@@ -174,17 +176,16 @@ impl<'a> Run<'a> {
         Ok(parallel::map(models.len(), one, |_| ()).into_iter().collect::<std::result::Result<_, _>>()?)
     }
 
-    /// Adds a point to the curve.
-    fn look(&mut self) -> Result<()> {
+    /// What models are worth on their agents' own images. Refused where one is of no use any more.
+    fn own(&self) -> Result<Vec<Tally>> {
         let models: Vec<Shared> = self.bulk.models().cloned().collect();
-        let holdings = &self.setting.holdings;
-        let own = self.measured(&models, |agent| (&holdings.rows[agent], LOOKED_AT))?;
-        let test = self.measured(&models, |_| (&holdings.test, LOOKED_AT))?;
+        let own = self.measured(&models, |agent| (&self.setting.holdings.rows[agent], LOOKED_AT))?;
         let guessing = (self.setting.net.classes() as f64).ln();
         for (agent, tally) in own.iter().enumerate() {
             let loss = tally.loss / tally.examples as f64;
             // (What is no number is not below anything.)
-            if tally.lost > 0 || !(loss < DIVERGED * guessing) {
+            let learns = loss < DIVERGED * guessing;
+            if tally.lost > 0 || !learns {
                 let value = format!("too large for agent {agent} by round {}", self.round());
                 let remedy = format!(
                     "her loss is {loss:.1e} where guessing has {guessing:.2}; lower the rates, or clip more"
@@ -192,6 +193,15 @@ impl<'a> Run<'a> {
                 return Err(Error::parameter("rates", value, remedy));
             }
         }
+        Ok(own)
+    }
+
+    /// Adds a point to the curve.
+    fn look(&mut self) -> Result<()> {
+        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let holdings = &self.setting.holdings;
+        let own = self.own()?;
+        let test = self.measured(&models, |_| (&holdings.test, LOOKED_AT))?;
         let agents = models.len() as f64;
         let accuracies: Vec<f64> = test.iter().map(Tally::accuracy).collect();
         let (mut least, mut most) = (1.0, 0.0);

@@ -1,12 +1,11 @@
 //! What a plan would reveal, before anything is run.
 
 use std::fmt;
-use std::path::Path;
 
 use serde::Serialize;
 use sottovoce_privacy::limits;
 
-use super::words;
+use super::{Ready, words};
 use crate::Result;
 use crate::experiment::Deep;
 use crate::names::Names;
@@ -53,8 +52,7 @@ pub struct Revealed {
 }
 
 /// What the experiment would reveal of everybody's images.
-pub fn account(experiment: &Deep, folder: &Path, seed: u64) -> Result<Revealed> {
-    let ready = experiment.ready(folder, seed)?;
+pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
     let (setting, delta) = (&ready.setting, ready.setting.delta);
     let account = ready.account(&setting.draws)?;
     let (epsilons, renyi) = (account.leakage.epsilons(delta)?, account.leakage.renyi(delta)?);
@@ -87,10 +85,10 @@ pub fn account(experiment: &Deep, folder: &Path, seed: u64) -> Result<Revealed> 
         },
         agents: (0..setting.hidden.len()).map(agent).collect(),
         names: ready.names.clone(),
-        setup: words::setup(experiment, &ready),
+        setup: words::setup(experiment, ready),
         guarantees,
         statements,
-        notes: words::notes(experiment, &ready, &setting.draws),
+        notes: words::notes(experiment, ready, &setting.draws),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sottovoce_engine::deep::{Amount, Holdings, Setting, draws, hidden};
+use sottovoce_engine::deep::{Amount, Holdings, Setting, check, draws, hidden};
 use sottovoce_learning::images::{self, Found};
 use sottovoce_learning::net::Net;
 use sottovoce_learning::{Images, read::Source};
@@ -166,6 +166,7 @@ impl Deep {
         let most = format!("give from 1 to {MOST_DRAWS} draws in all");
         let fits = (1..=MOST_DRAWS).contains(&asked.rounds) && plan.draws() <= MOST_DRAWS;
         require(fits, "rounds", asked.rounds, most)?;
+        check(&plan)?;
         Ok(plan)
     }
 
