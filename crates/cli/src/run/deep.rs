@@ -13,7 +13,6 @@ use sottovoce_report::store;
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed};
 use crate::graph::count;
-use crate::output::note;
 use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
@@ -80,7 +79,6 @@ pub(super) fn learn(
     let _waiting = global.waiting("learning");
     let stored = state.bytes()?;
     let ready = experiment.ready(folder, seed)?;
-    ready.notes.iter().for_each(|text| note(text));
     input::of_images(&ready);
     let gradients = Gradients::new(&ready.setting.net, &ready.setting.holdings.rows);
     let mut run = Run::new(&ready.setting, &gradients)?;
