@@ -40,12 +40,7 @@ fn main() -> Result<()> {
         println!("{name:<28} {:9.2} {:12.0} {:9.3}", 1e6 * sample, 1.0 / sample, seconds / plain);
     }
     let speed = WORK * LOT as f64 / step.time(40, Step::clipped) / 1e9;
-    println!(
-        "{:<28} {:9.1} Gflop/s, {:.0} % of the product's {peak:.1}",
-        "clipped",
-        speed,
-        100.0 * speed / peak
-    );
+    println!("{:<28} {:9.1} Gflop/s, {:.0} % of the product's {peak:.1}", "clipped", speed, 100.0 * speed / peak);
     residual()?;
     peer(step.time(40, Step::clipped) / LOT as f64);
     Ok(())
@@ -107,8 +102,7 @@ impl<'a> Step<'a> {
         let mut own = vec![0.0; sum.len()];
         for picked in all.chunks(1) {
             own.fill(0.0);
-            net.gradient_sum(parameters, pictures, picked, scratch, &mut own)
-                .expect("the pictures suit the net");
+            net.gradient_sum(parameters, pictures, picked, scratch, &mut own).expect("the pictures suit the net");
             let norm = own.iter().map(|g| g * g).sum::<f32>().sqrt();
             let factor = if norm > CLIP { CLIP / norm } else { 1.0 };
             sum.iter_mut().zip(&own).for_each(|(sum, own)| *sum += factor * own);

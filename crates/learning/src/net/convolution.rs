@@ -128,8 +128,7 @@ impl Convolve<'_> {
     /// `P` pixels beside each other of three channels.
     #[inline(always)]
     fn pixels<S: Simd, const P: usize>(&mut self, simd: S, tile: usize, y: usize, x: usize) {
-        let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } =
-            self.window;
+        let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } = self.window;
         let size = CHANNELS * self.window.weights_of_channel();
         let weights = &self.packed[tile * size..][..size];
         let mut sums = [[simd.splat_f32x16(0.0); P]; CHANNELS];
@@ -156,13 +155,7 @@ impl Convolve<'_> {
 }
 
 /// The gradients of the weights of some output channels: one row for each weight, in the order in which weights lie.
-pub(super) fn gradients(
-    window: Window,
-    x: &[Row],
-    deltas: &[Row],
-    outputs: std::ops::Range<usize>,
-    out: &mut [Row],
-) {
+pub(super) fn gradients(window: Window, x: &[Row], deltas: &[Row], outputs: std::ops::Range<usize>, out: &mut [Row]) {
     go(Gradients { window, x, deltas, outputs, out });
 }
 

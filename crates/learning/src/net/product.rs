@@ -125,7 +125,12 @@ impl Kernel for Outer<'_> {
 }
 
 #[inline(always)]
-fn outer<S: Simd, const R: usize>(simd: S, x: &[Row; R], block: &[Row; LANES], totals: &mut [Row; R]) {
+fn outer<S: Simd, const R: usize>(
+    simd: S,
+    x: &[Row; R],
+    block: &[Row; LANES],
+    totals: &mut [Row; R],
+) {
     let mut sums = [simd.splat_f32x16(0.0); R];
     for r in 0..R {
         sums[r] = load(simd, &totals[r]);
