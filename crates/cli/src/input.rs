@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
 use sottovoce::deep;
-use sottovoce::experiment::TaskSpec;
+use sottovoce::experiment::{PersonalTask, TaskSpec};
 use sottovoce_learning::Task;
 
 /// SHA-256 of the files that were read, by their key in JSON documents.
@@ -56,6 +56,14 @@ pub(crate) fn of_images(ready: &deep::Ready) {
     if let Some(source) = ready.sources.first() {
         keep(DATA, source.sha256.clone());
     }
+}
+
+/// Keeps the hashes of what agents of personalised models were read from.
+pub(crate) fn of_agents(task: &PersonalTask, folder: &Path) -> io::Result<()> {
+    for (key, path) in [(DATA, &task.data), (GRAPH, &task.table.similar)] {
+        path.as_ref().map_or(Ok(()), |path| hash(key, &folder.join(path)))?;
+    }
+    Ok(())
 }
 
 /// Reads by `parse`, and keeps the hash of all bytes under `key`. What the device says goes before what the parser makes of it.

@@ -60,6 +60,9 @@ pub(crate) struct Global {
     /// Whether the seed was given, and so goes before that of an experiment.
     #[arg(skip)]
     pub(crate) seed_given: bool,
+    /// What a result rests on that could not be checked.
+    #[arg(skip)]
+    pub(crate) unchecked: Vec<String>,
     /// Print the headline of the result, on one line, and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,

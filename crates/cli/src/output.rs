@@ -53,6 +53,9 @@ pub(crate) struct Origin {
     /// Of the file of releases.
     #[serde(skip_serializing_if = "Option::is_none")]
     events_sha256: Option<String>,
+    /// What of a transcript could not be held against its experiment, since only files tell it that are not here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
 }
 
 impl Global {
@@ -60,12 +63,18 @@ impl Global {
     pub(crate) fn print(&self, report: &impl Report) -> anyhow::Result<()> {
         let text = match self.json {
             true => self.document(report)?,
-            false if self.verbose => prose::wrapped(&format!("{report:#}")),
+            false if self.verbose => prose::wrapped(&format!("{report:#}{}", self.rest())),
             // A headline alone is for programs as well, and stays on its line.
             false if self.quiet => report.to_string().lines().next().unwrap_or_default().to_owned(),
-            false => prose::wrapped(&report.to_string()),
+            false => prose::wrapped(&format!("{report}{}", self.rest())),
         };
         write(format!("{}\n", text.trim_end()).as_bytes())
+    }
+
+    /// What could not be checked, as the end of a text.
+    fn rest(&self) -> String {
+        let all: String = self.unchecked.iter().map(|what| format!("  * {what}\n")).collect();
+        if all.is_empty() { all } else { format!("\n  unchecked:\n{all}") }
     }
 
     /// The JSON document of a result: what it rests on first, then its own keys. A key that it has itself, such as its own
@@ -89,6 +98,7 @@ impl Global {
             data_sha256: hash(input::DATA),
             trajectory_sha256: hash(input::TRAJECTORY),
             events_sha256: hash(input::EVENTS),
+            unchecked: self.unchecked.clone(),
         })?;
         let comma = if own.is_empty() { "" } else { "," };
         Ok(format!("{}{comma}{}", origin.trim_end_matches('}'), body.trim_start_matches('{')))

@@ -140,3 +140,34 @@ fn what_is_of_no_use_is_refused() {
         &["`burn-in`", "--lazy"],
     );
 }
+
+/// What a run on a network with losses will reveal is accounted for with its losses: as the run of that seed has it, and more than on a perfect network.
+#[test]
+fn lost_tokens_are_accounted_for_before_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let lossy = "[network]\ndrop = 0.6\ntimeout = 1000.0\n";
+    let learning = "experiment = 'learning'\n[task]\npeers = 12\nrows = 10\n[protocol]\nmethod = 'walk'\niterations = 4\n[noise]\nsigma = 4.0\n";
+    let averaging = "experiment = 'averaging'\n[graph]\npeers = 12\n[protocol]\nmethod = 'walk'\nsteps = 40\n[noise]\nsigma = 4.0\n";
+    for (name, text, losses) in [("l", learning, "/ours/losses"), ("a", averaging, "/losses")] {
+        let perfect = write(&folder, &format!("{name}.toml"), text);
+        let lossy = write(&folder, &format!("{name}-lossy.toml"), &format!("{text}{lossy}"));
+        let mut sums = [0.0, 0.0];
+        for seed in 0..4 {
+            for (file, sum) in [&perfect, &lossy].into_iter().zip(&mut sums) {
+                let found = json(&format!("account {file} --seed {seed}"));
+                let all = found.pointer(losses).unwrap().as_array().unwrap();
+                *sum += all.iter().map(|loss| loss.as_f64().unwrap()).sum::<f64>();
+                let ran = json(&format!("run {file} --seed {seed} --seeds 1 --no-report"));
+                let mut both = [epsilons(&found), epsilons(&ran)];
+                both.iter_mut().for_each(|all| all.sort_by(f64::total_cmp));
+                for (account, run) in both[0].iter().zip(&both[1]) {
+                    assert!(
+                        account / run > 1.0 - 1e-12 && account / run < 1.0 + 1e-8,
+                        "{file} {seed}: {both:?}"
+                    );
+                }
+            }
+        }
+        assert!(sums[1] > 1.3 * sums[0], "{name}: {sums:?}");
+    }
+}

@@ -43,6 +43,9 @@ fn numbered(text: &str) -> bool {
 /// Peers of a table.
 const TABLE: &str = "run learning --data visits.csv --label ill --range age=0:7 --peer-column hospital \
                      --iterations 2 --sigma 2 --seeds 1 --no-report";
+/// Agents of a table.
+const OWN: &str = "run personalized --data visits.csv --label ill --range age=0:7 --peer-column hospital --similar named.txt --updates 2 \
+                   --seeds 1 --no-report";
 const LEARNING: &str = "--peers 5 --rows 20 --iterations 2 --seeds 1 --sigma 2";
 
 #[test]
@@ -64,6 +67,7 @@ fn no_peer_with_a_name_is_called_by_its_number() {
         &format!("run learning --method gossip --graph named.txt {LEARNING} --no-report"),
         &format!("run learning --method walk --graph named.txt {LEARNING} --no-report"),
         TABLE,
+        OWN,
     ] {
         let shown = text(&format!("{command} --verbose"), folder.path());
         assert!(!numbered(&shown), "{command}: {shown}");

@@ -481,3 +481,118 @@ fn couplings_and_noise_by_a_table_of_distances_are_computed_anew() {
         ],
     );
 }
+
+/// The seed of a run is that of its experiment, whichever of the two was given.
+#[test]
+fn another_seed_or_graph_is_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    let other: &Change = &|file| file["seed"] = json!(8);
+    for (name, line) in [
+        ("gossip", "run averaging --peers 12 --steps 3 --sigma 1"),
+        ("pairs", "run averaging --peers 12 --steps 9 --sigma 1 --protocol randomised"),
+        ("tokens", "run averaging --peers 12 --protocol walk --epsilon 2"),
+        ("learning", &format!("{SMALL} --method gossip --steps 2 --sigma 2")),
+        ("rumor", "run rumor --peers 16 --curious 2"),
+        ("messages", "run rumor --peers 16 --curious 2 --muting 0.5 --drop 0.1 --seeds 2"),
+    ] {
+        found(folder.path(), &format!("{line} --seed 7 --out {name}"));
+        found(folder.path(), &format!("account transcript {name}/transcript.json"));
+        caught(folder.path(), name, &[(other, "seed of the run")]);
+        let written = std::fs::read_to_string(folder.path().join(name).join("experiment.toml")).unwrap();
+        assert!(written.contains("seed = 7"), "{name}: {written}");
+    }
+    // A seed that is given goes before that of the file, and both are told apart from any other.
+    std::fs::write(folder.path().join("a.toml"), "experiment = 'averaging'\nseed = 3\n[graph]\npeers = 12\n")
+        .unwrap();
+    found(folder.path(), "run a.toml --seed 5 --out a");
+    assert_eq!(read(&folder.path().join("a/transcript.json"))["seed"], 5);
+    found(folder.path(), "account transcript a/transcript.json");
+    // Graphs that were drawn are drawn again.
+    let fewer: &Change = &|file| drop(file["edges"].as_array_mut().unwrap().pop());
+    caught(folder.path(), "gossip", &[(fewer, "the graph of the run")]);
+    let heavier: &Change = &|file| {
+        file["graph"]["diagonal"].as_array_mut().unwrap().iter_mut().for_each(|weight| {
+            *weight = json!(0.9 + 0.1 * weight.as_f64().unwrap());
+        });
+        file["graph"]["entries"].as_array_mut().unwrap().iter_mut().for_each(|entry| {
+            entry[2] = json!(0.1 * entry[2].as_f64().unwrap());
+        });
+    };
+    caught(folder.path(), "learning", &[(heavier, "the sequence of graphs of the run")]);
+    caught(folder.path(), "tokens", &[(heavier, "the graph of the run")]);
+    let louder: &Change = &|file| {
+        scaled(file, "/sigma", 10.0);
+        let releases = file["releases"].as_array_mut().unwrap();
+        releases.iter_mut().for_each(|one| scaled(one, "/scale", 10.0));
+    };
+    caught(folder.path(), "tokens", &[(louder, "the noise of the run")]);
+}
+
+/// Peers whom only the graph's file names are named in the transcript, too, so that faults are held against the experiment. What was in files is said to be
+/// unchecked.
+#[test]
+fn faults_of_named_peers_are_checked_and_files_are_not() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("named.txt"), "ann bob\nbob cy\ncy dan\ndan ann\nann cy\ncy eve\n")
+        .unwrap();
+    let line = "run learning --method walk --graph named.txt --lazy 0.1 --peers 5 --rows 20 --iterations 3 --seeds 1 --sigma 2";
+    let ran = found(folder.path(), &format!("{line} --slow eve@20 --timeout 1000 --out n"));
+    let account = found(folder.path(), "account transcript n/transcript.json");
+    assert_eq!((&account["guarantees"], &account["statements"]), (&ran["guarantees"], &ran["statements"]));
+    let unchecked = account["unchecked"].as_array().unwrap();
+    assert!(
+        unchecked.iter().any(|what| what.as_str().unwrap().contains("`graph` is named.txt")),
+        "{account}"
+    );
+    let text = run(folder.path(), "audit transcript n/transcript.json")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    assert!(String::from_utf8(text).unwrap().contains("unchecked:"));
+    let slow = |peer: &'static str| {
+        move |file: &mut Value| {
+            let text = file["experiment"].as_str().unwrap().replace("eve@20", peer);
+            file["experiment"] = json!(text);
+        }
+    };
+    caught(
+        folder.path(),
+        "n",
+        &[
+            (&slow("dan@20"), "the network of the run"),
+            (&slow("zoe@20"), "none of its peers"),
+            (&|file| drop(file.as_object_mut().unwrap().remove("names")), "none of its peers"),
+        ],
+    );
+    // Nothing is unchecked where no file was read and no step size follows from rows.
+    found(folder.path(), "run averaging --peers 12 --steps 3 --sigma 1 --out a");
+    assert_eq!(found(folder.path(), "account transcript a/transcript.json").get("unchecked"), None);
+}
+
+/// An experiment on standard input is an experiment, and so is a graph; not both at once.
+#[test]
+fn experiments_come_from_standard_input_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "experiment = 'averaging'\n[graph]\npeers = 12\n[protocol]\nsteps = 3\n[noise]\nsigma = 1.0\n";
+    std::fs::write(folder.path().join("a.toml"), text).unwrap();
+    run(folder.path(), "run - --out piped").write_stdin(text).assert().success();
+    found(folder.path(), "run a.toml --out named");
+    for name in ["transcript.json", "experiment.toml"] {
+        let bytes = |out: &str| std::fs::read(folder.path().join(out).join(name)).unwrap();
+        assert_eq!(bytes("piped"), bytes("named"), "{name}");
+    }
+    run(folder.path(), "account -").write_stdin(text).assert().success();
+    let ring: String = (0..6).map(|i| format!("{i} {}\n", (i + 1) % 6)).collect();
+    run(folder.path(), "run averaging --graph - --steps 3 --sigma 1 --out graph")
+        .write_stdin(ring)
+        .assert()
+        .success();
+    let account = found(folder.path(), "account transcript graph/transcript.json");
+    assert!(account["unchecked"][0].as_str().unwrap().contains("standard input"), "{account}");
+    found(folder.path(), "audit transcript graph/transcript.json --runs 20");
+    let both = text.replace("peers = 12", "file = '-'");
+    let said = run(folder.path(), "run -").write_stdin(both).assert().code(2).get_output().stderr.clone();
+    assert!(String::from_utf8(said).unwrap().contains("standard input is the experiment"));
+}

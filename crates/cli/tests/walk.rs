@@ -99,15 +99,41 @@ fn a_coalition_of_everybody_is_refused() {
     );
 }
 
+/// With a cap, neither does an observer of a walk to come learn more than whoever sees every message.
+#[test]
+fn no_peer_learns_more_than_whoever_sees_every_message() {
+    let (_folder, ring, path) = files();
+    let walk =
+        format!("account walk --graph {ring} --lazy 0.2 --steps 10 --sigma 4 --order 2 --expected 100");
+    for observers in ["0", "1", "3", "0,2", "1,3,5"] {
+        let found =
+            json(&format!("{walk} --cap 2 --trajectory {path} --result-shown --observers {observers}"));
+        let stated = found["guarantees"].as_array().unwrap();
+        let to = |who: &str, when: &str| {
+            let about = |one: &&serde_json::Value| {
+                one["adversary"] == who && one["about"].as_str().unwrap().contains(when)
+            };
+            let found: Vec<f64> = stated.iter().filter(about).map(|one| number(one, "/epsilon")).collect();
+            (found.iter().copied().fold(0.0, f64::max), found.len())
+        };
+        for when in ["on this path", "on a walk to come"] {
+            let (all, seen) = (to("wire-tapper", when), to("coalition", when));
+            assert!(seen.0 > 0.0 && seen.0 <= all.0, "{observers} {when}: {stated:?}");
+            assert_eq!((all.1, seen.1), (1, 2), "{stated:?}");
+        }
+    }
+}
+
 /// Losses become epsilons under the noise that is given: exactly Gaussian if losses are linear, a little more if they are convex.
 #[test]
 fn guarantees_are_stated_as_data() {
-    let (_folder, ring, path) = files();
+    let (folder, ring, path) = files();
     let walk = format!("account walk --graph {ring} --lazy 0.2 --steps 10 --observer 0 --trajectory {path}");
     let found = json(&format!("{walk} --sigma 3 --delta 1e-6"));
     let stated = found["guarantees"].as_array().unwrap();
-    assert_eq!(stated.len(), 3, "{found}");
-    for one in stated {
+    assert_eq!(stated.len(), 4, "{found}");
+    assert_eq!((&stated[3]["adversary"], &stated[3]["standing"]), (&"wire-tapper".into(), &"proven".into()));
+    for one in &stated[..3] {
         assert_eq!(
             (&one["adversary"], &one["unit"], &one["adjacency"]),
             (&"coalition".into(), &"user".into(), &"replace".into())
@@ -123,6 +149,19 @@ fn guarantees_are_stated_as_data() {
         stated[0]["standing"]["conditional"].is_array() && stated[2]["standing"] == "refuted",
         "{stated:?}"
     );
+    let all = json("account mechanism --gaussian --noise-multiplier 3 --steps 3 --delta 1e-6");
+    assert!((epsilon(3) - number(&all, "/epsilon/pld/upper")).abs() < 1e-6, "{stated:?}");
+    assert_eq!(found["trajectory_contributions"], serde_json::json!([2, 3, 1, 0, 1, 3]));
+    // Seen at once, contributions cost what they cost whoever sees them all, and no more, although the bound for convex losses and its conversion is larger.
+    let path = folder.path().join("there and back.json");
+    std::fs::write(&path, "[1,0,1,0]").unwrap();
+    let mut command =
+        sottovoce(&format!("account walk --graph {ring} --steps 4 --observer 0 --json --trajectory"));
+    let output = command.arg(path).output().unwrap().stdout;
+    let found: serde_json::Value = serde_json::from_slice(&output).unwrap();
+    let (seen, all) = (&found["guarantees"][1], &found["guarantees"][3]);
+    assert_eq!((&seen["epsilon"], &seen["standing"]), (&all["epsilon"], &"proven".into()), "{found}");
+    assert!(seen["about"].as_str().unwrap().contains("no more than to someone who sees every message"));
     refused(&format!("{walk} --sigma 0"), &["`sigma` is 0", "positive"]);
     refused(&format!("{walk} --delta 1"), &["`delta` is 1", "between 0 and 1"]);
 }

@@ -1,7 +1,5 @@
 //! What can be wrong with a question or a run. Every message names the field, the value and the remedy.
 
-use std::fmt::Display;
-
 use sottovoce_fault::Parameter;
 use thiserror::Error;
 
@@ -69,16 +67,6 @@ impl Error {
     pub fn refused(problem: impl Into<String>) -> Self {
         Self::Refused(problem.into())
     }
-}
-
-/// Refuses a parameter unless a condition holds. (Written so that a NaN, for which no comparison holds, is refused.)
-pub fn require(
-    holds: bool,
-    field: &'static str,
-    value: impl Display,
-    remedy: impl Into<String>,
-) -> Result<()> {
-    if holds { Ok(()) } else { Err(Error::parameter(field, value, remedy)) }
 }
 
 #[cfg(test)]

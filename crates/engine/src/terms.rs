@@ -41,16 +41,21 @@ impl fmt::Display for Terms {
             "  all losses above: against {}, for {} ({}); {}",
             self.adversary, self.unit, self.adjacency, self.standing
         )?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        not_covered(f, &self.not_covered)
     }
 }
 
 /// Guarantees, where they end, and that a simulation does not have them.
 pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: &[String]) -> fmt::Result {
     statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-    writeln!(f, "\n  {}\n\n  not covered:", crate::SIMULATED)?;
-    not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+    writeln!(f, "\n  {}", crate::SIMULATED)?;
+    self::not_covered(f, not_covered)
+}
+
+/// Where guarantees end, as a list below them.
+pub fn not_covered(f: &mut fmt::Formatter<'_>, limits: &[impl fmt::Display]) -> fmt::Result {
+    writeln!(f, "\n  not covered:")?;
+    limits.iter().try_for_each(|what| writeln!(f, "  * {what}"))
 }
 
 /// A guarantee at one `delta`, as numbers and words that programs can read.

@@ -52,7 +52,7 @@ pub fn brief(text: String) -> String {
 }
 
 /// Gives the error of a crate two functions: `parameter` makes one, `at_fault` finds it, also in the variants that hold errors of
-/// other crates (or, in a field, of its own).
+/// other crates (or, in a field, of its own). And the crate a third, `require`, which refuses a parameter unless a condition holds.
 ///
 /// ```
 /// use sottovoce_fault::{Parameter, names_parameters};
@@ -70,6 +70,7 @@ pub fn brief(text: String) -> String {
 /// let error = Error::Inside { problem: Box::new(Error::parameter("n", 0, "give at least 1")) };
 /// assert_eq!(error.at_fault().map(|fault| fault.field), Some("n"));
 /// assert_eq!(Error::Other.at_fault(), None);
+/// assert!(require(1 > 0, "n", 1, "give at least 1").is_ok() && require(f64::NAN > 0.0, "x", f64::NAN, "give more").is_err());
 /// ```
 #[macro_export]
 macro_rules! names_parameters {
@@ -89,6 +90,16 @@ macro_rules! names_parameters {
                 $($crate::names_parameters!(@look self, $error, $layer $({ $field })?);)*
                 if let Self::Parameter(fault) = self { Some(fault) } else { None }
             }
+        }
+
+        /// Refuses a parameter unless a condition holds. (Written so that a NaN, for which no comparison holds, is refused.)
+        pub fn require(
+            holds: bool,
+            field: &'static str,
+            value: impl std::fmt::Display,
+            remedy: impl std::fmt::Display,
+        ) -> std::result::Result<(), $error> {
+            if holds { Ok(()) } else { Err($error::parameter(field, value, remedy.to_string())) }
         }
     };
     (@look $self:ident, $error:ident, $layer:ident) => {

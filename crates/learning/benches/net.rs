@@ -21,17 +21,23 @@ const CLIP: f32 = 0.1;
 /// Multiplications and additions of a sample, forward and backward, where only the largest pixel of a window has a gradient.
 const WORK: f64 = 2.0 * (58_800.0 + 3.0 * 588.0 * 64.0 + 3.0 * 640.0 + 588.0 * 25.0);
 
+/// What is timed.
+type Work = fn(&mut Step<'_>);
+
+/// Passes of which the fastest counts.
+const TIMES: usize = 150;
+
 fn main() -> Result<()> {
     let (net, pictures) = (Net::consensus_cnn(), images::drawn(LOT, 1)?);
     let mut step = Step::new(&net, &pictures);
     let peak = peak();
     println!("consensus net, lot of {LOT}, one thread");
     println!("{:<28} {:>9} {:>12} {:>9}", "", "µs/sample", "samples/s", "of plain");
-    let plain = step.time(40, Step::plain);
-    let steps: [(&str, usize, fn(&mut Step<'_>)); 4] = [
-        ("plain", 40, |step| step.plain()),
-        ("clipped", 40, |step| step.clipped()),
-        ("clipped and noised", 40, |step| step.noised()),
+    let plain = step.time(TIMES, Step::plain);
+    let steps: [(&str, usize, Work); 4] = [
+        ("plain", TIMES, |step| step.plain()),
+        ("clipped", TIMES, |step| step.clipped()),
+        ("clipped and noised", TIMES, |step| step.noised()),
         ("naive, one by one", 2, |step| step.naive()),
     ];
     for (name, times, work) in steps {
@@ -39,10 +45,15 @@ fn main() -> Result<()> {
         let sample = seconds / LOT as f64;
         println!("{name:<28} {:9.2} {:12.0} {:9.3}", 1e6 * sample, 1.0 / sample, seconds / plain);
     }
-    let speed = WORK * LOT as f64 / step.time(40, Step::clipped) / 1e9;
-    println!("{:<28} {:9.1} Gflop/s, {:.0} % of the product's {peak:.1}", "clipped", speed, 100.0 * speed / peak);
+    let speed = WORK * LOT as f64 / step.time(TIMES, Step::clipped) / 1e9;
+    println!(
+        "{:<28} {:9.1} Gflop/s, {:.0} % of the product's {peak:.1}",
+        "clipped",
+        speed,
+        100.0 * speed / peak
+    );
     residual()?;
-    peer(step.time(40, Step::clipped) / LOT as f64);
+    peer(step.time(TIMES, Step::clipped) / LOT as f64);
     Ok(())
 }
 
@@ -102,7 +113,8 @@ impl<'a> Step<'a> {
         let mut own = vec![0.0; sum.len()];
         for picked in all.chunks(1) {
             own.fill(0.0);
-            net.gradient_sum(parameters, pictures, picked, scratch, &mut own).expect("the pictures suit the net");
+            net.gradient_sum(parameters, pictures, picked, scratch, &mut own)
+                .expect("the pictures suit the net");
             let norm = own.iter().map(|g| g * g).sum::<f32>().sqrt();
             let factor = if norm > CLIP { CLIP / norm } else { 1.0 };
             sum.iter_mut().zip(&own).for_each(|(sum, own)| *sum += factor * own);
@@ -128,7 +140,7 @@ fn peak() -> f64 {
 fn residual() -> Result<()> {
     let shape = Shape { channels: 3, height: 32, width: 32 };
     let net = Net::resnet9(shape, 100)?;
-    let pixels = (0..16 * shape.size()).map(|at| (at * 2_654_435_761 >> 7) as u8).collect();
+    let pixels = (0..16 * shape.size()).map(|at| ((at * 2_654_435_761) >> 7) as u8).collect();
     let pictures = Images::new(shape, pixels, (0..16).collect(), 100)?;
     let mut step = Step::new(&net, &pictures);
     let (plain, clipped) = (step.time(2, |step| step.plain()), step.time(2, Step::clipped));

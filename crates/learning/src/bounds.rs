@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, require};
 
 /// Names of columns in a message, at most.
 const SHOWN: usize = 8;
@@ -63,14 +63,11 @@ impl Bounds {
         let mut known = BTreeMap::new();
         for (column, range) in all {
             let (low, high) = range;
-            if !(low.is_finite() && high.is_finite() && low < high) {
-                let given = format!("{column}={low}:{high}");
-                return Err(Error::parameter("range", given, "give two finite numbers, the lower one first"));
-            }
-            if known.insert(column.clone(), range).is_some() {
-                let given = format!("given twice for column {column}");
-                return Err(Error::parameter("range", given, "give it once"));
-            }
+            let given = format_args!("{column}={low}:{high}");
+            let remedy = "give two finite numbers, the lower one first";
+            require(low.is_finite() && high.is_finite() && low < high, "range", given, remedy)?;
+            let new = known.insert(column.clone(), range).is_none();
+            require(new, "range", format_args!("given twice for column {column}"), "give it once")?;
         }
         Ok(Self::Ranges(known))
     }
@@ -91,10 +88,8 @@ fn in_order(ranges: &BTreeMap<String, (f64, f64)>, table: &Table) -> Result<Vec<
     let columns: Vec<String> = (0..table.width()).map(|column| table.column(column)).collect();
     let strange: Vec<&str> =
         ranges.keys().filter(|name| !columns.contains(name)).map(String::as_str).collect();
-    if !strange.is_empty() {
-        let remedy = format!("there is no such feature; the features are {}", some(&columns));
-        return Err(Error::parameter("range", format!("given for {}", some(&strange)), remedy));
-    }
+    let remedy = format!("there is no such feature; the features are {}", some(&columns));
+    require(strange.is_empty(), "range", format_args!("given for {}", some(&strange)), remedy)?;
     let known = |column: usize| ranges.contains_key(&columns[column]) || table.is_indicator(column);
     let missing: Vec<&String> = (0..columns.len()).filter(|&at| !known(at)).map(|at| &columns[at]).collect();
     if let Some(first) = missing.first() {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bounds::Bounds;
 use crate::read::{self, Format, Found, Holders, Options, Source};
-use crate::{Error, Loss, Result, Shards, Table};
+use crate::{Error, Loss, Result, Shards, Table, require};
 
 /// One row in so many is for testing.
 const TESTED: usize = 5;
@@ -91,6 +91,8 @@ pub struct Named {
     pub names: Vec<String>,
     /// The rows to train on that each of them holds.
     pub rows: Vec<Vec<usize>>,
+    /// The rows to test on.
+    pub tested: Vec<Vec<usize>>,
 }
 
 impl Prepared {
@@ -105,27 +107,21 @@ impl Data {
     /// Reads and prepares it.
     pub fn read(&self) -> Result<Prepared> {
         let format = Format::of(&self.path)?;
-        if format == Format::Svmlight && self.options.width.is_none() {
-            let remedy = format!(
-                "the largest feature that occurs in {} is somebody's; give the number of features there can be",
-                self.path.display()
-            );
-            return Err(Error::parameter("width", "missing", remedy));
-        }
+        let remedy = format!(
+            "the largest feature that occurs in {} is somebody's; give the number of features there can be",
+            self.path.display()
+        );
+        require(format != Format::Svmlight || self.options.width.is_some(), "width", "missing", remedy)?;
         let Found { table, holders, notes, sources } = read::open(&self.path, &self.options)?;
-        if table.rows() < TESTED {
-            let remedy = format!("give at least {TESTED}, of which one is for testing");
-            return Err(Error::parameter("data", format!("{} rows long", table.rows()), remedy));
-        }
+        let remedy = format!("give at least {TESTED}, of which one is for testing");
+        require(table.rows() >= TESTED, "data", format_args!("{} rows long", table.rows()), remedy)?;
         let (mut table, loss) = self.labelled(table)?;
         self.bounds_in(format).scale(&mut table)?;
         let table = table.with_intercept();
         let (train, test, peers) = parts(table.rows(), holders);
-        if test.is_empty() {
-            let remedy =
-                format!("every {TESTED}th row of a peer is for testing; give one of them {TESTED} or more");
-            return Err(Error::parameter("peer-column", "a name for few rows each", remedy));
-        }
+        let remedy =
+            format!("every {TESTED}th row of a peer is for testing; give one of them {TESTED} or more");
+        require(!test.is_empty(), "peer-column", "a name for few rows each", remedy)?;
         let (train, test) = (table.select(&train)?, table.select(&test)?);
         let label_bounds = match self.labels {
             Labels::Within(low, high) => Some((low, high)),
@@ -165,10 +161,13 @@ impl Data {
             (Kind::Logistic, _) => Ok((self.two_classes(table)?, Loss::Logistic)),
             (Kind::Softmax, _) => self.several_classes(table),
             (Kind::Squared, _) => {
-                if !table.classes().is_empty() || self.labels != Labels::AsDeclared {
-                    let remedy = "it takes labels that are numbers, as they are or scaled (--label-bounds); give --objective logistic or softmax for classes";
-                    return Err(Error::parameter("objective", "squared", remedy));
-                }
+                let remedy = "it takes labels that are numbers, as they are or scaled (--label-bounds); give --objective logistic or softmax for classes";
+                require(
+                    table.classes().is_empty() && self.labels == Labels::AsDeclared,
+                    "objective",
+                    "squared",
+                    remedy,
+                )?;
                 Ok((table, Loss::Squared))
             }
         }
@@ -237,10 +236,11 @@ fn parts(rows: usize, holders: Option<Holders>) -> (Vec<usize>, Vec<usize>, Opti
         None => (None, vec![0; rows]),
     };
     let peers = names.as_ref().map_or(1, Vec::len);
-    let (mut train, mut test, mut seen, mut lists) =
-        (Vec::new(), Vec::new(), vec![0; peers], vec![Vec::new(); peers]);
+    let (mut train, mut test, mut seen) = (Vec::new(), Vec::new(), vec![0; peers]);
+    let (mut lists, mut tested) = (vec![Vec::new(); peers], vec![Vec::new(); peers]);
     for (row, peer) in of_rows.into_iter().enumerate() {
         if seen[peer] % TESTED == TESTED - 1 {
+            tested[peer].push(test.len());
             test.push(row);
         } else {
             lists[peer].push(train.len());
@@ -248,7 +248,7 @@ fn parts(rows: usize, holders: Option<Holders>) -> (Vec<usize>, Vec<usize>, Opti
         }
         seen[peer] += 1;
     }
-    (train, test, names.map(|names| Named { names, rows: lists }))
+    (train, test, names.map(|names| Named { names, rows: lists, tested }))
 }
 
 /// The name of a file without its folder and its ending.

@@ -45,6 +45,7 @@ mod trivial;
 
 pub use bounds::Bounds;
 pub use data::Data;
+pub(crate) use error::require;
 pub use error::{Error, Result};
 pub use images::Images;
 pub use measures::Measures;

@@ -1,6 +1,6 @@
 //! Who holds which rows: a table reordered so that each peer's rows follow each other.
 
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, require};
 
 /// Some peer's rows.
 #[derive(Debug, Clone, Copy)]
@@ -43,9 +43,7 @@ impl Shards {
 
     /// The same where peers may hold no row: those who learn from others alone.
     pub fn some_without(table: &Table, lists: &[Vec<usize>]) -> Result<Self> {
-        if lists.is_empty() {
-            return Err(Error::parameter("peers", 0, "give at least one peer a list of rows"));
-        }
+        require(!lists.is_empty(), "peers", 0, "give at least one peer a list of rows")?;
         let mut holder: Vec<Option<usize>> = vec![None; table.rows()];
         let mut starts = vec![0];
         for (peer, list) in lists.iter().enumerate() {
@@ -66,10 +64,8 @@ impl Shards {
 
     /// With a name for each peer.
     pub fn named(self, names: Vec<String>) -> Result<Self> {
-        if names.len() != self.peers() {
-            let remedy = format!("give one for each of the {} peers", self.peers());
-            return Err(Error::parameter("names", names.len(), remedy));
-        }
+        let remedy = format!("give one for each of the {} peers", self.peers());
+        require(names.len() == self.peers(), "names", names.len(), remedy)?;
         Ok(Self { names: Some(names), ..self })
     }
 
@@ -144,13 +140,9 @@ impl Shards {
 
 /// Rows of each peer, if they are dealt out evenly.
 pub(crate) fn even_size(table: &Table, peers: usize) -> Result<usize> {
-    if peers == 0 {
-        return Err(Error::parameter("peers", 0, "give at least one peer"));
-    }
-    if peers > table.rows() {
-        let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", table.rows());
-        return Err(Error::parameter("peers", peers, remedy));
-    }
+    require(peers != 0, "peers", 0, "give at least one peer")?;
+    let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", table.rows());
+    require(peers <= table.rows(), "peers", peers, remedy)?;
     Ok(table.rows() / peers)
 }
 
@@ -163,11 +155,8 @@ fn take(holder: &mut [Option<usize>], row: usize, peer: usize) -> Result<()> {
         }
         Some(Some(other)) => {
             let value = format!("row {row} for peer {peer}");
-            Err(Error::parameter(
-                "lists",
-                value,
-                format!("peer {other} holds it already; name each row once"),
-            ))
+            let remedy = format!("peer {other} holds it already; name each row once");
+            Err(Error::parameter("lists", value, remedy))
         }
         Some(free) => {
             *free = Some(peer);

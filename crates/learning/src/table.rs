@@ -4,7 +4,7 @@
 //! from public numbers: none looks at the other rows, which belong to other people (`docs/theorems/preparing-data.md`).
 
 use crate::linear::norm;
-use crate::{Error, Result, Shard};
+use crate::{Error, Result, Shard, require};
 
 /// Dense rows and their labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,9 +25,7 @@ pub struct Table {
 impl Table {
     /// A table of `labels.len()` rows, whose features follow each other row by row.
     pub fn new(features: Vec<f64>, width: usize, labels: Vec<f64>) -> Result<Self> {
-        if width == 0 {
-            return Err(Error::parameter("width", 0, "give rows at least one feature"));
-        }
+        require(width != 0, "width", 0, "give rows at least one feature")?;
         if labels.len().checked_mul(width) != Some(features.len()) {
             let (rows, count) = (labels.len(), features.len());
             let remedy = format!("{rows} labels and a width of {width} take {rows} times {width} numbers");
@@ -164,13 +162,9 @@ impl Table {
 
     /// Labels +1 from a public number on, and -1 below it.
     pub fn above(self, threshold: f64) -> Result<Self> {
-        if !threshold.is_finite() {
-            return Err(Error::parameter("label-threshold", threshold, "give a finite number"));
-        }
-        if !self.classes.is_empty() {
-            let remedy = "labels are names, which have no order; give the positive one instead";
-            return Err(Error::parameter("label-threshold", threshold, remedy));
-        }
+        require(threshold.is_finite(), "label-threshold", threshold, "give a finite number")?;
+        let remedy = "labels are names, which have no order; give the positive one instead";
+        require(self.classes.is_empty(), "label-threshold", threshold, remedy)?;
         Ok(self.relabel(|label| if label >= threshold { 1.0 } else { -1.0 }))
     }
 
@@ -227,10 +221,8 @@ impl Table {
 
     /// Maps each column's public range to -1 to 1. What lies outside is moved to the nearer end.
     pub fn scale_to_ranges(&mut self, ranges: &[(f64, f64)]) -> Result<()> {
-        if ranges.len() != self.width {
-            let remedy = format!("there are {} columns; give each a range", self.width);
-            return Err(Error::parameter("ranges", ranges.len(), remedy));
-        }
+        let remedy = format!("there are {} columns; give each a range", self.width);
+        require(ranges.len() == self.width, "ranges", ranges.len(), remedy)?;
         // Halves first, so that no difference overflows.
         let scale = |&(low, high): &(f64, f64)| (0.5 * low + 0.5 * high, 0.5 * high - 0.5 * low);
         if let Some(column) = ranges.iter().position(|range| {
@@ -251,13 +243,8 @@ impl Table {
 
     /// Divides every row by a public length; rows that were longer are shortened to norm 1, each by itself.
     pub fn shorten_rows(&mut self, radius: f64) -> Result<()> {
-        if !(radius.is_finite() && radius > 0.0) {
-            return Err(Error::parameter(
-                "norm",
-                radius,
-                "give a positive number that rows should not exceed",
-            ));
-        }
+        let remedy = "give a positive number that rows should not exceed";
+        require(radius.is_finite() && radius > 0.0, "norm", radius, remedy)?;
         for row in self.features.chunks_exact_mut(self.width) {
             let (largest, unit) = direction(row);
             let length = largest * norm(&unit);

@@ -10,7 +10,7 @@ use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use crate::houses::Houses;
 use crate::read::Source;
 use crate::trivial::Trivial;
-use crate::{Clip, Error, Loss, Measures, Model, Result, Shard, Shards, Table};
+use crate::{Clip, Error, Loss, Measures, Model, Result, Shard, Shards, Table, require};
 
 /// Of which rows a peer computes its gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,9 +102,7 @@ impl Task {
             return Err(Error::parameter("rows", format!("0 for peer {}", task.name_of(idle)), remedy));
         }
         task.clip.check()?;
-        if task.batch == Batch::Rows(0) {
-            return Err(Error::parameter("batch", 0, "give at least one row"));
-        }
+        require(task.batch != Batch::Rows(0), "batch", 0, "give at least one row")?;
         if let Some(radius) = task.radius {
             Model::require_radius(task.shards.table(), radius)?;
         }
@@ -209,10 +207,8 @@ impl Task {
 
     /// Two tasks that differ in the data of one peer, and far: all its rows are its longest, with opposite labels. For attacks.
     pub fn neighbours(&self, peer: usize) -> Result<[Self; 2]> {
-        if peer >= self.peers() {
-            let remedy = format!("there are {} peers, from 0", self.peers());
-            return Err(Error::parameter("peer", peer, remedy));
-        }
+        let remedy = format!("there are {} peers, from 0", self.peers());
+        require(peer < self.peers(), "peer", peer, remedy)?;
         let labels = self.shards.table().labels();
         let opposite = match self.model.loss {
             Loss::Logistic => [1.0, -1.0],

@@ -5,8 +5,6 @@ use proptest::prelude::*;
 use sottovoce_learning::net::{Layer, Net, Scratch, Shape};
 use sottovoce_learning::{Images, images};
 
-
-
 fn conv(name: &str, channels: usize, kernel: usize, stride: usize, padding: usize) -> Layer {
     Layer::Conv2d { name: name.into(), channels, kernel, stride, padding }
 }
@@ -38,7 +36,13 @@ fn nets() -> Vec<(&'static str, Net)> {
     vec![
         ("linear", net(shape(1, 3, 3), vec![linear("a", 4)])),
         ("perceptron", Net::perceptron(shape(2, 3, 2), &[20, 7], 3).unwrap()),
-        ("conv", net(shape(2, 6, 5), vec![conv("a", 4, 3, 1, 1), Layer::Relu, conv("b", 2, 3, 1, 0), linear("c", 3)])),
+        (
+            "conv",
+            net(
+                shape(2, 6, 5),
+                vec![conv("a", 4, 3, 1, 1), Layer::Relu, conv("b", 2, 3, 1, 0), linear("c", 3)],
+            ),
+        ),
         ("stride", net(shape(3, 7, 9), vec![conv("a", 5, 3, 2, 1), conv("b", 4, 2, 3, 1), linear("c", 3)])),
         (
             "pools",
@@ -58,7 +62,14 @@ fn nets() -> Vec<(&'static str, Net)> {
             "mish",
             net(
                 shape(1, 7, 6),
-                vec![conv("a", 4, 2, 1, 0), Layer::Mish, Layer::MaxPool { size: 2 }, linear("b", 5), Layer::Mish, linear("c", 3)],
+                vec![
+                    conv("a", 4, 2, 1, 0),
+                    Layer::Mish,
+                    Layer::MaxPool { size: 2 },
+                    linear("b", 5),
+                    Layer::Mish,
+                    linear("c", 3),
+                ],
             ),
         ),
         (
@@ -69,15 +80,29 @@ fn nets() -> Vec<(&'static str, Net)> {
                     conv("a", 4, 3, 1, 1),
                     norm("a_gn", 2),
                     Layer::Mish,
-                    Layer::Residual { layers: vec![conv("b", 4, 3, 1, 1), norm("b_gn", 4), Layer::LeakyRelu { slope: 0.2 }] },
+                    Layer::Residual {
+                        layers: vec![conv("b", 4, 3, 1, 1), norm("b_gn", 4), Layer::LeakyRelu { slope: 0.2 }],
+                    },
                     Layer::GlobalMaxPool,
                     linear("c", 3),
                 ],
             ),
         ),
         // Its convolutions are too large for gradients to be kept: by pairs of pixels, and by gradients written down.
-        ("ghost", net(shape(16, 4, 4), vec![conv("a", 120, 3, 1, 1), Layer::Mish, Layer::AvgPool { size: 2 }, linear("b", 3)])),
-        ("large", net(shape(8, 24, 24), vec![conv("a", 90, 5, 1, 1), Layer::Relu, Layer::AvgPool { size: 11 }, linear("b", 3)])),
+        (
+            "ghost",
+            net(
+                shape(16, 4, 4),
+                vec![conv("a", 120, 3, 1, 1), Layer::Mish, Layer::AvgPool { size: 2 }, linear("b", 3)],
+            ),
+        ),
+        (
+            "large",
+            net(
+                shape(8, 14, 14),
+                vec![conv("a", 90, 5, 1, 1), Layer::Relu, Layer::AvgPool { size: 12 }, linear("b", 3)],
+            ),
+        ),
     ]
 }
 
@@ -109,7 +134,10 @@ fn gradients_are_those_of_finite_differences() {
             let (left, right) = ((here - loss(k, -h)) / f64::from(h), (loss(k, h) - here) / f64::from(h));
             // Where the largest pixel of a window changes between the two, one side tells.
             let slopes = [0.5 * (left + right), left, right];
-            let off = slopes.map(|slope| (slope - f64::from(exact[k])).abs()).into_iter().fold(f64::INFINITY, f64::min);
+            let off = slopes
+                .map(|slope| (slope - f64::from(exact[k])).abs())
+                .into_iter()
+                .fold(f64::INFINITY, f64::min);
             assert!(off < 2e-3 * scale.max(0.2), "{name}, parameter {k}: {} but {slopes:?}", exact[k]);
         }
     }
@@ -132,7 +160,10 @@ fn pooling_before_mish_is_exact() {
     for seed in 0..5 {
         // Larger weights: pixels on both sides of Mish's lowest point.
         let parameters: Vec<f32> = fused.start(seed).iter().map(|p| 6.0 * p).collect();
-        assert_eq!(gradient(&fused, &parameters, &images, &all), gradient(&apart, &parameters, &images, &all));
+        assert_eq!(
+            gradient(&fused, &parameters, &images, &all),
+            gradient(&apart, &parameters, &images, &all)
+        );
     }
 }
 
@@ -161,15 +192,24 @@ fn clipping_is_naive_clipping() {
         let (parameters, mut scratch) = (net.start(2), Scratch::new(&net));
         // Some are longer than the bound, and some are not.
         let mut norms: Vec<f64> = (0..37)
-            .map(|at| gradient(&net, &parameters, &images, &[at]).iter().map(|&g| f64::from(g).powi(2)).sum::<f64>().sqrt())
+            .map(|at| {
+                gradient(&net, &parameters, &images, &[at])
+                    .iter()
+                    .map(|&g| f64::from(g).powi(2))
+                    .sum::<f64>()
+                    .sqrt()
+            })
             .collect();
         norms.sort_by(f64::total_cmp);
         let gap = |at: usize| norms[at + 1] - norms[at];
         let at = (10..26).max_by(|&a, &b| gap(a).total_cmp(&gap(b))).unwrap();
         let clip = norms[at] + 0.5 * gap(at);
-        for picked in [&[][..], &[7], &[3, 3, 30], &(0..16).collect::<Vec<u32>>(), &(0..37).rev().collect::<Vec<u32>>()] {
+        for picked in
+            [&[][..], &[7], &[3, 3, 30], &(0..16).collect::<Vec<u32>>(), &(0..37).rev().collect::<Vec<u32>>()]
+        {
             let mut sum = vec![0.0; net.parameters()];
-            let tally = net.clipped_sum(&parameters, &images, picked, clip as f32, &mut scratch, &mut sum).unwrap();
+            let tally =
+                net.clipped_sum(&parameters, &images, picked, clip as f32, &mut scratch, &mut sum).unwrap();
             let (expected, clipped) = naive(&net, &parameters, &images, picked, clip);
             assert_eq!((tally.examples, tally.clipped, tally.lost), (picked.len(), clipped, 0), "{name}");
             let off = far(&sum, &expected) / (clip * picked.len().max(1) as f64);
@@ -215,8 +255,13 @@ proptest! {
 fn what_is_not_finite_counts_for_nothing() {
     let shape = Shape { channels: 1, height: 4, width: 4 };
     let nets = [
-        Net::new(shape, vec![conv("a", 2, 3, 1, 1), Layer::Mish, Layer::MaxPool { size: 2 }, linear("b", 2)]).unwrap(),
-        Net::new(shape, vec![conv("a", 300, 3, 1, 1), norm("n", 3), Layer::Relu, conv("c", 60, 2, 1, 0), linear("b", 2)]).unwrap(),
+        Net::new(shape, vec![conv("a", 2, 3, 1, 1), Layer::Mish, Layer::MaxPool { size: 2 }, linear("b", 2)])
+            .unwrap(),
+        Net::new(
+            shape,
+            vec![conv("a", 300, 3, 1, 1), norm("n", 3), Layer::Relu, conv("c", 60, 2, 1, 0), linear("b", 2)],
+        )
+        .unwrap(),
     ];
     for net in nets {
         let mut pixels = vec![0; 3 * 16];
@@ -249,12 +294,15 @@ fn the_nets_of_the_paper_have_its_sizes() {
     assert_eq!(Net::consensus_cnn().parameters(), 38_424);
     let shape = Shape { channels: 3, height: 32, width: 32 };
     assert_eq!(Net::resnet9(shape, 100).unwrap().parameters(), 7_802_724);
-    let names: Vec<_> = Net::consensus_cnn().tensors().map(|(name, sizes)| (name.to_owned(), sizes.to_vec())).collect();
+    let names: Vec<_> =
+        Net::consensus_cnn().tensors().map(|(name, sizes)| (name.to_owned(), sizes.to_vec())).collect();
     assert_eq!(names[0], ("seq.0.weight".into(), vec![3, 1, 5, 5]));
     assert_eq!(names[2], ("seq.4.weight".into(), vec![64, 588]));
     let start = Net::consensus_cnn().start(1);
     let within = |range: std::ops::Range<usize>, most: f32| start[range].iter().all(|p| p.abs() <= most);
-    assert!(within(0..78, 0.2) && within(78..37_774, 588_f32.sqrt().recip()) && within(37_774..38_424, 0.125));
+    assert!(
+        within(0..78, 0.2) && within(78..37_774, 588_f32.sqrt().recip()) && within(37_774..38_424, 0.125)
+    );
     assert!(start[..78].iter().any(|p| p.abs() > 0.19));
     assert_ne!(start, Net::consensus_cnn().start(2));
 }
@@ -262,7 +310,8 @@ fn the_nets_of_the_paper_have_its_sizes() {
 /// Plain descent on drawn figures: far above chance, on others than those learned from.
 #[test]
 fn drawn_figures_are_learned() {
-    let (net, train, test) = (Net::consensus_cnn(), images::drawn(3000, 1).unwrap(), images::drawn(1000, 2).unwrap());
+    let (net, train, test) =
+        (Net::consensus_cnn(), images::drawn(3000, 1).unwrap(), images::drawn(1000, 2).unwrap());
     let (mut parameters, mut scratch) = (net.start(1), Scratch::new(&net));
     let accuracy = |parameters: &[f32]| {
         let all: Vec<u32> = (0..1000).collect();
@@ -274,8 +323,9 @@ fn drawn_figures_are_learned() {
         let picked: Vec<u32> = (0..128).map(|k| (step * 128 + k) * 7 % 3000).collect();
         sum.fill(0.0);
         net.clipped_sum(&parameters, &train, &picked, 1.0, &mut scratch, &mut sum).unwrap();
-        parameters.iter_mut().zip(&sum).for_each(|(p, g)| *p -= 0.3 / 128.0 * g);
+        parameters.iter_mut().zip(&sum).for_each(|(p, g)| *p -= 0.5 / 128.0 * g);
     }
     let reached = accuracy(&parameters);
-    assert!(reached > 0.5, "{reached}");
+    // 87.6 % where this was written.
+    assert!(reached > 0.85, "{reached}");
 }

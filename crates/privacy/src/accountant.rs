@@ -18,7 +18,7 @@ use crate::interval::{Reason, best_bound, larger, probability_above, smaller, sm
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta, check_epsilon};
 use crate::quadrature::sides;
 use crate::special::Interval;
-use crate::{Error, Gdp, Loss, Result, batches, kov, pld, rdp};
+use crate::{Error, Gdp, Loss, Result, batches, kov, pld, rdp, require};
 
 /// Most releases of one kind.
 const MOST: u64 = 1_000_000_000;
@@ -71,13 +71,8 @@ impl Accountant {
         let position = self.events.iter().position(|(known, _)| *known == mechanism);
         let before = position.map_or(0, |index| self.events[index].1);
         let total = before.saturating_add(count);
-        if count == 0 || total > MOST {
-            return Err(Error::parameter(
-                "steps",
-                count,
-                format!("give a number from 1 to {}", MOST - before),
-            ));
-        }
+        let remedy = format!("give a number from 1 to {}", MOST - before);
+        require(count != 0 && total <= MOST, "steps", count, remedy)?;
         if mechanism.sampling() == Sampling::Nobody {
             return Ok(());
         }

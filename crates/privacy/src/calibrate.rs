@@ -3,7 +3,7 @@
 use crate::mechanism::Noise;
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::special::bisect;
-use crate::{Accountant, Adjacency, Error, Mechanism, Result};
+use crate::{Accountant, Adjacency, Error, Mechanism, Result, require};
 
 /// Which accountant must be satisfied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +52,7 @@ pub fn least(
 ) -> Result<Calibrated> {
     check_delta(delta)?;
     check_epsilon(epsilon)?;
-    if epsilon == 0.0 {
-        return Err(Error::parameter("epsilon", epsilon, "give a positive number"));
-    }
+    require(epsilon != 0.0, "epsilon", epsilon, "give a positive number")?;
     let enough = |noise: f64| -> Result<bool> {
         let mut accountant = Accountant::new(adjacency);
         accountant.compose(mechanism(noise)?, steps)?;

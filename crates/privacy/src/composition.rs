@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
-use crate::{Accountant, Adjacency, Error, LowerEnd, Mechanism, Result, currencies, pure};
+use crate::{Accountant, Adjacency, Error, LowerEnd, Mechanism, Result, currencies, pure, require};
 
 /// One release of a composition.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -38,9 +38,7 @@ impl Release {
         if epsilon > 0.0 {
             Mechanism::pure(epsilon)?;
         }
-        if !(0.0..1.0).contains(&delta) {
-            return Err(Error::parameter("delta", delta, "give a probability of at least 0 and below 1"));
-        }
+        require((0.0..1.0).contains(&delta), "delta", delta, "give a probability of at least 0 and below 1")?;
         Ok(Self::Given { epsilon, delta })
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{add_up, larger};
 use crate::mechanism::check_delta;
 use crate::rdp::epsilon_at;
-use crate::{Error, Gdp, Loss, Result};
+use crate::{Error, Gdp, Loss, Result, require};
 
 /// The currency in which a filter adds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -37,26 +37,20 @@ impl Budget {
         if mu_squared == f64::INFINITY {
             return Ok(Self::Counted);
         }
-        if !(0.0..=1e8).contains(&mu_squared) {
-            let remedy = "give a squared Gaussian loss from 0 to 1e8, or infinity for no limit";
-            return Err(Error::parameter("budget", mu_squared, remedy));
-        }
+        let remedy = "give a squared Gaussian loss from 0 to 1e8, or infinity for no limit";
+        require((0.0..=1e8).contains(&mu_squared), "budget", mu_squared, remedy)?;
         Ok(Self::Gdp(Gdp::of_square(mu_squared)?))
     }
 
     /// The Rényi budget at `order` that is worth `(epsilon, delta)`.
     pub fn renyi(order: f64, epsilon: f64, delta: f64) -> Result<Self> {
         check_delta(delta)?;
-        if !(order > 1.0 && order.is_finite()) {
-            return Err(Error::parameter("order", order, "give a finite number above 1"));
-        }
+        require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
         // Everything in the conversion but the loss itself; an epsilon below that cannot be reached at this order.
         let overhead = (-1.0 / order).ln_1p() - (delta.ln() + order.ln()) / (order - 1.0);
         let loss = epsilon - overhead;
-        if loss.is_nan() || loss <= 0.0 {
-            let remedy = format!("at order {order} give more than {overhead}, or choose a higher order");
-            return Err(Error::parameter("epsilon", epsilon, remedy));
-        }
+        let remedy = format!("at order {order} give more than {overhead}, or choose a higher order");
+        require(loss > 0.0, "epsilon", epsilon, remedy)?;
         debug_assert!(epsilon_at(order, loss, delta) <= epsilon * (1.0 + 1e-12));
         Ok(Self::Rdp { order, loss: loss * (1.0 - 1e-14) })
     }
@@ -132,9 +126,8 @@ impl TryFrom<Stored> for Filter {
     type Error = Error;
 
     fn try_from(Stored { budget, spent, rest }: Stored) -> Result<Self> {
-        if !(spent >= 0.0 && spent + rest == spent) {
-            return Err(Error::parameter("spent", spent, "it was never stored by a filter; begin anew"));
-        }
+        let remedy = "it was never stored by a filter; begin anew";
+        require(spent >= 0.0 && spent + rest == spent, "spent", spent, remedy)?;
         Ok(Self { spent, rest, ..Self::new(budget)? })
     }
 }
@@ -144,9 +137,7 @@ impl Filter {
     pub fn new(budget: Budget) -> Result<Self> {
         let limit = budget.limit();
         let limited = limit >= 0.0 && limit.is_finite();
-        if !(limited || budget == Budget::Counted) {
-            return Err(Error::parameter("budget", limit, "give a finite number of at least 0"));
-        }
+        require(limited || budget == Budget::Counted, "budget", limit, "give a finite number of at least 0")?;
         if let Budget::Rdp { order, .. } = budget
             && !(order > 1.0 && order.is_finite())
         {
@@ -234,22 +225,16 @@ impl Odometer {
     /// An odometer at Rényi `order`, exact to within a factor of two from the loss `unit` on, for total `delta`.
     pub fn new(order: f64, unit: f64, delta: f64) -> Result<Self> {
         check_delta(delta)?;
-        if !(order > 1.0 && order.is_finite()) {
-            return Err(Error::parameter("order", order, "give a finite number above 1"));
-        }
-        if !(unit > 0.0 && unit.is_finite()) {
-            return Err(Error::parameter("unit", unit, "give a positive finite loss"));
-        }
+        require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
+        require(unit > 0.0 && unit.is_finite(), "unit", unit, "give a positive finite loss")?;
         Ok(Self { order, unit, delta, spent: 0.0 })
     }
 
     /// Notes a release; any release with a Rényi loss is accepted.
     pub fn note(&mut self, loss: &Loss) -> Result<()> {
         let price = loss.renyi(self.order)?;
-        if !price.is_finite() {
-            let remedy = "its Rényi loss at this odometer's order is infinite; choose a lower order";
-            return Err(Error::parameter("loss", format!("{loss:?}"), remedy));
-        }
+        let remedy = "its Rényi loss at this odometer's order is infinite; choose a lower order";
+        require(price.is_finite(), "loss", format_args!("{loss:?}"), remedy)?;
         self.spent = (self.spent + price).next_up();
         Ok(())
     }

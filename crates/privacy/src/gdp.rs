@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{larger, probability_above, probability_below};
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::special::{Interval, UNIT, bisect, crossing, ln_normal_above, normal_above, tail_error};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Added to a delta from above, beyond the rounding of numbers that are not normal: a few of the smallest ones.
 pub(crate) const VANISHING: f64 = 2e-323;
@@ -43,13 +43,12 @@ impl TryFrom<Stored> for Gdp {
 
     fn try_from(stored: Stored) -> Result<Self> {
         let gdp = Self::of_square(stored.mu_squared)?;
-        if !(stored.roundings >= gdp.roundings && stored.roundings.is_finite()) {
-            return Err(Error::parameter(
-                "roundings",
-                stored.roundings,
-                "give a finite number of at least 1",
-            ));
-        }
+        require(
+            stored.roundings >= gdp.roundings && stored.roundings.is_finite(),
+            "roundings",
+            stored.roundings,
+            "give a finite number of at least 1",
+        )?;
         Ok(Self { roundings: stored.roundings, ..gdp })
     }
 }
@@ -57,9 +56,7 @@ impl TryFrom<Stored> for Gdp {
 impl Gdp {
     /// The loss with parameter `mu >= 0`.
     pub fn new(mu: f64) -> Result<Self> {
-        if !(mu >= 0.0 && mu.is_finite() && mu <= 1e4) {
-            return Err(Error::parameter("mu", mu, "give a number from 0 to 10000"));
-        }
+        require(mu >= 0.0 && mu.is_finite() && mu <= 1e4, "mu", mu, "give a number from 0 to 10000")?;
         Ok(Self { mu_squared: mu * mu, roundings: 2.0 })
     }
 
@@ -76,10 +73,9 @@ impl Gdp {
 
     /// The loss of Gaussian noise of standard deviation `scale` on what one person moves by `sensitivity` at most.
     pub fn of_release(sensitivity: f64, scale: f64) -> Result<Self> {
-        if !(sensitivity > 0.0 && scale > 0.0) {
-            let remedy = "give a positive sensitivity and a positive scale of noise";
-            return Err(Error::parameter("release", format!("{sensitivity} under {scale}"), remedy));
-        }
+        let remedy = "give a positive sensitivity and a positive scale of noise";
+        let value = format_args!("{sensitivity} under {scale}");
+        require(sensitivity > 0.0 && scale > 0.0, "release", value, remedy)?;
         // The quotient is rounded, and then its square.
         Self::new(sensitivity / scale).map(|gdp| Self { roundings: 4.0, ..gdp })
     }
@@ -154,13 +150,7 @@ impl Gdp {
         let mut top = 0.51 * self.mu_squared + 1.01 * self.mu() * (-2.0 * delta.ln()).sqrt() + 1e-300;
         while self.delta_at(top).1 > delta {
             top *= 2.0;
-            if !top.is_finite() {
-                return Err(Error::parameter(
-                    "delta",
-                    delta,
-                    "give a larger one, or ask about fewer releases",
-                ));
-            }
+            require(top.is_finite(), "delta", delta, "give a larger one, or ask about fewer releases")?;
         }
         let upper = crossing((0.0, top), delta, 1e-15, |epsilon| self.delta_at(epsilon).1).1;
         let lower = if self.delta_at(0.0).0 <= delta {

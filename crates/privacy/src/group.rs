@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::special::{Interval, UNIT, crossing};
-use crate::{Composition, Epsilon, Error, Release, Result};
+use crate::{Composition, Epsilon, Error, Release, Result, require};
 
 /// How the loss of a group was bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -61,9 +61,7 @@ struct Moved {
 impl Group {
     /// The composition, for groups of `size` records.
     pub fn new(one: Composition, size: u64) -> Result<Self> {
-        if size == 0 || size > 1_000_000 {
-            return Err(Error::parameter("group", size, "give a number of records from 1 to 1000000"));
-        }
+        require(size != 0 && size <= 1_000_000, "group", size, "give a number of records from 1 to 1000000")?;
         let moved = if size == 1 {
             Some(Moved { least: one.clone(), most: None, exact: true })
         } else {
@@ -236,10 +234,8 @@ fn link(one: &Composition, size: u64) -> Result<Composition> {
 fn fewer_rows(mechanism: Mechanism, size: u64) -> Result<Mechanism> {
     let Sampling::FixedBatch { population, batch } = mechanism.sampling() else { return Ok(mechanism) };
     let rows = population.saturating_sub(size - 1);
-    if rows <= batch {
-        let remedy = format!("without them {population} rows no longer fill a batch of {batch}: give fewer");
-        return Err(Error::parameter("group", size, remedy));
-    }
+    let remedy = format!("without them {population} rows no longer fill a batch of {batch}: give fewer");
+    require(rows > batch, "group", size, remedy)?;
     mechanism.fixed_batch(batch, rows)
 }
 

@@ -8,7 +8,7 @@ use crate::gdp::VANISHING;
 use crate::interval::{larger, probability_above, probability_below, smaller, smallest, within};
 use crate::mechanism::{check_delta, check_epsilon};
 use crate::special::{Interval, UNIT, crossing};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Most releases.
 const MOST: u64 = 1_000_000_000;
@@ -34,9 +34,7 @@ pub fn composed_epsilon(epsilon: f64, delta: f64, count: u64, total_delta: f64) 
     check_delta(total_delta)?;
     // Rounded up: beyond it nothing is left but the releases' own deltas.
     let top = epsilon * count as f64 * (1.0 + 4.0 * UNIT);
-    if !top.is_finite() {
-        return Err(Error::parameter("epsilon", epsilon, "give one whose multiples are finite"));
-    }
+    require(top.is_finite(), "epsilon", epsilon, "give one whose multiples are finite")?;
     let curve = |total: f64| delta_at(epsilon, delta, count, total);
     let least = curve(top).1;
     if least > total_delta {
@@ -57,13 +55,8 @@ pub fn composed_epsilon(epsilon: f64, delta: f64, count: u64, total_delta: f64) 
 
 fn check(epsilon: f64, delta: f64, count: u64) -> Result<()> {
     check_epsilon(epsilon)?;
-    if !(0.0..1.0).contains(&delta) {
-        return Err(Error::parameter("delta", delta, "give a probability of at least 0 and below 1"));
-    }
-    if count == 0 || count > MOST {
-        return Err(Error::parameter("steps", count, format!("give a number from 1 to {MOST}")));
-    }
-    Ok(())
+    require((0.0..1.0).contains(&delta), "delta", delta, "give a probability of at least 0 and below 1")?;
+    require(count != 0 && count <= MOST, "steps", count, format!("give a number from 1 to {MOST}"))
 }
 
 /// `1 - (1-delta)^k (1 - delta')` with `delta'` that of `k` randomised responses.
@@ -177,9 +170,7 @@ pub fn heterogeneous(epsilons: &[f64], total_delta: f64) -> Result<Heterogeneous
 pub fn total_delta(deltas: &[f64], slack: f64) -> Result<f64> {
     let mut ln = 0.0;
     for &delta in deltas.iter().chain(std::iter::once(&slack)) {
-        if !(0.0..1.0).contains(&delta) {
-            return Err(Error::parameter("delta", delta, "give a probability of at least 0 and below 1"));
-        }
+        require((0.0..1.0).contains(&delta), "delta", delta, "give a probability of at least 0 and below 1")?;
         ln += (-delta).ln_1p();
     }
     Ok(probability_above(-ln.exp_m1() * (1.0 + (16.0 + 2.0 * deltas.len() as f64) * UNIT)))

@@ -48,6 +48,7 @@ pub use accountant::{Accountant, LowerEnd};
 pub use allotment::Law;
 pub use composition::{Composition, Epsilon, Release};
 pub use currencies::{GaussianBound, Kind};
+pub(crate) use error::require;
 pub use error::{Error, Result};
 pub use filter::{Budget, Filter, Odometer};
 pub use gdp::Gdp;

@@ -10,7 +10,7 @@ use crate::mechanism::{check_delta, check_epsilon};
 use crate::pld::minimum;
 use crate::rdp::epsilon_at;
 use crate::special::{Interval, UNIT};
-use crate::{Accountant, Error, Gdp, Result};
+use crate::{Accountant, Error, Gdp, Result, require};
 
 /// A privacy loss in one of the currencies.
 ///
@@ -111,9 +111,7 @@ impl Loss {
 
     /// The Rényi loss at `order`.
     pub fn renyi(&self, order: f64) -> Result<f64> {
-        if !(order > 1.0 && order.is_finite()) {
-            return Err(Error::parameter("order", order, "give a finite number above 1"));
-        }
+        require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
         self.check()?;
         match self {
             Self::Pure(epsilon) => Ok(pure_renyi(*epsilon, order)),
@@ -176,10 +174,9 @@ impl Loss {
 
 fn check_points(points: &[(f64, f64)]) -> Result<()> {
     for &(order, loss) in points {
-        if !(order > 1.0 && order.is_finite() && loss >= 0.0) {
-            let remedy = "give orders above 1 with losses of at least 0";
-            return Err(Error::parameter("rdp", format!("({order}, {loss})"), remedy));
-        }
+        let remedy = "give orders above 1 with losses of at least 0";
+        let value = format_args!("({order}, {loss})");
+        require(order > 1.0 && order.is_finite() && loss >= 0.0, "rdp", value, remedy)?;
     }
     Ok(())
 }

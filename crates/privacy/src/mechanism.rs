@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Which data sets are neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -198,10 +198,13 @@ impl Mechanism {
 
     /// Randomised response among `buckets` answers.
     pub fn randomized_response(random_probability: f64, buckets: u32) -> Result<Self> {
-        if !(random_probability > 0.0 && random_probability <= 1.0) {
-            let remedy = "give a probability above 0 (0 would publish the answer) and at most 1";
-            return Err(Error::parameter("random-probability", random_probability, remedy));
-        }
+        let remedy = "give a probability above 0 (0 would publish the answer) and at most 1";
+        require(
+            random_probability > 0.0 && random_probability <= 1.0,
+            "random-probability",
+            random_probability,
+            remedy,
+        )?;
         at_least("buckets", u64::from(buckets), 2)?;
         if random_probability / f64::from(buckets) < LEAST {
             let remedy = format!(
@@ -214,9 +217,8 @@ impl Mechanism {
 
     /// The same release on a Poisson sample of the records. Rate 1 is no sampling at all.
     pub fn poisson(mut self, rate: f64) -> Result<Self> {
-        if !(rate > 0.0 && rate <= 1.0) {
-            return Err(Error::parameter("sampling-rate", rate, "give a probability above 0 and at most 1"));
-        }
+        let remedy = "give a probability above 0 and at most 1";
+        require(rate > 0.0 && rate <= 1.0, "sampling-rate", rate, remedy)?;
         self.sampling = if rate == 1.0 { Sampling::Everyone } else { Sampling::Poisson { rate } };
         Ok(self)
     }
@@ -224,10 +226,8 @@ impl Mechanism {
     /// The same release on a uniform batch of fixed size.
     pub fn fixed_batch(mut self, batch: u64, population: u64) -> Result<Self> {
         at_least("batch", batch, 1)?;
-        if batch > population {
-            let remedy = format!("give at most the population, {population}");
-            return Err(Error::parameter("batch", batch, remedy));
-        }
+        let remedy = format!("give at most the population, {population}");
+        require(batch <= population, "batch", batch, remedy)?;
         self.sampling =
             if batch == population { Sampling::Everyone } else { Sampling::FixedBatch { population, batch } };
         Ok(self)

@@ -8,7 +8,7 @@ use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
 use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
 use crate::special::{UNIT, ln_add};
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// The Rényi loss of a mechanism at one order, rounded up.
 ///
@@ -65,9 +65,7 @@ impl Curve {
 
     /// The loss at `order > 1`.
     pub(crate) fn at(&self, order: f64) -> Result<f64> {
-        if !(order > 1.0 && order.is_finite()) {
-            return Err(Error::parameter("order", order, "give a finite number above 1"));
-        }
+        require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
         let value = match self {
             Self::Gaussian { half_mu_squared } => order * half_mu_squared,
             Self::Laplace { shift } => laplace(*shift, order),

@@ -21,7 +21,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use crate::averaging::check;
 use crate::tiles::Tiles;
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Peers whose values no longer fit a cache: from here on the matrix is cut into tiles.
 const MANY: usize = 1 << 17;
@@ -87,10 +87,9 @@ impl<'a> Bulk<'a> {
         threads: usize,
     ) -> Result<Self> {
         let nodes = mixing.nodes();
-        if values.is_empty() || !values.len().is_multiple_of(nodes) {
-            let remedy = format!("give equally many to each of the {nodes} peers, at least one");
-            return Err(Error::parameter("values", format!("{} numbers", values.len()), remedy));
-        }
+        let remedy = format!("give equally many to each of the {nodes} peers, at least one");
+        let value = format_args!("{} numbers", values.len());
+        require(!values.is_empty() && values.len().is_multiple_of(nodes), "values", value, remedy)?;
         if let Some(i) = values.iter().position(|x| !x.is_finite()) {
             let value = format!("{} at place {i}", values[i]);
             return Err(Error::parameter("values", value, "every coordinate must be a finite number"));

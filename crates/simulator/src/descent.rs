@@ -11,7 +11,7 @@ use crate::averaging::{Part, Scheme, check};
 use crate::bulk::{Bulk, in_parallel};
 use crate::noise::{Noise, PeerNoise};
 use crate::trace::listen;
-use crate::{Allowance, Error, Result};
+use crate::{Allowance, Error, Result, require};
 
 /// A private gradient step: subtracts `nu g(value)` from the value of a peer in an iteration.
 pub type Descend<'a> = dyn Fn(Peer, usize, &mut [f64]) + Sync + 'a;
@@ -41,26 +41,24 @@ impl DescentSetup {
     /// Refuses what cannot be run, naming the field, the value and the remedy.
     pub fn check(&self) -> Result<()> {
         let Some(first) = self.schemes.first() else {
-            return Err(Error::parameter(
-                "schemes",
-                "empty",
-                "give one for all iterations, or several in turn",
-            ));
+            let remedy = "give one for all iterations, or several in turn";
+            return Err(Error::parameter("schemes", "empty", remedy));
         };
-        if self.iterations == 0 {
-            return Err(Error::parameter("iterations", 0, "give at least 1 gradient step"));
-        }
+        require(self.iterations != 0, "iterations", 0, "give at least 1 gradient step")?;
         for scheme in &self.schemes {
             scheme.check()?;
-            if (scheme.peers(), scheme.rounds()) != (first.peers(), first.rounds()) || scheme.rounds() == 0 {
-                let value = format!("of {} peers and {} rounds", scheme.peers(), scheme.rounds());
-                let remedy = format!(
-                    "every averaging must have {} peers and {} rounds, more than 0",
-                    first.peers(),
-                    first.rounds()
-                );
-                return Err(Error::parameter("schemes", value, remedy));
-            }
+            let value = format!("of {} peers and {} rounds", scheme.peers(), scheme.rounds());
+            let remedy = format!(
+                "every averaging must have {} peers and {} rounds, more than 0",
+                first.peers(),
+                first.rounds()
+            );
+            require(
+                (scheme.peers(), scheme.rounds()) == (first.peers(), first.rounds()) && scheme.rounds() != 0,
+                "schemes",
+                value,
+                remedy,
+            )?;
         }
         check::values(std::slice::from_ref(&self.start))?;
         check::noising_or_none(self.noising, self.budget)?;
@@ -83,10 +81,13 @@ impl DescentSetup {
         let gammas: Vec<Option<f64>> = self.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
         // All are accelerated, or none.
         let gammas: Vec<f64> = gammas.into_iter().flatten().collect();
-        if !gammas.is_empty() && gammas.len() < self.schemes.len() {
-            let remedy = "accelerate the gossip of every iteration, or of none";
-            return Err(Error::parameter("schemes", "accelerated in some iterations", remedy));
-        }
+        let remedy = "accelerate the gossip of every iteration, or of none";
+        require(
+            gammas.is_empty() || gammas.len() >= self.schemes.len(),
+            "schemes",
+            "accelerated in some iterations",
+            remedy,
+        )?;
         let all: Vec<Vec<Part>> = self.schemes.iter().map(Scheme::parts).collect::<Result<_>>()?;
         let machine = |peer: Peer| {
             let parts = all.iter().map(|parts| parts[peer].clone()).collect();
@@ -137,15 +138,18 @@ impl Descending {
 
     /// Goes on from the values after so many iterations.
     pub fn resume(&mut self, iteration: usize, values: Vec<f64>) -> Result<()> {
-        if values.len() != self.values.len() || iteration > self.setup.iterations {
-            let value = format!("{} numbers after {iteration} iterations", values.len());
-            let remedy = format!(
-                "{} numbers and at most {} iterations belong to this run",
-                self.values.len(),
-                self.setup.iterations
-            );
-            return Err(Error::parameter("checkpoint", value, remedy));
-        }
+        let value = format!("{} numbers after {iteration} iterations", values.len());
+        let remedy = format!(
+            "{} numbers and at most {} iterations belong to this run",
+            self.values.len(),
+            self.setup.iterations
+        );
+        require(
+            values.len() == self.values.len() && iteration <= self.setup.iterations,
+            "checkpoint",
+            value,
+            remedy,
+        )?;
         (self.allowance, self.stopped, self.released) = (Allowance::gaussian(self.setup.budget)?, None, 0);
         (0..iteration).for_each(|_| self.admit());
         (self.iteration, self.values) = (iteration, values);

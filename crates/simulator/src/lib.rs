@@ -36,5 +36,6 @@ pub mod trace;
 pub mod walk;
 
 pub use budget::Allowance;
+pub(crate) use error::require;
 pub use error::{Error, Result};
 pub use mass::MassConserved;

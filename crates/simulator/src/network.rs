@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_privacy::noise::simulation::{Seed, SimulationRng, Stream};
 use sottovoce_protocol::Peer;
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// How long a message travels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -97,9 +97,7 @@ impl Network {
     /// Refuses what is no network.
     pub fn check(&self) -> Result<()> {
         for (field, p) in [("drop", self.drop), ("duplicate", self.duplicate), ("reorder", self.reorder)] {
-            if !(0.0..=1.0).contains(&p) {
-                return Err(Error::parameter(field, p, "give a probability from 0 to 1"));
-            }
+            require((0.0..=1.0).contains(&p), field, p, "give a probability from 0 to 1")?;
         }
         self.latency.check()
     }
@@ -161,11 +159,8 @@ impl Faults {
             self.stragglers.iter().find(|(_, factor)| !(factor.is_finite() && *factor > 0.0))
         {
             let value = format!("a factor {factor} of peer {peer}");
-            return Err(Error::parameter(
-                "faults",
-                value,
-                "give how many times slower it is: positive and finite",
-            ));
+            let remedy = "give how many times slower it is: positive and finite";
+            return Err(Error::parameter("faults", value, remedy));
         }
         Ok(())
     }

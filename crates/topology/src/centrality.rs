@@ -7,7 +7,7 @@
 //! - alpha A)^-1 1`: walks of length `k` count `alpha^k`.
 
 use crate::mixing::Mixing;
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 use faer::Mat;
 
 /// Above this many nodes the full matrix is refused (three matrices of 134 MB each); rows are available for any
@@ -31,10 +31,8 @@ const TERMS: usize = 30;
 /// ```
 pub fn communicability(graph: &Graph) -> Result<Vec<Vec<f64>>> {
     let n = graph.nodes();
-    if n > FULL_LIMIT {
-        let remedy = format!("the full matrix is kept to {FULL_LIMIT} nodes; use communicability_row");
-        return Err(Error::parameter("nodes", n, remedy));
-    }
+    let remedy = format!("the full matrix is kept to {FULL_LIMIT} nodes; use communicability_row");
+    require(n <= FULL_LIMIT, "nodes", n, remedy)?;
     // The largest entry is at least e^lambda / n: no need to find out by squaring.
     if largest_eigenvalue(graph).0 - (n as f64).ln() > f64::MAX.ln() {
         return Err(overflow(graph));
@@ -58,10 +56,8 @@ pub fn communicability(graph: &Graph) -> Result<Vec<Vec<f64>>> {
 /// ```
 pub fn walk_communicability(mixing: &Mixing) -> Result<Vec<Vec<f64>>> {
     let n = mixing.nodes();
-    if n > FULL_LIMIT {
-        let remedy = format!("the full matrix is kept to {FULL_LIMIT} nodes");
-        return Err(Error::parameter("nodes", n, remedy));
-    }
+    let remedy = format!("the full matrix is kept to {FULL_LIMIT} nodes");
+    require(n <= FULL_LIMIT, "nodes", n, remedy)?;
     let row = |u: usize, value: &dyn Fn(usize) -> f64| {
         let others: f64 = mixing.row(u).map(|(v, weight)| weight * value(v)).sum();
         others + mixing.diagonal()[u] * value(u)
@@ -114,9 +110,7 @@ pub struct Centrality {
 /// of `k` terms.
 pub fn communicability_row(graph: &Graph, node: usize) -> Result<Centrality> {
     let n = graph.nodes();
-    if node >= n {
-        return Err(Error::parameter("node", node, format!("node numbers must be below {n}")));
-    }
+    require(node < n, "node", node, format!("node numbers must be below {n}"))?;
     let norm = norm_bound(graph);
     let mut values = vec![0.0; n];
     let (mut term, mut next) = (values.clone(), values.clone());
@@ -166,14 +160,12 @@ pub fn katz(graph: &Graph, alpha: Option<f64>) -> Result<Katz> {
     let (low, high) = largest_eigenvalue(graph);
     // Without edges nothing depends on alpha.
     let alpha = alpha.unwrap_or(if high > 0.0 { 0.9 / high } else { 0.9 });
-    if !(alpha >= 0.0 && alpha * high < 1.0) {
-        let remedy = format!(
-            "give a number from 0 to below 1/lambda_max, which is between {} and {}",
-            1.0 / high,
-            1.0 / low
-        );
-        return Err(Error::parameter("alpha", alpha, remedy));
-    }
+    let remedy = format!(
+        "give a number from 0 to below 1/lambda_max, which is between {} and {}",
+        1.0 / high,
+        1.0 / low
+    );
+    require(alpha >= 0.0 && alpha * high < 1.0, "alpha", alpha, remedy)?;
     let operator = |x: &[f64], out: &mut [f64]| {
         adjacency(graph, x, out);
         out.iter_mut().zip(x).for_each(|(out, x)| *out = x - alpha * *out);

@@ -3,7 +3,7 @@
 //! Nodes are `0..n`; each row lists a node's neighbours in increasing order, so every edge is stored twice. Rows are
 //! sorted once, when the graph is built, which makes every later sum run in node order and every run reproducible.
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// More nodes than this are refused before anything is allocated (building a graph of so many takes some 5 GB): a typing error, not a
 /// plan, is the likely cause.
@@ -135,13 +135,7 @@ impl GraphBuilder {
 
     /// Adds an undirected edge; self-loops and ends out of range are refused here, duplicates by [`Self::build`].
     pub fn edge(&mut self, u: usize, v: usize) -> Result<()> {
-        if u == v {
-            return Err(Error::parameter(
-                "edge",
-                format!("{u} {v}"),
-                "self-loops are not allowed; remove it",
-            ));
-        }
+        require(u != v, "edge", format_args!("{u} {v}"), "self-loops are not allowed; remove it")?;
         if u.max(v) >= self.nodes {
             let remedy = format!("node numbers must be below {}", self.nodes);
             return Err(Error::parameter("edge", format!("{u} {v}"), remedy));

@@ -18,6 +18,7 @@ mod similarity;
 pub mod spectrum;
 
 pub use connectivity::Components;
+pub(crate) use error::require;
 pub use error::{Error, Result};
 pub use graph::{Graph, GraphBuilder, MOST_NODES};
 pub use similarity::Similarity;

@@ -2,7 +2,7 @@
 //!
 //! Breadth-first search from each node; exact, `O(n + m)` per source. Nodes that cannot be reached have no distance.
 
-use crate::{Error, Graph, Result};
+use crate::{Graph, Result, require};
 
 /// The distance of a node that cannot be reached.
 pub const UNREACHABLE: u32 = u32::MAX;
@@ -16,13 +16,8 @@ pub const UNREACHABLE: u32 = u32::MAX;
 /// # Ok::<(), sottovoce_topology::Error>(())
 /// ```
 pub fn distances(graph: &Graph, source: usize) -> Result<Vec<u32>> {
-    if source >= graph.nodes() {
-        return Err(Error::parameter(
-            "source",
-            source,
-            format!("node numbers must be below {}", graph.nodes()),
-        ));
-    }
+    let remedy = format!("node numbers must be below {}", graph.nodes());
+    require(source < graph.nodes(), "source", source, remedy)?;
     let mut search = Search::new(graph.nodes());
     search.run(graph, source);
     Ok(search.hops)

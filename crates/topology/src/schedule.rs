@@ -5,6 +5,7 @@
 //! their values.
 
 use crate::graph::check_nodes;
+use crate::require;
 use crate::{
     Error, Graph, MOST_NODES, Result, family,
     mixing::{Mixing, Weights},
@@ -109,11 +110,8 @@ impl Schedule {
         let nodes = mixings.first().map(Mixing::nodes).ok_or_else(|| empty("mixings"))?;
         if let Some((t, odd)) = mixings.iter().enumerate().find(|(_, mixing)| mixing.nodes() != nodes) {
             let value = format!("{} nodes at step {t}", odd.nodes());
-            return Err(Error::parameter(
-                "mixings",
-                value,
-                format!("give {nodes} nodes at every step, as at step 0"),
-            ));
+            let remedy = format!("give {nodes} nodes at every step, as at step 0");
+            return Err(Error::parameter("mixings", value, remedy));
         }
         Ok(Self { nodes, plan: Plan::Mixings(mixings), ending })
     }
@@ -157,9 +155,7 @@ impl Schedule {
         if steps == 0 {
             return Err(empty("steps"));
         }
-        if steps > MOST_PAIRS {
-            return Err(Error::parameter("steps", steps, format!("give at most {MOST_PAIRS}")));
-        }
+        require(steps <= MOST_PAIRS, "steps", steps, format!("give at most {MOST_PAIRS}"))?;
         let cumulative = cumulative(graph, probabilities)?;
         let edges: Vec<_> = graph.edges().map(|(u, v)| (u as u32, v as u32)).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -251,10 +247,8 @@ impl Schedule {
         };
         let distinct: BTreeSet<usize> = named.into_iter().flat_map(|(u, v)| [u, v]).collect();
         let Some(&largest) = distinct.last() else { return Ok(0) };
-        if largest > STRAY * distinct.len() + 1000 {
-            let remedy = format!("{} nodes are named; number them 0, 1, 2, ...", distinct.len());
-            return Err(Error::parameter("node", largest, remedy));
-        }
+        let remedy = format!("{} nodes are named; number them 0, 1, 2, ...", distinct.len());
+        require(largest <= STRAY * distinct.len() + 1000, "node", largest, remedy)?;
         Ok(largest + 1)
     }
 
@@ -336,27 +330,20 @@ fn empty(field: &'static str) -> Error {
 
 /// Running sums of edge probabilities.
 fn cumulative(graph: &Graph, probabilities: &[f64]) -> Result<Vec<f64>> {
-    if probabilities.len() != graph.edge_count() {
-        let remedy = format!("give one for each of the {} edges", graph.edge_count());
-        return Err(Error::parameter("probabilities", probabilities.len(), remedy));
-    }
+    let remedy = format!("give one for each of the {} edges", graph.edge_count());
+    require(probabilities.len() == graph.edge_count(), "probabilities", probabilities.len(), remedy)?;
     let mut sum = 0.0;
     let mut sums = Vec::with_capacity(probabilities.len());
     for ((u, v), &p) in graph.edges().zip(probabilities) {
-        if !(p.is_finite() && p >= 0.0) {
-            let value = format!("{p} for edge ({u}, {v})");
-            return Err(Error::parameter("probabilities", value, "give a number from 0 to 1"));
-        }
+        let value = format_args!("{p} for edge ({u}, {v})");
+        require(p.is_finite() && p >= 0.0, "probabilities", value, "give a number from 0 to 1")?;
         sum += p;
         sums.push(sum);
     }
     // Plain sums of many probabilities may exceed 1 by rounding.
     if sum > 1.0 + 1e-9 {
-        return Err(Error::parameter(
-            "probabilities",
-            format!("{sum} in sum"),
-            "they must sum to at most 1; rescale them",
-        ));
+        let remedy = "they must sum to at most 1; rescale them";
+        return Err(Error::parameter("probabilities", format!("{sum} in sum"), remedy));
     }
     Ok(sums)
 }

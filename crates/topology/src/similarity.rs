@@ -2,7 +2,7 @@
 //!
 //! Personalised models are drawn towards those of similar agents. The weights are public; they are no mixing matrix, since they need not sum to one.
 
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 
 /// A graph of similarities.
 ///
@@ -26,11 +26,9 @@ impl Similarity {
     /// From edges with their weights: each once, all positive and finite, and everybody has one.
     pub fn new(agents: usize, edges: &[(usize, usize, f64)]) -> Result<Self> {
         for &(u, v, weight) in edges {
-            if !(weight.is_finite() && weight > 0.0) {
-                let remedy =
-                    format!("agents {u} and {v} have it: give a positive number, or leave the edge out");
-                return Err(Error::parameter("weight", weight, remedy));
-            }
+            let remedy =
+                format_args!("agents {u} and {v} have it: give a positive number, or leave the edge out");
+            require(weight.is_finite() && weight > 0.0, "weight", weight, remedy)?;
         }
         let graph = Graph::from_edges(agents, edges.iter().map(|&(u, v, _)| (u, v)))?;
         let (offsets, targets) = graph.rows();

@@ -32,4 +32,5 @@ pub mod utility;
 pub mod walk;
 
 use error::check_observers;
+pub(crate) use error::require;
 pub use error::{Error, Result};

@@ -12,7 +12,7 @@ use sottovoce_topology::schedule::Schedule;
 use crate::error::{Error, check_observers, check_steps};
 use crate::exact::heard;
 use crate::powers::{Row, WIDTH, each_power, spare, squared_lengths, transpose, zeros};
-use crate::{Result, parallel};
+use crate::{Result, parallel, require};
 
 /// Which printed formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -147,10 +147,8 @@ pub fn mean(messages_heard: usize, nodes: usize) -> f64 {
 pub fn random_graph(nodes: usize, degree: usize, steps: usize) -> Result<(f64, Standing)> {
     check_steps(steps)?;
     // The printed denominator is one too large, which the printed numerator makes up for only in runs that are not long.
-    if degree + 2 * steps >= nodes {
-        let remedy = format!("the theorem needs degree + 2 steps < {nodes} peers");
-        return Err(Error::parameter("steps", steps, remedy));
-    }
+    let remedy = format!("the theorem needs degree + 2 steps < {nodes} peers");
+    require(degree + 2 * steps < nodes, "steps", steps, remedy)?;
     let loss = 2.0 * (steps * degree) as f64 / (nodes - degree) as f64;
     let assumptions = [
         "the graph is secret beyond one's own neighbours, and all others are alike",

@@ -15,7 +15,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use crate::error::check_steps;
 use crate::powers::{WIDTH, each_iterate, squared_lengths};
-use crate::{Error, Result, parallel};
+use crate::{Result, parallel, require};
 
 /// `|P_k|_F² / n` for `k = 0..=steps`: the share of a unit of noise per peer that is still there after `k` steps.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,9 +44,7 @@ impl Contraction {
     /// ```
     pub fn accelerated(mixing: &Mixing, gamma: f64, steps: usize) -> Result<Self> {
         check_steps(steps)?;
-        if !gamma.is_finite() {
-            return Err(Error::parameter("gamma", gamma, "give the Chebyshev weight of the spectral gap"));
-        }
+        require(gamma.is_finite(), "gamma", gamma, "give the Chebyshev weight of the spectral gap")?;
         let n = mixing.nodes();
         let columns: Vec<usize> = (0..n).collect();
         let blocks: Vec<&[usize]> = columns.chunks(WIDTH).collect();

@@ -23,6 +23,7 @@ mod solve;
 mod stage;
 mod view;
 
+pub(crate) use error::require;
 pub use error::{Error, Result};
 pub use finding::{Errors, Findings, Game, Target};
 pub use judge::Judgement;
@@ -168,35 +169,25 @@ impl Question {
         for (field, value) in
             [("sigma", self.sigma), ("sensitivity", self.sensitivity), ("prior-deviation", deviation)]
         {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(Error::parameter(field, value, "give a positive number"));
-            }
+            require(value.is_finite() && value > 0.0, field, value, "give a positive number")?;
         }
-        if !mean.is_finite() {
-            return Err(Error::parameter("prior-mean", mean, "give a finite number"));
-        }
+        require(mean.is_finite(), "prior-mean", mean, "give a finite number")?;
         let share = self.setting.relay_noise;
-        if !(share.is_finite() && share >= 0.0) {
-            let remedy = "give 0 or a positive number (a share of the local noise)";
-            return Err(Error::parameter("relay-noise", share, remedy));
-        }
+        let remedy = "give 0 or a positive number (a share of the local noise)";
+        require(share.is_finite() && share >= 0.0, "relay-noise", share, remedy)?;
         if let Some(values) = &self.values
             && !(values.len() == self.setting.peers() && values.iter().all(|value| value.is_finite()))
         {
             let remedy = format!("give a finite number for each of the {} peers", self.setting.peers());
             return Err(Error::parameter("values", format!("{} values", values.len()), remedy));
         }
-        if !RUNS.contains(&self.runs) {
-            let remedy = format!("give a number from {} to {}", RUNS.start(), RUNS.end());
-            return Err(Error::parameter("runs", self.runs, remedy));
-        }
+        let remedy = format!("give a number from {} to {}", RUNS.start(), RUNS.end());
+        require(RUNS.contains(&self.runs), "runs", self.runs, remedy)?;
         let mut observers = self.observers.clone();
         observers.sort_unstable();
         observers.dedup();
-        if observers.len() == self.setting.peers() {
-            let remedy = "nobody is left to attack; leave somebody out";
-            return Err(Error::parameter("observers", "everybody", remedy));
-        }
+        let remedy = "nobody is left to attack; leave somebody out";
+        require(observers.len() != self.setting.peers(), "observers", "everybody", remedy)?;
         self.setting.scheme.check()?;
         view::check_size(&self.setting, &observers)
     }

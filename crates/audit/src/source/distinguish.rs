@@ -16,6 +16,7 @@ use super::first::{First, in_pieces};
 use super::watch::{Watcher, watch};
 use super::{Error, Result, Setting, Sight};
 use crate::Attack;
+use crate::reconstruct::require;
 
 /// What an attack on two sources proved.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -73,13 +74,7 @@ pub fn distinguish(
 ) -> Result<Distinguished> {
     setting.check()?;
     check_pair(setting, pair)?;
-    if runs < 8 {
-        return Err(Error::parameter(
-            "runs",
-            runs,
-            "give 8 at least: a quarter learns, a quarter chooses, half count",
-        ));
-    }
+    require(runs >= 8, "runs", runs, "give 8 at least: a quarter learns, a quarter chooses, half count")?;
     // Refuse what the counts could not answer before they are made.
     Attack::new(0, 1, 0, 1)?.error_rates(significance)?.delta_lower(epsilon)?;
     let first = marks(setting, pair, false, runs, seed, |n| done(n / 2))?;
@@ -126,13 +121,7 @@ pub fn worst_pair(
 ) -> Result<(usize, usize)> {
     setting.check()?;
     let honest = setting.curious.honest();
-    if honest.len() < 2 {
-        return Err(Error::parameter(
-            "curious",
-            setting.curious.count(),
-            "leave two peers at least who are not",
-        ));
-    }
+    require(honest.len() >= 2, "curious", setting.curious.count(), "leave two peers at least who are not")?;
     let mut dice = Dice::new(seed, u64::MAX, 0);
     let mut best = ((honest[0], honest[1]), f64::NEG_INFINITY);
     for i in 0..pairs.max(1) {
@@ -151,10 +140,7 @@ pub fn worst_pair(
 fn check_pair(setting: &Setting<'_>, (first, second): (usize, usize)) -> Result<()> {
     setting.curious.check_source(first)?;
     setting.curious.check_source(second)?;
-    if first == second {
-        return Err(Error::parameter("pair", format!("{first},{second}"), "name two different peers"));
-    }
-    Ok(())
+    require(first != second, "pair", format_args!("{first},{second}"), "name two different peers")
 }
 
 fn marks(

@@ -8,6 +8,7 @@ use sottovoce_views::parallel;
 
 use super::watch::{Awake, Watcher, watch};
 use super::{Error, Result, Setting, Share};
+use crate::reconstruct::require;
 
 /// Runs that one piece of work does: enough to make setting up worthwhile.
 pub(super) const PIECE: u64 = 100;
@@ -108,9 +109,7 @@ pub(super) fn in_pieces<T: Send>(
 }
 
 fn check_suspects(setting: &Setting<'_>, suspects: &[usize]) -> Result<()> {
-    if suspects.is_empty() {
-        return Err(Error::parameter("prior", "empty", "name one suspect at least"));
-    }
+    require(!suspects.is_empty(), "prior", "empty", "name one suspect at least")?;
     for &suspect in suspects {
         setting.curious.check_source(suspect)?;
     }

@@ -17,6 +17,7 @@ mod silence;
 mod vote;
 mod watch;
 
+use crate::reconstruct::require;
 pub use crate::reconstruct::{Error, Result};
 pub use distinguish::{Distinguished, distinguish, worst_pair};
 pub use first::precision;
@@ -63,13 +64,9 @@ impl<'a> Setting<'a> {
     /// Refuses what cannot be attacked.
     pub fn check(&self) -> Result<()> {
         let (peers, curious) = (self.among.peers(), self.curious.peers());
-        if peers != curious {
-            let remedy = format!("choose them among the {peers} peers of the graph");
-            return Err(Error::parameter("curious", format!("among {curious} peers"), remedy));
-        }
-        if self.curious.count() == 0 {
-            return Err(Error::parameter("curious", 0, "nobody hears anything: choose one peer at least"));
-        }
+        let remedy = format!("choose them among the {peers} peers of the graph");
+        require(peers == curious, "curious", format_args!("among {curious} peers"), remedy)?;
+        require(self.curious.count() != 0, "curious", 0, "nobody hears anything: choose one peer at least")?;
         Ok(self.among.check()?)
     }
 

@@ -8,7 +8,8 @@ use sottovoce_simulator::rumor::{Dice, Seen};
 
 use super::first::in_pieces;
 use super::watch::{Watcher, watch};
-use super::{Error, Result, Setting, Share};
+use super::{Result, Setting, Share};
+use crate::reconstruct::require;
 
 /// How often the vote names the source, which is any peer that is not curious, and spreads `rumors` rumours. Of each the first
 /// `first` peers heard get a vote; among those with most votes it is the one heard earliest (by its best place), then any.
@@ -22,9 +23,7 @@ pub fn vote(
 ) -> Result<Share> {
     setting.check()?;
     for (field, count) in [("rumors", rumors), ("first", first)] {
-        if count == 0 {
-            return Err(Error::parameter(field, count, "give one at least"));
-        }
+        require(count != 0, field, count, "give one at least")?;
     }
     let honest = setting.curious.honest();
     let hits = in_pieces(runs, done, |from, to| {

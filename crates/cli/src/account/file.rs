@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::Args;
-use sottovoce::averaging::{Public, reveal};
+use sottovoce::averaging::{Public, reveal, walk};
 use sottovoce::experiment::{Experiment, folder_of};
 
 use sottovoce::learning::Noise;
@@ -31,6 +31,11 @@ impl File {
         let experiment = Experiment::read(&self.file)?;
         let seed = global.seed_of(&experiment);
         match &experiment {
+            Experiment::Averaging(averaging) if averaging.walks() => {
+                let ready = averaging.ready_walk(&folder_of(&self.file), seed)?;
+                said(ready.place.sha256.as_ref(), &ready.place.notes);
+                global.print(&walk::account(&ready, seed)?)
+            }
             Experiment::Averaging(averaging) => {
                 let _waiting = global.waiting("accounting");
                 let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;

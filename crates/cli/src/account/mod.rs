@@ -14,7 +14,7 @@ pub(crate) mod walk;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 
-pub(crate) use transcript::listeners;
+pub(crate) use transcript::{AGENTS, listeners, unused};
 
 use super::Global;
 

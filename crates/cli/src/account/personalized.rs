@@ -6,11 +6,13 @@ use clap::Args;
 use sottovoce::experiment::Personalized;
 use sottovoce::personal;
 
-use crate::Global;
+use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
   sottovoce account personalized
   sottovoce account personalized --law laplace --updates 20 --allocation optimal --epsilon 0.5
+  sottovoce account personalized --law laplace --delta 0
+  sottovoce account personalized --data ml-100k --centre public --clip 3
   sottovoce account personalized --sigma 5 --updates 30 --json
 
 Nothing is run: what everybody would release is known beforehand, from how many rows she has. The proof is in docs/theorems/personalized.md.";
@@ -37,5 +39,7 @@ pub(super) fn account(
     global: &Global,
 ) -> anyhow::Result<()> {
     let _waiting = global.waiting("accounting");
-    global.print(&personal::account(experiment, folder, seed)?)
+    let revealed = personal::account(experiment, folder, seed)?;
+    input::of_agents(&experiment.task, folder)?;
+    global.print(&revealed)
 }

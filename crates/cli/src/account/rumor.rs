@@ -149,8 +149,7 @@ impl fmt::Display for RumorAccount {
         row(f, "ours, in synchronous rounds", found.rounds.delta, found.improved_uncertainty)?;
         writeln!(f, "  {}", note(found))?;
         writeln!(f, "\n  {}", spreading(found.spreading))?;
-        writeln!(f, "\n  not covered:")?;
-        found.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &found.not_covered)
     }
 }
 

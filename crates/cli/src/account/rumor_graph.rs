@@ -166,8 +166,7 @@ impl fmt::Display for GraphAccount {
             writeln!(f, "  {name:<26} {least:>12} {most:>12}   {followed}")?;
         }
         self.pairs(f)?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &self.not_covered)
     }
 }
 

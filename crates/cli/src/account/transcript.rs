@@ -1,8 +1,9 @@
 //! `sottovoce account transcript`: what a run revealed, from what was written down of it.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::anyhow;
 use clap::Args;
 use sottovoce::averaging::reveal;
 use sottovoce::experiment::graph::peer;
@@ -38,9 +39,19 @@ pub(crate) fn listeners(names: &[String], peers: usize) -> anyhow::Result<Vec<us
     names.iter().map(|name| Ok(peer("observers", name, None, peers)?)).collect()
 }
 
+/// Why nobody is named who hears agents.
+pub(crate) const AGENTS: &str = "whoever hears an agent hears all that she released";
+
+/// Refuses what a kind of run has no use for.
+pub(crate) fn unused(field: &str, given: Option<impl Display>, why: &str) -> anyhow::Result<()> {
+    given.map_or(Ok(()), |value| Err(anyhow!("`{field}` is {value}: {why}; leave it out")))
+}
+
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match transcript::File::read(&self.file)? {
+        let file = transcript::File::read(&self.file)?;
+        let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
+        match file {
             transcript::File::Averaging(file) => {
                 let public = file.public()?.asked(&self.observers, self.delta)?;
                 global.print(&reveal(public, file.past()?)?)
@@ -48,31 +59,19 @@ impl Transcript {
             transcript::File::Walk(file) => global.print(&file.reveal(&self.observers, self.delta)?),
             transcript::File::Learning(file) => global.print(&file.reveal(&self.observers, self.delta)?),
             transcript::File::Personalized(file) => {
-                if let Some(observer) = self.observers.first() {
-                    bail!(
-                        "`observers` is {observer}: whoever hears an agent hears all that she released; leave it out"
-                    );
-                }
+                unused("observers", self.observers.first(), AGENTS)?;
                 global.print(&file.account(self.delta)?)
             }
             transcript::File::Deep(file) => {
-                if let Some(observer) = self.observers.first() {
-                    bail!(
-                        "`observers` is {observer}: whoever hears an agent hears all that she drew; leave it out"
-                    );
-                }
+                unused("observers", self.observers.first(), AGENTS)?;
                 global.print(&file.account(self.delta)?)
             }
             transcript::File::Rumor(file) => {
-                if let Some(delta) = self.delta {
-                    bail!("`delta` is {delta}: of a rumour it is the answer; leave it out");
-                }
+                unused("delta", self.delta, "of a rumour it is the answer")?;
                 global.print(&rumor::reveal(&file, &listeners(&self.observers, file.peers)?)?)
             }
             transcript::File::Messages(file) => {
-                if let Some(delta) = self.delta {
-                    bail!("`delta` is {delta}: of a rumour it is the answer; leave it out");
-                }
+                unused("delta", self.delta, "of a rumour it is the answer")?;
                 let _waiting = global.waiting("accounting");
                 global.print(&rumor::reveal_messages(&file, &self.observers)?)
             }

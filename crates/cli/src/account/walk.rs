@@ -137,6 +137,9 @@ pub(crate) struct Walk {
     /// The same with convex losses.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_loss_convex: Option<Vec<f64>>,
+    /// How often each peer contributed on this path: what someone who sees every message learns of it, whatever the losses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trajectory_contributions: Option<Vec<usize>>,
     /// By what right.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_standing: Option<Standing>,
@@ -169,8 +172,9 @@ pub(crate) struct Walk {
 
 /// How a loss in units becomes one under the noise that is given.
 type Paid<'a> = &'a dyn Fn(f64) -> sottovoce::Result<Loss>;
-/// When, the losses of all peers, how they are paid, and by what right.
-type Promised<'a> = (&'static str, &'a Option<Vec<f64>>, Paid<'a>, &'a Option<Standing>);
+/// When, under which condition, the losses of all peers, how they are paid, by what right, and what someone who sees every message learns.
+type Promised<'a> =
+    (&'a str, &'a str, &'a Option<Vec<f64>>, Paid<'a>, &'a Option<Standing>, &'a Option<Guarantee>);
 
 /// What both accounts of paths assume.
 const CONVEX: &str =
@@ -205,6 +209,7 @@ impl WalkArgs {
             published_refused: None,
             trajectory_loss_linear: None,
             trajectory_loss_convex: None,
+            trajectory_contributions: None,
             trajectory_standing: None,
             expected_loss_convex: None,
             expected_loss_linear: None,
@@ -220,7 +225,8 @@ impl WalkArgs {
             self.publish(&mixing, &mut walk)?;
         }
         if let Some(file) = &self.trajectory {
-            let path = self.path(file, &graph, &walk.observers, average.as_ref())?;
+            let (path, contributions) = self.path(file, &graph, &walk.observers, average.as_ref())?;
+            walk.trajectory_contributions = Some(contributions);
             walk.trajectory_standing = Some(self.standing(&[]));
             (walk.trajectory_loss_linear, walk.trajectory_loss_convex) =
                 (Some(path.linear), Some(path.convex));
@@ -262,45 +268,64 @@ impl WalkArgs {
         }
     }
 
-    /// What whoever loses most is promised by each account that was asked for.
+    /// What whoever loses most is promised by each account that was asked for. Nobody learns more than someone who sees every message, to whom every
+    /// contribution is one Gaussian release: the smaller of both holds.
     fn guarantees(&self, walk: &Walk) -> anyhow::Result<Vec<Stated>> {
         let sigma = self.sigma.unwrap_or(1.0);
         let path = |currency: Currency| move |units: f64| Ok(currency.loss(units * (1.0 + 1e-12), sigma)?);
         let order = self.order.unwrap_or(2.0);
         let to_come = |loss: f64| Ok(Loss::rdp(vec![(order, loss)])?);
-        let refuted = Some(Standing::Refuted).filter(|_| walk.published.is_some());
         let (exact, convex) = (path(Currency::Gaussian), path(Currency::Concentrated));
-        let all: [Promised; 5] = [
-            (
-                "on this path, if losses are linear",
-                &walk.trajectory_loss_linear,
-                &exact,
-                &walk.trajectory_standing,
-            ),
-            ("on this path", &walk.trajectory_loss_convex, &convex, &walk.trajectory_standing),
-            (
-                "on a walk to come, if losses are linear",
-                &walk.expected_loss_linear,
-                &to_come,
-                &walk.expected_standing,
-            ),
-            ("on a walk to come", &walk.expected_loss_convex, &to_come, &walk.expected_standing),
-            ("as printed", &walk.published, &convex, &refuted),
+        let promise = |adversary: Adversary, paid: Paid, loss: f64, standing: &Standing| {
+            let loss = paid(loss).map_err(of_noise(sigma))?;
+            let (unit, adjacency, not_covered) = (walk.unit, walk.adjacency, walk.not_covered.clone());
+            anyhow::Ok(Guarantee {
+                adversary,
+                unit,
+                adjacency,
+                loss,
+                standing: standing.clone(),
+                not_covered,
+            })
+        };
+        let all = |most: Option<usize>| {
+            let units = most.map(|most| most as f64);
+            units.map(|units| promise(Adversary::WireTapper, &exact, units, &Standing::Proven)).transpose()
+        };
+        let (on_path, with_cap) = (all(walk.most_contributions())?, all(self.cap)?);
+        let refuted = Some(Standing::Refuted);
+        let (trajectory, expected) = (&walk.trajectory_standing, &walk.expected_standing);
+        let [now, later] = ["on this path", "on a walk to come"];
+        let rows: [Promised; 5] = [
+            (now, ", if losses are linear", &walk.trajectory_loss_linear, &exact, trajectory, &on_path),
+            (now, "", &walk.trajectory_loss_convex, &convex, trajectory, &on_path),
+            (later, ", if losses are linear", &walk.expected_loss_linear, &to_come, expected, &with_cap),
+            (later, "", &walk.expected_loss_convex, &to_come, expected, &with_cap),
+            ("as printed", "", &walk.published, &convex, &refuted, &None),
         ];
+        let state = |about: String, guarantee: &Guarantee| {
+            let about = format!("{about}, under noise {sigma}");
+            anyhow::Ok(Stated::new(about, guarantee, self.delta)?.named(&walk.names))
+        };
         let mut stated = Vec::new();
-        for (about, column, paid, standing) in all {
+        for (when, given, column, paid, standing, all) in rows {
             let worst = column.as_ref().and_then(|column| walk.worst(column));
             let (Some((peer, loss)), Some(standing)) = (worst, standing) else { continue };
-            let guarantee = Guarantee {
-                adversary: Adversary::Coalition(walk.observers.clone()),
-                unit: walk.unit,
-                adjacency: walk.adjacency,
-                loss: paid(loss).map_err(of_noise(sigma))?,
-                standing: standing.clone(),
-                not_covered: walk.not_covered.clone(),
+            let own = promise(Adversary::Coalition(walk.observers.clone()), paid, loss, standing)?;
+            let bound = match all {
+                Some(all) => own.within(all, self.delta)?,
+                None => own,
             };
-            let about = format!("peer {}, the worst off {about}, under noise {sigma}", walk.names.of(peer));
-            stated.push(Stated::new(about, &guarantee, self.delta)?.named(&walk.names));
+            let no_more = match all {
+                Some(all) if all.loss == bound.loss => ": no more than to someone who sees every message",
+                _ => "",
+            };
+            let about = format!("peer {}, the worst off {when}{given}{no_more}", walk.names.of(peer));
+            stated.push(state(about, &bound)?);
+        }
+        for (when, all) in [(now, on_path), (later, with_cap)] {
+            let about = format!("any peer {when}, towards someone who sees every message");
+            stated.extend(all.map(|all| state(about, &all)).transpose()?);
         }
         Ok(stated)
     }
@@ -363,7 +388,7 @@ impl WalkArgs {
         graph: &Graph,
         observers: &[usize],
         average: Option<&Arc<Average>>,
-    ) -> anyhow::Result<Trajectory> {
+    ) -> anyhow::Result<(Trajectory, Vec<usize>)> {
         let shown = file.display();
         let text = input::text(input::TRAJECTORY, "trajectory", file)?;
         let holders: Vec<usize> = serde_json::from_str(&text).with_context(|| {
@@ -393,7 +418,8 @@ impl WalkArgs {
             None => Odometer::new(nodes, &[observers.to_vec()])?,
         };
         holders.iter().try_for_each(|&holder| odometer.visit(holder, Visit::Contributed))?;
-        Ok(odometer.conclude(self.result_shown).swap_remove(0))
+        let contributions = odometer.contributions();
+        Ok((odometer.conclude(self.result_shown).swap_remove(0), contributions))
     }
 }
 
@@ -430,6 +456,12 @@ impl Walk {
     /// Who loses most, and how much.
     fn worst(&self, column: &[f64]) -> Option<(usize, f64)> {
         self.others(column).into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
+    /// The contributions of whoever but the observers contributed most on this path.
+    fn most_contributions(&self) -> Option<usize> {
+        let given = self.trajectory_contributions.as_ref()?.iter().enumerate();
+        given.filter(|(peer, _)| !self.observers.contains(peer)).map(|(_, &count)| count).max()
     }
 
     /// The loss one may rely on, if there is one; else that there is none.
@@ -510,7 +542,6 @@ impl fmt::Display for Walk {
         for stated in self.guarantees.iter().filter(|stated| stated.standing.is_reliable()) {
             writeln!(f, "  epsilon {} at delta {:e}: {}", stated.shown(), stated.delta, stated.about)?;
         }
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &self.not_covered)
     }
 }

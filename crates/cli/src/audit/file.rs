@@ -13,8 +13,8 @@ use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 use super::Failed;
 use super::reconstruct::{Weighing, attack};
 use super::source::Source;
-use crate::Global;
 use crate::graph::count;
+use crate::{Global, input};
 
 /// Arguments of `audit FILE.toml`.
 #[derive(Debug, Args)]
@@ -82,14 +82,16 @@ impl File {
                 )
             }
             Experiment::Personalized(asked) => {
-                let bar = global.progress(2 * self.runs, "runs with two versions of a row");
+                let runs = 2 * self.runs * personal::attacks(asked);
+                let bar = global.progress(runs, "runs with two versions of a row");
                 let folder = folder_of(&self.file);
                 let found = personal::attack(asked, &folder, seed, self.runs, || bar.inc(1))?;
+                input::of_agents(&asked.task, &folder)?;
                 bar.finish_and_clear();
                 global.print(&found)?;
-                match found.stands {
-                    true => Ok(()),
-                    false => Err(Failed(found.headline).into()),
+                match found.fallen() {
+                    None => Ok(()),
+                    Some(headline) => Err(Failed(headline.to_owned()).into()),
                 }
             }
             Experiment::Deep(_) => {

@@ -13,7 +13,7 @@ use sottovoce_views::door::Source;
 use super::Failed;
 use super::reconstruct::{Weighing, attack};
 use crate::Global;
-use crate::account::listeners;
+use crate::account::{AGENTS, listeners, unused};
 use crate::graph::count;
 
 const EXAMPLES: &str = "Examples:
@@ -41,29 +41,24 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        match transcript::File::read(&self.file)? {
+        let file = transcript::File::read(&self.file)?;
+        let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
+        match file {
             transcript::File::Averaging(file) => self.averaging(&file, global),
             transcript::File::Walk(file) => {
                 kept(&file.check()?, global)?;
                 global.print(&file.reveal(&self.observers, None)?)
             }
             transcript::File::Learning(file) => {
-                if let Some(observer) = self.observers.first() {
-                    anyhow::bail!(
-                        "`observers` is {observer}: what is held against a learning run is everything it released, whoever heard it; leave it out"
-                    );
-                }
+                let why = "what is held against a learning run is everything it released, whoever heard it";
+                unused("observers", self.observers.first(), why)?;
                 kept(&file.check()?, global)?;
                 let found = file.audit()?;
                 global.print(&found)?;
                 stands(found.agrees, "the releases do not cost what the run says it spent")
             }
             transcript::File::Personalized(file) => {
-                if let Some(observer) = self.observers.first() {
-                    anyhow::bail!(
-                        "`observers` is {observer}: whoever hears an agent hears all that she released; leave it out"
-                    );
-                }
+                unused("observers", self.observers.first(), AGENTS)?;
                 kept(&file.check()?, global)?;
                 global.print(&file.account(None)?)
             }

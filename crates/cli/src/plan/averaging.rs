@@ -458,8 +458,7 @@ impl fmt::Display for Planned {
         for statement in &plan.statements {
             writeln!(f, "  {statement}")?;
         }
-        writeln!(f, "\n  not covered:")?;
-        plan.not_covered.iter().try_for_each(|limit| writeln!(f, "  * {limit}"))
+        sottovoce::terms::not_covered(f, &plan.not_covered)
     }
 }
 

@@ -15,7 +15,8 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan personalized --task tastes --epsilon 0.5 --out best.toml
   sottovoce plan personalized --data ml-100k --epsilon 1
 
-Choices are tried on generated rows, never on private ones: choosing by looking at those would cost privacy.";
+Choices are tried on generated rows, never on private ones: choosing by looking at those would cost privacy. Among the numbers of updates is the one that the
+corrected Theorem 2 of the paper suggests, from public numbers alone (docs/theorems/personalized.md, section 6).";
 
 /// Arguments of `plan personalized`.
 #[derive(Debug, Args)]

@@ -93,8 +93,7 @@ impl fmt::Display for Planned {
         )?;
         writeln!(f, "\n{}", plan.reason)?;
         writeln!(f, "  against {}, for {}; {}", plan.adversary, plan.unit, plan.standing)?;
-        writeln!(f, "\n  not covered:")?;
-        plan.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &plan.not_covered)
     }
 }
 

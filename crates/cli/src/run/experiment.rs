@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
+use serde::Serialize;
 use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
 use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport, store};
@@ -123,8 +124,6 @@ fn average(
     keep(found.graph_sha256.as_ref(), found.data_sha256.as_ref());
     let mut files = Vec::new();
     if let Some(out) = &out {
-        let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
-        let transcript = found.transcript.as_ref().map(transcript::to_json).transpose()?.unwrap_or_default();
         let mut all = Vec::new();
         if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
@@ -132,15 +131,31 @@ fn average(
             report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
             all = global.headed_files(report.files()?, seed)?;
         }
-        let contents = [
-            whole.from_anywhere(folder).to_toml()?.into_bytes(),
-            transcript,
-            global.document(&found)?.into_bytes(),
-        ];
-        all.extend(BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents));
+        all.extend(beside(experiment, folder, seed, found.transcript.as_ref(), global.document(&found)?)?);
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
+}
+
+/// The files beside the page of an averaging.
+fn beside(
+    experiment: &Averaging,
+    folder: &Path,
+    seed: u64,
+    transcript: Option<&impl Serialize>,
+    document: String,
+) -> anyhow::Result<impl Iterator<Item = (String, Vec<u8>)>> {
+    let contents = [
+        again(Experiment::Averaging(Box::new(experiment.clone())), folder, seed)?,
+        transcript.map(transcript::to_json).transpose()?.unwrap_or_default(),
+        document.into_bytes(),
+    ];
+    Ok(BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents))
+}
+
+/// An experiment that runs again from anywhere, with this seed, as the bytes of a file.
+pub(super) fn again(experiment: Experiment, folder: &Path, seed: u64) -> anyhow::Result<Vec<u8>> {
+    Ok(experiment.with_seed(seed).from_anywhere(folder).to_toml()?.into_bytes())
 }
 
 /// Keeps the hashes of what an averaging read.
@@ -172,14 +187,8 @@ fn walk(
     keep(found.graph_sha256.as_ref(), found.data_sha256.as_ref());
     let mut files = Vec::new();
     if let Some(out) = &out {
-        let whole = Experiment::Averaging(Box::new(Averaging { seed: Some(seed), ..experiment.clone() }));
-        let contents = [
-            whole.from_anywhere(folder).to_toml()?.into_bytes(),
-            found.transcript.as_ref().map(transcript::to_json).transpose()?.unwrap_or_default(),
-            global.document(&found)?.into_bytes(),
-        ];
-        let all: Vec<_> = BESIDE.map(|(name, _)| name.to_owned()).into_iter().zip(contents).collect();
-        files = store::write(out, &all, place.overwrite)?;
+        let all = beside(experiment, folder, seed, found.transcript.as_ref(), global.document(&found)?)?;
+        files = store::write(out, &all.collect::<Vec<_>>(), place.overwrite)?;
     }
     global.print(&Printed { found, report: None, files })
 }
@@ -214,12 +223,12 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
         Some(out) => {
             global.sign(&mut found.report.provenance);
             found.report.provenance.seed = Some(seed);
-            let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
+            let whole = Experiment::Rumor(experiment.clone());
             let told = std::mem::take(&mut found.told);
             let transcript = transcript::Rumor::new(&whole, &settings, told)?;
             found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), TOLD.into())];
             let mut files = global.headed_files(found.report.files()?, seed)?;
-            files.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
+            files.push((EXPERIMENT.into(), again(whole, Path::new(""), seed)?));
             files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
             store::write(out, &files, place.overwrite)?
         }
@@ -251,9 +260,8 @@ fn survive(
         global.sign(&mut found.report.provenance);
         found.report.provenance.seed = Some(seed);
         found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), TOLD.into())];
-        let whole = Experiment::Rumor(Rumor { seed: Some(seed), ..experiment.clone() });
         let mut all = global.headed_files(found.report.files()?, seed)?;
-        all.push((EXPERIMENT.into(), whole.from_anywhere(folder).to_toml()?.into_bytes()));
+        all.push((EXPERIMENT.into(), again(Experiment::Rumor(experiment.clone()), folder, seed)?));
         let transcript = found.transcript.as_ref().map(transcript::to_json).transpose()?;
         all.push((TRANSCRIPT.into(), transcript.unwrap_or_default()));
         files = store::write(out, &all, place.overwrite)?;

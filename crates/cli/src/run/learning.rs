@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
-use super::experiment::{AGAIN, EXPERIMENT, HAPPENED, TRANSCRIPT};
+use super::experiment::{AGAIN, EXPERIMENT, HAPPENED, TRANSCRIPT, again};
 use super::{Place, Printed};
 use crate::Global;
 use crate::graph::count;
@@ -109,14 +109,12 @@ pub(super) fn learn(
     bar.finish_and_clear();
     let written = match &out {
         Some(out) => {
-            let whole = experiment::Learning { seed: Some(seed), ..experiment.clone() };
-            let whole = Experiment::Learning(Box::new(whole));
-            let text = whole.from_anywhere(folder).to_toml()?.into_bytes();
+            let whole = Experiment::Learning(Box::new(experiment.clone()));
             let transcript = transcript::Learning::new(&whole, &run, experiment.target.delta)?;
             let mut report = found.report(global.provenance())?;
             report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), HAPPENED.into())];
             let mut files = report.files(global.document(&found)?.into_bytes())?;
-            files.push((EXPERIMENT.into(), text));
+            files.push((EXPERIMENT.into(), again(whole, folder, seed)?));
             files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
             store::write(out, &files, place.overwrite)?
         }

@@ -9,17 +9,22 @@ use sottovoce_report::store;
 
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed, execute};
-use crate::Global;
+use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
   sottovoce run personalized
   sottovoce run personalized --task tastes --epsilon 2 --updates 5 --out my-report
   sottovoce run personalized --law laplace --clip 0.2 --warm 0.05 --epsilon 0.5
   sottovoce run personalized --data ml-100k --mu 2 --clip 3 --updates 5
+  sottovoce run personalized --data shops.csv --peer-column shop --label sold \
+    --label-bounds 0:200 --objective squared --range price=0:10 --range day=1:7 --similar shops.txt
+  sottovoce run personalized --data shops.csv --peer-column shop --label sold --label-threshold 50 \
+    --norm 12 --profiles places.csv --neighbours 3
   sottovoce run personalized --drop 0.1 --leave 3@10 --join 7@5
 
 Agents with similar tasks have similar models: each moves hers towards her neighbours' and against the gradient of her own rows, under noise, whenever her
-clock wakes her. Without --data the task is generated. Everyone is promised that no row of hers loses more than epsilon to someone who sees every message;
+clock wakes her. Without --data the task is generated; with it, a column names who holds a row, and a graph with weights, or public features of agents, say who
+resembles whom. Everyone is promised that no row of hers loses more than epsilon to someone who sees every message;
 data sizes, similarities and features of items are public. After the last update everybody solves her own block at home, which nobody is told.";
 
 /// Arguments of `run personalized`.
@@ -58,12 +63,12 @@ pub(super) fn personalize(
     let bar = global.progress(experiment.seeds.unwrap_or(5), "learning");
     let found = personal::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
+    input::of_agents(&experiment.task, folder)?;
     let mut files = Vec::new();
     if let Some(out) = &out {
         let whole = experiment::Personalized { seed: Some(seed), ..experiment.clone() };
         let whole = Experiment::Personalized(Box::new(whole)).from_anywhere(folder);
-        let rows: Vec<usize> = found.people.iter().map(|person| person.rows).collect();
-        let happened = transcript::Personalized::new(&whole, &rows, &found.releases)?;
+        let happened = transcript::Personalized::new(&whole, &found.people, &found.releases)?;
         let mut provenance = global.provenance();
         provenance.seed = Some(seed);
         let json = global.document(&found)?.into_bytes();

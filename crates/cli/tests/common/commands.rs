@@ -146,6 +146,15 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "run personalized --task tastes --agents 12 --fewest 0 --law laplace --updates 2 --seeds 1 --drop 0.1 --no-report",
     ),
     ("run personalized", "run personalized --agents 12 --width 4 --sigma 0 --seeds 1 --no-report"),
+    (
+        "run personalized",
+        "run personalized --data ROWS --peer-column who --label cost --label-bounds 0:50 --objective squared --norm 10 --similar NAMED --budget b=0.5 \
+         --updates 2 --seeds 1 --out OUT-table",
+    ),
+    ("account transcript personalized", "account transcript OUT-table/transcript.json"),
+    ("audit file personalized", "audit OUT-table/experiment.toml --runs 50"),
+    ("account personalized", "account OUT-table/experiment.toml"),
+    ("account personalized", "account personalized --agents 12 --width 4 --law laplace --delta 0"),
     ("account personalized", "account personalized --agents 12 --width 4 --law laplace --budget 3=0.5"),
     ("account personalized", "account personalized --agents 12 --width 4 --fewest 0 --sigma 0"),
     (
@@ -211,6 +220,12 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
 const COSTS: &str = "age,days,cost\n1,2,9\n3,1,8\n4,4,30\n2,5,25\n6,3,31\n7,2,28\n5,5,40\n8,1,27\n2,2,12\n3,4,26\n1,6,29\n9,2,\
                      35\n4,1,15\n6,6,47\n5,2,22\n7,4,38\n3,3,20\n2,1,7\n8,5,48\n1,1,5\n";
 
+/// The same with who holds a row: a, b or c.
+fn rows() -> String {
+    let who = ["who"].into_iter().chain(["a", "b", "c"].into_iter().cycle());
+    COSTS.lines().zip(who).map(|(line, who)| format!("{who},{line}\n")).collect()
+}
+
 /// A folder with those files.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -218,6 +233,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
         ("GRAPH", "0 1\n1 2\n2 3\n3 0\n0 2\n"),
         ("NAMED", "a b\nb c\nc a\n"),
         ("COSTS", COSTS),
+        ("ROWS", &rows()),
         ("ONE", "{\"nodes\": [{\"id\": 0}], \"links\": []}"),
         ("SCHEDULE", "{\"pairwise\": [[0, 1], [1, 2]]}"),
         ("PATH", "[0, 1, 2, 3]"),
@@ -225,7 +241,7 @@ pub(crate) fn folder() -> tempfile::TempDir {
     ] {
         let ending = match name {
             "GRAPH" | "NAMED" => "txt",
-            "COSTS" => "csv",
+            "COSTS" | "ROWS" => "csv",
             _ => "json",
         };
         std::fs::write(folder.path().join(format!("{name}.{ending}")), content).unwrap();
@@ -238,7 +254,7 @@ pub(crate) fn filled(command: &str, folder: &Path) -> String {
     let at = |name: &str| folder.join(name).display().to_string();
     let words = command.split(' ').map(|word| match word {
         "GRAPH" | "NAMED" => at(&format!("{word}.txt")),
-        "COSTS" => at("COSTS.csv"),
+        "COSTS" | "ROWS" => at(&format!("{word}.csv")),
         "ONE" | "SCHEDULE" | "PATH" | "EVENTS" => at(&format!("{word}.json")),
         word if word.starts_with("OUT") => at(word),
         word => word.to_owned(),

@@ -1,6 +1,6 @@
 //! The noise of each agent: given, or the least that is certified to keep a target, from her own number of rows.
 
-use sottovoce_privacy::{Adjacency, Lots, calibrate};
+use sottovoce_privacy::{Lots, calibrate};
 use sottovoce_protocol::Shared;
 use sottovoce_protocol::consensus::{Hidden, Plan};
 use sottovoce_simulator::consensus::ConsensusSetup;
@@ -24,9 +24,6 @@ pub enum Amount {
     },
 }
 
-/// Noise is taken larger by this factor than was found: the account cuts it to forty digits.
-const MORE: f64 = 1.0 + 1e-9;
-
 /// How the gradients of agents with so many rows are hidden, each in `draws` draws; none without rows.
 ///
 /// ```
@@ -49,16 +46,13 @@ pub fn hidden(
     sizes.dedup();
     let one = |place: usize| -> Result<Hidden> {
         let lots = Lots::of_size(sizes[place], lot)?;
-        let multiplier = match amount {
-            Amount::Multiplier(multiplier) => multiplier,
-            Amount::Target { .. } if draws == 0 => 1.0,
+        Ok(match amount {
+            Amount::Multiplier(multiplier) => Hidden::new(lots, clip, multiplier),
+            Amount::Target { .. } if draws == 0 => Hidden::new(lots, clip, 1.0),
             Amount::Target { epsilon, delta } => {
-                let release = |noise| lots.mechanism(noise);
-                let (draws, method) = (draws as u64, calibrate::Method::Pld);
-                calibrate::least(release, draws, Adjacency::AddRemove, epsilon, delta, method)?.noise * MORE
+                Hidden::new(lots, clip, 0.0).calibrated(draws, (epsilon, delta), calibrate::Method::Pld)?
             }
-        };
-        Ok(Hidden { lots, clip, multiplier })
+        })
     };
     let known = parallel::map(sizes.len(), one, |_| ()).into_iter().collect::<Result<Vec<_>>>()?;
     let of = |rows: &usize| sizes.binary_search(rows).ok().map(|place| known[place]);

@@ -185,7 +185,6 @@ impl fmt::Display for Accounted {
         }
         writeln!(f, "\nWhat is promised of the peer that loses most")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        crate::terms::not_covered(f, &self.not_covered)
     }
 }

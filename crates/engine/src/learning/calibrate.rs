@@ -154,12 +154,8 @@ impl Target {
                         .is_ok_and(|loss| loss.epsilon(delta).is_ok_and(|e| e.upper <= epsilon)))
                 };
                 let (mut low, mut high) = (-60.0_f64, 16.0_f64);
-                require(
-                    fits(low.exp())?,
-                    "epsilon",
-                    epsilon,
-                    format!("no noise gives so little at delta {delta}; raise one of them"),
-                )?;
+                let remedy = format!("no noise gives so little at delta {delta}; raise one of them");
+                require(fits(low.exp())?, "epsilon", epsilon, remedy)?;
                 while high - low > 1e-13 * low.abs().max(1.0) {
                     let middle = 0.5 * (low + high);
                     if fits(middle.exp())? { low = middle } else { high = middle }

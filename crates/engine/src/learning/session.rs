@@ -84,22 +84,14 @@ impl<'a> Session<'a> {
             task.peers()
         );
         require((1..=most).contains(&settings.iterations), "iterations", settings.iterations, remedy)?;
-        require(
-            settings.step > 0.0 && settings.step.is_finite(),
-            "step-size",
-            settings.step,
-            "give a positive, finite number",
-        )?;
+        let remedy = "give a positive, finite number";
+        require(settings.step > 0.0 && settings.step.is_finite(), "step-size", settings.step, remedy)?;
         let moved = settings.step * task.sensitivity();
         let remedy =
             format!("with gradients of at most {} no double holds a step; give less", task.sensitivity());
         require(moved > 0.0 && moved.is_finite(), "step-size", settings.step, remedy)?;
-        require(
-            settings.sigma >= 0.0 && settings.sigma.is_finite(),
-            "sigma",
-            settings.sigma,
-            "give a finite number of at least 0",
-        )?;
+        let remedy = "give a finite number of at least 0";
+        require(settings.sigma >= 0.0 && settings.sigma.is_finite(), "sigma", settings.sigma, remedy)?;
         if let Some(mixing) = mixings.iter().find(|mixing| mixing.nodes() != task.peers()) {
             return Err(Error::refused(format!(
                 "`graph` has {} peers: the data is dealt out to {}",
@@ -115,12 +107,8 @@ impl<'a> Session<'a> {
             format!("the first step costs {first} (squared Gaussian loss); raise the budget or the noise"),
         )?;
         let walks = settings.method.way().tokens() > 0;
-        require(
-            walks || settings.network.is_none(),
-            "network",
-            "given",
-            "only walks have faults; leave it out",
-        )?;
+        let remedy = "only walks have faults; leave it out";
+        require(walks || settings.network.is_none(), "network", "given", remedy)?;
         let engine = settings.method.way().start(task, mixings, &settings, threads)?;
         let held = !settings.weighted || settings.method.way().tokens() == 0;
         let remedy = "no peer sees all models of a token, so none can take their mean; leave it out";

@@ -219,7 +219,7 @@ impl fmt::Display for CanaryFound {
         )?;
         writeln!(
             f,
-            "  epsilon at delta {:e}: {:.4} at least (confidence {})",
+            "  epsilon at delta {}: {:.4} at least (confidence {})",
             self.guarantees.first().map_or(0.0, |stated| stated.delta),
             self.epsilon_lower,
             self.confidence

@@ -29,12 +29,6 @@ impl<'a> Clipped<'a> {
         require(fits, "locals", locals.len(), format!("give a model for each of the {agents} agents"))?;
         Ok(Self { locals, ..self })
     }
-
-    /// How far one row of an agent, replaced, can move her gradient, in the norm of the clip.
-    pub fn sensitivity(&self, agent: usize) -> Result<f64> {
-        let rows = self.problem.train().rows_of(agent);
-        Ok(self.problem.model(agent).record_sensitivity(self.clip, self.problem.radius(), rows)?)
-    }
 }
 
 impl Rows for Clipped<'_> {
@@ -93,9 +87,6 @@ mod tests {
         let problem = small(Loss::Squared);
         assert!(Clipped::new(&problem, Clip::Example(f64::NAN)).is_err());
         let rows = Clipped::new(&problem, Clip::ExampleL1(0.5)).unwrap();
-        let agent = (0..problem.agents()).find(|&agent| problem.train().rows_of(agent) > 0).unwrap();
-        let rows_of = problem.train().rows_of(agent) as f64;
-        assert_eq!(rows.sensitivity(agent).unwrap(), 1.0 / rows_of);
         assert!(rows.starting(vec![0.0; 3]).is_err());
     }
 }

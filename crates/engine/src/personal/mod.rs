@@ -5,7 +5,7 @@
 //!                                                                        ├─► admm: the same by another algorithm, to compare costs
 //!                                                                        ├─► own: a block by itself, after the last release
 //!                                                                        └─► Clipped: what the drivers of `simulator::personal` are given
-//! Hiding: the noise of every update for a budget;   Canary: the attack on it
+//! Hiding: the noise of every update for a budget, and how many updates;   Canary: the attack on it
 //! local, tuned, global: without collaboration, or with one model for all;   warm: a local model to be released;   perturbed: rows released themselves
 //! ```
 //!
@@ -21,6 +21,7 @@ mod optimum;
 mod perturbed;
 mod private;
 mod problem;
+mod suggested;
 mod warm;
 
 pub use admm::Admm;

@@ -1,9 +1,5 @@
 //! Local privacy: everybody releases her rows themselves, under noise, once. Whatever is learned from them afterwards costs nothing more.
-//!
-//! Replacing a row of 2-norm at most `R` moves its features by at most `2 R` in the 2-norm, hence by at most `2 R sqrt(p)` in the 1-norm: Laplace noise of scale
-//! `2 R sqrt(p)/eps` on each of the `p` numbers makes them `eps`-private. A label of two classes told rightly with probability `e^eps/(1 + e^eps)` is
-//! `eps`-private, and so is one between public bounds under Laplace noise of scale `(high - low)/eps`. Both are released, so a row costs the sum; rows do not
-//! depend on each other, so a row costs no more for there being others. Proven, against whoever sees all of it, for one row replaced.
+//! Proven, against whoever sees all of it, for one row replaced: Theorem F of `docs/theorems/personalized.md`.
 
 use rand::RngExt;
 use sottovoce_learning::{Loss, Shards, Table};

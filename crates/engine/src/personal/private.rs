@@ -164,11 +164,15 @@ impl Hiding {
     }
 
     /// What a budget allows each of the updates; none where there are none.
-    pub fn allotment(&self, budgets: &Budgets, epsilon: f64, factor: f64) -> Result<Option<Allotment>> {
+    fn allotment(&self, budgets: &Budgets, epsilon: f64, factor: f64) -> Result<Option<Allotment>> {
         if self.updates == 0 {
             return Ok(None);
         }
-        let request = Request {
+        Ok(Some(self.request(budgets, epsilon, factor).allot()?))
+    }
+
+    pub(super) fn request(&self, budgets: &Budgets, epsilon: f64, factor: f64) -> Request {
+        Request {
             epsilon,
             delta: budgets.delta,
             law: self.law,
@@ -177,8 +181,7 @@ impl Hiding {
             updates: self.updates,
             factor,
             before: self.warm.map_or(0.0, |start| start.epsilon),
-        };
-        Ok(Some(request.allot()?))
+        }
     }
 }
 

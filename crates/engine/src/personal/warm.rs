@@ -1,16 +1,7 @@
 //! A private warm start: an agent's locally trained model, released once under noise (output perturbation, Chaudhuri, Monteleoni and Sarwate 2011).
 //!
-//! With a loss whose gradients in the model are at most `L` long, replacing one of `m` rows changes the gradient of the own loss by at most `2 L/m` everywhere. The
-//! own loss is `ridge`-strongly convex, so its minimum moves by at most `2 L/(m ridge)`, in the 2-norm. What the solver returns lies within
-//! `residual/ridge` of the minimum, before and after: with a residual of at most `L/10^9`, which is checked, the sensitivity is
-//!
-//! ```text
-//! 2 L/(m ridge) + 2 L/(10^9 ridge)
-//! ```
-//!
-//! Everything in it is public. (`lambda |t|²` is a ridge of `2 lambda`: `L/(m lambda)`.) A ridge that falls like `1/m` makes it independent of `m`: a warm start needs
-//! one of its own. Squared losses have no such `L`, and are refused. The noise is the caller's: of density proportional to `exp(-|b|_2 eps/sensitivity)` for a pure
-//! epsilon, or Gaussian.
+//! How far one row moves it, and that everything in this is public: Theorem B of `docs/theorems/personalized.md`. Squared losses have no longest gradient, and are
+//! refused. The noise is the caller's: of density proportional to `exp(-|b|_2 eps/sensitivity)` for a pure epsilon, or Gaussian.
 
 use sottovoce_learning::{Model, Shard};
 

@@ -113,11 +113,8 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     let sites: Vec<&Site> = problem.sites.iter().filter(|site| suits(problem, site)).collect();
     if let (true, Some(site)) = (sites.is_empty(), problem.sites.first()) {
         let (beyond, diameter) = (problem.target.beyond, site.diameter);
-        return Err(Error::parameter(
-            "beyond",
-            beyond,
-            format!("no two peers of {} are so far apart; give at most {diameter}", site.name),
-        ));
+        let remedy = format!("no two peers of {} are so far apart; give at most {diameter}", site.name);
+        return Err(Error::parameter("beyond", beyond, remedy));
     }
     let mut rows = Vec::new();
     for site in sites {
@@ -131,11 +128,8 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     }
     rows.sort_by(|a, b| a.error.total_cmp(&b.error));
     let Some(chosen) = rows.iter().position(|row| may_be_chosen(problem, row)) else {
-        return Err(Error::parameter(
-            "graph",
-            "such that nothing can be planned on it",
-            "give another graph",
-        ));
+        let remedy = "give another graph";
+        return Err(Error::parameter("graph", "such that nothing can be planned on it", remedy));
     };
     rows.extend([Row::local(problem, peers), Row::central(problem, peers)]);
     let verified = verify(problem, &mut rows[chosen], &observers, progress)?;
@@ -218,24 +212,16 @@ const SENSITIVITIES: (f64, f64) = (1e-100, 1e100);
 fn check(problem: &Problem) -> Result<usize> {
     problem.target.check()?;
     let least = problem.falling.as_ref().map(Falling::tightest);
-    require(
-        problem.target.falling == least,
-        "within",
-        "not the target's",
-        "give a target the bounds that fall with distance",
-    )?;
+    let remedy = "give a target the bounds that fall with distance";
+    require(problem.target.falling == least, "within", "not the target's", remedy)?;
     require(
         (SENSITIVITIES.0..=SENSITIVITIES.1).contains(&problem.sensitivity),
         "sensitivity",
         problem.sensitivity,
         format!("give a positive number from {:e} to {:e}", SENSITIVITIES.0, SENSITIVITIES.1),
     )?;
-    require(
-        problem.delta > 0.0 && problem.delta < 1.0,
-        "delta",
-        problem.delta,
-        "give a number between 0 and 1",
-    )?;
+    let remedy = "give a number between 0 and 1";
+    require(problem.delta > 0.0 && problem.delta < 1.0, "delta", problem.delta, remedy)?;
     let Some(first) = problem.sites.first() else {
         return Err(Error::parameter("families", "empty", "give at least one graph"));
     };

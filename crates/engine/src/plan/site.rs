@@ -46,18 +46,10 @@ impl Site {
     /// Looks at a graph; refuses one that is in pieces or never mixes.
     pub fn new(name: impl Into<String>, mixing: Mixing) -> Result<Self> {
         let name = name.into();
-        require(
-            mixing.nodes() >= 3,
-            "peers",
-            mixing.nodes(),
-            "give at least 3 peers, or there is nobody to hide among",
-        )?;
-        require(
-            mixing.nodes() <= MOST_PEERS,
-            "peers",
-            mixing.nodes(),
-            format!("give at most {MOST_PEERS}, or plan on a smaller graph of the same kind"),
-        )?;
+        let remedy = "give at least 3 peers, or there is nobody to hide among";
+        require(mixing.nodes() >= 3, "peers", mixing.nodes(), remedy)?;
+        let remedy = format!("give at most {MOST_PEERS}, or plan on a smaller graph of the same kind");
+        require(mixing.nodes() <= MOST_PEERS, "peers", mixing.nodes(), remedy)?;
         mixing.check()?;
         let remedy = "averaging needs a connected graph: add edges, or take its largest component";
         mixing.graph().require_connected(remedy)?;
@@ -153,11 +145,8 @@ pub fn family(name: &str, nodes: usize, degree: Option<usize>) -> Result<Family>
     Ok(match name {
         "hypercube" if n.is_power_of_two() => Family::Hypercube { dimension: n.ilog2() },
         "hypercube" => {
-            return Err(Error::parameter(
-                "families",
-                "hypercube",
-                format!("{n} is no power of two; give another family or number of nodes"),
-            ));
+            let remedy = format!("{n} is no power of two; give another family or number of nodes");
+            return Err(Error::parameter("families", "hypercube", remedy));
         }
         "random-regular" => Family::RandomRegular { n, degree: degree.unwrap_or_else(|| regular_degree(n)) },
         "exponential" => Family::Exponential { n },

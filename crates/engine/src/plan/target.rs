@@ -79,29 +79,14 @@ impl Target {
         let mut bounds = 0;
         for (field, value) in named.iter().filter_map(|(field, value)| Some((field, (*value)?))) {
             // Beyond 10^8 (mu = 10000) there is nothing left to protect, and no epsilon to state.
-            require(
-                value > 0.0 && value <= 1e8,
-                field,
-                value,
-                "give a bound on mu² above 0 and up to 1e8, or --epsilon and --delta",
-            )?;
+            let remedy = "give a bound on mu² above 0 and up to 1e8, or --epsilon and --delta";
+            require(value > 0.0 && value <= 1e8, field, value, remedy)?;
             bounds += 1;
         }
-        if bounds == 0 {
-            return Err(Error::parameter(
-                "target",
-                "missing",
-                "give --target-mean, --target-worst, --target-far, or --distance and --within",
-            ));
-        }
-        if self.beyond < 2 && self.far.is_some() {
-            return Err(Error::parameter(
-                "beyond",
-                self.beyond,
-                "give at least 2 hops, or use --target-worst",
-            ));
-        }
-        Ok(())
+        let remedy = "give --target-mean, --target-worst, --target-far, or --distance and --within";
+        require(bounds != 0, "target", "missing", remedy)?;
+        let remedy = "give at least 2 hops, or use --target-worst";
+        require(self.beyond >= 2 || self.far.is_none(), "beyond", self.beyond, remedy)
     }
 
     /// The closed form: the least `sigma²` at which every bound holds, for losses in units of local DP.

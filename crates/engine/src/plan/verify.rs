@@ -44,11 +44,8 @@ pub fn verify(
         }
         (row.sigma, row.tau) = (up(row.sigma * (1.0 + 1e-6)), up(row.tau * (1.0 + 1e-6)));
     }
-    Err(Error::parameter(
-        "target",
-        problem.target,
-        "the accountant does not confirm what the search found; please report this",
-    ))
+    let remedy = "the accountant does not confirm what the search found; please report this";
+    Err(Error::parameter("target", problem.target, remedy))
 }
 
 /// The losses of all pairs of a row, in units of local DP.

@@ -26,7 +26,17 @@ const FIGURES: [&[(f32, f32)]; 10] = [
     &[(0.8, 0.1), (0.25, 0.1), (0.25, 0.45), (0.7, 0.45), (0.8, 0.7), (0.6, 0.9), (0.2, 0.9)],
     &[(0.7, 0.1), (0.3, 0.4), (0.2, 0.7), (0.4, 0.9), (0.75, 0.8), (0.7, 0.55), (0.25, 0.6)],
     &[(0.2, 0.1), (0.8, 0.1), (0.4, 0.9)],
-    &[(0.5, 0.5), (0.25, 0.3), (0.5, 0.1), (0.75, 0.3), (0.5, 0.5), (0.2, 0.75), (0.5, 0.9), (0.8, 0.75), (0.5, 0.5)],
+    &[
+        (0.5, 0.5),
+        (0.25, 0.3),
+        (0.5, 0.1),
+        (0.75, 0.3),
+        (0.5, 0.5),
+        (0.2, 0.75),
+        (0.5, 0.9),
+        (0.8, 0.75),
+        (0.5, 0.5),
+    ],
     &[(0.75, 0.4), (0.4, 0.5), (0.25, 0.3), (0.5, 0.1), (0.75, 0.25), (0.7, 0.9)],
 ];
 
@@ -48,11 +58,11 @@ pub fn drawn(count: usize, seed: u64) -> Result<Images> {
 /// Adds a picture.
 fn draw(figure: &[(f32, f32)], rng: &mut SimulationRng, pixels: &mut Vec<u8>) {
     let size = SIZE as f32;
-    let scale = size * rng.random_range(0.5..0.9);
+    let scale = size * rng.random_range(0.65..0.9);
     let (left, top) = (rng.random_range(0.0..size - scale), rng.random_range(0.0..size - scale));
-    let slant = rng.random_range(-0.25..0.25);
+    let slant = rng.random_range(-0.15..0.15);
     let mut place = |&(x, y): &(f32, f32)| {
-        let (x, y) = (x + rng.random_range(-0.09..0.09), y + rng.random_range(-0.09..0.09));
+        let (x, y) = (x + rng.random_range(-0.06..0.06), y + rng.random_range(-0.06..0.06));
         (left + scale * (x + slant * (0.5 - y)), top + scale * y)
     };
     let corners: Vec<(f32, f32)> = figure.iter().map(&mut place).collect();
@@ -72,7 +82,7 @@ fn draw(figure: &[(f32, f32)], rng: &mut SimulationRng, pixels: &mut Vec<u8>) {
             let shade = if shade > 1.0 { 1.0 } else { shade };
             light = if shade > light { shade } else { light };
         }
-        let noise: f32 = rng.random_range(-60.0..60.0);
+        let noise: f32 = rng.random_range(-40.0..40.0);
         // Casts of what is outside give the nearest byte.
         pixels.push((ink * light + noise) as u8);
     }
@@ -100,7 +110,7 @@ mod tests {
         assert!((0..10).all(|at| few.pixels(at) == more.pixels(at) && few.label(at) == at as u8));
         assert_ne!(few.pixels(0), drawn(1, 5).unwrap().pixels(0));
         assert_ne!(more.pixels(0), more.pixels(10));
-        // Ink and paper: figures can be told from noise, whose mean is below 20.
+        // Ink and paper: figures can be told from noise, whose mean is 10.
         for at in 0..25 {
             let bright = more.pixels(at).iter().filter(|&&byte| byte > 90).count();
             assert!((20..400).contains(&bright), "{bright} bright pixels in picture {at}");

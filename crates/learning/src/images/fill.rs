@@ -12,7 +12,9 @@ impl Images {
         let plane = self.shape.height * self.shape.width;
         for ((channel, rows), table) in rows.chunks_exact_mut(plane).enumerate().zip(&self.tables) {
             let images = images.map(|image| &image[channel * plane..][..plane]);
-            for (at, row) in rows.iter_mut().enumerate() {
+            // Of one length, so that no place needs to be checked.
+            for at in 0..plane {
+                let row = &mut rows[at];
                 for lane in 0..N {
                     row[lane] = table[usize::from(images[lane][at])];
                 }

@@ -82,7 +82,8 @@ impl Images {
             let remedy = format!("give one for each of the {} channels", self.shape.channels);
             return Err(Error::parameter("normals", format!("{} constants", normals.len()), remedy));
         }
-        if let Some(wrong) = normals.iter().find(|n| !(n.mean.is_finite() && n.deviation.is_normal() && n.deviation > 0.0))
+        if let Some(wrong) =
+            normals.iter().find(|n| !(n.mean.is_finite() && n.deviation.is_normal() && n.deviation > 0.0))
         {
             let value = format!("{} and {}", wrong.mean, wrong.deviation);
             return Err(Error::parameter("normals", value, "give a mean and a positive deviation"));

@@ -31,7 +31,8 @@ const CIFAR: Shape = Shape { channels: 3, height: 32, width: 32 };
 pub fn idx(images: impl Read, labels: impl Read, classes: usize) -> Result<Images> {
     let (sizes, pixels, labels) = idx_bytes(images, labels)?;
     let &[_, height, width] = &sizes[..] else {
-        let problem = format!("`images` have {} sizes; give a file of images by rows and columns", sizes.len());
+        let problem =
+            format!("`images` have {} sizes; give a file of images by rows and columns", sizes.len());
         return Err(Error::Format(problem));
     };
     Images::new(Shape { channels: 1, height, width }, pixels, labels, classes)
@@ -50,7 +51,9 @@ pub fn cifar100(file: impl Read) -> Result<Images> {
 fn cifar(file: impl Read, labels: usize, classes: usize) -> Result<Images> {
     let (bytes, record) = (plain(file)?, labels + CIFAR.size());
     if bytes.is_empty() || !bytes.len().is_multiple_of(record) {
-        let remedy = format!("CIFAR-{classes} has {record} for each image; check that the file is whole, and which it is");
+        let remedy = format!(
+            "CIFAR-{classes} has {record} for each image; check that the file is whole, and which it is"
+        );
         return Err(Error::parameter("bytes", bytes.len(), remedy));
     }
     let records = bytes.chunks_exact(record);
@@ -68,7 +71,13 @@ struct Layout {
 const LAYOUTS: [Layout; 3] = [
     Layout { train: &["train-images-idx3-ubyte"], test: "t10k-images-idx3-ubyte", read: open_idx },
     Layout {
-        train: &["data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin", "data_batch_4.bin", "data_batch_5.bin"],
+        train: &[
+            "data_batch_1.bin",
+            "data_batch_2.bin",
+            "data_batch_3.bin",
+            "data_batch_4.bin",
+            "data_batch_5.bin",
+        ],
         test: "test_batch.bin",
         read: |path, sources| cifar10(opened(path, sources)?.as_slice())?.normalised(&CIFAR10),
     },

@@ -13,7 +13,7 @@
 
 use super::{Clip, Loss, Model};
 use crate::linear::norm;
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, require};
 
 impl Model {
     /// An upper bound of the smoothness of the objective, if rows have norm at most `radius`.
@@ -69,9 +69,7 @@ impl Model {
 
     /// How far replacing *one* of a peer's rows can move her gradient, if she has `rows_of_peer` of them before and after.
     pub fn record_sensitivity(&self, clip: Clip, radius: f64, rows_of_peer: usize) -> Result<f64> {
-        if rows_of_peer == 0 {
-            return Err(Error::parameter("rows_of_peer", 0, "a peer without rows has none to replace"));
-        }
+        require(rows_of_peer != 0, "rows_of_peer", 0, "a peer without rows has none to replace")?;
         let all = self.sensitivity(clip, radius)?;
         match clip {
             Clip::None | Clip::Example(_) | Clip::ExampleL1(_) => Ok(all / rows_of_peer as f64),

@@ -14,7 +14,7 @@ mod curvature;
 mod gradient;
 mod objective;
 
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, require};
 
 /// What a wrong prediction costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,27 +81,15 @@ impl Model {
 
     /// Refuses tables that this model cannot learn from, and a ridge that is no regularisation.
     pub fn check(&self, table: &Table) -> Result<()> {
-        if !(self.ridge.is_finite() && self.ridge >= 0.0) {
-            return Err(Error::parameter("ridge", self.ridge, "give a finite number, zero or more"));
-        }
-        if self.width != table.width() {
-            let remedy = format!("the table has {} columns; give the model as many", table.width());
-            return Err(Error::parameter("width", self.width, remedy));
-        }
-        if table.rows() == 0 {
-            return Err(Error::parameter(
-                "rows",
-                0,
-                "there is nothing to learn from; give a table with rows",
-            ));
-        }
+        let remedy = "give a finite number, zero or more";
+        require(self.ridge.is_finite() && self.ridge >= 0.0, "ridge", self.ridge, remedy)?;
+        let remedy = format!("the table has {} columns; give the model as many", table.width());
+        require(self.width == table.width(), "width", self.width, remedy)?;
+        require(table.rows() != 0, "rows", 0, "there is nothing to learn from; give a table with rows")?;
         if let Loss::Softmax { classes } = self.loss {
-            if classes < 2 {
-                return Err(Error::parameter("classes", classes, "give two or more"));
-            }
-            if classes.checked_mul(self.width).is_none() {
-                return Err(Error::parameter("classes", classes, "this is more than memory; give fewer"));
-            }
+            require(classes >= 2, "classes", classes, "give two or more")?;
+            let remedy = "this is more than memory; give fewer";
+            require(classes.checked_mul(self.width).is_some(), "classes", classes, remedy)?;
         }
         self.check_labels(table.labels())
     }

@@ -15,6 +15,9 @@ use super::lanes::{Kernel, Row, ZERO, add_product, go, is_wide, load, store};
 /// Output channels that are packed together.
 pub(super) const CHANNELS: usize = 3;
 
+/// Pixels whose differences are used again while they are in the nearest cache.
+const PIXELS: usize = 128;
+
 /// A convolution without padding: what surrounds an image is stored with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Window {
@@ -57,10 +60,12 @@ impl Window {
     /// `weight(o, i, u, v)` tells a weight.
     pub(super) fn pack(&self, packed: &mut [f32], weight: impl Fn(usize, usize, usize, usize) -> f32) {
         let (k, outputs) = (self.kernel, self.channels.1);
+        let places =
+            || (0..self.channels.0).flat_map(|i| (0..k).flat_map(move |u| (0..k).map(move |v| (i, u, v))));
         for (tile, packed) in packed.chunks_exact_mut(CHANNELS * self.weights_of_channel()).enumerate() {
-            for (at, packed) in packed.chunks_exact_mut(CHANNELS).enumerate() {
+            for ((i, u, v), packed) in places().zip(packed.chunks_exact_mut(CHANNELS)) {
                 for (o, slot) in (tile * CHANNELS..).zip(packed) {
-                    *slot = if o < outputs { weight(o, at / (k * k), at / k % k, at % k) } else { 0.0 };
+                    *slot = if o < outputs { weight(o, i, u, v) } else { 0.0 };
                 }
             }
         }
@@ -128,22 +133,25 @@ impl Convolve<'_> {
     /// `P` pixels beside each other of three channels.
     #[inline(always)]
     fn pixels<S: Simd, const P: usize>(&mut self, simd: S, tile: usize, y: usize, x: usize) {
-        let Window { channels: (inputs, outputs), from: (height, width), to, kernel: k, stride } = self.window;
+        let Window { channels: (_, outputs), from: (height, width), to, kernel: k, stride } = self.window;
         let size = CHANNELS * self.window.weights_of_channel();
         let weights = &self.packed[tile * size..][..size];
         let mut sums = [[simd.splat_f32x16(0.0); P]; CHANNELS];
-        for (line, weights) in weights.chunks_exact(CHANNELS * k).enumerate().take(inputs * k) {
-            let row = (line / k) * height + y * stride + line % k;
+        // A plane's row, then the next one; after `k` of them, the next plane.
+        let (mut row, mut left) = (y * stride, k);
+        for weights in weights.chunks_exact(CHANNELS * k) {
             let pixels = &self.x[row * width + x * stride..][..(P - 1) * stride + k];
             for (v, weights) in weights.as_chunks::<CHANNELS>().0.iter().enumerate() {
                 let weights = weights.map(|weight| simd.splat_f32x16(weight));
+                let pixels = near::<P>(pixels, v, stride);
                 for p in 0..P {
-                    let pixel = load(simd, &pixels[p * stride + v]);
+                    let pixel = load(simd, pixels[p]);
                     for (sums, weight) in sums.iter_mut().zip(&weights) {
                         add_product(simd, &mut sums[p], *weight, pixel);
                     }
                 }
             }
+            (row, left) = if left > 1 { (row + 1, left - 1) } else { (row + 1 + height - k, k) };
         }
         for (o, sums) in (tile * CHANNELS..outputs).zip(&sums) {
             let bias = self.bias.map_or(0.0, |bias| bias[o]);
@@ -154,8 +162,26 @@ impl Convolve<'_> {
     }
 }
 
+/// Pixels from this one on, `stride` apart: checked once where they lie beside each other.
+#[inline(always)]
+fn near<const P: usize>(pixels: &[Row], from: usize, stride: usize) -> [&Row; P] {
+    let mut near = [&pixels[from]; P];
+    if stride == 1 {
+        near.iter_mut().zip(&pixels[from..from + P]).for_each(|(near, pixel)| *near = pixel);
+    } else {
+        near.iter_mut().enumerate().for_each(|(p, near)| *near = &pixels[from + p * stride]);
+    }
+    near
+}
+
 /// The gradients of the weights of some output channels: one row for each weight, in the order in which weights lie.
-pub(super) fn gradients(window: Window, x: &[Row], deltas: &[Row], outputs: std::ops::Range<usize>, out: &mut [Row]) {
+pub(super) fn gradients(
+    window: Window,
+    x: &[Row],
+    deltas: &[Row],
+    outputs: std::ops::Range<usize>,
+    out: &mut [Row],
+) {
     go(Gradients { window, x, deltas, outputs, out });
 }
 
@@ -187,24 +213,28 @@ struct Gradients<'a> {
 impl Kernel for Gradients<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, simd: S) {
-        let Window { channels: (inputs, _), kernel: k, .. } = self.window;
+        let Window { channels: (inputs, _), to: (height, width), kernel: k, .. } = self.window;
+        let together = (PIXELS / width).max(1); // whole numbers
         for o in self.outputs.clone().step_by(CHANNELS) {
-            for line in 0..inputs * k {
-                let mut v = 0;
-                while v + 5 <= k && is_wide::<S>() {
-                    self.weights::<S, 5>(simd, o, line, v);
-                    v += 5;
-                }
-                while v + 3 <= k && is_wide::<S>() {
-                    self.weights::<S, 3>(simd, o, line, v);
-                    v += 3;
-                }
-                while v + 2 <= k {
-                    self.weights::<S, 2>(simd, o, line, v);
-                    v += 2;
-                }
-                if v < k {
-                    self.weights::<S, 1>(simd, o, line, v);
+            for from in (0..height).step_by(together) {
+                let rows = from..height.min(from + together); // whole numbers
+                for line in 0..inputs * k {
+                    let mut v = 0;
+                    while v + 5 <= k && is_wide::<S>() {
+                        self.weights::<S, 5>(simd, o, line, v, rows.clone());
+                        v += 5;
+                    }
+                    while v + 3 <= k && is_wide::<S>() {
+                        self.weights::<S, 3>(simd, o, line, v, rows.clone());
+                        v += 3;
+                    }
+                    while v + 2 <= k {
+                        self.weights::<S, 2>(simd, o, line, v, rows.clone());
+                        v += 2;
+                    }
+                    if v < k {
+                        self.weights::<S, 1>(simd, o, line, v, rows.clone());
+                    }
                 }
             }
         }
@@ -212,32 +242,46 @@ impl Kernel for Gradients<'_> {
 }
 
 impl Gradients<'_> {
-    /// `W` weights beside each other, of three channels (the last one again where there are fewer).
+    /// `W` weights beside each other, of three channels (the last one again where there are fewer), over some rows of pixels: they go on where those above ended.
     #[inline(always)]
-    fn weights<S: Simd, const W: usize>(&mut self, simd: S, o: usize, line: usize, v: usize) {
+    fn weights<S: Simd, const W: usize>(
+        &mut self,
+        simd: S,
+        o: usize,
+        line: usize,
+        v: usize,
+        rows: std::ops::Range<usize>,
+    ) {
         let Window { from: (height, width), to, kernel: k, stride, .. } = self.window;
         let last = self.outputs.end - 1;
         let channels: [usize; CHANNELS] = [o, last.min(o + 1), last.min(o + 2)];
+        let (start, size) = (self.outputs.start, self.window.weights_of_channel());
+        let at = channels.map(|o| (o - start) * size + line * k + v);
         let mut sums = [[simd.splat_f32x16(0.0); W]; CHANNELS];
-        for y in 0..to.0 {
+        if rows.start > 0 {
+            for (sums, at) in sums.iter_mut().zip(at) {
+                sums.iter_mut().zip(&self.out[at..]).for_each(|(sum, row)| *sum = load(simd, row));
+            }
+        }
+        for y in rows {
             let row = (line / k) * height + y * stride + line % k;
             let pixels = &self.x[row * width + v..][..(to.1 - 1) * stride + W];
             let deltas = channels.map(|o| &self.deltas[(o * to.0 + y) * to.1..][..to.1]);
             for x in 0..to.1 {
                 let deltas = deltas.map(|deltas| load(simd, &deltas[x]));
+                let Some(pixels) = pixels.get(x * stride..).and_then(<[Row]>::first_chunk::<W>) else {
+                    continue;
+                };
                 for w in 0..W {
-                    let pixel = load(simd, &pixels[x * stride + w]);
+                    let pixel = load(simd, &pixels[w]);
                     for (sums, delta) in sums.iter_mut().zip(&deltas) {
                         add_product(simd, &mut sums[w], *delta, pixel);
                     }
                 }
             }
         }
-        for (&o, sums) in channels.iter().zip(&sums) {
-            let at = (o - self.outputs.start) * self.window.weights_of_channel() + line * k + v;
-            for (w, sum) in sums.iter().enumerate() {
-                store(&mut self.out[at + w], *sum);
-            }
+        for (sums, at) in sums.iter().zip(at) {
+            self.out[at..].iter_mut().zip(sums).for_each(|(row, sum)| store(row, *sum));
         }
     }
 }

@@ -130,9 +130,7 @@ impl<'a, S: Simd> Short<'a, S> {
     fn settle(&mut self) {
         let mut part = ZERO;
         store(&mut part, self.part);
-        for lane in 0..LANES {
-            self.sum[lane] += f64::from(part[lane]);
-        }
+        self.sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += f64::from(part));
         (self.part, self.terms) = (self.simd.splat_f32x16(0.0), 0);
     }
 }

@@ -76,7 +76,8 @@ impl GroupNorm {
         let (weights, biases) = out.split_at_mut(self.channels);
         let planes = x.chunks_exact(self.pixels).zip(deltas.chunks_exact(self.pixels));
         let per_group = self.channels / self.groups;
-        for (channel, ((x, deltas), (weight, bias))) in planes.zip(weights.iter_mut().zip(biases)).enumerate() {
+        for (channel, ((x, deltas), (weight, bias))) in planes.zip(weights.iter_mut().zip(biases)).enumerate()
+        {
             let [mean, spread] = &kept.as_chunks::<2>().0[channel / per_group];
             (*weight, *bias) = (ZERO, ZERO);
             for (x, delta) in x.iter().zip(deltas) {

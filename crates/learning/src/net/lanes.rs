@@ -113,9 +113,7 @@ impl Kernel for Squares<'_> {
             }
             let mut short = ZERO;
             store(&mut short, sum);
-            for lane in 0..LANES {
-                self.squares[lane] += f64::from(short[lane]);
-            }
+            self.squares.iter_mut().zip(short).for_each(|(sum, short)| *sum += f64::from(short));
         }
     }
 }

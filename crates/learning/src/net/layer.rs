@@ -192,10 +192,7 @@ impl Steps {
         let stride = sized("stride", stride, 1, 1 << 10)?;
         let to = ((from.0 - kernel) / stride + 1, (from.1 - kernel) / stride + 1);
         let window = Window { channels: (shape.channels, channels), from, to, kernel, stride };
-        self.push(
-            Work::Convolution { window, padding },
-            Shape { channels, height: to.0, width: to.1 },
-        );
+        self.push(Work::Convolution { window, padding }, Shape { channels, height: to.0, width: to.1 });
         let inputs = window.weights_of_channel();
         self.named(name, &[channels, shape.channels, kernel, kernel], &[channels], inputs)
     }

@@ -121,11 +121,17 @@ impl Kernel for MaxMish<'_> {
                 (high, highest) = (more.select(x, high), more.select(place, highest));
                 (low, lowest) = (less.select(x, low), less.select(place, lowest));
             });
-            let (one, other) = (mish(simd, high), mish(simd, low));
-            let at_low = other.0.simd_gt(one.0);
-            store(&mut out[n], at_low.select(other.0, one.0));
-            store(&mut slopes[n], at_low.select(other.1, one.1));
-            store(&mut places[n], at_low.select(lowest, highest));
+            let (mut value, mut slope) = mish(simd, high);
+            // Above zero, Mish rises, and nothing below zero comes near.
+            if high.simd_lt(0.0).any_true() {
+                let other = mish(simd, low);
+                let at_low = other.0.simd_gt(value);
+                (value, slope) = (at_low.select(other.0, value), at_low.select(other.1, slope));
+                highest = at_low.select(lowest, highest);
+            }
+            store(&mut out[n], value);
+            store(&mut slopes[n], slope);
+            store(&mut places[n], highest);
         });
     }
 }

@@ -112,10 +112,10 @@ impl Kernel for Outer<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         for (block, totals) in self.transposed.iter().zip(self.totals.chunks_exact_mut(self.x.len())) {
-            let (x, rest_x) = self.x.as_chunks::<4>();
-            let (totals, rest) = totals.as_chunks_mut::<4>();
+            let (x, rest_x) = self.x.as_chunks::<8>();
+            let (totals, rest) = totals.as_chunks_mut::<8>();
             for (x, totals) in x.iter().zip(totals) {
-                outer::<S, 4>(simd, x, block, totals);
+                outer::<S, 8>(simd, x, block, totals);
             }
             for (x, total) in rest_x.iter().zip(rest) {
                 outer::<S, 1>(simd, std::array::from_ref(x), block, std::array::from_mut(total));
@@ -125,12 +125,7 @@ impl Kernel for Outer<'_> {
 }
 
 #[inline(always)]
-fn outer<S: Simd, const R: usize>(
-    simd: S,
-    x: &[Row; R],
-    block: &[Row; LANES],
-    totals: &mut [Row; R],
-) {
+fn outer<S: Simd, const R: usize>(simd: S, x: &[Row; R], block: &[Row; LANES], totals: &mut [Row; R]) {
     let mut sums = [simd.splat_f32x16(0.0); R];
     for r in 0..R {
         sums[r] = load(simd, &totals[r]);
@@ -143,5 +138,46 @@ fn outer<S: Simd, const R: usize>(
     }
     for r in 0..R {
         store(&mut totals[r], sums[r]);
+    }
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::net::activation::mish;
+
+    /// A product, and Mish of it.
+    struct Both<'a> {
+        packed: &'a [f32],
+        x: &'a [Row],
+        out: &'a mut [Row],
+    }
+
+    impl Kernel for Both<'_> {
+        #[inline(always)]
+        fn run<S: Simd>(self, simd: S) {
+            Product { packed: self.packed, x: self.x, bias: None, out: self.out }.run(simd);
+            self.out.iter_mut().for_each(|row| store(row, mish(simd, load(simd, row)).0));
+        }
+    }
+
+    /// Registers of all widths give the same bits.
+    #[test]
+    fn bits_do_not_depend_on_the_processor() {
+        let number = |at: usize| ((at * 2_654_435_761) % 10_007) as f32 / 5_000.0 - 1.0;
+        let mut packed = vec![0.0; packed_size(21, 40)];
+        pack(&mut packed, 21, 40, |r, c| number(40 * r + c));
+        let x: Vec<Row> = (0..40).map(|i| std::array::from_fn(|lane| number(7 * i + 1000 * lane))).collect();
+        let (mut wide, mut narrow) = (vec![ZERO; 21], vec![ZERO; 21]);
+        go(Both { packed: &packed, x: &x, out: &mut wide });
+        let Some(avx2) = fearless_simd::Level::new().as_avx2() else {
+            return eprintln!("skipped: this processor has no AVX2 to compare with");
+        };
+        avx2.vectorize(|| Both { packed: &packed, x: &x, out: &mut narrow }.run(avx2));
+        assert_eq!(wide, narrow);
+        // And they are the product: in double precision, to rounding.
+        let exact: f64 = (0..40).map(|c| f64::from(number(40 * 20 + c)) * f64::from(x[c][5])).sum();
+        let mish = exact * exact.exp().ln_1p().tanh();
+        assert!((f64::from(wide[20][5]) - mish).abs() < 1e-5, "{} but {mish}", wide[20][5]);
     }
 }

@@ -33,7 +33,8 @@ impl Scratch {
 
     /// Makes it as large as these steps need.
     pub(super) fn suit(&mut self, steps: &Steps) {
-        let most = |size: fn(&Work) -> usize| steps.steps.iter().map(|step| size(&step.work)).max().unwrap_or(0);
+        let most =
+            |size: fn(&Work) -> usize| steps.steps.iter().map(|step| size(&step.work)).max().unwrap_or(0);
         let outputs = most(|work| if let Work::Linear { outputs, .. } = work { *outputs } else { 0 });
         let channels = most(|work| match work {
             Work::Convolution { window, .. } => CHANNELS * window.weights_of_channel(),
@@ -86,7 +87,12 @@ impl Scratch {
 }
 
 /// Images with their padding, where there is any: what a convolution reads.
-pub(super) fn padded<'a>(x: &'a [Row], size: (usize, usize), padding: usize, room: &'a mut [Row]) -> &'a [Row] {
+pub(super) fn padded<'a>(
+    x: &'a [Row],
+    size: (usize, usize),
+    padding: usize,
+    room: &'a mut [Row],
+) -> &'a [Row] {
     if padding == 0 {
         return x;
     }

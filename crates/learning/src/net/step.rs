@@ -15,8 +15,14 @@ const KEPT: usize = 1 << 14;
 /// What a step does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Work {
-    Convolution { window: Window, padding: usize },
-    Linear { inputs: usize, outputs: usize },
+    Convolution {
+        window: Window,
+        padding: usize,
+    },
+    Linear {
+        inputs: usize,
+        outputs: usize,
+    },
     GroupNorm(GroupNorm),
     Max(Pool),
     Mean(Pool),
@@ -24,8 +30,12 @@ pub(super) enum Work {
     Leak(f32),
     Mish,
     /// On the way back, the differences of what was added come here.
-    Fork { from: Range<usize> },
-    Add { skip: Range<usize> },
+    Fork {
+        from: Range<usize>,
+    },
+    Add {
+        skip: Range<usize>,
+    },
 }
 
 /// A step: ranges of rows are for numbers and differences alike.
@@ -131,7 +141,13 @@ impl Steps {
     }
 
     /// Gives the last step parameters under a name, and the room that they need.
-    pub(super) fn named(&mut self, name: &str, weight: &[usize], bias: &[usize], inputs: usize) -> Result<()> {
+    pub(super) fn named(
+        &mut self,
+        name: &str,
+        weight: &[usize],
+        bias: &[usize],
+        inputs: usize,
+    ) -> Result<()> {
         let start = self.parameters;
         for (part, sizes) in [("weight", weight), ("bias", bias)] {
             let name = format!("{name}.{part}");

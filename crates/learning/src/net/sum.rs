@@ -157,7 +157,7 @@ impl Net {
         for picked in picked.chunks(LANES) {
             let told = self.forward(parameters, images, picked, scratch);
             self.backward(parameters, scratch);
-            let factors = self.factors(clip, picked.len(), scratch);
+            let factors = self.factors(clip, scratch);
             tally.add(&told, &factors[..picked.len()]);
             let factors: Row = factors.map(|factor| factor.unwrap_or(0.0));
             for step in self.steps.steps.iter().filter(|step| step.has_parameters()) {
@@ -207,7 +207,7 @@ impl Net {
     }
 
     /// What each example's gradient is multiplied by; none where it is not finite, and then nothing of it is left.
-    fn factors(&self, clip: Option<f32>, examples: usize, scratch: &mut Scratch) -> [Option<f32>; LANES] {
+    fn factors(&self, clip: Option<f32>, scratch: &mut Scratch) -> [Option<f32>; LANES] {
         let trained = self.steps.steps.iter().filter(|step| step.has_parameters());
         let Some(clip) = clip else {
             trained.for_each(|step| scratch.keep(step));
@@ -216,12 +216,8 @@ impl Net {
         let mut squares = [0.0; LANES];
         trained.for_each(|step| scratch.add_norms(step, &mut squares));
         let factors = squares.map(|squares| factor(squares, clip));
-        for lane in 0..LANES {
-            if factors[lane].is_none() {
-                scratch.erase(lane);
-            }
-        }
-        debug_assert!(examples <= LANES);
+        let lost = factors.iter().enumerate().filter(|(_, factor)| factor.is_none());
+        lost.for_each(|(lane, _)| scratch.erase(lane));
         factors
     }
 }

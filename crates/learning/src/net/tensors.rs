@@ -55,7 +55,11 @@ impl Net {
             })?;
             if found.dtype() != Dtype::F32 || found.shape() != tensor.sizes {
                 let value = format!("{:?} {:?} for `{name}`", found.dtype(), found.shape());
-                return Err(Error::parameter("tensor", value, format!("the net takes F32 {:?}", tensor.sizes)));
+                return Err(Error::parameter(
+                    "tensor",
+                    value,
+                    format!("the net takes F32 {:?}", tensor.sizes),
+                ));
             }
             let numbers = found.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
             let slots = &mut parameters[tensor.place.clone()];

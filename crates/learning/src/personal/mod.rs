@@ -19,6 +19,7 @@ mod recommendation;
 mod tastes;
 
 pub use holdout::hold_out;
+pub use nearest::nearest_profiles;
 pub use plane::Plane;
 pub use ratings::{Rating, Ratings};
 pub use recommendation::{Centre, Recommendation};

@@ -1,6 +1,14 @@
-//! Who rates alike: the nearest neighbours by the cosine of ratings.
+//! Who is alike: the nearest neighbours by the cosine of ratings, or of public features.
 
 use super::factors::transposed;
+
+/// All pairs of which one is among the `count` nearest of the other by the cosine of their features, each as many numbers, with weight 1.
+pub fn nearest_profiles(profiles: &[Vec<f64>], count: usize) -> Vec<(usize, usize, f64)> {
+    let width = profiles.iter().map(Vec::len).max().unwrap_or(0);
+    let sparse: Vec<Vec<(usize, f64)>> =
+        profiles.iter().map(|own| own.iter().copied().enumerate().collect()).collect();
+    nearest(&sparse, width, count)
+}
 
 /// All pairs of which one is among the `count` nearest of the other, with weight 1. Ratings are by user: the item, and the number, whose zeros are
 /// what was not rated. Of equally near users those with smaller numbers are nearer.
@@ -45,5 +53,7 @@ mod tests {
         let expected = [(0, 1, 1.0), (0, 2, 1.0), (0, 4, 1.0), (2, 3, 1.0)];
         assert_eq!(nearest(&by_user, 4, 1), expected);
         assert_eq!(nearest(&by_user, 4, 9).len(), 10);
+        let profiles = [vec![1.0, 0.1], vec![0.1, 1.0], vec![3.0, 0.0]];
+        assert_eq!(nearest_profiles(&profiles, 1), [(0, 1, 1.0), (0, 2, 1.0)]);
     }
 }

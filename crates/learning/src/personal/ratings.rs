@@ -1,7 +1,7 @@
 //! Who gave which item how many stars.
 
 use super::holdout::parts;
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -34,14 +34,10 @@ impl Ratings {
     pub fn new(users: usize, items: usize, list: &[Rating]) -> Result<Self> {
         let mut by_user = vec![Vec::new(); users];
         for &Rating { user, item, stars } in list {
-            if !(LEAST..=MOST).contains(&stars) {
-                let remedy =
-                    format!("user {user} gave it to item {item}; ratings are from {LEAST} to {MOST}");
-                return Err(Error::parameter("rating", stars, remedy));
-            }
-            if item >= items {
-                return Err(Error::parameter("item", item, format!("there are {items} items, from 0")));
-            }
+            let remedy =
+                format_args!("user {user} gave it to item {item}; ratings are from {LEAST} to {MOST}");
+            require((LEAST..=MOST).contains(&stars), "rating", stars, remedy)?;
+            require(item < items, "item", item, format_args!("there are {items} items, from 0"))?;
             let Some(own) = by_user.get_mut(user) else {
                 return Err(Error::parameter("user", user, format!("there are {users} users, from 0")));
             };

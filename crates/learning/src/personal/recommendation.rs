@@ -6,7 +6,7 @@ use super::factors::{Fit, features};
 use super::nearest::nearest;
 use super::{Agents, Ratings};
 use crate::linear::norm;
-use crate::{Error, Loss, Result, Shards, Table};
+use crate::{Error, Loss, Result, Shards, Table, require};
 
 /// What is subtracted from ratings before they are learned.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,19 +91,13 @@ impl Recommendation {
     }
 
     fn check(&self, ratings: &Ratings) -> Result<()> {
-        if ratings.users() < 2 {
-            let remedy = "everybody needs somebody to be similar to; give 2 or more";
-            return Err(Error::parameter("users", ratings.users(), remedy));
-        }
+        let remedy = "everybody needs somebody to be similar to; give 2 or more";
+        require(ratings.users() >= 2, "users", ratings.users(), remedy)?;
         for (field, value) in [("width", self.width), ("turns", self.turns), ("neighbours", self.neighbours)]
         {
-            if value == 0 {
-                return Err(Error::parameter(field, 0, "give 1 or more"));
-            }
+            require(value != 0, field, 0, "give 1 or more")?;
         }
-        if !(self.ridge.is_finite() && self.ridge > 0.0) {
-            return Err(Error::parameter("ridge", self.ridge, "give a positive number"));
-        }
+        require(self.ridge.is_finite() && self.ridge > 0.0, "ridge", self.ridge, "give a positive number")?;
         match self.centre {
             Centre::Public(number) if !number.is_finite() => {
                 Err(Error::parameter("centre", number, "give a finite number"))

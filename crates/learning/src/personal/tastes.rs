@@ -20,7 +20,7 @@ use super::Agents;
 use super::circle::{Circle, in_ball};
 use super::ratings::{LEAST, MOST};
 use crate::linear::{add_multiple, dot};
-use crate::{Error, Loss, Result, Shards, Table};
+use crate::{Loss, Result, Shards, Table, require};
 
 /// The numbers of the generator.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,18 +86,12 @@ impl Tastes {
 
     fn check(&self) -> Result<()> {
         for (field, value) in [("agents", self.agents), ("width", self.width)] {
-            if value < 2 {
-                return Err(Error::parameter(field, value, "people lie on a circle; give 2 or more"));
-            }
+            require(value >= 2, field, value, "people lie on a circle; give 2 or more")?;
         }
-        if self.fewest > self.most {
-            let remedy = format!("the most ratings of an agent are {}; give no more", self.most);
-            return Err(Error::parameter("fewest", self.fewest, remedy));
-        }
+        let remedy = format!("the most ratings of an agent are {}; give no more", self.most);
+        require(self.fewest <= self.most, "fewest", self.fewest, remedy)?;
         for (field, value) in [("strength", self.strength), ("own", self.own), ("noise", self.noise)] {
-            if !(value.is_finite() && value >= 0.0) {
-                return Err(Error::parameter(field, value, "give a finite number, zero or more"));
-            }
+            require(value.is_finite() && value >= 0.0, field, value, "give a finite number, zero or more")?;
         }
         Ok(())
     }

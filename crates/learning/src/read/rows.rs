@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::labels::Labels;
 use super::source::{is_missing, number, show};
 use super::{Column, Found, Holders, MOST_NUMBERS, Missing, Options};
-use crate::{Error, Result, Table};
+use crate::{Error, Result, Table, require};
 
 /// What a column is for.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,10 +89,8 @@ impl Layout {
 }
 
 fn take(roles: &mut [Role], column: usize, role: Role, field: &'static str) -> Result<()> {
-    if roles[column] != Role::Number {
-        let remedy = "this column has another use already; give each column one";
-        return Err(Error::parameter(field, format!("column {column}"), remedy));
-    }
+    let remedy = "this column has another use already; give each column one";
+    require(roles[column] == Role::Number, field, format_args!("column {column}"), remedy)?;
     roles[column] = role;
     Ok(())
 }

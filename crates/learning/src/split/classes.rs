@@ -3,7 +3,7 @@
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// Beyond this, labels are taken for measurements and not for classes.
 const MOST_CLASSES: usize = 1000;
@@ -14,14 +14,9 @@ pub(super) fn shuffled(labels: &[f64], rng: &mut ChaCha8Rng) -> Result<Vec<Vec<u
     distinct.sort_by(f64::total_cmp);
     // Equal as numbers, so that -0 and 0 are one class.
     distinct.dedup();
-    if distinct.len() > MOST_CLASSES {
-        let remedy = format!("splits by class need at most {MOST_CLASSES}; round the labels or split evenly");
-        return Err(Error::parameter(
-            "label",
-            format!("one of {} different numbers", distinct.len()),
-            remedy,
-        ));
-    }
+    let remedy = format!("splits by class need at most {MOST_CLASSES}; round the labels or split evenly");
+    let value = format_args!("one of {} different numbers", distinct.len());
+    require(distinct.len() <= MOST_CLASSES, "label", value, remedy)?;
     let mut classes = vec![Vec::new(); distinct.len()];
     for (row, label) in labels.iter().enumerate() {
         classes[distinct.partition_point(|other| other < label)].push(row);

@@ -6,7 +6,7 @@ use rand_distr::{Distribution, Gamma};
 
 use super::classes::shuffled;
 use crate::shards::even_size;
-use crate::{Error, Result, Shards, Table};
+use crate::{Error, Result, Shards, Table, require};
 
 /// Gives every peer `floor(rows/peers)` rows whose classes follow her own proportions.
 ///
@@ -18,9 +18,8 @@ use crate::{Error, Result, Shards, Table};
 /// alike: its weight then falls to the other classes of a peer, and if she has run out of all of hers, she draws from the rows that
 /// are left. The rows that remain after the last round are left out.
 pub fn dirichlet(table: &Table, peers: usize, concentration: f64, seed: u64) -> Result<Shards> {
-    if !(concentration.is_finite() && concentration > 0.0) {
-        return Err(Error::parameter("concentration", concentration, "give a positive number"));
-    }
+    let remedy = "give a positive number";
+    require(concentration.is_finite() && concentration > 0.0, "concentration", concentration, remedy)?;
     let size = even_size(table, peers)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut left = shuffled(table.labels(), &mut rng)?;

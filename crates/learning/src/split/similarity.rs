@@ -11,7 +11,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::classes::shuffled;
-use crate::{Error, Result, Shards, Table};
+use crate::{Error, Result, Shards, Table, require};
 
 /// Deals each class out by `A(t)`, `t` from 0 (alike) to 1 (exclusive); every row has a holder.
 ///
@@ -23,16 +23,11 @@ pub fn similarity(table: &Table, peers: usize, t: f64, seed: u64) -> Result<Shar
 
 /// The same for rows of which only the labels are known: the rows of each peer.
 pub fn similarity_lists(labels: &[f64], peers: usize, t: f64, seed: u64) -> Result<Vec<Vec<usize>>> {
-    if !(0.0..=1.0).contains(&t) {
-        return Err(Error::parameter("t", t, "give a number from 0 (equal shares) to 1 (exclusive classes)"));
-    }
-    if peers == 0 {
-        return Err(Error::parameter("peers", 0, "give at least one peer"));
-    }
-    if peers > labels.len() {
-        let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", labels.len());
-        return Err(Error::parameter("peers", peers, remedy));
-    }
+    let remedy = "give a number from 0 (equal shares) to 1 (exclusive classes)";
+    require((0.0..=1.0).contains(&t), "t", t, remedy)?;
+    require(peers != 0, "peers", 0, "give at least one peer")?;
+    let remedy = format!("there are {} rows, and every peer needs one; take fewer peers", labels.len());
+    require(peers <= labels.len(), "peers", peers, remedy)?;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut lists = vec![Vec::new(); peers];
     for (class, rows) in shuffled(labels, &mut rng)?.iter().enumerate() {

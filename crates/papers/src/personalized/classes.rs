@@ -44,10 +44,10 @@ pub(super) struct Study {
 
 /// What figures share.
 #[derive(Default)]
-pub(crate) struct Shared(Once<Study>);
+pub(super) struct Shared(Once<Study>);
 
 fn study<'a>(desk: &'a Desk) -> Result<&'a Study> {
-    desk.personalized.0.get(|| {
+    desk.personalized.classes.0.get(|| {
         let (dimensions, runs) =
             if desk.options.quick { (vec![2, 10], 2) } else { (vec![2, 10, 25, 50, 100], 5) };
         let mut study = Study { ways: Vec::new(), mus: Vec::new(), runs, dimensions: dimensions.clone() };
@@ -166,7 +166,7 @@ impl Study {
 
 fn settings(study: &Study) -> String {
     format!(
-        "{} drawn instances a dimension, 100 agents, delta exp(-5) (above 1/m for everyone: too large). Local as printed has lambda = 1/m; tuned, a ridge chosen by each \
+        "{} drawn instances a dimension, 100 agents, delta exp(-5) (not far below 1/m: large). Local as printed has lambda = 1/m; tuned, a ridge chosen by each \
          agent on her own rows; the joint optimum mu = {:?}, by dimension, each the best of five on held-out rows of another instance. Honest: Gaussian noise for gradients of 2-norm at most 1, exact composition, mu = {HONEST_MU}, \
          {HONEST_UPDATES} updates, from a start of 0, one setting for all and not tuned. Noise as printed: Laplace noise of the same run for a 1-norm of at most 1, \
          which points of the unit ball do not keep: it does not protect what it says. A private warm start at epsilon 0.05 is no help: in p dimensions its noise is about \

@@ -7,6 +7,7 @@
 //! | `runs` | coordinate descent, hidden as printed or honestly |
 //! | `budgets` | proposition 2: shares of a budget over time |
 //! | `costs` | figure 1: beside ADMM |
+//! | `starts` | figures 2a and 2b: how many updates, and where they start |
 //! | `classes` | figures 2c, 3 and 4: accuracy by dimension and by rows; perturbed rows |
 //! | `table1` | films, and generated ratings |
 
@@ -14,6 +15,7 @@ mod budgets;
 mod classes;
 mod costs;
 mod runs;
+mod starts;
 mod table1;
 
 use sottovoce_engine::personal::{Problem, Terms, optimum};
@@ -24,7 +26,12 @@ use sottovoce_report::Page;
 use crate::registry::{Desk, Figure, Paper};
 use crate::{Item, Options, Result};
 
-pub(crate) use classes::Shared;
+/// What figures share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    classes: classes::Shared,
+    starts: starts::Shared,
+}
 
 /// The weight of own losses that the paper names, for films.
 const MU: f64 = 0.04;
@@ -41,6 +48,16 @@ pub(crate) static PAPER: Paper = Paper {
             costs::figure,
         ),
         Figure::experiment("budgets", "shares of a budget over time: printed, equal, best", budgets::figure),
+        Figure::experiment(
+            "2a",
+            "objective and accuracy by updates, from a constant start",
+            starts::constant,
+        ),
+        Figure::experiment(
+            "2b",
+            "objective and accuracy by updates, from a private warm start",
+            starts::warm_start,
+        ),
         Figure::experiment("2c", "accuracy by dimension, for several budgets", classes::dimensions),
         Figure::experiment("3", "accuracy by how many rows an agent has", classes::sizes),
         Figure::experiment("4", "accuracy of models learned from perturbed rows", classes::perturbation),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sottovoce_engine::personal::{Amount, Budgets, Clipped, Hiding, Problem};
+use sottovoce_engine::personal::{Amount, Budgets, Clipped, Hiding, Hidings, Problem};
 use sottovoce_learning::Clip;
 use sottovoce_privacy::Law;
 use sottovoce_privacy::allotment::{Allocation, Method};
@@ -13,7 +13,7 @@ use sottovoce_simulator::personal::{FastPersonal, PersonalSetup};
 
 use crate::Result;
 
-/// `exp(-5)`, the paper's delta. It is above `1/m` for agents with fewer than 149 rows.
+/// `exp(-5)`, the paper's delta. It is above `1/m` for agents with more than 148 rows.
 pub(super) const DELTA: f64 = 0.006_737_946_999_085_467;
 
 /// What everybody may lose, shared alike by her updates.
@@ -34,11 +34,30 @@ pub(super) fn printed(clip: f64, updates: usize, epsilon: f64) -> (Hiding, Clip)
     (Hiding { law: Law::Laplace, clip, centring: 0.0, updates, amount, warm: None }, Clip::Example(clip))
 }
 
+/// Without noise: it protects nobody.
+pub(super) fn silent(updates: usize) -> (Hiding, Clip) {
+    let (clip, amount) = (1.0, Amount::Fixed(0.0));
+    (Hiding { law: Law::Gaussian, clip, centring: 0.0, updates, amount, warm: None }, Clip::None)
+}
+
 /// The models that everybody has released in the end, from a start of 0.
 pub(super) fn released(problem: &Problem, (hiding, clip): &(Hiding, Clip), seed: u64) -> Result<Vec<f64>> {
-    let hidings = hiding.plans(problem)?;
-    let rows = Clipped::new(problem, *clip)?;
-    let start = vec![0.0; problem.width()];
+    of_plans(problem, &hiding.plans(problem)?, *clip, (0.0, seed))
+}
+
+/// The same of everybody's part, which may begin with a warm start, or else at this number in every place.
+pub(super) fn of_plans(
+    problem: &Problem,
+    hidings: &Hidings,
+    clip: Clip,
+    (start, seed): (f64, u64),
+) -> Result<Vec<f64>> {
+    let rows = Clipped::new(problem, clip)?;
+    let rows = match &hidings.locals {
+        Some(locals) => rows.starting(locals.clone())?,
+        None => rows,
+    };
+    let start = vec![start; problem.width()];
     let setup = PersonalSetup::new(problem.similarity(), start, &hidings.plans, seed)?;
     let mut run = FastPersonal::new(setup, &rows)?;
     run.advance(usize::MAX);

@@ -32,15 +32,12 @@ pub struct Inputs {
     #[cfg_attr(feature = "flags", command(flatten))]
     pub graph: GraphSpec,
     /// Deviation of the noise (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
     pub sigma: Option<f64>,
     /// Mean squared distance of the private values from their mean (default: 0.25).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "S2", allow_negative_numbers = true))]
     pub spread: Option<f64>,
     /// Number of steps (default: what the statement's own stopping rule says).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
     pub steps: Option<usize>,
     /// Peers who put together what they hear, by name (default: the first).
@@ -48,103 +45,78 @@ pub struct Inputs {
     #[cfg_attr(feature = "flags", arg(long, value_name = "V,...", value_delimiter = ','))]
     pub observers: Vec<String>,
     /// Number of peers who put together what they hear, where they are not named (default: 3).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
     pub coalition: Option<usize>,
     /// Edges of a random graph have the probability of this times ln(n)/n (default: 1.5).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
     pub factor: Option<f64>,
     /// Number of gradient steps.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "T"))]
     pub iterations: Option<usize>,
     /// Smoothness L of the objective (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "L", allow_negative_numbers = true))]
     pub smoothness: Option<f64>,
     /// Strong convexity mu of the objective (default: 0.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "MU", allow_negative_numbers = true))]
     pub convexity: Option<f64>,
     /// Squared distance zeta² of local gradients from their mean, at the optimum (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "Z2", allow_negative_numbers = true))]
     pub heterogeneity: Option<f64>,
     /// Variance rho² of gradients of single rows (default: 0).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "R2", allow_negative_numbers = true))]
     pub variance: Option<f64>,
     /// Squared distance of the first model from the best one (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "D2", allow_negative_numbers = true))]
     pub distance: Option<f64>,
     /// Rényi order (default: 2).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "A", allow_negative_numbers = true))]
     pub alpha: Option<f64>,
     /// Privacy loss epsilon (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "E", allow_negative_numbers = true))]
     pub epsilon: Option<f64>,
     /// By how much a number exceeds its mean.
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
     pub excess: Option<f64>,
     /// Number of curious peers (default: one in sixteen).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "F"))]
     pub curious: Option<usize>,
     /// Probability of staying active after a telling (default: 0.5).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", allow_negative_numbers = true))]
     pub muting: Option<f64>,
     /// Probability that a message is lost (default: 0.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "P", allow_negative_numbers = true))]
     pub drop: Option<f64>,
     /// Number of terms r of a bound (default: 2).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "R"))]
     pub terms: Option<u16>,
     /// Multiple C of a number of messages (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
     pub multiple: Option<f64>,
     /// Number of simulations (default: 100).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "N"))]
     pub runs: Option<usize>,
     /// Probability of failure (default: 0.05).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "P", allow_negative_numbers = true))]
     pub probability: Option<f64>,
     /// How near a mean must be (default: 0.1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "ETA", allow_negative_numbers = true))]
     pub accuracy: Option<f64>,
     /// Number of parameters of the model (default: 10).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "D"))]
     pub dimension: Option<usize>,
     /// Probability of keeping the token (default: 0.01).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", allow_negative_numbers = true))]
     pub kept: Option<f64>,
     /// Probability delta up to which a loss holds (default: e^-5).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "D", allow_negative_numbers = true))]
     pub delta: Option<f64>,
     /// Number of rows of an agent (default: 100).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "M"))]
     pub rows: Option<u64>,
     /// Bound on the gradient of a row (default: 1; for ratings 2).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "C", allow_negative_numbers = true))]
     pub clip: Option<f64>,
     /// Weight mu of the agents' own losses (default: 1).
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "MU", allow_negative_numbers = true))]
     pub trade_off: Option<f64>,
     /// SHA-256 of the graph's file, once it has been read.
@@ -157,7 +129,6 @@ pub struct Inputs {
     pub seed: u64,
     /// Used by no statement.
     #[cfg(test)]
-    #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(skip))]
     pub(super) unused: Option<u8>,
 }
@@ -169,7 +140,7 @@ impl Inputs {
         let serde_json::Value::Object(fields) = serde_json::to_value(self).map_err(unread)? else {
             return Ok(Vec::new());
         };
-        Ok(fields.into_iter().map(|(name, _)| name).collect())
+        Ok(fields.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, _)| name).collect())
     }
 
     /// The graph with its weights.
@@ -183,12 +154,8 @@ impl Inputs {
             _ = self.graph_sha256.set(sha256);
         }
         let nodes = place.graph.nodes();
-        require(
-            (2..=2 * MOST_PEERS).contains(&nodes),
-            "graph",
-            format!("of {nodes} peers"),
-            format!("give one of 2 to {} peers", 2 * MOST_PEERS),
-        )?;
+        let remedy = format!("give one of 2 to {} peers", 2 * MOST_PEERS);
+        require((2..=2 * MOST_PEERS).contains(&nodes), "graph", format!("of {nodes} peers"), remedy)?;
         let mixing = spec.base.mixing(&place.graph)?;
         Ok((place.graph, mixing))
     }
@@ -198,12 +165,8 @@ impl Inputs {
         let n = self.graph.peers.unwrap_or(128);
         require((3..=MOST_PEERS).contains(&n), "peers", n, format!("give a number from 3 to {MOST_PEERS}"))?;
         let q = positive("factor", self.factor.unwrap_or(1.5))? * (n as f64).ln() / n as f64;
-        require(
-            q <= 1.0,
-            "factor",
-            q * n as f64 / (n as f64).ln(),
-            "the probability would be above 1; give less",
-        )?;
+        let remedy = "the probability would be above 1; give less";
+        require(q <= 1.0, "factor", q * n as f64 / (n as f64).ln(), remedy)?;
         Ok((n, q))
     }
 
@@ -355,12 +318,8 @@ impl Inputs {
     /// The one who listens.
     pub(super) fn observer(&self, graph: &Graph) -> Result<usize> {
         let observers = self.observers(graph)?;
-        require(
-            observers.len() == 1,
-            "observers",
-            self.observers.join(","),
-            "the statement is about one; name one peer",
-        )?;
+        let remedy = "the statement is about one; name one peer";
+        require(observers.len() == 1, "observers", self.observers.join(","), remedy)?;
         Ok(observers[0])
     }
 

@@ -138,12 +138,8 @@ fn theorem_9(inputs: &Inputs) -> Result<Answer> {
     let log = (n as f64).ln();
     let rounds = (6.0 * multiple * log / s).ceil();
     let work = rounds * n as f64 * runs as f64;
-    require(
-        work <= 2e9,
-        "runs",
-        runs,
-        format!("{rounds} rounds of {n} peers take long; give fewer runs or peers, or more muting"),
-    )?;
+    let remedy = format!("{rounds} rounds of {n} peers take long; give fewer runs or peers, or more muting");
+    require(work <= 2e9, "runs", runs, remedy)?;
     let needed = multiple * n as f64 * log;
     let rules = Rules::new(s)?;
     let (mut reached, mut most) = (0usize, 0.0f64);

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::mechanism::check_delta;
 use crate::special::UNIT;
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// Standard deviation, in sensitivities, with which one Gaussian release is `(epsilon, delta)`-private, for `epsilon` up to 1:
 /// `sqrt(2 ln(2/delta))/epsilon`, rounded up. One record of `m` moves a mean of clipped gradients by `2 L0/m`: that is the sensitivity,
@@ -21,13 +21,8 @@ use crate::{Error, Result};
 /// ```
 pub fn gaussian_noise(epsilon: f64, delta: f64) -> Result<f64> {
     check_delta(delta)?;
-    if !(epsilon > 0.0 && epsilon <= 1.0) {
-        return Err(Error::parameter(
-            "epsilon",
-            epsilon,
-            "the formula is proven above 0 and up to 1: give that",
-        ));
-    }
+    let remedy = "the formula is proven above 0 and up to 1: give that";
+    require(epsilon > 0.0 && epsilon <= 1.0, "epsilon", epsilon, remedy)?;
     Ok((2.0 * (2.0 / delta).ln()).sqrt() / epsilon * (1.0 + 8.0 * UNIT))
 }
 

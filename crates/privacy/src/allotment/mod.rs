@@ -34,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::interval::{add_up, larger, smaller};
 use crate::mechanism::check_epsilon;
 use crate::special::{UNIT, bisect, crossing};
-use crate::{Adjacency, Composition, Error, Gdp, Mechanism, Release, Result, kov};
+use crate::{Adjacency, Composition, Error, Gdp, Mechanism, Release, Result, kov, require};
 
 /// The law of the noise of a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,25 +146,15 @@ impl Request {
 
     fn check(&self) -> Result<()> {
         check_epsilon(self.epsilon)?;
-        if !(self.before >= 0.0 && self.before.is_finite()) {
-            return Err(Error::parameter("before", self.before, "give a finite number of at least 0"));
-        }
-        if self.epsilon == 0.0 {
-            return Err(Error::parameter("epsilon", self.epsilon, "give a positive number"));
-        }
-        if !(0.0..1.0).contains(&self.delta) {
-            return Err(Error::parameter(
-                "delta",
-                self.delta,
-                "give a probability of at least 0 and below 1, such as 1e-5",
-            ));
-        }
-        if self.updates == 0 || self.updates > MOST {
-            return Err(Error::parameter("updates", self.updates, format!("give a number from 1 to {MOST}")));
-        }
-        if !(self.factor > 0.0 && self.factor <= 1.0) {
-            return Err(Error::parameter("factor", self.factor, "give a number above 0 and at most 1"));
-        }
+        let remedy = "give a finite number of at least 0";
+        require(self.before >= 0.0 && self.before.is_finite(), "before", self.before, remedy)?;
+        require(self.epsilon != 0.0, "epsilon", self.epsilon, "give a positive number")?;
+        let remedy = "give a probability of at least 0 and below 1, such as 1e-5";
+        require((0.0..1.0).contains(&self.delta), "delta", self.delta, remedy)?;
+        let remedy = format!("give a number from 1 to {MOST}");
+        require(self.updates != 0 && self.updates <= MOST, "updates", self.updates, remedy)?;
+        let remedy = "give a number above 0 and at most 1";
+        require(self.factor > 0.0 && self.factor <= 1.0, "factor", self.factor, remedy)?;
         match (self.law, self.method) {
             (Law::Gaussian, Method::Sum | Method::Theorem1) => Err(Error::parameter(
                 "method",

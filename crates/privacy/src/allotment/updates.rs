@@ -8,7 +8,7 @@
 use serde::Serialize;
 
 use super::{Allotment, MOST, Request};
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// A number of updates, and what it promises.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,13 +54,9 @@ impl Suggested {
 /// ```
 pub fn suggested(request: &Request, start: f64, unit: f64, most: usize) -> Result<Suggested> {
     for (field, value) in [("start", start), ("unit", unit)] {
-        if !(value >= 0.0 && value.is_finite()) {
-            return Err(Error::parameter(field, value, "give a finite number, 0 or more"));
-        }
+        require(value >= 0.0 && value.is_finite(), field, value, "give a finite number, 0 or more")?;
     }
-    if most == 0 || most > MOST {
-        return Err(Error::parameter("most", most, format!("give a number from 1 to {MOST}")));
-    }
+    require(most != 0 && most <= MOST, "most", most, format!("give a number from 1 to {MOST}"))?;
     // Trials in closed form; what is found is accounted for as requested.
     let at = |request: Request, updates: usize| -> Result<Suggested> {
         let allotment = Request { updates, ..request }.allot()?;

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
 pub use super::seed::{Seed, Stream};
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// The last quarter of every key: no other use of ChaCha8 in this project has it.
 const TAG: &[u8; 8] = b"sv-noise";
@@ -110,9 +110,7 @@ impl ContinuousLaw {
     }
 
     fn scaled(shape: Shape, field: &'static str, scale: f64) -> Result<Self> {
-        if !scale.is_finite() || scale < 0.0 {
-            return Err(Error::parameter(field, scale, "give a finite number, zero or more"));
-        }
+        require(scale.is_finite() && scale >= 0.0, field, scale, "give a finite number, zero or more")?;
         Ok(Self { shape, scale })
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::words::{Input, Message, Note, Output};
-use super::{Hidden, Learner, Plan, Said};
+use super::{Draws, Hidden, Learner, Plan, Said};
 use crate::averaging::{Round, Start};
 use crate::{Machine, Means, Mismatch, Peer, Refusal, Shared, Span, Value, Withheld};
 
@@ -56,10 +56,7 @@ pub struct State {
     phase: Phase,
     round: usize,
     learner: Learner,
-    /// Private draws so far.
-    draws: usize,
-    /// Whether the budget was found spent.
-    spent: bool,
+    draws: Draws,
     /// Messages of this round and later ones.
     inbox: BTreeMap<usize, BTreeMap<Peer, Arc<Message>>>,
     outputs: VecDeque<Output>,
@@ -81,16 +78,16 @@ impl Agent {
     /// An agent with her neighbours and their weights, in increasing order, the public model at which everybody begins, and the noise on her gradients: none
     /// for an agent without rows, who has nothing to hide and nothing to compute.
     pub fn new(row: Vec<(Peer, f64)>, start: Shared, plan: Plan, hidden: Option<Hidden>) -> Self {
+        let width = start.len();
         let at = State {
             phase: Phase::Waiting,
             round: 0,
-            learner: Learner::new(plan.method, start.clone()),
-            draws: 0,
-            spent: false,
+            learner: Learner::new(plan.method, start),
+            draws: Draws::default(),
             inbox: BTreeMap::new(),
             outputs: VecDeque::new(),
         };
-        Self { row, plan, hidden, width: start.len(), at }
+        Self { row, plan, hidden, width, at }
     }
 
     /// Her model.
@@ -100,7 +97,7 @@ impl Agent {
 
     /// Private draws so far.
     pub fn draws(&self) -> usize {
-        self.at.draws
+        self.at.draws.made()
     }
 
     fn note(&mut self, note: Note) {
@@ -134,7 +131,7 @@ impl Agent {
         loop {
             match self.at.phase {
                 Phase::Hearing if self.missing().next().is_none() => self.hear(),
-                Phase::Stepping if self.hidden.is_none() || self.at.spent => {
+                Phase::Stepping if self.hidden.is_none() || self.at.draws.is_spent() => {
                     self.step(Shared::zeros(self.width));
                 }
                 Phase::Stepping => return self.ask(),
@@ -160,7 +157,7 @@ impl Agent {
 
     fn ask(&mut self) {
         self.at.phase = Phase::Computing;
-        let (draw, value) = (self.at.draws, self.at.learner.point().clone());
+        let (draw, value) = (self.at.draws.made(), self.at.learner.point().clone());
         let compute = Output::Compute { ticket: draw as u64, iteration: draw, size: 1.0, value };
         self.at.outputs.push_back(compute);
     }
@@ -168,24 +165,19 @@ impl Agent {
     /// The gradient that was asked for: admitted, covered, used.
     fn computed(&mut self, ticket: u64, mut gradient: Shared, means: &mut dyn Means<Shared>) {
         let (Some(hidden), Phase::Computing) = (self.hidden, self.at.phase) else { return };
-        if ticket != self.at.draws as u64 {
+        if ticket != self.at.draws.made() as u64 {
             return;
         }
         if gradient.len() != self.width || !gradient.is_finite() {
             return self.fall_silent(Note::Unhidden);
         }
-        let release = hidden.release();
         self.at.phase = Phase::Stepping;
-        match means.release(&release, ticket, release.scale, &mut gradient) {
-            Ok(()) => {
-                self.at.draws += 1;
-                self.at.outputs.push_back(Output::Release(release));
+        match self.at.draws.hide(&hidden, &mut gradient, means) {
+            Ok(release) => {
+                self.at.outputs.extend(release.map(Output::Release));
                 self.step(gradient);
             }
-            Err(Withheld::Overspent(overspent)) => {
-                self.at.spent = true;
-                self.note(Note::Stopped(overspent));
-            }
+            Err(Withheld::Overspent(overspent)) => self.note(Note::Stopped(overspent)),
             Err(Withheld::Uncovered(_)) => return self.fall_silent(Note::Unhidden),
         }
         self.advance();
@@ -297,8 +289,8 @@ impl Machine for Agent {
         if !state.learner.fits(self.plan.method, self.width, begun) {
             return Err(Mismatch::new("learner", "of another method or length"));
         }
-        if state.draws > self.plan.draws() || (state.draws > 0 && self.hidden.is_none()) {
-            return Err(Mismatch::new("draws", state.draws));
+        if !state.draws.fits(self.hidden.as_ref(), self.plan.draws(), self.width) {
+            return Err(Mismatch::new("draws", state.draws.made()));
         }
         let known = |from: &Peer| self.row.binary_search_by_key(from, |(peer, _)| *peer).is_ok();
         let rounds = state.round..=state.round + AHEAD;

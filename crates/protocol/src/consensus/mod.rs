@@ -13,6 +13,7 @@
 //! | `dsgd.rs`, `dsgt.rs`, `dinno.rs` | one algorithm each: what is done with neighbours' words and with a gradient |
 //! | `learner.rs` | any of the three, for the machine and for drivers without messages |
 //! | `optimiser.rs` | plain steps, momentum, Adam |
+//! | `draws.rs`, `band.rs` | how gradients are admitted, covered and counted; noise that is correlated over time |
 //! | `agent.rs` | the machine: rounds, messages, releases |
 //! | `words.rs` | what agents are told, send and note |
 //!
@@ -22,7 +23,9 @@
 //! what the composition of her draws loses, however many vectors a message has (`docs/theorems/consensus-descent.md`).
 
 mod agent;
+mod band;
 mod dinno;
+mod draws;
 mod dsgd;
 mod dsgt;
 mod learner;
@@ -31,6 +34,8 @@ mod plan;
 mod words;
 
 pub use agent::{Agent, State};
+pub use band::Band;
+pub use draws::Draws;
 pub use learner::{Learner, Said};
 pub use optimiser::{Moments, Optimiser, Rule};
 pub use plan::{At, Hidden, Method, Plan, Rates};

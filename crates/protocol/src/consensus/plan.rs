@@ -1,9 +1,9 @@
 //! What agents have agreed to do. Everything in it is public.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::Lots;
+use sottovoce_privacy::{Adjacency, Lots, Mechanism, calibrate};
 
-use super::Optimiser;
+use super::{Band, Optimiser};
 use crate::Release;
 
 /// What everybody does.
@@ -91,15 +91,46 @@ pub struct Hidden {
     pub clip: f64,
     /// The scale of the noise on a lot's sum, as a multiple of `clip`; 0 hides nothing, and counts as an infinite loss.
     pub multiplier: f64,
+    /// How noises of successive draws depend on each other.
+    pub band: Band,
 }
 
 impl Hidden {
-    /// The release of one draw: the sum of clipped gradients over the public mean size of a lot, under noise.
+    /// Every noise by itself.
+    pub fn new(lots: Lots, clip: f64, multiplier: f64) -> Self {
+        Self { lots, clip, multiplier, band: Band::NONE }
+    }
+
+    /// The same with the least noise for which so many draws stay within `(epsilon, delta)`, by certified laws or by Rényi divergences.
+    pub fn calibrated(
+        self,
+        draws: usize,
+        (epsilon, delta): (f64, f64),
+        method: calibrate::Method,
+    ) -> sottovoce_privacy::Result<Self> {
+        let build = |noise: f64| Mechanism::gaussian(noise)?.poisson(self.rate());
+        let releases = self.releases(draws) as u64;
+        let found = calibrate::least(build, releases, Adjacency::AddRemove, epsilon, delta, method)?;
+        // Accountants cut the last digits of noise over sensitivity; there must be enough of it then, too.
+        Ok(Self { multiplier: found.noise * (1.0 + 1e-11), ..self })
+    }
+
+    /// The rate at which a row comes into the draw in which it has its turn: that of lots, and of all turns of a cycle together the same.
+    pub fn rate(&self) -> f64 {
+        self.lots.rate() * self.band.cycle() as f64
+    }
+
+    /// How many releases so many draws are: one for every cycle that was begun.
+    pub fn releases(&self, draws: usize) -> usize {
+        draws.div_ceil(self.band.cycle())
+    }
+
+    /// The release of one draw: the sum of clipped gradients over the public mean size of a lot, under noise. With a band, of one cycle of draws.
     pub fn release(&self) -> Release {
         let sensitivity = self.clip / self.lots.expected();
         // (Zero times an infinite clip is no number.)
         let scale = if self.multiplier == 0.0 { 0.0 } else { self.multiplier * sensitivity };
-        Release::gaussian(sensitivity, scale).sampled(self.lots.rate())
+        Release::gaussian(sensitivity, scale).sampled(self.rate())
     }
 }
 
@@ -148,12 +179,30 @@ mod tests {
         }
     }
 
+    /// Everybody's noise is her own: of more rows each is drawn less often. The paper's noise for an epsilon of 10, at its own rate.
+    #[test]
+    fn noise_is_calibrated_to_what_is_released() {
+        let of = |rows: usize, method| {
+            let lots = Lots::new(rows, 1.0 / rows.div_ceil(256) as f64).unwrap();
+            let hidden = Hidden::new(lots, 10.0, 0.0).calibrated(2000, (10.0, 1e-5), method).unwrap();
+            let mut all = sottovoce_privacy::Accountant::new(Adjacency::AddRemove);
+            all.compose(hidden.release().mechanism().unwrap(), 2000).unwrap();
+            (hidden.multiplier, all.rdp_epsilon(1e-5).unwrap().0)
+        };
+        let (noise, epsilon) = of(5421, calibrate::Method::Rdp);
+        assert!((noise - 1.296).abs() < 2e-3 && (epsilon - 10.0).abs() < 1e-4 && epsilon <= 10.0, "{noise}");
+        assert!(of(60_000, calibrate::Method::Rdp).0 < noise);
+    }
+
     #[test]
     fn a_release_is_that_of_the_lots() {
         let lots = Lots::of_size(1000, 50.0).unwrap();
-        let release = Hidden { lots, clip: 10.0, multiplier: 2.0 }.release();
+        let release = Hidden::new(lots, 10.0, 2.0).release();
         assert_eq!((release.sensitivity, release.scale, release.rate), (0.2, 0.4, Some(0.05)));
-        let plain = Hidden { lots, clip: f64::INFINITY, multiplier: 0.0 }.release();
+        let plain = Hidden::new(lots, f64::INFINITY, 0.0).release();
         assert!(plain.scale == 0.0 && plain.loss().is_err());
+        let banded = Hidden { band: Band { width: 4, memory: 1.0 }, ..Hidden::new(lots, 10.0, 2.0) };
+        assert_eq!((banded.release().rate, banded.release().scale), (Some(0.2), 0.4));
+        assert_eq!([0, 1, 4, 5, 8].map(|draws| banded.releases(draws)), [0, 1, 1, 2, 2]);
     }
 }

@@ -4,24 +4,17 @@ use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::{Coupling, Noising};
 use sottovoce_topology::schedule::{Schedule, Step};
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 pub(crate) fn values(values: &[Vec<f64>]) -> Result<()> {
     let Some(first) = values.first() else {
         return Err(Error::parameter("values", "empty", "give a vector for each peer"));
     };
-    if first.is_empty() {
-        return Err(Error::parameter("values", "of length 0", "give vectors of at least one number"));
-    }
+    require(!first.is_empty(), "values", "of length 0", "give vectors of at least one number")?;
     for (peer, value) in values.iter().enumerate() {
-        if value.len() != first.len() {
-            let remedy = format!("give {} numbers to every peer, as to peer 0", first.len());
-            return Err(Error::parameter(
-                "values",
-                format!("{} numbers at peer {peer}", value.len()),
-                remedy,
-            ));
-        }
+        let remedy = format_args!("give {} numbers to every peer, as to peer 0", first.len());
+        let given = format_args!("{} numbers at peer {peer}", value.len());
+        require(value.len() == first.len(), "values", given, remedy)?;
         if let Some((place, x)) = value.iter().enumerate().find(|(_, x)| !x.is_finite()) {
             let remedy = "every coordinate must be a finite number";
             return Err(Error::parameter(
@@ -36,19 +29,12 @@ pub(crate) fn values(values: &[Vec<f64>]) -> Result<()> {
 
 pub(crate) fn noising(noising: Noising) -> Result<()> {
     let positive = |x: f64| x.is_finite() && x > 0.0;
-    if !positive(noising.sensitivity) {
-        let remedy = "give how far one person can move a value: positive and finite";
-        return Err(Error::parameter("sensitivity", noising.sensitivity, remedy));
-    }
-    if !positive(noising.local) {
-        let remedy = "give a positive, finite standard deviation; without noise nothing is private";
-        return Err(Error::parameter("sigma", noising.local, remedy));
-    }
-    if !(noising.relay == 0.0 || positive(noising.relay)) {
-        let remedy = "give a finite standard deviation, zero (for none) or more";
-        return Err(Error::parameter("tau", noising.relay, remedy));
-    }
-    Ok(())
+    let remedy = "give how far one person can move a value: positive and finite";
+    require(positive(noising.sensitivity), "sensitivity", noising.sensitivity, remedy)?;
+    let remedy = "give a positive, finite standard deviation; without noise nothing is private";
+    require(positive(noising.local), "sigma", noising.local, remedy)?;
+    let remedy = "give a finite standard deviation, zero (for none) or more";
+    require(noising.relay == 0.0 || positive(noising.relay), "tau", noising.relay, remedy)
 }
 
 /// The same, but for a run that is meant to protect nobody: no noise, and no limit.
@@ -107,9 +93,7 @@ pub(crate) fn no_relay(noising: Noising) -> Result<()> {
 }
 
 pub(crate) fn permutation(positions: &[Peer]) -> Result<()> {
-    if positions.is_empty() {
-        return Err(Error::parameter("positions", "empty", "give a position to at least one peer"));
-    }
+    require(!positions.is_empty(), "positions", "empty", "give a position to at least one peer")?;
     let mut seen = vec![false; positions.len()];
     for (place, &peer) in positions.iter().enumerate() {
         let wrong = match seen.get_mut(peer) {

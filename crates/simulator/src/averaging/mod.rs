@@ -14,7 +14,7 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 use sottovoce_topology::spectrum::{Spectrum, chebyshev_weight};
 
-use crate::{Allowance, Error, Result, rows};
+use crate::{Allowance, Result, require, rows};
 
 /// A peer of an averaging run.
 pub type AveragingPeer<V> = Averager<V, Part>;
@@ -277,10 +277,9 @@ impl AveragingSetup {
     /// Refuses what cannot be run, naming the field, the value and the remedy.
     pub fn check(&self) -> Result<()> {
         check::values(&self.values)?;
-        if self.values.len() != self.scheme.peers() {
-            let remedy = format!("give one vector for each of the scheme's {} peers", self.scheme.peers());
-            return Err(Error::parameter("values", format!("{} vectors", self.values.len()), remedy));
-        }
+        let remedy = format!("give one vector for each of the scheme's {} peers", self.scheme.peers());
+        let value = format_args!("{} vectors", self.values.len());
+        require(self.values.len() == self.scheme.peers(), "values", value, remedy)?;
         check::noising(self.noising)?;
         check::budget(self.budget)?;
         self.scheme.check()

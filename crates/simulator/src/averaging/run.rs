@@ -12,7 +12,7 @@ use crate::network::Network;
 use crate::noise::Noise;
 use crate::outcome::{Outcome, Silence, Traffic};
 use crate::record::{Coordinates, Step};
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// A machine that averages, whatever is around it.
 pub trait Averages:
@@ -141,10 +141,8 @@ where
 {
     /// Peers who all start at once, the noise of each, and the network between them.
     pub fn new(peers: Vec<M>, noises: Vec<N>, network: Network, seed: u64) -> Result<Self> {
-        if noises.len() != peers.len() {
-            let remedy = format!("give one for each of the {} peers", peers.len());
-            return Err(Error::parameter("noises", noises.len(), remedy));
-        }
+        let remedy = format!("give one for each of the {} peers", peers.len());
+        require(noises.len() == peers.len(), "noises", noises.len(), remedy)?;
         let starts = (0..peers.len()).map(|peer| (peer, Start)).collect();
         let outcome = Outcome::new(peers.len());
         let world = AveragingWorld { noises, gradients: None, ledger: None, outcome };

@@ -2,8 +2,8 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::consensus::{Hidden, Learner, Plan, Said};
-use sottovoce_protocol::{Peer, Shared, Value};
+use sottovoce_protocol::consensus::{Draws, Hidden, Learner, Plan, Said};
+use sottovoce_protocol::{Chance, Means, Overspent, Peer, Release, Shared, Uncovered, Value, Withheld};
 
 use super::{ConsensusSetup, Lot, Trainer};
 use crate::budget::Allowance;
@@ -28,15 +28,36 @@ pub struct Checkpoint {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Stored {
     learner: Learner,
-    draws: usize,
-    spent: bool,
+    draws: Draws,
+}
+
+/// An agent's own budget and noise.
+struct Own {
+    allowance: Allowance,
+    noise: PeerNoise,
+}
+
+impl Chance for Own {
+    /// Agents throw no dice.
+    fn bits(&mut self) -> u64 {
+        0
+    }
+}
+
+impl Means<Shared> for Own {
+    fn admit(&mut self, release: &Release) -> std::result::Result<(), Overspent> {
+        self.allowance.admit(release)
+    }
+
+    fn cover(&mut self, draw: u64, scale: f64, value: &mut Shared) -> std::result::Result<(), Uncovered> {
+        self.noise.add_single(draw, scale, value.to_mut())
+    }
 }
 
 struct Agent {
     row: Vec<(Peer, f64)>,
     hidden: Option<Hidden>,
-    allowance: Allowance,
-    noise: PeerNoise,
+    means: Own,
     at: Stored,
     picked: Vec<u32>,
 }
@@ -50,9 +71,8 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         let agent = |(agent, allowance)| Agent {
             row: setup.row(agent),
             hidden: setup.hidden[agent],
-            allowance,
-            noise: PeerNoise::new(setup.seed, agent),
-            at: Stored { learner: learner.clone(), draws: 0, spent: false },
+            means: Own { allowance, noise: PeerNoise::new(setup.seed, agent) },
+            at: Stored { learner: learner.clone(), draws: Draws::default() },
             picked: Vec::new(),
         };
         let agents = allowances.into_iter().enumerate().map(agent).collect();
@@ -61,19 +81,23 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
 
     /// Goes on from where a run of the same setup stood. What was drawn until then is spent again, and what does not fit is refused.
     pub fn resume(mut self, Checkpoint { round, agents }: Checkpoint) -> Result<Self> {
-        let width = self.setup.start.len();
-        let fits = |at: &Stored| at.learner.fits(self.setup.plan.method, width, false);
-        if round > self.setup.plan.iterations || agents.len() != self.agents.len() || !agents.iter().all(fits)
-        {
+        let (plan, width) = (self.setup.plan, self.setup.start.len());
+        let fits = |(at, agent): (&Stored, &Agent)| {
+            at.learner.fits(plan.method, width, false)
+                && at.draws.fits(agent.hidden.as_ref(), plan.draws(), width)
+        };
+        let known = agents.len() == self.agents.len() && round <= plan.iterations;
+        if !(known && agents.iter().zip(&self.agents).all(fits)) {
             let remedy = "it belongs to another run; begin anew";
             return Err(Error::parameter("checkpoint", format!("of round {round}"), remedy));
         }
         for (agent, at) in self.agents.iter_mut().zip(agents) {
+            let made = agent.hidden.map_or(0, |hidden| hidden.releases(at.draws.made()));
             let release = agent.hidden.map(|hidden| hidden.release());
-            let again = release.map_or(0, |release| agent.allowance.times(&release, at.draws));
-            if again != at.draws {
-                let remedy = format!("the budget has room for {again} draws; raise it, or begin anew");
-                return Err(Error::parameter("checkpoint", format!("of {} draws", at.draws), remedy));
+            let again = release.map_or(0, |release| agent.means.allowance.times(&release, made));
+            if again != made {
+                let remedy = format!("the budget has room for {again} releases; raise it, or begin anew");
+                return Err(Error::parameter("checkpoint", format!("of {made} releases"), remedy));
             }
             agent.at = at;
         }
@@ -103,12 +127,12 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
 
     /// Everybody's private draws so far.
     pub fn draws(&self) -> Vec<usize> {
-        self.agents.iter().map(|agent| agent.at.draws).collect()
+        self.agents.iter().map(|agent| agent.at.draws.made()).collect()
     }
 
     /// What everybody may still release, and has spent.
     pub fn allowances(&self) -> impl ExactSizeIterator<Item = &Allowance> {
-        self.agents.iter().map(|agent| &agent.allowance)
+        self.agents.iter().map(|agent| &agent.means.allowance)
     }
 
     /// Numbers sent so far, counted once for each receiver.
@@ -168,23 +192,20 @@ impl Agent {
         }
     }
 
-    /// A gradient, under its noise: computed, admitted, covered, as the machine does it. Nothing where it is no number.
+    /// A gradient, under its noise: computed, admitted, covered. Nothing where it is no number.
     fn gradient<T: Trainer>(&mut self, number: Peer, lot: &Lot<'_, T>) -> Option<Shared> {
         let model = self.at.learner.point();
-        let hidden = self.hidden.filter(|_| !self.at.spent);
+        let hidden = self.hidden.filter(|_| !self.at.draws.is_spent());
         let Some(hidden) = hidden else { return Some(Shared::zeros(model.len())) };
-        let draw = self.at.draws as u64;
+        let draw = self.at.draws.made() as u64;
         let mut gradient = lot.gradient(&hidden, (number, draw), model, &mut self.picked);
         if !gradient.is_finite() {
             return None;
         }
-        let release = hidden.release();
-        if self.allowance.admit(&release).is_err() {
-            self.at.spent = true;
-            return Some(Shared::zeros(gradient.len()));
+        match self.at.draws.hide(&hidden, &mut gradient, &mut self.means) {
+            Ok(_) => Some(gradient),
+            Err(Withheld::Overspent(_)) => Some(Shared::zeros(gradient.len())),
+            Err(Withheld::Uncovered(_)) => None,
         }
-        self.at.draws += 1;
-        self.noise.add_single(draw, release.scale, gradient.to_mut()).ok()?;
-        Some(gradient)
     }
 }

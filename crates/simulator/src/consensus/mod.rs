@@ -6,9 +6,10 @@
 mod bulk;
 mod run;
 
-use sottovoce_privacy::noise::simulation::Seed;
-use sottovoce_privacy::{Adjacency, Budget, Composition, most};
-use sottovoce_protocol::consensus::{Hidden, Method, Plan, Rule};
+use rand::RngExt;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
+use sottovoce_privacy::{Adjacency, Budget, Composition, Lots, most};
+use sottovoce_protocol::consensus::{Band, Hidden, Method, Plan, Rule};
 use sottovoce_protocol::{Peer, Shared, Value};
 use sottovoce_topology::mixing::Mixing;
 
@@ -98,31 +99,43 @@ impl<'a> ConsensusSetup<'a> {
 /// The order at which the losses of draws are added up.
 const ORDER: f64 = 8.0;
 
-/// A budget for just so many draws. All draws of an agent are alike, so a sum of their losses is a count of them; what they lose together is the composition
+/// A budget for just so many draws: whole cycles, where noises are correlated. All draws of an agent are alike, so a sum of their losses is a count of them; what they lose together is the composition
 /// that was planned, in any currency. Where nothing is hidden there is no limit, and the sum is infinite.
 pub fn allowance(hidden: Option<&Hidden>, draws: usize) -> Result<Allowance> {
     let Some(hidden) = hidden else { return Allowance::gaussian(0.0) };
     let Ok(loss) = hidden.release().loss() else { return Allowance::new(Budget::Counted) };
     // The sum rounds, and so does the filter that adds the same numbers.
-    let loss = loss.renyi(ORDER)? * draws as f64 * (1.0 + 1e-12);
+    let loss = loss.renyi(ORDER)? * hidden.releases(draws) as f64 * (1.0 + 1e-12);
     Allowance::new(Budget::Rdp { order: ORDER, loss })
 }
 
 /// As many of `most` draws as are certified to stay within `(epsilon, delta)`.
 fn draws_within(hidden: &Hidden, most: usize, epsilon: f64, delta: f64) -> Result<usize> {
     let mechanism = hidden.release().mechanism()?;
-    let spend = |draws: u64| {
+    let spend = |releases: u64| {
         let mut all = Composition::new(Adjacency::AddRemove);
-        all.add(sottovoce_privacy::Release::Mechanism(mechanism), draws)?;
+        all.add(sottovoce_privacy::Release::Mechanism(mechanism), releases)?;
         all.epsilon(delta)
     };
-    Ok(most::number("draws", most as u64, epsilon, spend)?.number as usize)
+    let releases = most::number("draws", hidden.releases(most) as u64, epsilon, spend)?.number;
+    Ok(releases as usize * hidden.band.cycle())
 }
 
 fn check_hidden(hidden: &Hidden) -> Result<()> {
     let Hidden { clip, multiplier, .. } = *hidden;
     if !(multiplier >= 0.0 && multiplier.is_finite()) {
         return Err(Error::parameter("multiplier", multiplier, "give a finite number, 0 or more"));
+    }
+    let Band { width, memory } = hidden.band;
+    if width == 0 || hidden.rate() > 1.0 {
+        let remedy = format!(
+            "a row has its turn once in a cycle; give from 1 to 1/{}, 1 over the rate of lots",
+            hidden.lots.rate()
+        );
+        return Err(Error::parameter("band", width, remedy));
+    }
+    if !(memory > 0.0 && memory <= 1.0) {
+        return Err(Error::parameter("memory", memory, "give a share above 0 and at most 1"));
     }
     if !(clip > 0.0 && (clip.is_finite() || multiplier == 0.0)) {
         return Err(Error::parameter("clip", clip, "give a positive number, finite where there is noise"));
@@ -169,7 +182,7 @@ fn check_plan(plan: &Plan) -> Result<()> {
     }
 }
 
-/// What a draw is made of: a lot, and room for its rows.
+/// What draws are made of.
 struct Lot<'a, T> {
     trainer: &'a T,
     seed: u64,
@@ -184,10 +197,57 @@ impl<T: Trainer> Lot<'_, T> {
         model: &[f32],
         picked: &mut Vec<u32>,
     ) -> Shared {
-        hidden.lots.draw(Seed(self.seed), agent as u64, draw, picked);
+        pick(hidden, Seed(self.seed), (agent, draw), picked);
         let mut sum = Shared::zeros(model.len());
         self.trainer.add_clipped(agent, picked, hidden.clip, model, sum.to_mut());
         sum.scale(1.0 / hidden.lots.expected());
         sum
+    }
+}
+
+/// Which draw of every cycle a row has its turn in is drawn once, before the first draw, by a coin of its own: it depends on no other row.
+const TURNS: u64 = u64::MAX;
+
+/// The rows of a draw. With a band every row has its turn in one draw of a cycle, and then comes as many times as often.
+fn pick(hidden: &Hidden, seed: Seed, (agent, draw): (Peer, u64), picked: &mut Vec<u32>) {
+    let (agent, cycle) = (agent as u64, hidden.band.cycle() as u64);
+    if cycle == 1 {
+        return hidden.lots.draw(seed, agent, draw, picked);
+    }
+    // The rate was checked.
+    let Ok(lots) = Lots::new(hidden.lots.rows(), hidden.rate()) else { return picked.clear() };
+    lots.draw(seed, agent, draw, picked);
+    let mut turns = seed.stream(Stream::Lots, agent, TURNS);
+    let turns: Vec<bool> = (0..lots.rows()).map(|_| turns.random_range(0..cycle) == draw % cycle).collect();
+    picked.retain(|row| turns[*row as usize]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a band a row comes in one draw of every cycle, at that many times the rate: as often as without, and never twice in a cycle.
+    #[test]
+    fn rows_have_their_turn_once_in_a_cycle() {
+        let (rows, rate, width, cycles) = (300, 0.1, 4, 500);
+        let band = Band { width, memory: 1.0 };
+        let hidden = Hidden { band, ..Hidden::new(Lots::new(rows, rate).unwrap(), 1.0, 1.0) };
+        let (mut came, mut turns) = (vec![0usize; rows], vec![None; rows]);
+        let mut picked = Vec::new();
+        for draw in 0..(width * cycles) as u64 {
+            pick(&hidden, Seed(3), (2, draw), &mut picked);
+            for &row in &picked {
+                came[row as usize] += 1;
+                let turn = draw % width as u64;
+                assert_eq!(*turns[row as usize].get_or_insert(turn), turn);
+            }
+        }
+        // Five standard errors, of coins and of turns.
+        let (trials, hits) = ((rows * cycles) as f64, came.iter().sum::<usize>() as f64);
+        assert!((hits - 0.4 * trials).abs() < 5.0 * (trials * 0.24).sqrt(), "{hits}");
+        for turn in 0..width as u64 {
+            let count = turns.iter().filter(|known| **known == Some(turn)).count() as f64;
+            assert!((count - 75.0).abs() < 5.0 * (300.0f64 * 0.25 * 0.75).sqrt(), "{turn}: {count}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::invariants::Invariant;
 use crate::network::{Faults, Network, nanoseconds};
 use crate::presence::Presence;
 use crate::record::Recorder;
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 pub use run::{Ended, Progress, Running, Underway};
 pub use world::World;
@@ -93,10 +93,8 @@ impl<'a, M: Machine, W: World<M>> Simulation<'a, M, W> {
 
     /// Every peer's budget.
     pub fn budgets(mut self, allowances: Vec<Allowance>) -> Result<Self> {
-        if allowances.len() != self.machines.len() {
-            let remedy = format!("give one for each of the {} peers", self.machines.len());
-            return Err(Error::parameter("budgets", allowances.len(), remedy));
-        }
+        let remedy = format!("give one for each of the {} peers", self.machines.len());
+        require(allowances.len() == self.machines.len(), "budgets", allowances.len(), remedy)?;
         self.allowances = allowances;
         Ok(self)
     }

@@ -1,6 +1,6 @@
 //! What curious peers write down.
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// A set of peers who follow the protocol and pool what they hear.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,28 +31,21 @@ impl Curious {
             match member.get_mut(peer) {
                 Some(place) => *place = true,
                 None => {
-                    return Err(Error::parameter(
-                        "curious",
-                        peer,
-                        format!("there are {peers} peers, from 0"),
-                    ));
+                    let remedy = format!("there are {peers} peers, from 0");
+                    return Err(Error::parameter("curious", peer, remedy));
                 }
             }
         }
         let count = member.iter().filter(|&&is| is).count();
-        if count >= peers {
-            let value = format!("{count} of {peers} peers");
-            return Err(Error::parameter("curious", value, "someone must be left to be the source"));
-        }
+        let value = format!("{count} of {peers} peers");
+        require(count < peers, "curious", value, "someone must be left to be the source")?;
         Ok(Self { member, count })
     }
 
     /// The last `count` of `peers`: where everyone is alike, it does not matter which.
     pub fn last(count: usize, peers: usize) -> Result<Self> {
-        if count >= peers {
-            let value = format!("{count} of {peers} peers");
-            return Err(Error::parameter("curious", value, "someone must be left to be the source"));
-        }
+        let value = format!("{count} of {peers} peers");
+        require(count < peers, "curious", value, "someone must be left to be the source")?;
         Ok(Self { member: (0..peers).map(|peer| peer >= peers - count).collect(), count })
     }
 
@@ -85,10 +78,7 @@ impl Curious {
     /// Refuses a source that is one of them: they would know.
     pub fn check_source(&self, source: usize) -> Result<()> {
         super::check_source(source, self.peers())?;
-        if self.has(source) {
-            let remedy = "a curious source has nothing to hide from itself: choose another peer";
-            return Err(Error::parameter("source", format!("{source}, which is curious"), remedy));
-        }
-        Ok(())
+        let remedy = "a curious source has nothing to hide from itself: choose another peer";
+        require(!self.has(source), "source", format_args!("{source}, which is curious"), remedy)
     }
 }

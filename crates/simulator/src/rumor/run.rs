@@ -13,7 +13,7 @@ use crate::driver::{Ended, Simulation, World};
 use crate::invariants::{Invariant, OnlyNeighboursTalk, Violation};
 use crate::network::{Faults, Network, nanoseconds};
 use crate::record::{Envelope, Recorder, Step};
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// A run that has not begun.
 ///
@@ -147,9 +147,7 @@ impl RumorRun<'_> {
 
     fn check(&self) -> Result<()> {
         self.among.check()?;
-        if self.period.is_zero() {
-            return Err(Error::parameter("period", "0 s", "give a time longer than nothing"));
-        }
+        require(!self.period.is_zero(), "period", "0 s", "give a time longer than nothing")?;
         for (source, _) in &self.rumors {
             match self.curious {
                 Some(curious) => curious.check_source(*source)?,

@@ -6,7 +6,7 @@ use sottovoce_protocol::{Chance, Means, Overspent, Peer, Release, Uncovered, Val
 
 use super::{Turn, WalkSetup};
 use crate::noise::{Noise, PeerNoise};
-use crate::{Allowance, Error, Result};
+use crate::{Allowance, Error, Result, require};
 
 /// What the present holder is lent. A visit throws no dice.
 struct Lent<'w> {
@@ -86,10 +86,9 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
             && state.contributions.len() == self.hosts.len()
             && state.draws.len() == self.hosts.len()
             && state.holders.iter().all(|&peer| peer < self.hosts.len());
-        if !fits || state.step > self.setup.course.steps {
-            let value = format!("{} tokens after {} steps", state.tokens.len(), state.step);
-            return Err(Error::parameter("checkpoint", value, "it belongs to another run; begin anew"));
-        }
+        let value = format!("{} tokens after {} steps", state.tokens.len(), state.step);
+        let remedy = "it belongs to another run; begin anew";
+        require(fits && state.step <= self.setup.course.steps, "checkpoint", value, remedy)?;
         let (release, mut allowances) = (self.setup.course.release(), self.setup.allowances()?);
         for (allowance, &contributions) in allowances.iter_mut().zip(&state.contributions) {
             for _ in 0..contributions {

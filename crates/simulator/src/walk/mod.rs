@@ -23,7 +23,7 @@ use sottovoce_protocol::walk::{Course, Host, Steps};
 use sottovoce_protocol::{Chance, Peer};
 use sottovoce_topology::mixing::Mixing;
 
-use crate::{Allowance, Error, Result, rows};
+use crate::{Allowance, Error, Result, require, rows};
 
 /// The choices of one holder at one step of a token: a function of `(seed, token, step)`, so that a run can be continued anywhere.
 struct Turn(SimulationRng);
@@ -66,23 +66,14 @@ impl WalkSetup<'_> {
         if let Some(worth) = self.worth.iter().find(|worth| !(worth.is_finite() && **worth > 0.0)) {
             return Err(Error::parameter("worth", worth, "give positive, finite numbers"));
         }
-        if !(self.worth.is_empty() || self.worth.len() == peers) {
-            return Err(Error::parameter(
-                "worth",
-                self.worth.len(),
-                format!("give one for each of {peers} peers"),
-            ));
-        }
+        let remedy = format!("give one for each of {peers} peers");
+        require(self.worth.is_empty() || self.worth.len() == peers, "worth", self.worth.len(), remedy)?;
         self.mixing.graph().require_connected("a token never reaches the other parts; add edges")?;
         if let Some(stranger) = self.launch.iter().find(|&&peer| peer >= peers) {
             return Err(Error::parameter("launch", stranger, format!("there are {peers} peers, from 0")));
         }
-        if self.launch.is_empty() {
-            return Err(Error::parameter("launch", "empty", "give the first holder of at least one token"));
-        }
-        if steps <= burn_in {
-            return Err(Error::parameter("steps", steps, format!("give more than the {burn_in} of burn-in")));
-        }
+        require(!self.launch.is_empty(), "launch", "empty", "give the first holder of at least one token")?;
+        require(steps > burn_in, "steps", steps, format!("give more than the {burn_in} of burn-in"))?;
         if let Steps::Constant(gamma) = sizes
             && !(gamma.is_finite() && gamma > 0.0)
         {

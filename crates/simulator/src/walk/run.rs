@@ -13,7 +13,7 @@ use crate::invariants::{self, Invariant, Violation};
 use crate::network::{Faults, Network};
 use crate::noise::{Noise, PeerNoise};
 use crate::record::{Envelope, Recorder, Step};
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// A run that has not begun.
 #[derive(Debug, Clone)]
@@ -137,13 +137,12 @@ impl<'a> WalkRun<'a> {
     {
         let setup = &self.setup;
         setup.check()?;
-        if self.network.timeout.is_none() && !(self.network.drop == 0.0 && self.faults == Faults::default()) {
-            return Err(Error::parameter(
-                "timeout",
-                "none",
-                "tokens get lost on this network: give a time to wait for answers",
-            ));
-        }
+        require(
+            self.network.timeout.is_some() || (self.network.drop == 0.0 && self.faults == Faults::default()),
+            "timeout",
+            "none",
+            "tokens get lost on this network: give a time to wait for answers",
+        )?;
         let (peers, tokens) = (setup.mixing.nodes(), setup.launch.len());
         let walker = |host| Walker::new(host, setup.start.clone(), setup.course, self.patience, tokens);
         let walkers = setup.hosts().into_iter().map(walker).collect();

@@ -1,7 +1,8 @@
 //! What `docs/theorems/consensus-descent.md` says of convergence, on problems where it can be computed.
 
+use sottovoce_privacy::{Accountant, Adjacency, Lots};
 use sottovoce_protocol::Shared;
-use sottovoce_protocol::consensus::Learner;
+use sottovoce_protocol::consensus::{Band, Learner};
 
 use super::*;
 
@@ -174,4 +175,33 @@ fn clipping_is_not_a_rescaled_rate() {
         let model = finals(setup, &bowls);
         assert!((model[0] - ends).abs() < 1e-4, "{clip}: {model:?}");
     }
+}
+
+/// Section 6: at no more certified epsilon correlated noise leaves models nearer to where they would be without, where epsilon is large; where it is
+/// small, sampling hides more than correlation saves.
+#[test]
+fn correlated_noise_disturbs_less_at_the_same_large_epsilon() {
+    let (agents, rows, steps, seeds) = (9, 40, 160, 8);
+    let (mixing, bowls) = (weights(agents), Bowls::new(agents, rows, 8));
+    // Epsilon, and how far models are moved.
+    let tried = |width: usize, noise: f64| {
+        let band = Band { width, memory: 0.95 };
+        let bare = Hidden { band, ..Hidden::new(Lots::new(rows, 0.1).unwrap(), 100.0, noise) };
+        let mut all = Accountant::new(Adjacency::AddRemove);
+        all.compose(bare.release().mechanism().unwrap(), bare.releases(steps) as u64).unwrap();
+        let run = |multiplier: f64, seed: u64| {
+            // So small that no gradient is clipped: the deviation is linear in it.
+            let hidden = vec![Some(Hidden { multiplier: 1e-2 * multiplier, ..bare }); agents];
+            let plan = constant(OWN, steps, 0.01);
+            finals(ConsensusSetup::new(&mixing, Shared::zeros(8), plan, &hidden, seed).unwrap(), &bowls)
+        };
+        let deviation = |seed| squared(&minus(&run(noise, seed), &run(0.0, seed)));
+        (all.epsilon(1e-5).unwrap(), (0..seeds).map(deviation).sum::<f64>().sqrt())
+    };
+    let (independent, correlated) = (tried(1, 0.344), tried(8, 0.389));
+    assert!(correlated.0.upper <= independent.0.lower && independent.0.upper < 102.0, "{correlated:?}");
+    assert!(correlated.1 < 0.85 * independent.1, "{independent:?} {correlated:?}");
+    let (independent, correlated) = (tried(1, 4.9), tried(8, 13.4));
+    assert!(correlated.0.lower >= independent.0.upper && independent.0.upper < 1.0, "{correlated:?}");
+    assert!(correlated.1 > 1.2 * independent.1, "{independent:?} {correlated:?}");
 }

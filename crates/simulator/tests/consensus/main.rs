@@ -70,7 +70,7 @@ pub(crate) fn plan(method: Method, iterations: usize) -> Plan {
 }
 
 pub(crate) fn hidden(rows: usize, rate: f64, clip: f64, multiplier: f64) -> Option<Hidden> {
-    Some(Hidden { lots: Lots::new(rows, rate).unwrap(), clip, multiplier })
+    Some(Hidden::new(Lots::new(rows, rate).unwrap(), clip, multiplier))
 }
 
 /// Models of all agents at the end, one after the other.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use sottovoce_protocol::Shared;
-use sottovoce_protocol::consensus::Note;
+use sottovoce_protocol::consensus::{Band, Note};
 use sottovoce_simulator::consensus::{Checkpoint, ConsensusOutcome, ConsensusRun, allowance};
 use sottovoce_simulator::network::{Faults, Network};
 
@@ -13,6 +13,15 @@ use super::*;
 fn agents() -> Vec<Option<Hidden>> {
     let one = |agent: usize| if agent == 4 { None } else { hidden(10 + agent, 0.3, 1.0, 0.8) };
     (0..11).map(one).collect()
+}
+
+/// The same with correlated noise: every agent in cycles of her own.
+fn banded() -> Vec<Option<Hidden>> {
+    let band = |(agent, hidden): (usize, Option<Hidden>)| {
+        let band = Band { width: 1 + agent % 3, memory: 0.9 };
+        hidden.map(|hidden| Hidden { band, ..hidden })
+    };
+    agents().into_iter().enumerate().map(band).collect()
 }
 
 fn run(setup: ConsensusSetup<'_>) -> ConsensusRun<'_> {
@@ -29,8 +38,8 @@ fn plans() -> impl Iterator<Item = Plan> {
 
 #[test]
 fn without_messages_the_bits_are_those_of_the_machines_whatever_the_threads() {
-    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), agents());
-    for plan in plans() {
+    let (mixing, bowls) = (weights(11), Bowls::new(11, 25, 5));
+    for (plan, hidden) in plans().flat_map(|plan| [(plan, agents()), (plan, banded())]) {
         let mut setup = ConsensusSetup::new(&mixing, Shared::zeros(5), plan, &hidden, 5).unwrap();
         // One whose budget ends before the plan: with two primal steps, in the midst of an iteration.
         setup.allowances[6] = allowance(hidden[6].as_ref(), 5).unwrap();
@@ -39,10 +48,11 @@ fn without_messages_the_bits_are_those_of_the_machines_whatever_the_threads() {
         let mut draws = vec![plan.draws(); 11];
         (draws[4], draws[6]) = (0, 5);
         assert_eq!(by_messages.draws, draws);
-        let releases = &by_messages.transcript.releases;
-        assert!(
-            (0..11).all(|agent| releases.iter().filter(|(who, _)| *who == agent).count() == draws[agent])
-        );
+        // One release for each draw, or for each cycle that was begun.
+        for (agent, hidden) in hidden.iter().enumerate() {
+            let released = by_messages.transcript.releases.iter().filter(|(who, _)| *who == agent).count();
+            assert_eq!(released, hidden.map_or(0, |hidden| hidden.releases(draws[agent])));
+        }
         for threads in [1, 2, 5] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
@@ -61,7 +71,7 @@ fn without_messages_the_bits_are_those_of_the_machines_whatever_the_threads() {
 
 #[test]
 fn a_machine_can_be_stored_after_every_step_and_a_run_after_every_iteration() {
-    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), agents());
+    let (mixing, bowls, hidden) = (weights(11), Bowls::new(11, 25, 5), banded());
     for plan in plans() {
         let setup = ConsensusSetup::new(&mixing, Shared::zeros(5), plan, &hidden, 5).unwrap();
         let run = run(setup.clone());
@@ -99,7 +109,7 @@ fn a_checkpoint_of_another_run_is_refused() {
     }
     let mut poor = setup(OWN, 5);
     poor.allowances[2] = allowance(hidden[2].as_ref(), 6).unwrap();
-    assert!(refused(poor).contains("room for 6 draws"));
+    assert!(refused(poor).contains("room for 6 releases"));
 }
 
 /// What is sent is shared with what is kept.
@@ -192,6 +202,11 @@ fn what_does_not_fit_is_refused() {
         assert!(!refused(plain, &bad, start()).is_empty(), "{clip} {multiplier}");
     }
     assert_eq!(refused(plain, &vec![hidden(10, 0.5, f64::INFINITY, 0.0); 11], start()), "");
+    for (width, memory) in [(0, 1.0), (3, 1.0), (2, 0.0), (2, f64::NAN)] {
+        let band = Band { width, memory };
+        let bad = vec![hidden(10, 0.5, 1.0, 1.0).map(|hidden| Hidden { band, ..hidden }); 11];
+        assert!(!refused(plain, &bad, start()).is_empty(), "{band:?}");
+    }
 }
 
 /// Rates that are too large are found, and nothing after them is computed.

@@ -355,7 +355,6 @@ impl fmt::Display for Revealed {
                 writeln!(f, "  {} {}", self.names.cell(peer, 24), short_up(*loss))?;
             }
         }
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        crate::terms::not_covered(f, &self.not_covered)
     }
 }

@@ -68,7 +68,7 @@ pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
         Planned {
             agent,
             rows: setting.holdings.rows[agent].len(),
-            rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
+            rate: hidden.map_or(0.0, |hidden| hidden.rate()),
             noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
             draws: setting.draws[agent],
             epsilon: finite(epsilons[agent]),

@@ -148,7 +148,7 @@ fn agents(ready: &Ready, outcome: &Outcome) -> Result<Vec<Agent>> {
         Agent {
             agent,
             rows: setting.holdings.rows[agent].len(),
-            rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
+            rate: hidden.map_or(0.0, |hidden| hidden.rate()),
             noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
             draws: outcome.draws[agent],
             epsilon: finite(epsilons[agent]),

@@ -302,13 +302,10 @@ impl Averaging {
             let remedy = format!("sigma is given too ({sigma}); give one of them");
             return Err(Error::parameter("epsilon", epsilon, remedy));
         }
-        if self.target.against.is_some() {
-            let remedy = format!(
-                "sigma is given ({sigma}), and no noise is to be found; leave it out, or give epsilon instead of sigma"
-            );
-            return Err(Error::parameter("against", "given", remedy));
-        }
-        Ok(())
+        let remedy = format!(
+            "sigma is given ({sigma}), and no noise is to be found; leave it out, or give epsilon instead of sigma"
+        );
+        require(self.target.against.is_none(), "against", "given", remedy)
     }
 
     /// Who mixes with whom.
@@ -326,7 +323,7 @@ impl Averaging {
         }
         match (self.protocol.method, &place.schedule) {
             (Method::Walk, _) => {
-                let remedy = "a token has no rounds: `run averaging` walks it, and `account walk` accounts for a walk to come";
+                let remedy = "a token has no rounds: `run` walks it, `account` accounts for its way, and `account walk` for any that it may take";
                 Err(Error::parameter("protocol", "walk", remedy))
             }
             (Method::Butterfly, None)

@@ -102,10 +102,12 @@ impl ByDistance {
         self.with(delta, self.distances(folder, graph)?)
     }
 
-    /// The bounds with the distances that a run wrote down, which are refused where they are not of the kind that was asked for.
+    /// The bounds with the distances that a run wrote down, which are refused where they are not of the kind that was asked for, or not those of a graph that
+    /// is known.
     pub(crate) fn again(
         &self,
         written: Option<&Distances>,
+        drawn: Option<&Graph>,
         peers: usize,
         delta: f64,
     ) -> Result<Option<Falling>> {
@@ -120,6 +122,10 @@ impl ByDistance {
         };
         let remedy = format!("give one for each of the {peers} peers");
         require(distances.fits(peers) && (by_hops == written.is_none()), "distances", "of others", remedy)?;
+        if let (Some(graph), Some("coordinates")) = (drawn, self.distance.as_deref().and_then(Path::to_str)) {
+            let same = self.distances(Path::new(""), graph)? == distances;
+            require(same, "distances", "of others", "they are the graph's; run again")?;
+        }
         self.with(delta, distances)
     }
 

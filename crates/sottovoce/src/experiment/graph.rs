@@ -182,16 +182,11 @@ impl GraphSpec {
             ("family", self.base.family.is_some()),
             ("peers", self.peers.is_some()),
         ])?;
-        if self.largest_component && self.base.file.is_none() {
-            let remedy = "only the graph of a file may be in pieces; leave it out";
-            return Err(Error::parameter("largest-component", "given", remedy));
-        }
+        let remedy = "only the graph of a file may be in pieces; leave it out";
+        require(!self.largest_component || self.base.file.is_some(), "largest-component", "given", remedy)?;
         if let (Some(_), Some(lazy)) = (&self.schedule, self.base.lazy) {
-            return Err(Error::parameter(
-                "lazy",
-                lazy,
-                "a schedule says what is kept in each step; leave it out",
-            ));
+            let remedy = "a schedule says what is kept in each step; leave it out";
+            return Err(Error::parameter("lazy", lazy, remedy));
         }
         if let Some(schedule) = &self.schedule {
             self.base.check_format()?;
@@ -210,6 +205,14 @@ impl GraphSpec {
         Ok(Place { graph, ..place })
     }
 
+    /// The graph, where no file is needed to know it.
+    pub fn known(&self, seed: u64) -> Result<Option<Place>> {
+        match (&self.base.file, &self.schedule) {
+            (None, None) => self.place(Path::new(""), seed).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     fn scheduled(&self, path: &Path) -> Result<Place> {
         let (schedule, sha256) = read_schedule(path, self.weights())?;
         let graph = union(&schedule)?;
@@ -225,9 +228,12 @@ pub fn near(peers: usize) -> Family {
     Family::Geometric { n: peers, radius }
 }
 
+/// The name that stands for standard input.
+pub(super) const STANDARD_INPUT: &str = "-";
+
 /// Whether a name stands for standard input.
-fn is_standard_input(path: &Path) -> bool {
-    path == Path::new("-")
+pub(super) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new(STANDARD_INPUT)
 }
 
 /// Where a file is whose name begins in a folder.
@@ -236,7 +242,7 @@ fn at(folder: &Path, file: &Path) -> PathBuf {
 }
 
 /// What a file is called.
-fn called(file: &Path) -> String {
+pub(crate) fn called(file: &Path) -> String {
     if is_standard_input(file) { "standard input".to_owned() } else { file.display().to_string() }
 }
 

@@ -259,6 +259,15 @@ impl Learning {
         graph.map_or(Ok(None), |graph| self.network.faulty(graph))
     }
 
+    /// The graphs of a run with this seed; none where only files tell them.
+    pub fn known_graphs(&self, peers: usize, seed: u64) -> Result<Option<Vec<Mixing>>> {
+        let choice = self.choice()?;
+        match choice.method.needs_graph {
+            true => self.graph.known(peers, choice.iterations, seed, choice.method.name == WALK),
+            false => Ok(Some(Vec::new())),
+        }
+    }
+
     /// What was chosen, checked.
     pub fn choice(&self) -> Result<Choice> {
         let choice = self.step.of(self.protocol.choice("butterfly", &self.graph)?)?;

@@ -157,9 +157,24 @@ impl LearningGraph {
         fresh(peers, factor, iterations, seed)?.iter().map(|graph| self.on(graph)).collect()
     }
 
-    /// The graphs that follow from the public seed alone, where they do: those of a run must be these.
-    pub fn public(&self, peers: usize, iterations: usize, seed: u64) -> Result<Option<Vec<Mixing>>> {
-        self.fresh_graphs.map(|factor| self.drawn(factor, peers, iterations, seed)).transpose()
+    /// The graphs that follow from the public seed alone, where no file is needed to know them: those of a run must be these.
+    pub fn known(
+        &self,
+        peers: usize,
+        iterations: usize,
+        seed: u64,
+        walks: bool,
+    ) -> Result<Option<Vec<Mixing>>> {
+        if self.has_file() {
+            return Ok(None);
+        }
+        let given = self.read(Path::new(""), seed)?;
+        Ok(Some(self.of(given, peers, iterations, seed, walks)?.mixings))
+    }
+
+    /// Whether files say who can reach whom.
+    pub fn has_file(&self) -> bool {
+        self.base.file.is_some() || self.schedule.is_some()
     }
 
     /// The weights on the graphs, and the task with its peers in the order of the graph's names, if they have names.

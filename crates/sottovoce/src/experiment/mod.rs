@@ -19,6 +19,7 @@ mod learning;
 mod learning_graph;
 mod network;
 mod paper;
+mod personal_table;
 mod personalized;
 mod planned;
 mod rumor;
@@ -44,9 +45,11 @@ pub use learning::{
 pub use learning_graph::{Graphs, LearningGraph};
 pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
+pub use personal_table::PersonalTable;
 pub(crate) use personalized::pair;
 pub use personalized::{
-    PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized, Tasks,
+    Centring, PersonalNetwork, PersonalNoise, PersonalProtocol, PersonalTarget, PersonalTask, Personalized,
+    Tasks,
 };
 pub use planned::{Chosen, Coalition};
 pub use rumor::{Clocks, Rumor};
@@ -88,6 +91,9 @@ pub enum Experiment {
 /// Names of the kinds, as a file has them.
 pub const KINDS: [&str; 6] = ["averaging", "learning", "personalized", "deep", "rumor", "paper"];
 
+/// Distances that are no table in a file.
+const HOW_FAR: [&str; 2] = ["hops", "coordinates"];
+
 impl Experiment {
     /// Reads the text of a file.
     pub fn parse(text: &str) -> Result<Self> {
@@ -113,16 +119,25 @@ impl Experiment {
         }
     }
 
-    /// Reads a file.
+    /// Reads a file, or standard input where the name is `-`.
     pub fn read(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            let remedy = match error.kind() {
-                std::io::ErrorKind::NotFound => "there is no such file; check the name".to_owned(),
-                _ => format!("it cannot be read ({error}); check the name and the permissions"),
-            };
-            Error::parameter("experiment", path.display(), remedy)
+        let bytes = graph::bytes("experiment", path)?;
+        let text = String::from_utf8(bytes).map_err(|_| {
+            Error::parameter("experiment", path.display(), "it is no text; give TOML in UTF-8")
         })?;
-        Self::parse(&text).map_err(|error| Error::refused(format!("{}: {error}", path.display())))
+        let mut experiment = Self::parse(&text)
+            .map_err(|error| Error::refused(format!("{}: {error}", graph::called(path))))?;
+        // Standard input is read once.
+        let again = |(_, file): &(&str, &mut PathBuf)| {
+            graph::is_standard_input(path) && graph::is_standard_input(file)
+        };
+        match experiment.files().into_iter().find(again) {
+            Some((field, _)) => {
+                let remedy = "standard input is the experiment itself; give a file";
+                Err(Error::parameter(field, graph::STANDARD_INPUT, remedy))
+            }
+            None => Ok(experiment),
+        }
     }
 
     /// The seed that it names.
@@ -137,42 +152,62 @@ impl Experiment {
         }
     }
 
+    /// The same with this seed.
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        let own = match &mut self {
+            Self::Averaging(averaging) => &mut averaging.seed,
+            Self::Learning(learning) => &mut learning.seed,
+            Self::Personalized(personalized) => &mut personalized.seed,
+            Self::Deep(deep) => &mut deep.seed,
+            Self::Rumor(rumor) => &mut rumor.seed,
+            Self::Paper(paper) => &mut paper.seed,
+        };
+        *own = Some(seed);
+        self
+    }
+
+    /// The files that it names, by the field that does.
+    pub fn files(&mut self) -> Vec<(&'static str, &mut PathBuf)> {
+        let named = match self {
+            Self::Averaging(averaging) => {
+                let table = averaging.target.by_distance.distance.as_mut();
+                // Two names are no files.
+                let table = table.filter(|name| !HOW_FAR.iter().any(|one| name.as_os_str() == *one));
+                vec![
+                    ("graph", averaging.graph.base.file.as_mut()),
+                    ("schedule", averaging.graph.schedule.as_mut()),
+                    ("values", averaging.values.file.as_mut()),
+                    ("distance", table),
+                ]
+            }
+            Self::Learning(learning) => vec![
+                ("graph", learning.graph.base.file.as_mut()),
+                ("schedule", learning.graph.schedule.as_mut()),
+                ("data", learning.task.data.as_mut()),
+                ("bounds", learning.task.bounds.as_mut()),
+            ],
+            Self::Personalized(personalized) => {
+                let mut all = vec![("data", personalized.task.data.as_mut())];
+                all.extend(personalized.task.table.files());
+                all
+            }
+            Self::Deep(deep) => {
+                vec![("graph", deep.graph.base.file.as_mut()), ("data", deep.task.data.as_mut())]
+            }
+            Self::Rumor(rumor) => vec![("graph", rumor.graph.as_mut())],
+            Self::Paper(paper) => vec![("data", paper.data.as_mut())],
+        };
+        named.into_iter().filter_map(|(field, file)| Some((field, file?))).collect()
+    }
+
     /// The same with names of files that hold wherever it is written: those that are relative begin in `folder`.
     pub fn from_anywhere(&self, folder: &Path) -> Self {
-        let whole = |name: &mut Option<PathBuf>| {
-            if let Some(path) = name.as_mut().filter(|path| path.as_os_str() != "-") {
-                let joined = folder.join(&*path);
-                *path = std::path::absolute(&joined).unwrap_or(joined);
-            }
-        };
         let mut same = self.clone();
-        match &mut same {
-            Self::Averaging(averaging) => {
-                whole(&mut averaging.graph.base.file);
-                whole(&mut averaging.graph.schedule);
-                whole(&mut averaging.values.file);
-                // Two names are no files.
-                let table = &mut averaging.target.by_distance.distance;
-                if table
-                    .as_ref()
-                    .is_some_and(|name| !["hops", "coordinates"].iter().any(|one| name.as_os_str() == *one))
-                {
-                    whole(table);
-                }
-            }
-            Self::Learning(learning) => {
-                whole(&mut learning.graph.base.file);
-                whole(&mut learning.graph.schedule);
-                whole(&mut learning.task.data);
-                whole(&mut learning.task.bounds);
-            }
-            Self::Personalized(personalized) => whole(&mut personalized.task.data),
-            Self::Deep(deep) => {
-                whole(&mut deep.graph.base.file);
-                whole(&mut deep.task.data);
-            }
-            Self::Rumor(rumor) => whole(&mut rumor.graph),
-            Self::Paper(paper) => whole(&mut paper.data),
+        for (_, path) in
+            same.files().into_iter().filter(|(_, path)| path.as_os_str() != graph::STANDARD_INPUT)
+        {
+            let joined = folder.join(&*path);
+            *path = std::path::absolute(&joined).unwrap_or(joined);
         }
         same
     }

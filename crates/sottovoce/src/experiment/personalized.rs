@@ -4,12 +4,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::personal::{Agents, Centre, Plane, Ratings, Recommendation, Tastes, movielens};
-use sottovoce_privacy::Law;
 use sottovoce_privacy::allotment::{Allocation, Method};
+use sottovoce_privacy::{Law, limits};
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::personal_table::PersonalTable;
+use super::task::LossSpec;
+use crate::names::Names;
 use crate::{Error, Result, require};
+
+/// The middle of the scale of stars: public.
+const MIDDLE: f64 = 3.0;
 
 /// Personalised learning.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -46,11 +52,11 @@ pub struct Personalized {
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 #[cfg_attr(feature = "flags", derive(clap::Args))]
 pub struct PersonalTask {
-    /// What is learned (default: plane; movielens where there is data).
+    /// What is learned (default: plane; where there is data, table with --peer-column, else movielens).
     #[serde(rename = "kind", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long = "task", value_enum, value_name = "TASK"))]
     pub kind: Option<Tasks>,
-    /// Folder with MovieLens-100K (`u.data`).
+    /// Folder with MovieLens-100K (`u.data`), or a table of one's own, with --peer-column.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "DIR"))]
     pub data: Option<PathBuf>,
@@ -70,6 +76,25 @@ pub struct PersonalTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = count))]
     pub most: Option<usize>,
+    /// What is subtracted from the ratings of MovieLens (default: own).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_enum, value_name = "CENTRE"))]
+    pub centre: Option<Centring>,
+    /// A table of one's own.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "flags", command(flatten))]
+    pub table: PersonalTable,
+}
+
+/// What is subtracted from ratings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "flags", derive(clap::ValueEnum))]
+pub enum Centring {
+    /// Everybody's own mean, as in the paper: one rating moves all her labels, so that sensitivities are larger.
+    Own,
+    /// The middle of the scale, which is public: one rating moves one label.
+    Public,
 }
 
 /// What is learned.
@@ -83,6 +108,8 @@ pub enum Tasks {
     Tastes,
     /// MovieLens-100K, with features learned from everybody's ratings, as in the paper.
     Movielens,
+    /// A table of one's own.
+    Table,
 }
 
 /// What agents do.
@@ -168,7 +195,7 @@ pub struct PersonalTarget {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "METHOD", value_parser = super::flags::named::<Method>(&["sum", "theorem-1", "gdp", "pld"])))]
     pub method: Option<Method>,
-    /// Another epsilon for one agent, by number; once for each.
+    /// Another epsilon for one agent, by name or number; once for each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "AGENT=EPS"))]
     pub budget: Vec<String>,
@@ -218,14 +245,28 @@ impl PersonalNetwork {
 impl PersonalTask {
     /// Which task it is.
     pub fn kind(&self) -> Tasks {
-        self.kind.unwrap_or(if self.data.is_some() { Tasks::Movielens } else { Tasks::Plane })
+        self.kind.unwrap_or(match (&self.table.peer_column, &self.data) {
+            (Some(_), _) => Tasks::Table,
+            (None, Some(_)) => Tasks::Movielens,
+            (None, None) => Tasks::Plane,
+        })
     }
 
-    /// Draws or reads the agents; names of files begin in `folder`.
-    pub fn agents(&self, folder: &Path, seed: u64) -> Result<Agents> {
+    /// Whether it is read from files: then whoever has the experiment alone does not have the rows.
+    pub fn is_read(&self) -> bool {
+        matches!(self.kind(), Tasks::Movielens | Tasks::Table)
+    }
+
+    /// Whether labels are centred by what their own agent's rows say.
+    pub fn centres_by_own(&self) -> bool {
+        self.kind() == Tasks::Movielens && self.centre != Some(Centring::Public)
+    }
+
+    /// Draws or reads the agents, with what was noticed in files; names of these begin in `folder`.
+    pub fn agents(&self, folder: &Path, seed: u64) -> Result<(Agents, Vec<String>)> {
         self.check()?;
         self.check_size()?;
-        Ok(match self.kind() {
+        let drawn = match self.kind() {
             Tasks::Plane => {
                 let known = Plane::default();
                 Plane {
@@ -252,7 +293,28 @@ impl PersonalTask {
                 let (recommendation, ratings) = self.films(folder)?;
                 recommendation.agents(&ratings, seed)?
             }
-        })
+            Tasks::Table => {
+                let Some(data) = &self.data else {
+                    return Err(Error::missing("data", "give --data FILE, the table"));
+                };
+                return self.table.agents(data, folder);
+            }
+        };
+        Ok((drawn, Vec::new()))
+    }
+
+    /// The largest label there can be, up to its sign; none where nothing public says so.
+    pub fn largest_label(&self) -> Option<f64> {
+        match self.kind() {
+            Tasks::Plane => Some(1.0),
+            // Stars from 1 to 5, less a mean of theirs, or less their middle.
+            Tasks::Movielens if self.centres_by_own() => Some(4.0),
+            Tasks::Movielens | Tasks::Tastes => Some(2.0),
+            Tasks::Table if self.table.objective == Some(LossSpec::Squared) => {
+                self.table.label_bounds.map(|_| 1.0)
+            }
+            Tasks::Table => Some(1.0),
+        }
     }
 
     /// Refuses what no memory holds, before anything is drawn.
@@ -273,14 +335,21 @@ impl PersonalTask {
             return Err(Error::missing("data", "give --data DIR, a folder with u.data of MovieLens-100K"));
         };
         let width = self.width.unwrap_or(Recommendation::default().width);
-        let recommendation = Recommendation { width, centre: Centre::OwnMean, ..Recommendation::default() };
-        Ok((recommendation, movielens::read(&folder.join(data))?))
+        let centre = if self.centres_by_own() { Centre::OwnMean } else { Centre::Public(MIDDLE) };
+        let recommendation = Recommendation { width, centre, ..Recommendation::default() };
+        let path = folder.join(data);
+        if path.is_file() {
+            let remedy =
+                "the data are a table; name the column that says who holds a row: --peer-column COLUMN";
+            return Err(Error::missing("peer-column", remedy));
+        }
+        Ok((recommendation, movielens::read(&path)?))
     }
 
     /// The same agents with a fifth of their training rows held out, so often, for tasks whose features know the training rows; none for others.
     pub fn held_out(&self, folder: &Path, seed: u64, times: u64) -> Result<Option<Vec<Agents>>> {
         match self.kind() {
-            Tasks::Plane | Tasks::Tastes => Ok(None),
+            Tasks::Plane | Tasks::Tastes | Tasks::Table => Ok(None),
             Tasks::Movielens => {
                 let (recommendation, ratings) = self.films(folder)?;
                 Ok(Some(recommendation.validation(&ratings, seed, times)?))
@@ -290,20 +359,27 @@ impl PersonalTask {
 
     /// Refuses what the task has no use for.
     fn check(&self) -> Result<()> {
-        let movielens = self.kind() == Tasks::Movielens;
-        if let Some(data) = self.data.as_ref().filter(|_| !movielens) {
-            let remedy = "the task is generated; leave it out, or give --task movielens";
+        if let Some(data) = self.data.as_ref().filter(|_| !self.is_read()) {
+            let remedy = "the task is generated; leave it out, or give --task movielens or table";
             return Err(Error::parameter("data", data.display(), remedy));
         }
+        if self.centre.is_some() && self.kind() != Tasks::Movielens {
+            return Err(Error::parameter("centre", "given", "only MovieLens is centred; leave it out"));
+        }
+        if self.table.is_given() && self.kind() != Tasks::Table {
+            let remedy =
+                "it is about a table of one's own; leave it out, or give --task table and --data FILE";
+            return Err(Error::parameter("peer-column", "given", remedy));
+        }
+        let width = self.width.filter(|_| self.kind() == Tasks::Table);
         let generated = [("agents", self.agents), ("fewest", self.fewest), ("most", self.most)];
-        let unused =
-            generated.into_iter().filter(|_| movielens).find_map(|(field, value)| Some((field, value?)));
-        match unused {
-            Some((field, value)) => Err(Error::parameter(
-                field,
-                value,
-                "MovieLens has its own; leave it out, or give another --task",
-            )),
+        let unused = generated.into_iter().filter(|_| self.is_read()).chain([("width", width)]);
+        match unused.into_iter().find_map(|(field, value)| Some((field, value?))) {
+            Some((field, value)) => {
+                let whose = if self.kind() == Tasks::Table { "the table" } else { "MovieLens" };
+                let remedy = format!("{whose} has its own; leave it out, or give another --task");
+                Err(Error::parameter(field, value, remedy))
+            }
             None => Ok(()),
         }
     }
@@ -314,25 +390,41 @@ impl PersonalTask {
             Tasks::Movielens => vec![
                 "features of items and similarities of agents are public (here they were learned from everybody's ratings, which is not counted)".into(),
             ],
-            Tasks::Plane | Tasks::Tastes => Vec::new(),
+            Tasks::Plane | Tasks::Tastes | Tasks::Table => Vec::new(),
         }
+    }
+
+    /// What no guarantee about it covers, beside what none about personalised models does.
+    pub fn not_covered(&self) -> Vec<String> {
+        if self.kind() == Tasks::Table { limits::list(&[limits::BOUNDS]) } else { Vec::new() }
     }
 }
 
-/// `AGENT@HOURS` or `AGENT=EPS`.
-pub(crate) fn pair(field: &'static str, text: &str, sign: char, agents: usize) -> Result<(usize, f64)> {
+/// `AGENT@HOURS` or `AGENT=EPS`, where agents have names or numbers.
+pub(crate) fn pair(
+    field: &'static str,
+    text: &str,
+    sign: char,
+    (agents, names): (usize, &Names),
+) -> Result<(usize, f64)> {
     let parsed = text
-        .split_once(sign)
-        .and_then(|(agent, number)| Some((agent.trim().parse().ok()?, number.trim().parse().ok()?)));
+        .rsplit_once(sign)
+        .and_then(|(agent, number)| Some((agent.trim(), number.trim().parse::<f64>().ok()?)));
     let Some((agent, number)) = parsed else {
         return Err(Error::parameter(field, text, format!("give AGENT{sign}NUMBER, such as 3{sign}2.5")));
     };
-    require(
-        agent < agents,
-        field,
-        text,
-        format!("agents are numbered from 0 to {}", agents.saturating_sub(1)),
-    )?;
-    require(f64::is_finite(number) && number >= 0.0, field, text, "give a finite number, 0 or more")?;
+    let place = match names.all() {
+        Some(all) => all.iter().position(|name| name == agent),
+        None => agent.parse().ok().filter(|agent| *agent < agents),
+    };
+    let Some(agent) = place else {
+        let known: Vec<usize> = (0..agents).collect();
+        let remedy = match names.are_numbers() {
+            true => format!("agents are numbered from 0 to {}", agents.saturating_sub(1)),
+            false => format!("nobody is called that; agents are {}", names.list(&known)),
+        };
+        return Err(Error::parameter(field, text, remedy));
+    };
+    require(number.is_finite() && number >= 0.0, field, text, "give a finite number, 0 or more")?;
     Ok((agent, number))
 }

@@ -162,11 +162,8 @@ impl Experiment {
             }
             Way::Butterfly => ("butterfly", false),
             Way::Local | Way::Central => {
-                return Err(Error::parameter(
-                    "method",
-                    row.method,
-                    "a baseline is not run; it is there to compare",
-                ));
+                let remedy = "a baseline is not run; it is there to compare";
+                return Err(Error::parameter("method", row.method, remedy));
             }
         };
         protocol.method = Some(name.to_owned());

@@ -186,12 +186,8 @@ impl Rumor {
             let remedy = format!("the graph has {nodes}; leave it out");
             require(self.peers == PEERS || self.peers == nodes, "peers", self.peers, remedy)?;
         } else {
-            require(
-                self.curious_peers.is_empty(),
-                "curious-peers",
-                self.curious_peers.join(","),
-                "they are named by a graph: give one, or their number as `curious`",
-            )?;
+            let remedy = "they are named by a graph: give one, or their number as `curious`";
+            require(self.curious_peers.is_empty(), "curious-peers", self.curious_peers.join(","), remedy)?;
         }
         Ok(place)
     }

@@ -15,6 +15,7 @@ use sottovoce_learning::{Batch, Bounds, Data, Origin, Task};
 #[cfg(feature = "flags")]
 use super::flags::{checked, count, real};
 use super::values::Range;
+use crate::require;
 use crate::{Error, Result};
 
 /// Seed of the synthetic look-alike: the same data whatever the run's seed.
@@ -22,7 +23,7 @@ const LOOK_ALIKE: u64 = 823;
 /// Seed of dealing it out.
 const DEALING: u64 = 1;
 /// Rows have norm at most 1, and an intercept.
-const LONGEST: f64 = SQRT_2;
+pub(super) const LONGEST: f64 = SQRT_2;
 
 /// What dealing rows out by their labels assumes.
 const DEALT_BY_LABEL: &str = "labels are public (rows were dealt out by them)";
@@ -279,11 +280,9 @@ impl TaskSpec {
         let mut notes = Vec::new();
         let task = match &data {
             Some(path) if !path.is_dir() => {
-                if self.split()? != Split::Even {
-                    let remedy = "who holds which row would depend on everybody's labels, which are private; give --split even, which goes by their places in \
+                let remedy = "who holds which row would depend on everybody's labels, which are private; give --split even, which goes by their places in \
                                   the file";
-                    return Err(Error::parameter("split", "by label", remedy));
-                }
+                require(self.split()? == Split::Even, "split", "by label", remedy)?;
                 let found = self.file(path.clone(), folder)?.read()?;
                 notes = found.notes.clone();
                 let shards = match found.named_shards()? {
@@ -376,10 +375,8 @@ impl TaskSpec {
             || self.missing != "refuse";
         let bounded =
             !self.range.is_empty() || self.bounds.is_some() || self.norm.is_some() || self.width.is_some();
-        if labelled || bounded || read {
-            let remedy = "Houses has labels and a scaling of its own; leave out bounds, labels, classes and columns, or give a file";
-            return Err(Error::parameter("data", "a folder", remedy));
-        }
+        let remedy = "Houses has labels and a scaling of its own; leave out bounds, labels, classes and columns, or give a file";
+        require(!labelled && !bounded && !read, "data", "a folder", remedy)?;
         let loss = match self.loss {
             None | Some(LossSpec::Logistic) => Loss::Logistic,
             Some(LossSpec::Squared) => Loss::Squared,
@@ -406,7 +403,7 @@ impl TaskSpec {
     }
 
     /// What is publicly known of a file.
-    fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
+    pub(super) fn file(&self, path: PathBuf, folder: &Path) -> Result<Data> {
         let named = (&self.positive, self.label_threshold, self.classes.as_slice());
         let labels = match (self.label_bounds, named) {
             (Some(Range { low, high }), (None, None, [])) => Labels::Within(low, high),
@@ -449,13 +446,8 @@ impl TaskSpec {
         let mut categories = BTreeMap::new();
         for text in &self.category {
             let (column, values) = read("category", text, category)?;
-            if categories.insert(column.clone(), values).is_some() {
-                return Err(Error::parameter(
-                    "category",
-                    format!("given twice for column {column}"),
-                    "give it once",
-                ));
-            }
+            let new = categories.insert(column.clone(), values).is_none();
+            require(new, "category", format_args!("given twice for column {column}"), "give it once")?;
         }
         Ok(Options {
             label: self.label.as_deref().map_or(Column::Last, Column::parse),

@@ -5,21 +5,30 @@
 //! | `ready.rs` | files read, agents drawn, noise calibrated: what every command begins with |
 //! | `run.rs` | the run, and what it is held against |
 //! | `people.rs` | what came of it for each agent, and by how many rows she has |
-//! | `account.rs` | what a plan would reveal, and how far its models would be from the best |
+//! | `account.rs` | what a plan would reveal |
+//! | `plan.rs` | which plan to take for a budget |
+//! | `attack.rs` | someone who sees every message bets on a row |
+//! | `losses.rs` | what everybody loses, at a delta that may be 0 |
 //! | `words.rs` | the same in sentences |
 //! | `page.rs` | the report |
 
 mod account;
+mod attack;
+mod losses;
 mod page;
 mod people;
+mod plan;
 mod ready;
 mod run;
 mod words;
 
-pub use account::{Choice, Planned, Reading, Revealed, Share, account, attack, choices, plan};
+pub use account::{Reading, Revealed, Share, account};
+pub use attack::{Another, Attacked, attack, attacks};
+pub(crate) use losses::losses;
 pub use page::{FILES, files};
 pub use people::{BySize, Person};
+pub use plan::{Choice, Planned, Suggestion, choices, plan};
 pub use ready::Ready;
 pub use run::{Found, Way, run};
 pub use sottovoce_engine::personal::CanaryFound;
-pub(crate) use words::statement;
+pub(crate) use words::{statement, written};

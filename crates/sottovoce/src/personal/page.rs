@@ -79,7 +79,7 @@ fn graph(found: &Found) -> Picture {
         let epsilon = person
             .epsilon
             .map_or_else(|| "not hidden".to_owned(), |epsilon| format!("epsilon {}", short_up(epsilon)));
-        format!("agent {}: {} rows, {epsilon}", person.agent, person.rows)
+        format!("agent {}: {} rows, {epsilon}", person.called(), person.rows)
     };
     GraphPicture {
         title: "Who resembles whom".into(),
@@ -123,9 +123,9 @@ fn page(
         vec![rows, group.agents.to_string(), released, own, local, tuned]
     });
     let people = found.people.iter().take(LISTED).map(|person| {
-        let Person { agent, rows, updates, .. } = person;
+        let Person { rows, updates, .. } = person;
         vec![
-            agent.to_string(),
+            person.called(),
             rows.to_string(),
             updates.to_string(),
             loss(person.epsilon),
@@ -196,13 +196,16 @@ fn page(
 }
 
 fn csv(found: &Found) -> String {
-    let mut out = String::from("agent,rows,updates,epsilon,released,own,local,tuned\n");
+    let named = found.people.iter().any(|person| person.name.is_some());
+    let name = |text: &str| if named { format!(",{text}") } else { String::new() };
+    let mut out = format!("agent,rows,updates,epsilon,released,own,local,tuned{}\n", name("name"));
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     for person in &found.people {
         let Person { agent, rows, updates, .. } = person;
         let [epsilon, released, own, local, tuned] =
             [person.epsilon, person.released, person.own, person.local, person.tuned].map(number);
-        out += &format!("{agent},{rows},{updates},{epsilon},{released},{own},{local},{tuned}\n");
+        let called = name(&format!("\"{}\"", person.called().replace('"', "\"\"")));
+        out += &format!("{agent},{rows},{updates},{epsilon},{released},{own},{local},{tuned}{called}\n");
     }
     out
 }

@@ -13,6 +13,8 @@ const GROUPS: usize = 5;
 pub struct Person {
     /// Her number.
     pub agent: usize,
+    /// What she is called; none where agents have no names but their numbers.
+    pub name: Option<String>,
     /// Her rows.
     pub rows: usize,
     /// Her private updates.
@@ -27,6 +29,13 @@ pub struct Person {
     pub local: Option<f64>,
     /// Alone, with a ridge chosen on her own rows.
     pub tuned: Option<f64>,
+}
+
+impl Person {
+    /// Her name, or else her number.
+    pub fn called(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.agent.to_string())
+    }
 }
 
 /// Agents with about as many rows.
@@ -65,6 +74,7 @@ pub(super) fn people(
     };
     let one = |agent: usize| Person {
         agent,
+        name: agents.train.names().map(|names| names[agent].clone()),
         rows: agents.train.rows_of(agent),
         updates: updates[agent],
         epsilon: Some(epsilons[agent]).filter(|epsilon| epsilon.is_finite()),
@@ -116,6 +126,7 @@ mod tests {
     fn groups_are_about_as_large_and_sizes_stay_together() {
         let person = |agent: usize| Person {
             agent,
+            name: None,
             rows: agent / 3,
             updates: 1,
             epsilon: Some(1.0),

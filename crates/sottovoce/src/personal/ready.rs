@@ -13,6 +13,7 @@ use sottovoce_protocol::Release;
 use sottovoce_simulator::network::{Absence, Faults, Network};
 
 use crate::experiment::{Personalized, Tasks, pair};
+use crate::names::Names;
 use crate::{Error, Result, require};
 
 /// Stars from 1 to 5.
@@ -34,6 +35,8 @@ pub struct Ready {
     pub hidings: Hidings,
     /// Whether features were made from everybody's training rows.
     pub featured: bool,
+    /// What was noticed in files.
+    pub notes: Vec<String>,
     /// Faults of the network, where there are any.
     pub faulty: Option<(Network, Faults, Vec<usize>)>,
 }
@@ -41,17 +44,17 @@ pub struct Ready {
 impl Personalized {
     /// Reads what the experiment names; `folder` is where relative names begin.
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<Ready> {
-        Ready::of(self, self.task.agents(folder, seed)?)
+        let (agents, notes) = self.task.agents(folder, seed)?;
+        Ok(Ready { notes, ..Ready::of(self, agents)? })
     }
 }
 
 impl Ready {
     /// The same of these agents.
     pub(super) fn of(experiment: &Personalized, agents: Agents) -> Result<Self> {
-        let problem = Problem::new(&agents, experiment.terms(&agents))?;
-        let hiding = experiment.hiding(&agents)?;
+        let (problem, hiding) = Self::parts(experiment, &agents)?;
         let mut hidings = hiding.plans(&problem)?;
-        let faulty = experiment.faulty(agents.count())?;
+        let faulty = experiment.faulty(&agents)?;
         let network = &experiment.network;
         if faulty.is_some() {
             for plan in &mut hidings.plans {
@@ -60,7 +63,12 @@ impl Ready {
             }
         }
         let featured = experiment.task.kind() == Tasks::Movielens;
-        Ok(Self { agents, problem, hiding, hidings, featured, faulty })
+        Ok(Self { agents, problem, hiding, hidings, featured, notes: Vec::new(), faulty })
+    }
+
+    /// What these agents minimise, and how it is hidden.
+    pub(super) fn parts(experiment: &Personalized, agents: &Agents) -> Result<(Problem, Hiding)> {
+        Ok((Problem::new(agents, experiment.terms(agents))?, experiment.hiding(agents)?))
     }
 }
 
@@ -104,14 +112,14 @@ impl Personalized {
             clip: self.noise.clip,
             centring: self.centring(agents),
             updates: self.protocol.updates,
-            amount: self.amount(agents.count())?,
+            amount: self.amount((agents.count(), &called(agents)))?,
             warm,
         })
     }
 
     /// A rating that changes moves its user's mean, and so all her labels: by the range over how many there are, each along features no longer than the radius.
     fn centring(&self, agents: &Agents) -> f64 {
-        if self.task.kind() != Tasks::Movielens {
+        if !self.task.centres_by_own() {
             return 0.0;
         }
         let norms = if self.noise.law == Law::Laplace { (agents.width() as f64).sqrt() } else { 1.0 };
@@ -119,43 +127,44 @@ impl Personalized {
     }
 
     /// Epsilon that an agent agreed to lose, where it is a budget that sets the noise.
-    pub(crate) fn agreed(&self, agent: usize, agents: usize) -> Result<f64> {
-        match self.amount(agents)? {
+    pub(crate) fn agreed(&self, agent: usize, everybody: (usize, &Names)) -> Result<f64> {
+        match self.amount(everybody)? {
             Amount::Fixed(_) => Ok(0.0),
             Amount::Budget(budgets) => Ok(budgets.others.get(&agent).copied().unwrap_or(budgets.epsilon)),
         }
     }
 
-    fn amount(&self, agents: usize) -> Result<Amount> {
+    fn amount(&self, (agents, names): (usize, &Names)) -> Result<Amount> {
+        let pure = self.target.delta == 0.0;
+        if pure && self.noise.law == Law::Gaussian {
+            let remedy =
+                "Gaussian noise keeps no promise with certainty; give --law laplace, or a delta such as 1e-5";
+            return Err(Error::parameter("delta", 0, remedy));
+        }
         if let Some(sigma) = self.noise.sigma {
             let given =
                 [("epsilon", self.target.epsilon.is_some()), ("budget", !self.target.budget.is_empty())];
             let shared = self.protocol.allocation != Allocation::Uniform;
             let unused = [("method", self.target.method.is_some()), ("allocation", shared)];
             if let Some((field, _)) = given.into_iter().chain(unused).find(|(_, given)| *given) {
-                return Err(Error::parameter(
-                    field,
-                    "given",
-                    "sigma is given, and says all; give one of them",
-                ));
+                let remedy = "sigma is given, and says all; give one of them";
+                return Err(Error::parameter(field, "given", remedy));
             }
             return Ok(Amount::Fixed(sigma));
         }
         let method = self.target.method.unwrap_or(match self.noise.law {
             Law::Gaussian => Method::Gdp,
+            // Without a delta losses are just added.
+            Law::Laplace | Law::Radial if pure => Method::Sum,
             Law::Laplace | Law::Radial => Method::Pld,
         });
-        let others = self.target.budget.iter().map(|text| pair("budget", text, '=', agents));
+        let others = self.target.budget.iter().map(|text| pair("budget", text, '=', (agents, names)));
         let others = others.collect::<Result<Vec<_>>>()?;
         for (place, (agent, epsilon)) in others.iter().enumerate() {
             let twice = others[..place].iter().any(|(other, _)| other == agent);
-            require(
-                !twice,
-                "budget",
-                format!("{agent}={epsilon}"),
-                "the agent has one already; give one for each",
-            )?;
-            require(*epsilon >= 1e-6, "budget", format!("{agent}={epsilon}"), "give at least 1e-6")?;
+            let given = format!("{}={epsilon}", names.of(*agent));
+            require(!twice, "budget", &given, "the agent has one already; give one for each")?;
+            require(*epsilon >= 1e-6, "budget", given, "give at least 1e-6")?;
         }
         Ok(Amount::Budget(Budgets {
             epsilon: self.target.epsilon.unwrap_or(1.0),
@@ -166,7 +175,7 @@ impl Personalized {
         }))
     }
 
-    fn faulty(&self, agents: usize) -> Result<Option<(Network, Faults, Vec<usize>)>> {
+    fn faulty(&self, agents: &Agents) -> Result<Option<(Network, Faults, Vec<usize>)>> {
         if !self.network.is_faulty() {
             return Ok(None);
         }
@@ -174,7 +183,7 @@ impl Personalized {
         require((0.0..1.0).contains(&drop), "drop", drop, "give a probability from 0 to below 1")?;
         let times = |field, list: &[String]| -> Result<Vec<(usize, Duration)>> {
             let one = |text: &String| {
-                let (agent, hours) = pair(field, text, '@', agents)?;
+                let (agent, hours) = pair(field, text, '@', (agents.count(), &called(agents)))?;
                 require(hours <= 1e6, field, text, "give at most a million hours")?;
                 Ok((agent, Duration::from_secs_f64(hours * HOUR)))
             };
@@ -182,12 +191,8 @@ impl Personalized {
         };
         let joins = times("join", &self.network.join)?;
         for (text, (_, until)) in self.network.join.iter().zip(&joins) {
-            require(
-                !until.is_zero(),
-                "join",
-                text,
-                "who is there from the start does not join; give more than 0 hours",
-            )?;
+            let remedy = "who is there from the start does not join; give more than 0 hours";
+            require(!until.is_zero(), "join", text, remedy)?;
         }
         let faults = Faults {
             crashes: times("leave", &self.network.leave)?,
@@ -202,7 +207,17 @@ impl Personalized {
     }
 }
 
+/// What agents are called.
+pub(super) fn called(agents: &Agents) -> Names {
+    Names::new(agents.train.names())
+}
+
 impl Ready {
+    /// What agents are called.
+    pub fn names(&self) -> Names {
+        called(&self.agents)
+    }
+
     /// Gradients as agents compute them.
     pub fn rows(&self) -> Result<Clipped<'_>> {
         let rows = Clipped::new(&self.problem, self.clip())?;

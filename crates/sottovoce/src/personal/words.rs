@@ -9,6 +9,7 @@ use sottovoce_views::door::{Account, Learnt, Released};
 
 use super::{Found, Ready};
 use crate::experiment::Personalized;
+use crate::names::end;
 use crate::terms::{self, Stated, short_up};
 use crate::{Result, SIMULATED};
 
@@ -25,15 +26,21 @@ pub(super) fn promised(
     let (agent, _) = account.leakage.worst();
     let mut guarantee = account.guarantee(agent, 1.0, 1.0)?;
     guarantee.standing = guarantee.standing.given(&experiment.task.assumptions());
+    guarantee.not_covered.extend(experiment.task.not_covered());
     guarantee.not_covered.extend([limits::MEASURED.to_owned(), limits::SIMULATION.to_owned()]);
     let stated = Stated::at("any row of anyone, in the whole run", &guarantee, delta, worst);
     let said = statement(&guarantee, worst, delta);
     Ok((vec![stated], vec![said]))
 }
 
+/// A probability, which may be 0.
+pub(crate) fn written(delta: f64) -> String {
+    if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") }
+}
+
 /// A guarantee in a line.
 pub(crate) fn statement(guarantee: &Guarantee, epsilon: f64, delta: f64) -> String {
-    let delta = if delta == 0.0 { "0".to_owned() } else { format!("{delta:e}") };
+    let delta = written(delta);
     let adversary = match guarantee.adversary {
         Adversary::WireTapper => "someone who sees every message".to_owned(),
         ref other => other.to_string(),
@@ -56,7 +63,7 @@ pub(super) fn headline(found: &Found, worst: f64, delta: f64) -> String {
     let better = if less { own < tuned } else { own > tuned };
     let what = if less { "RMSE" } else { "accuracy" };
     let loss = match worst.is_finite() {
-        true => format!("no row loses more than epsilon {} at delta {delta:e}", short_up(worst)),
+        true => format!("no row loses more than epsilon {} at delta {}", short_up(worst), written(delta)),
         false => "rows are not protected".to_owned(),
     };
     let verdict = if better { "collaboration helps" } else { "collaboration adds nothing over that" };
@@ -117,7 +124,7 @@ pub(super) fn setup(experiment: &Personalized, ready: &Ready) -> Vec<(String, St
 
 /// What else there is to know.
 pub(super) fn notes(experiment: &Personalized, ready: &Ready) -> Vec<String> {
-    let mut notes = Vec::new();
+    let mut notes = ready.notes.clone();
     let delta = experiment.target.delta;
     let most = (0..ready.agents.count()).map(|agent| ready.agents.train.rows_of(agent)).max().unwrap_or(0);
     if experiment.noise.sigma.is_none() {
@@ -157,6 +164,9 @@ impl fmt::Display for Found {
                 [group.released, group.own, group.local, group.tuned].map(number);
             writeln!(f, "  {rows:<12} {:>7} {released:>9} {own:>9} {local:>9} {tuned:>9}", group.agents)?;
         }
+        if f.alternate() {
+            self.list(f)?;
+        }
         writeln!(f)?;
         for (name, value) in &self.setup {
             writeln!(f, "  {name}: {value}")?;
@@ -175,6 +185,26 @@ impl fmt::Display for Found {
                 writeln!(f, "\n  {SIMULATED}")
             }
         }
+    }
+}
+
+impl Found {
+    /// Everybody, by name.
+    fn list(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "\n  {:<20} {:>6} {:>8} {:>10} {:>9} {:>9}",
+            "agent", "rows", "updates", "epsilon", "own", "tuned"
+        )?;
+        let number = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"));
+        for person in &self.people {
+            let name = end(&person.called(), 20);
+            let epsilon = person.epsilon.map_or_else(|| "-".to_owned(), short_up);
+            let (rows, updates, own, tuned) =
+                (person.rows, person.updates, number(person.own), number(person.tuned));
+            writeln!(f, "  {name:<20} {rows:>6} {updates:>8} {epsilon:>10} {own:>9} {tuned:>9}")?;
+        }
+        Ok(())
     }
 }
 

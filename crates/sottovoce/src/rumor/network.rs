@@ -87,23 +87,15 @@ impl Networked {
     pub(crate) fn on(asked: &experiment::Rumor, place: Option<Place>, seed: u64) -> Result<Self> {
         let graph = place.as_ref().map(|place| &place.graph);
         let peers = graph.map_or(asked.peers, sottovoce_topology::Graph::nodes);
-        require(
-            (2..=MOST_PEERS).contains(&peers),
-            "peers",
-            peers,
-            format!("give a number from 2 to {MOST_PEERS}"),
-        )?;
+        let remedy = format!("give a number from 2 to {MOST_PEERS}");
+        require((2..=MOST_PEERS).contains(&peers), "peers", peers, remedy)?;
         let (drop, churn) = (asked.drop.unwrap_or(0.0), asked.churn.unwrap_or(0.0));
         for (field, share) in [("drop", drop), ("churn", churn)] {
             require((0.0..1.0).contains(&share), field, share, "give a number from 0 to below 1")?;
         }
         let seeds = asked.seeds.unwrap_or(SEEDS);
-        require(
-            (1..=MOST_SEEDS).contains(&seeds),
-            "seeds",
-            seeds,
-            format!("give a number from 1 to {MOST_SEEDS}"),
-        )?;
+        let remedy = format!("give a number from 1 to {MOST_SEEDS}");
+        require((1..=MOST_SEEDS).contains(&seeds), "seeds", seeds, remedy)?;
         let muting = muting(asked, graph.is_some(), seed)?;
         let count = asked.curious.unwrap_or((peers / 16).max(1)); // whole numbers
         let curious = listeners(&asked.curious_peers, count, graph, peers, seed)?;

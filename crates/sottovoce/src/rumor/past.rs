@@ -214,8 +214,7 @@ impl fmt::Display for Revealed {
         writeln!(f, "  {} peers{rounds}, muting parameter {}\n", self.peers, self.muting)?;
         writeln!(f, "What is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        crate::terms::not_covered(f, &self.not_covered)
     }
 }
 

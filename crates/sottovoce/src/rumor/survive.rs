@@ -133,8 +133,7 @@ pub fn survive(
     let promise = net.promise(&net.curious)?;
     let runs = net.runs(done)?;
     let mut found = Survived::new(&net, &promise, &runs)?;
-    let whole = Experiment::Rumor(experiment::Rumor { seed: Some(seed), ..asked.clone() });
-    found.transcript = Some(transcript::Messages::new(&whole, &net, &runs[0])?);
+    found.transcript = Some(transcript::Messages::new(&Experiment::Rumor(asked.clone()), &net, &runs[0])?);
     Ok(found)
 }
 

@@ -11,7 +11,7 @@ use sottovoce_views::door::{Overheard, Past, Setting};
 use sottovoce_views::exact::Results;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::averaging::Public;
 use crate::experiment::{self, Experiment, Place};
 use crate::plan::Distances;
@@ -103,12 +103,8 @@ impl Mixes {
             Self::Butterfly { positions } => Scheme::Butterfly { positions: positions.clone() },
         };
         scheme.check()?;
-        require(
-            scheme.peers() == peers,
-            "scheme",
-            format!("of {} peers", scheme.peers()),
-            "the file is damaged; run again",
-        )?;
+        let remedy = "the file is damaged; run again";
+        require(scheme.peers() == peers, "scheme", format!("of {} peers", scheme.peers()), remedy)?;
         Ok(scheme)
     }
 }
@@ -134,7 +130,7 @@ impl Averaging {
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.clone().with_seed(seed).to_toml()?,
             seed,
             peers: graph.nodes(),
             names: graph.labels().map(<[String]>::to_vec),
@@ -252,7 +248,10 @@ impl Averaging {
         // Of one coordinate; of more it is larger, and how many there are only the values tell.
         let least = experiment.values.sensitivity(1);
         let target = &experiment.target;
-        let falling = target.by_distance.again(self.distances.as_ref(), self.peers, target.delta);
+        let drawn = experiment.graph.known(self.seed)?.map(|place| place.graph);
+        let falling =
+            target.by_distance.again(self.distances.as_ref(), drawn.as_ref(), self.peers, target.delta);
+        let alike = |drawn: Graph| drawn.nodes() == graph.nodes() && drawn.edges().eq(graph.edges());
         let sigma = match &falling {
             Ok(falling) => experiment.sigma(setting, self.sensitivity, falling.as_ref(), |_| ())?,
             Err(_) => self.sigma,
@@ -260,6 +259,8 @@ impl Averaging {
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
             ("results", experiment.adversary.results == self.results),
+            ("seed", experiment.seed == Some(self.seed)),
+            ("graph", drawn.is_none_or(alike)),
             ("plan", self.is_planned(experiment, graph)),
             ("distances", falling.is_ok()),
             ("observers", observers == self.observers),
@@ -268,8 +269,7 @@ impl Averaging {
             ("range of values", self.sensitivity >= least),
             ("delta", experiment.target.delta == self.delta),
         ];
-        let others = same.iter().filter(|(_, same)| !same);
-        Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+        Ok(differing(&same))
     }
 
     /// Whether peers mixed as the experiment says: on this graph, with this seed. Of a schedule, whose file is not here, only the number of rounds is known.

@@ -17,7 +17,7 @@ use crate::{Error, Result};
 pub struct Deep {
     schema_version: u32,
     /// The experiment, as a file has it.
-    experiment: String,
+    pub(super) experiment: String,
     agents: Vec<Agent>,
 }
 

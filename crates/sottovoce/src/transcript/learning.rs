@@ -7,7 +7,7 @@ use sottovoce_privacy::{Guarantee, limits};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
-use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::graph::peer;
 use crate::experiment::{self, Experiment};
 use crate::learning::losses::Question;
@@ -111,14 +111,16 @@ impl Learning {
             })),
             other => other.clone(),
         };
+        let of_graph =
+            || run.mixings().first().map(|mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
         let mut graphs: Vec<Matrix> = run.mixings().iter().map(Matrix::of).collect();
         let graph = if graphs.len() == 1 { graphs.pop() } else { None };
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.with_seed(transcript.settings.seed).to_toml()?,
             seed: transcript.settings.seed,
-            names: run.names().map(<[String]>::to_vec),
+            names: Names::new(run.names()).or(of_graph).all().map(<[String]>::to_vec),
             graph,
             graphs,
             delta,
@@ -156,11 +158,18 @@ impl Learning {
         // A step size that was computed from the rows cannot be computed without them.
         let mut agreed = choice.settings_with(mixings, self.seed, |_, _| Ok(settings.step))?;
         let labelled = match (&self.names, mixings.first()) {
-            (Some(names), Some(mixing)) => Some(mixing.graph().clone().with_labels(names.clone())?),
+            // What is said of peers is said by the names that a graph's file gives them; one that is drawn has none.
+            (Some(names), Some(mixing)) if experiment.graph.has_file() => {
+                Some(mixing.graph().clone().with_labels(names.clone())?)
+            }
             (_, mixing) => mixing.map(|mixing| mixing.graph().clone()),
         };
-        // Where peers are named as only the graph's file names them, what is said of them cannot be read again.
-        let network = experiment.faulty(labelled.as_ref()).unwrap_or_else(|_| settings.network.clone());
+        let network = match experiment.faulty(labelled.as_ref()) {
+            Ok(network) => network,
+            Err(error) => {
+                return Ok(vec![format!("the network of its experiment is none of its peers: {error}")]);
+            }
+        };
         let question = Question {
             method: agreed.method,
             mixings,
@@ -174,16 +183,20 @@ impl Learning {
         let whole = settings.method.way().steps(*peers, settings.iterations);
         let noise = experiment.target.noise(experiment.noise.sigma)?;
         let last = choice.settle(&noise, &question, &mut agreed)?;
-        let public = experiment.graph.public(*peers, experiment.protocol.iterations, self.seed)?;
-        let same = [
+        let known = experiment.known_graphs(*peers, self.seed)?;
+        let known = known.map(|all| all.iter().map(Matrix::of).collect::<Vec<_>>());
+        Ok(differing(&[
             ("method", agreed.method == settings.method),
             ("number of iterations", agreed.iterations == settings.iterations),
             ("step size", agreed.step == settings.step),
             ("noise", agreed.sigma == settings.sigma),
             ("budget", agreed.budget == settings.budget),
-            ("seed", agreed.seed == settings.seed && experiment.seed.is_none_or(|seed| seed == self.seed)),
+            ("seed", agreed.seed == settings.seed && experiment.seed == Some(self.seed)),
             ("final model", agreed.weighted == settings.weighted),
-            ("sequence of graphs", public.is_none_or(|public| public == mixings)),
+            (
+                "sequence of graphs",
+                known.is_none_or(|known| known.iter().eq(self.graph.iter().chain(&self.graphs))),
+            ),
             ("number of steps", last.is_none_or(|last| *steps <= last)),
             // It follows from the clipping and the objective, whoever's rows it is of.
             (
@@ -205,9 +218,18 @@ impl Learning {
             ("network", network == settings.network),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
-        ];
-        let others = same.iter().filter(|(_, same)| !same);
-        Ok(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+        ]))
+    }
+
+    /// What cannot be held against the experiment without the rows.
+    pub(super) fn unchecked(&self) -> Result<Option<String>> {
+        Ok(match Experiment::parse(&self.experiment)? {
+            Experiment::Learning(experiment) if experiment.choice()?.options.markov_step.is_some() => {
+                let step = self.transcript.settings.step;
+                Some(format!("`step` is {step}: it follows from the rows, and is as the transcript says"))
+            }
+            _ => None,
+        })
     }
 
     /// The run as it is judged. Where the experiment does not say whether steps keep distances, they are taken not to.
@@ -224,7 +246,8 @@ impl Learning {
     }
 
     fn stated(&self, guarantees: &[Guarantee], delta: f64) -> Result<Vec<Stated>> {
-        guarantees.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?)).collect()
+        let names = Names::new(self.names.as_deref());
+        guarantees.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names))).collect()
     }
 
     /// What the run revealed; refused where peers did not do what was agreed, since then no account holds.
@@ -242,9 +265,9 @@ impl Learning {
         let mut guarantees = self.stated(&all, delta)?;
         if !observers.is_empty() && !all.is_empty() {
             let (worst, found) = run.towards(&mixings, &observers, delta)?;
-            let about = format!("the worst off (peer {})", self.name(worst));
+            let about = format!("the worst off (peer {})", names.of(worst));
             statements.push(format!("{about}: {}", names.state(&found, delta)?));
-            guarantees.push(Stated::new(about, &found, delta)?);
+            guarantees.push(Stated::new(about, &found, delta)?.named(&names));
         }
         let way = run.settings.method.way();
         let source = match (way.hides_from_peers(), way.tokens() > 0) {
@@ -315,10 +338,6 @@ impl Learning {
         })
     }
 
-    fn name(&self, peer: usize) -> String {
-        self.names.as_ref().and_then(|names| names.get(peer)).cloned().unwrap_or_else(|| peer.to_string())
-    }
-
     fn numbers(&self, names: &[String]) -> Result<Vec<usize>> {
         let graph = match &self.names {
             Some(labels) => Some(Graph::from_edges(labels.len(), [])?.with_labels(labels.clone())?),
@@ -353,8 +372,7 @@ impl fmt::Display for Revealed {
         )?;
         writeln!(f, "\nWhat is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        crate::terms::not_covered(f, &self.not_covered)
     }
 }
 

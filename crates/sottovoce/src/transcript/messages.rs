@@ -10,9 +10,10 @@ use sottovoce_protocol::rumor::{Contacts, Label, Note};
 use sottovoce_simulator::rumor::{Curious, RumorTranscript};
 use sottovoce_topology::Graph;
 
-use super::{SCHEMA_VERSION, SHOWN, astray};
+use super::{SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::graph::peer;
 use crate::experiment::{self, Experiment, Place};
+use crate::require;
 use crate::rumor::{Networked, Run};
 use crate::{Error, Result};
 
@@ -57,7 +58,7 @@ impl Messages {
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.clone().with_seed(run.seed).to_toml()?,
             seed: run.seed,
             peers: net.peers,
             names: graph.and_then(Graph::labels).map(<[String]>::to_vec),
@@ -114,10 +115,8 @@ impl Messages {
             let remedy = "the rumour began there; a source hides from others, not from itself: leave it out";
             return Err(Error::parameter("observers", net.names().of(source), remedy));
         }
-        if !self.complete {
-            let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
-            return Err(Error::parameter("observers", format!("{} peers", told.count()), remedy));
-        }
+        let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
+        require(self.complete, "observers", format_args!("{} peers", told.count()), remedy)?;
         Ok(told)
     }
 
@@ -134,17 +133,14 @@ impl Messages {
             Ok(net) => net,
             Err(problem) => return Ok(vec![format!("its experiment cannot have been run so: {problem}")]),
         };
-        let same = [
+        let mut problems = differing(&[
             ("number of peers", self.edges.is_some() || asked.peers == self.peers),
             ("graph", asked.graph.is_some() == self.edges.is_some()),
             ("list of curious peers", net.curious.members() == self.curious),
             ("muting parameter", net.muting == self.muting),
-            ("seed", asked.seed.is_none_or(|seed| seed == self.seed)),
+            ("seed", asked.seed == Some(self.seed)),
             ("source", self.source() == Some(net.source(self.seed))),
-        ];
-        let others = same.iter().filter(|(_, same)| !same);
-        let mut problems: Vec<String> =
-            others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect();
+        ]);
         if problems.is_empty() && self.complete {
             problems.extend(Course::new(self, &net).problem());
         }

@@ -33,6 +33,7 @@ pub use rumor::{Rumor, Tellings};
 pub use walk::Walk;
 
 use crate::experiment::Experiment;
+use crate::experiment::graph::called;
 use crate::{Error, Result, require};
 
 /// Counts changes to the file that break readers.
@@ -136,6 +137,36 @@ impl File {
     }
 }
 
+impl File {
+    /// What was agreed on, as its own file would have it.
+    fn experiment(&self) -> Result<Experiment> {
+        Experiment::parse(match self {
+            Self::Averaging(file) => &file.experiment,
+            Self::Walk(file) => &file.experiment,
+            Self::Learning(file) => &file.experiment,
+            Self::Personalized(file) => &file.experiment,
+            Self::Deep(file) => &file.experiment,
+            Self::Rumor(file) => &file.experiment,
+            Self::Messages(file) => &file.experiment,
+        })
+    }
+
+    /// What cannot be held against the experiment: it names files, and whoever judges the run has none. What the run took from them is as the transcript says.
+    pub fn unchecked(&self) -> Result<Vec<String>> {
+        let mut experiment = self.experiment()?;
+        let files = experiment.files().into_iter();
+        let mut all: Vec<String> = files
+            .map(|(field, file)| {
+                format!("`{field}` is {}: what the run took from it is as the transcript says", called(file))
+            })
+            .collect();
+        if let Self::Learning(file) = self {
+            all.extend(file.unchecked()?);
+        }
+        Ok(all)
+    }
+}
+
 /// As the bytes of a file.
 pub fn to_json(file: &impl Serialize) -> Result<Vec<u8>> {
     let wrong = |error: serde_json::Error| Error::refused(format!("`transcript` cannot be written: {error}"));
@@ -147,6 +178,12 @@ fn astray(problem: &str) -> Error {
     Error::refused(format!(
         "`transcript` does not follow its plan ({problem}): nothing can be said of what was revealed; see `sottovoce audit transcript`"
     ))
+}
+
+/// Where what is said of a run is not what its experiment says.
+fn differing(same: &[(&str, bool)]) -> Vec<String> {
+    let others = same.iter().filter(|(_, same)| !same);
+    others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect()
 }
 
 /// A mixing matrix: its diagonal, and an entry for each edge; two where its directions differ.

@@ -10,8 +10,9 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_simulator::rumor::Curious;
 
-use super::{SCHEMA_VERSION, SHOWN, astray};
+use super::{SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::experiment::Experiment;
+use crate::require;
 use crate::rumor::Settings;
 use crate::{Error, Result};
 
@@ -128,7 +129,7 @@ impl Rumor {
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.clone().with_seed(settings.seed).to_toml()?,
             seed: settings.seed,
             peers: rumor.peers(),
             curious: rumor.curious(),
@@ -151,10 +152,8 @@ impl Rumor {
                         "the rumour began there; a source hides from others, not from itself: leave it out";
                     return Err(Error::parameter("observers", source, remedy));
                 }
-                if !self.tellings.complete {
-                    let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
-                    return Err(Error::parameter("observers", format!("{} peers", told.count()), remedy));
-                }
+                let remedy = "the transcript holds what the run's own curious peers heard; leave it out";
+                require(self.tellings.complete, "observers", format_args!("{} peers", told.count()), remedy)?;
                 told
             }
         })
@@ -162,20 +161,16 @@ impl Rumor {
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
     pub fn check(&self) -> Result<Vec<String>> {
-        let mut problems = Vec::new();
         let Experiment::Rumor(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no rumour".to_owned()]);
         };
         let agreed = experiment.settings(self.seed)?.rumor()?;
-        let same = [
+        let mut problems = differing(&[
             ("number of peers", agreed.peers() == self.peers),
             ("number of curious peers", agreed.curious() == self.curious),
             ("muting parameter", agreed.muting() == self.muting),
-            ("seed", experiment.seed.is_none_or(|seed| seed == self.seed)),
-        ];
-        let others = same.iter().filter(|(_, same)| !same);
-        problems
-            .extend(others.map(|(what, _)| format!("the {what} of the run is not that of its experiment")));
+            ("seed", experiment.seed == Some(self.seed)),
+        ]);
         // Rooms are made for so many peers.
         if !problems.is_empty() {
             return Ok(problems);

@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Law;
 use sottovoce_protocol::walk::TokenPath;
-use sottovoce_topology::Graph;
 use sottovoce_views::exact::Results;
 use sottovoce_views::walk::contributions;
 
-use super::{Matrix, SCHEMA_VERSION, SHOWN, astray};
-use crate::averaging::walk::{Public, WalkRevealed, reveal};
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
+use crate::averaging::walk::{Public, WalkRevealed, calibrated, reveal};
 use crate::experiment::{Agreed, Experiment, worth};
 use crate::learning::path::Ways;
 use crate::learning::transcript::Released;
@@ -50,7 +49,7 @@ impl Walk {
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            experiment: experiment.to_toml()?,
+            experiment: experiment.clone().with_seed(seed).to_toml()?,
             seed,
             names: public.names.all().map(<[String]>::to_vec),
             graph: Matrix::of(&public.mixing),
@@ -111,7 +110,7 @@ impl Walk {
         let mut problems = ways.problems(&public.mixing, &self.paths);
         if problems.is_empty() {
             problems.extend(self.miscounted(n));
-            problems.extend(self.other_terms(public.mixing.graph())?);
+            problems.extend(self.other_terms(&public)?);
         }
         problems.truncate(SHOWN);
         Ok(problems)
@@ -146,32 +145,36 @@ impl Walk {
         problems
     }
 
-    /// Where what is said of the run is not what its experiment says.
-    fn other_terms(&self, graph: &Graph) -> Result<Vec<String>> {
+    /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew, on the ways that the tokens took.
+    fn other_terms(&self, public: &Public) -> Result<Vec<String>> {
         let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
         experiment.check()?;
-        let Agreed { tokens, steps, burn_in, cap, step_size } = &self.agreed;
-        let walk = &experiment.walk;
-        let labelled = match &self.names {
-            Some(names) => graph.clone().with_labels(names.clone())?,
-            None => graph.clone(),
-        };
-        let same = [
-            ("tokens", walk.tokens.unwrap_or(1) == *tokens),
-            ("steps", experiment.protocol.steps.is_none_or(|given| given == *steps)),
-            ("burn-in", walk.burn_in.is_none_or(|given| given == *burn_in)),
-            ("cap", walk.cap == *cap),
-            ("step size", walk.step_size.is_none_or(|given| given == *step_size)),
-            ("noise", experiment.noise.sigma.is_none_or(|given| given == self.sigma)),
-            ("sensitivity", self.sensitivity >= experiment.values.sensitivity(1)),
+        let mut graph = public.mixing.graph().clone();
+        if let Some(names) = &self.names {
+            graph = graph.with_labels(names.clone())?;
+        }
+        let drawn = experiment.graph.known(self.seed)?.map(|place| place.graph);
+        let weights = experiment.graph.base.walking(drawn.as_ref().unwrap_or(&graph));
+        let Agreed { tokens, steps, burn_in, cap, step_size } =
+            experiment.agreed(&public.mixing, self.seed)?;
+        let sigma = calibrated(&experiment, public, || Ok(self.paths.clone()));
+        let given = experiment.noise.sensitivity;
+        Ok(differing(&[
+            ("graph", weights.is_ok_and(|mixing| Matrix::of(&mixing) == self.graph)),
+            ("tokens", tokens == self.agreed.tokens),
+            ("steps", steps == self.agreed.steps),
+            ("burn-in", burn_in == self.agreed.burn_in),
+            ("cap", cap == self.agreed.cap),
+            ("step size", step_size == self.agreed.step_size),
+            ("noise", sigma.is_ok_and(|sigma| sigma == self.sigma)),
+            ("sensitivity", given.is_none_or(|given| given == self.sensitivity)),
+            ("range of values", self.sensitivity >= experiment.values.sensitivity(1)),
             ("results", experiment.adversary.results == self.results),
             ("delta", experiment.target.delta == self.delta),
-            ("observers", experiment.adversary.peers(Some(&labelled), graph.nodes())? == self.observers),
-            ("seed", experiment.seed.is_none_or(|seed| seed == self.seed)),
-        ];
-        let differ = same.into_iter().filter(|(_, same)| !same);
-        Ok(differ.map(|(what, _)| format!("the {what} of the run is not that of its experiment")).collect())
+            ("observers", experiment.adversary.peers(Some(&graph), graph.nodes())? == self.observers),
+            ("seed", experiment.seed == Some(self.seed)),
+        ]))
     }
 }

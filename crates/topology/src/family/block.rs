@@ -5,7 +5,7 @@
 
 use super::check;
 use super::draw::Draw;
-use crate::{Error, Graph, GraphBuilder, Result};
+use crate::{Graph, GraphBuilder, Result, require};
 
 /// Each of the `n(n-1)/2` pairs is an edge independently with probability `p`.
 pub(super) fn erdos_renyi(n: usize, p: f64, draw: &mut Draw) -> Result<Graph> {
@@ -76,20 +76,16 @@ fn check_blocks(sizes: &[usize], probabilities: &[Vec<f64>]) -> Result<usize> {
     let n = sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size)).unwrap_or(usize::MAX);
     check::nodes(n, 1, "give the size of at least one block with at least 1 node")?;
     let shape = || format!("give {k} rows of {k} probabilities, one for each pair of blocks");
-    if probabilities.len() != k {
-        return Err(Error::parameter("probabilities", format!("{} rows", probabilities.len()), shape()));
-    }
+    let remedy = shape();
+    require(probabilities.len() == k, "probabilities", format_args!("{} rows", probabilities.len()), remedy)?;
     let mut expected = 0.0;
     for (a, row) in probabilities.iter().enumerate() {
-        if row.len() != k {
-            return Err(Error::parameter("probabilities", format!("{} in row {a}", row.len()), shape()));
-        }
+        require(row.len() == k, "probabilities", format_args!("{} in row {a}", row.len()), shape())?;
         for (b, &p) in row.iter().enumerate() {
             check::probability("probabilities", p)?;
-            if p != probabilities[b].get(a).copied().unwrap_or(p) {
-                let value = format!("{p} for blocks {a} and {b}");
-                return Err(Error::parameter("probabilities", value, "the matrix must be symmetric"));
-            }
+            let value = format_args!("{p} for blocks {a} and {b}");
+            let remedy = "the matrix must be symmetric";
+            require(p == probabilities[b].get(a).copied().unwrap_or(p), "probabilities", value, remedy)?;
             expected += p * sizes[a] as f64 * sizes[b] as f64 / 2.0;
         }
     }

@@ -1,6 +1,6 @@
 //! Domains of family parameters, checked before anything is allocated.
 
-use crate::{Error, MOST_NODES, Result};
+use crate::{Error, MOST_NODES, Result, require};
 
 /// Graphs with more edges than this are refused: beyond it a typing error, not a plan, is the likely cause.
 /// (Building so many takes some ten gigabytes.)
@@ -8,21 +8,13 @@ pub(super) const MOST_EDGES: f64 = 2.5e8;
 
 /// The number of nodes `n` is at least `least`, and within reason.
 pub(super) fn nodes(n: usize, least: usize, remedy: &str) -> Result<()> {
-    if n < least {
-        return Err(Error::parameter("n", n, remedy));
-    }
-    if n > MOST_NODES {
-        return Err(Error::parameter("n", n, format!("give at most {MOST_NODES} nodes")));
-    }
-    Ok(())
+    require(n >= least, "n", n, remedy)?;
+    require(n <= MOST_NODES, "n", n, format!("give at most {MOST_NODES} nodes"))
 }
 
 /// A count is at least `least`.
 pub(super) fn at_least(field: &'static str, value: usize, least: usize) -> Result<()> {
-    if value < least {
-        return Err(Error::parameter(field, value, format!("give at least {least}")));
-    }
-    Ok(())
+    require(value >= least, field, value, format!("give at least {least}"))
 }
 
 /// The (expected) number of edges is within reason.

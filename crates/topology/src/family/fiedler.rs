@@ -10,7 +10,7 @@ use super::check;
 use super::draw::Draw;
 use super::geometric::{points, squared};
 use crate::spectrum::fiedler;
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 
 /// How far, in proportion to the target, the normalised Fiedler value of the graph may be from it.
 pub const FIEDLER_TOLERANCE: f64 = 0.02;
@@ -44,17 +44,9 @@ pub struct FiedlerDraw {
 /// ```
 pub fn geometric_at_fiedler(n: usize, target: f64, seed: u64) -> Result<FiedlerDraw> {
     check::nodes(n, 2, "a graph at a Fiedler value needs at least 2 nodes")?;
-    if n > MOST_NODES {
-        return Err(Error::parameter(
-            "n",
-            n,
-            format!("give at most {MOST_NODES}: eigenvalues are computed densely"),
-        ));
-    }
-    if !(target > 0.0 && target <= 1.0) {
-        let remedy = "give a number above 0 (not connected) and up to 1 (the complete graph)";
-        return Err(Error::parameter("target", target, remedy));
-    }
+    require(n <= MOST_NODES, "n", n, format!("give at most {MOST_NODES}: eigenvalues are computed densely"))?;
+    let remedy = "give a number above 0 (not connected) and up to 1 (the complete graph)";
+    require(target > 0.0 && target <= 1.0, "target", target, remedy)?;
     let mut nearest: Option<FiedlerDraw> = None;
     for attempt in 0..DRAWS {
         let drawn = Nested::new(points(n, &mut Draw::new(seed, super::purpose::FIEDLER, attempt)))

@@ -1,7 +1,7 @@
 //! Families without randomness: the textbook graphs on which results are exact.
 
 use super::check;
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 
 /// The cycle `0 - 1 - ... - n-1 - 0`.
 pub(super) fn ring(n: usize) -> Result<Graph> {
@@ -67,9 +67,8 @@ fn strides(sides: &[usize]) -> Vec<usize> {
 
 /// `2^dimension` nodes; two are joined when their numbers differ in one bit.
 pub(super) fn hypercube(dimension: u32) -> Result<Graph> {
-    if !(1..=26).contains(&dimension) {
-        return Err(Error::parameter("dimension", dimension, "give a number from 1 to 26 (2^26 nodes)"));
-    }
+    let remedy = "give a number from 1 to 26 (2^26 nodes)";
+    require((1..=26).contains(&dimension), "dimension", dimension, remedy)?;
     let n = 1usize << dimension;
     let upward = move |bit: u32| (0..n).filter(move |v| v >> bit & 1 == 0).map(move |v| (v, v | 1 << bit));
     Graph::from_edges(n, (0..dimension).flat_map(upward))

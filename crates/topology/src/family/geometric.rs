@@ -2,14 +2,13 @@
 
 use super::check;
 use super::draw::Draw;
-use crate::{Error, Graph, GraphBuilder, Result};
+use crate::{Graph, GraphBuilder, Result, require};
 
 /// `n` points drawn uniformly from the unit square; two are joined when their distance is at most `radius`.
 pub(super) fn random_geometric(n: usize, radius: f64, draw: &mut Draw) -> Result<Graph> {
     check::nodes(n, 1, "a geometric graph needs at least 1 node")?;
-    if !(radius.is_finite() && radius > 0.0) {
-        return Err(Error::parameter("radius", radius, "give a positive distance (the square has side 1)"));
-    }
+    let remedy = "give a positive distance (the square has side 1)";
+    require(radius.is_finite() && radius > 0.0, "radius", radius, remedy)?;
     let share = (std::f64::consts::PI * radius * radius).min(1.0);
     check::edges("radius", radius, share * n as f64 * n as f64 / 2.0)?;
     near(points(n, draw), radius)

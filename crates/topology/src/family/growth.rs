@@ -3,16 +3,14 @@
 use super::check;
 use super::draw::{Draw, EdgeSet};
 use super::fixed::circulant;
-use crate::{Error, Graph, GraphBuilder, Result};
+use crate::{Graph, GraphBuilder, Result, require};
 
 /// Grows a star on `m + 1` nodes to `n` nodes: each newcomer joins `m` distinct nodes, drawn in proportion to their
 /// degrees. Always connected, with `m (n - m)` edges.
 pub(super) fn barabasi_albert(n: usize, m: usize, draw: &mut Draw) -> Result<Graph> {
     check::nodes(n, 2, "preferential attachment needs at least 2 nodes")?;
     check::at_least("m", m, 1)?;
-    if m >= n {
-        return Err(Error::parameter("m", m, format!("it must be below the number of nodes, {n}")));
-    }
+    require(m < n, "m", m, format!("it must be below the number of nodes, {n}"))?;
     check::edges("m", m, m as f64 * (n - m) as f64)?;
     let mut builder = GraphBuilder::new(n)?;
     // Every node is in here once for each edge it has, so a uniform draw is proportional to degree.
@@ -41,9 +39,8 @@ pub(super) fn barabasi_albert(n: usize, m: usize, draw: &mut Draw) -> Result<Gra
 pub(super) fn watts_strogatz(n: usize, k: usize, beta: f64, draw: &mut Draw) -> Result<Graph> {
     check::nodes(n, 3, "a small world needs at least 3 nodes")?;
     check::probability("beta", beta)?;
-    if k < 2 || k % 2 == 1 || k >= n {
-        return Err(Error::parameter("k", k, format!("give an even number from 2 to below the {n} nodes")));
-    }
+    let remedy = format!("give an even number from 2 to below the {n} nodes");
+    require(k >= 2 && k % 2 != 1 && k < n, "k", k, remedy)?;
     check::edges("k", k, n as f64 * k as f64 / 2.0)?;
     if beta == 0.0 {
         return circulant(n, 1..=k / 2);

@@ -13,7 +13,7 @@
 use super::check;
 use super::draw::{Draw, EdgeSet};
 use super::fixed::complete;
-use crate::{Error, Graph, GraphBuilder, Result};
+use crate::{Error, Graph, GraphBuilder, Result, require};
 
 /// Pairings repaired before giving up; one nearly always suffices, a few where the graph is tiny.
 const REPAIRED: usize = 1000;
@@ -27,14 +27,9 @@ const FEW: usize = 4000;
 /// A random graph on `n` nodes in which every node has `degree` neighbours.
 pub(super) fn random_regular(n: usize, degree: usize, draw: &mut Draw) -> Result<Graph> {
     check::nodes(n, 1, "a regular graph needs at least 1 node")?;
-    if degree >= n {
-        return Err(Error::parameter("degree", degree, format!("it must be below the number of nodes, {n}")));
-    }
-    if n % 2 == 1 && degree % 2 == 1 {
-        let remedy =
-            format!("the number of nodes ({n}) times the degree must be even; change one of them by 1");
-        return Err(Error::parameter("degree", degree, remedy));
-    }
+    require(degree < n, "degree", degree, format!("it must be below the number of nodes, {n}"))?;
+    let remedy = format!("the number of nodes ({n}) times the degree must be even; change one of them by 1");
+    require(n % 2 != 1 || degree % 2 != 1, "degree", degree, remedy)?;
     check::edges("degree", degree, n as f64 * degree as f64 / 2.0)?;
     if 2 * degree > n - 1 {
         return complement(&random_regular(n, n - 1 - degree, draw)?);
@@ -45,11 +40,8 @@ pub(super) fn random_regular(n: usize, degree: usize, draw: &mut Draw) -> Result
             return Graph::from_edges(n, edges.into_iter().map(|(u, v)| (u as usize, v as usize)));
         }
     }
-    Err(Error::parameter(
-        "degree",
-        degree,
-        format!("no simple graph in {REPAIRED} pairings; try another seed"),
-    ))
+    let remedy = format!("no simple graph in {REPAIRED} pairings; try another seed");
+    Err(Error::parameter("degree", degree, remedy))
 }
 
 /// One pairing; none if it is not simple and may not be repaired, or the repair is stuck.

@@ -1,6 +1,6 @@
 //! Parameters that stand for others: a number of nodes for sides, a mean degree for a probability or a radius.
 
-use crate::{Error, Result};
+use crate::{Result, require};
 
 /// The whole number whose power is `n`, if there is one.
 pub fn root(n: usize, power: u32) -> Option<usize> {
@@ -11,13 +11,9 @@ pub fn root(n: usize, power: u32) -> Option<usize> {
 /// The probability of an edge at which nodes have so many neighbours on average.
 pub fn share_of_pairs(nodes: usize, degree: f64) -> Result<f64> {
     let others = nodes.saturating_sub(1);
-    if others == 0 {
-        return Err(Error::parameter("nodes", nodes, "a mean degree needs at least 2 nodes"));
-    }
-    if !(degree > 0.0 && degree <= others as f64) {
-        let remedy = format!("give a number above 0 and up to {others}, the number of other nodes");
-        return Err(Error::parameter("mean-degree", degree, remedy));
-    }
+    require(others != 0, "nodes", nodes, "a mean degree needs at least 2 nodes")?;
+    let remedy = format!("give a number above 0 and up to {others}, the number of other nodes");
+    require(degree > 0.0 && degree <= others as f64, "mean-degree", degree, remedy)?;
     Ok(degree / others as f64)
 }
 

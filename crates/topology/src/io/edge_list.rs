@@ -19,28 +19,47 @@
 //!
 //! Integers take a path without any allocation per line; other names restart on a slower one.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use super::assemble::{Listing, Names, Repeat, assemble, integer};
 use super::edge_line::{Edge, Item, items};
+use super::weighted::Listed;
 use super::{Noted, show, weights_left_out};
 use crate::{Error, Graph, Result};
 
 /// Reads an edge list.
 pub(super) fn read(text: &[u8], listing: Listing) -> Result<Noted> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let listing = if is_snap(text) { Listing::BothWays } else { listing };
-    let header = header(text);
-    let file = File { text, listing, header: header.as_ref().map(|(line, _)| *line) };
+    let (file, mut notes) = File::of(text, listing);
     let columns = file.columns()?;
-    let graph = match file.integers()? {
-        Some(graph) => graph,
-        None => file.names()?,
-    };
-    let mut notes: Vec<String> = header.map(|(_, note)| note).into_iter().collect();
+    let graph = file.graph()?;
     notes.extend(columns.notes());
     notes.extend(directions(columns.edges, graph.edge_count()));
     Ok((graph, notes))
+}
+
+/// The same with the weight of every line, which is 1 where there is none; pairs may be listed in both directions.
+pub(super) fn weighted(text: &[u8]) -> Result<(Graph, Vec<Listed>, Vec<String>)> {
+    let (file, notes) = File::of(text, Listing::BothWays);
+    if file.columns()?.data {
+        let problem = "`{...}` data of the edges are not read; give weights in a third column, or none";
+        return Err(Error::Format(problem.into()));
+    }
+    let graph = file.graph()?;
+    // Names were settled with the graph: labels, or numbers that mean themselves.
+    let labels = graph.labels().unwrap_or_default().iter();
+    let places: BTreeMap<&[u8], u32> = labels.map(String::as_bytes).zip(0..).collect();
+    let place = |name: &[u8]| match graph.labels() {
+        Some(_) => places.get(name).copied().unwrap_or_default(),
+        None => integer(name).unwrap_or_default() as u32,
+    };
+    let mut listed = Vec::new();
+    for (line, item) in file.items() {
+        let Item::Edge(edge) = item? else { continue };
+        let weight = edge.weight.map_or(Ok(1.0), |weight| self::weight(line, weight, edge.separator))?;
+        listed.push((place(edge.a), place(edge.b), weight, line));
+    }
+    Ok((graph, listed, notes))
 }
 
 /// Whether the comments are those of SNAP's files, which list edges in both directions.
@@ -152,7 +171,23 @@ struct File<'a> {
     header: Option<usize>,
 }
 
-impl File<'_> {
+impl<'a> File<'a> {
+    /// A text, and what is to be said of its header.
+    fn of(text: &'a [u8], listing: Listing) -> (Self, Vec<String>) {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let listing = if is_snap(text) { Listing::BothWays } else { listing };
+        let header = header(text);
+        let file = Self { text, listing, header: header.as_ref().map(|(line, _)| *line) };
+        (file, header.map(|(_, note)| note).into_iter().collect())
+    }
+
+    fn graph(&self) -> Result<Graph> {
+        match self.integers()? {
+            Some(graph) => Ok(graph),
+            None => self.names(),
+        }
+    }
+
     fn items(&self) -> impl Iterator<Item = (usize, Result<Item<'_>>)> {
         items(self.text, self.header)
     }
@@ -173,7 +208,7 @@ impl File<'_> {
                 return Err(Error::line(line, format!("{problem}; give every line the same columns")));
             }
             if let Some(weight) = edge.weight {
-                check_weight(line, weight, edge.separator)?;
+                self::weight(line, weight, edge.separator)?;
             }
             columns.edges += 1;
             columns.weighted |= weighted;
@@ -249,12 +284,10 @@ impl File<'_> {
 }
 
 /// Weights are positive: an edge of weight 0 may be none, and one of less may mean anything.
-fn check_weight(line: usize, text: &[u8], separator: &str) -> Result<()> {
+pub(super) fn weight(line: usize, text: &[u8], separator: &str) -> Result<f64> {
     let weight = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
-    if weight.is_some_and(f64::is_finite) && weight > Some(0.0) {
-        return Ok(());
-    }
     let problem = match weight {
+        Some(weight) if weight.is_finite() && weight > 0.0 => return Ok(weight),
         Some(_) => {
             format!("the weight is `{}`: give a positive number, or remove an edge that is none", show(text))
         }

@@ -3,7 +3,7 @@
 //! Nodes keep the order of the file, and their names become labels unless they are just `0..n`. Node data under keys
 //! named `x` and `y` (or `pos_x` and `pos_y`) become coordinates if every node has both; other data are skipped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use quick_xml::XmlVersion;
@@ -12,11 +12,38 @@ use quick_xml::events::{BytesStart, Event};
 use quick_xml::reader::Reader;
 
 use super::assemble::{Listing, Names, assemble};
-use super::{Noted, weights_left_out};
+use super::weighted::Listed;
+use super::{Noted, edge_list, weights_left_out};
 use crate::{Error, Graph, Result};
 
 /// Reads GraphML.
 pub(super) fn read(text: &[u8]) -> Result<Noted> {
+    let (graph, _, weighted) = parse(text)?;
+    Ok((graph, weighted.then(|| weights_left_out("`weight` of the edges")).into_iter().collect()))
+}
+
+/// The same with the weight of every edge, which is 1 where the file declares none.
+pub(super) fn weighted(text: &[u8]) -> Result<(Graph, Vec<Listed>, Vec<String>)> {
+    let (graph, edges, weighted) = parse(text)?;
+    let weigh = |((u, v), edge): ((u32, u32), Edge)| match (weighted, edge.weight) {
+        (false, _) => Ok((u, v, 1.0, edge.line)),
+        (true, Some(weight)) => {
+            Ok((u, v, edge_list::weight(edge.line, weight.trim().as_bytes(), "elements")?, edge.line))
+        }
+        (true, None) => {
+            let pair = format!("`{} {}`", edge.source, edge.target);
+            let problem = format!("{pair} has no weight, but weights are declared; give it one");
+            Err(Error::line(edge.line, problem))
+        }
+    };
+    let listed = edges.into_iter().map(weigh).collect::<Result<_>>()?;
+    Ok((graph, listed, Vec::new()))
+}
+
+/// The graph, its edges by their final numbers, and whether weights are declared.
+type Parsed = (Graph, Vec<((u32, u32), Edge)>, bool);
+
+fn parse(text: &[u8]) -> Result<Parsed> {
     let text = super::utf8(text)?;
     let mut reader = Reader::from_str(text);
     let mut lines = Lines { text: text.as_bytes(), at: 0, line: 1 };
@@ -61,6 +88,7 @@ impl Lines<'_> {
 struct Edge {
     source: String,
     target: String,
+    weight: Option<String>,
     line: usize,
 }
 
@@ -74,10 +102,12 @@ struct Document {
     names: Names,
     positions: Vec<[Option<f64>; 2]>,
     edges: Vec<Edge>,
-    /// Whether edges may have a weight.
-    weighted: bool,
+    /// Data keys that hold the weight of an edge.
+    weights: BTreeSet<String>,
     in_node: bool,
+    in_edge: bool,
     axis: Option<usize>,
+    in_weight: bool,
 }
 
 impl Document {
@@ -92,6 +122,10 @@ impl Document {
                 self.axis = attribute(tag, "key", line)?.and_then(|key| self.axes.get(&key).copied());
                 Ok(())
             }
+            "data" if self.in_edge => {
+                self.in_weight = attribute(tag, "key", line)?.is_some_and(|key| self.weights.contains(&key));
+                Ok(())
+            }
             "hyperedge" => {
                 Err(Error::line(line, "hyperedges are not supported; use edges between two nodes"))
             }
@@ -103,7 +137,8 @@ impl Document {
         self.depth -= 1;
         match tag {
             "node" => self.in_node = false,
-            "data" => self.axis = None,
+            "edge" => self.in_edge = false,
+            "data" => (self.axis, self.in_weight) = (None, false),
             _ => {}
         }
     }
@@ -112,6 +147,9 @@ impl Document {
         if let (Some(axis), Some(position)) = (self.axis, self.positions.last_mut()) {
             position[axis] = text.trim().parse().ok().filter(|value: &f64| value.is_finite());
         }
+        if let Some(edge) = self.edges.last_mut().filter(|_| self.in_weight) {
+            edge.weight = Some(text.to_owned());
+        }
     }
 
     fn key(&mut self, tag: &BytesStart, line: usize) -> Result<()> {
@@ -119,7 +157,9 @@ impl Document {
         let for_nodes = kind.as_deref().is_none_or(|kind| kind == "node" || kind == "all");
         let axis = match attribute(tag, "attr.name", line)?.as_deref() {
             Some("weight") => {
-                self.weighted |= kind.as_deref().is_none_or(|kind| kind == "edge" || kind == "all");
+                if kind.as_deref().is_none_or(|kind| kind == "edge" || kind == "all") {
+                    self.weights.extend(attribute(tag, "id", line)?);
+                }
                 return Ok(());
             }
             Some("x" | "pos_x") => 0,
@@ -164,11 +204,12 @@ impl Document {
         if source == target {
             return Err(Error::line(line, format!("`{source}` is joined to itself; remove self-loops")));
         }
-        self.edges.push(Edge { source, target, line });
+        self.edges.push(Edge { source, target, weight: None, line });
+        self.in_edge = true;
         Ok(())
     }
 
-    fn finish(self, line: usize) -> Result<Noted> {
+    fn finish(self, line: usize) -> Result<Parsed> {
         if self.depth > 0 {
             return Err(Error::line(line, "the file ends inside an element; it seems to be cut off"));
         }
@@ -183,7 +224,8 @@ impl Document {
         let ends = |edge: &Edge| Ok((number(&edge.source, edge.line)?, number(&edge.target, edge.line)?));
         let edges = self.edges.iter().map(ends).collect::<Result<Vec<_>>>()?;
         let (nodes, numbering) = (self.names.len(), self.names.settle());
-        let graph = assemble(nodes, &numbering.edges(&edges), Listing::Once, |repeat| {
+        let edges = numbering.edges(&edges);
+        let graph = assemble(nodes, &edges, Listing::Once, |repeat| {
             let (first, second) = (&self.edges[repeat.first], &self.edges[repeat.second]);
             let edge = format!("`{} {}`", second.source, second.target);
             let problem = format!("{edge} repeats the edge of line {}; list each edge once", first.line);
@@ -191,7 +233,7 @@ impl Document {
         })?;
         let position = |[x, y]: [Option<f64>; 2]| Some([x?, y?]);
         let graph = numbering.dress(graph, self.positions.into_iter().map(position).collect())?;
-        Ok((graph, self.weighted.then(|| weights_left_out("`weight` of the edges")).into_iter().collect()))
+        Ok((graph, edges.into_iter().zip(self.edges).collect(), !self.weights.is_empty()))
     }
 }
 

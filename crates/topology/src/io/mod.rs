@@ -16,6 +16,7 @@ mod snap;
 mod source;
 #[cfg(test)]
 mod tests;
+mod weighted;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -24,8 +25,9 @@ use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 use assemble::Listing;
+pub use weighted::{Weighted, read_weighted, read_weighted_file};
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,13 +241,8 @@ fn check_labels(graph: &Graph, format: Format) -> Result<()> {
         if let Some(remedy) = unwritable(label) {
             return Err(Error::parameter("label", format!("{label:?}"), remedy));
         }
-        if !seen.insert(label) {
-            return Err(Error::parameter(
-                "label",
-                format!("{label:?}"),
-                "two nodes have it; give each its own",
-            ));
-        }
+        let new = seen.insert(label);
+        require(new, "label", format_args!("{label:?}"), "two nodes have it; give each its own")?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 //! instead.
 
 use super::Mixing;
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
@@ -110,28 +110,20 @@ impl Mixing {
     ///
     /// `similarities` has one non-negative number per edge, in the order of [`Graph::edges`].
     pub fn from_similarities(graph: &Graph, similarities: &[f64]) -> Result<Self> {
-        if similarities.len() != graph.edge_count() {
-            let remedy = format!("give one for each of the {} edges", graph.edge_count());
-            return Err(Error::parameter("similarities", similarities.len(), remedy));
-        }
+        let remedy = format!("give one for each of the {} edges", graph.edge_count());
+        require(similarities.len() == graph.edge_count(), "similarities", similarities.len(), remedy)?;
         let mut sums = vec![0.0; graph.nodes()];
         for ((u, v), &s) in graph.edges().zip(similarities) {
-            if !(s.is_finite() && s >= 0.0) {
-                let remedy = "similarities must be finite and not negative";
-                return Err(Error::parameter("similarities", format!("{s} on edge ({u}, {v})"), remedy));
-            }
+            let remedy = "similarities must be finite and not negative";
+            let value = format_args!("{s} on edge ({u}, {v})");
+            require(s.is_finite() && s >= 0.0, "similarities", value, remedy)?;
             sums[u] += s;
             sums[v] += s;
         }
         let largest = sums.iter().copied().fold(0.0, f64::max);
-        if !(largest.is_finite() && largest > 0.0) {
-            let remedy = "at least one must be positive and their sums finite; rescale them";
-            return Err(Error::parameter(
-                "similarities",
-                format!("{largest} at most around any node"),
-                remedy,
-            ));
-        }
+        let remedy = "at least one must be positive and their sums finite; rescale them";
+        let value = format_args!("{largest} at most around any node");
+        require(largest.is_finite() && largest > 0.0, "similarities", value, remedy)?;
         let entries = graph.edges().zip(similarities).map(|((u, v), &s)| (u, v, s / largest));
         let diagonal = sums.iter().enumerate().map(|(u, sum)| (u, u, (largest - sum) / largest));
         Self::from_entries(graph, entries.chain(diagonal))
@@ -170,10 +162,9 @@ impl Mixing {
                 let remedy = "weights must be on an edge or on the diagonal; add the edge to the graph or remove the entry";
                 Error::parameter("mixing", format!("{weight} at ({u}, {v})"), remedy)
             })?;
-            if place.replace(weight).is_some() {
-                let remedy = "the entry is listed twice; list it once";
-                return Err(Error::parameter("mixing", format!("{weight} at ({u}, {v})"), remedy));
-            }
+            let twice = place.replace(weight).is_some();
+            let value = format_args!("{weight} at ({u}, {v})");
+            require(!twice, "mixing", value, "the entry is listed twice; list it once")?;
         }
         for (u, v) in graph.edges() {
             if let (Some(i), Some(j)) = (position(graph, u, v), position(graph, v, u)) {
@@ -192,22 +183,18 @@ impl Mixing {
 ///
 /// `features` has one vector per node, all of the same length.
 pub fn gaussian_similarities(graph: &Graph, features: &[Vec<f64>], scale: f64) -> Result<Vec<f64>> {
-    if !(scale.is_finite() && scale > 0.0) {
-        return Err(Error::parameter(
-            "scale",
-            scale,
-            "give a positive distance at which similarity has fallen to 0.61",
-        ));
-    }
-    if features.len() != graph.nodes() {
-        let remedy = format!("give one vector for each of the {} nodes", graph.nodes());
-        return Err(Error::parameter("features", features.len(), remedy));
-    }
+    let remedy = "give a positive distance at which similarity has fallen to 0.61";
+    require(scale.is_finite() && scale > 0.0, "scale", scale, remedy)?;
+    let remedy = format!("give one vector for each of the {} nodes", graph.nodes());
+    require(features.len() == graph.nodes(), "features", features.len(), remedy)?;
     for (node, vector) in features.iter().enumerate() {
-        if vector.len() != features[0].len() || !vector.iter().all(|x| x.is_finite()) {
-            let remedy = format!("give {} finite numbers, as for node 0", features[0].len());
-            return Err(Error::parameter("features", format!("{vector:?} at node {node}"), remedy));
-        }
+        let remedy = format_args!("give {} finite numbers, as for node 0", features[0].len());
+        require(
+            vector.len() == features[0].len() && vector.iter().all(|x| x.is_finite()),
+            "features",
+            format_args!("{vector:?} at node {node}"),
+            remedy,
+        )?;
     }
     let square = |u: usize, v: usize| {
         features[u].iter().zip(&features[v]).map(|(a, b)| ((a - b) / scale).powi(2)).sum::<f64>()

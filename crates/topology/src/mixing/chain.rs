@@ -23,11 +23,8 @@ impl Mixing {
             Some((u, v)) => {
                 let value =
                     format!("{} at ({u}, {v}) but {} at ({v}, {u})", self.weight(u, v), self.weight(v, u));
-                Err(Error::parameter(
-                    "mixing",
-                    value,
-                    "a walk must be able to go back; make both positive, or both 0",
-                ))
+                let remedy = "a walk must be able to go back; make both positive, or both 0";
+                Err(Error::parameter("mixing", value, remedy))
             }
         }
     }

@@ -12,7 +12,7 @@ mod chain;
 
 pub use build::{Weights, gaussian_similarities};
 
-use crate::{Error, Graph, Result};
+use crate::{Error, Graph, Result, require};
 
 /// How far a row sum may be from 1, and `W_uv` from `W_vu`, before [`Mixing::check`] refuses them.
 pub const TOLERANCE: f64 = 1e-12;
@@ -82,13 +82,8 @@ impl Mixing {
 
     /// `(1 - l) W + l I`: each node keeps at least the share `l`. A positive `l` makes bipartite graphs mix.
     pub fn lazy(mut self, l: f64) -> Result<Self> {
-        if !(0.0..1.0).contains(&l) {
-            return Err(Error::parameter(
-                "lazy",
-                l,
-                "give a share from 0 to below 1; 0 leaves the weights as they are",
-            ));
-        }
+        let remedy = "give a share from 0 to below 1; 0 leaves the weights as they are";
+        require((0.0..1.0).contains(&l), "lazy", l, remedy)?;
         self.weights.iter_mut().for_each(|w| *w *= 1.0 - l);
         self.diagonal.iter_mut().for_each(|w| *w = (1.0 - l) * *w + l);
         Ok(self)
@@ -186,14 +181,23 @@ impl Mixing {
     }
 
     fn first_asymmetry(&self) -> Option<(usize, usize)> {
-        self.graph.edges().find(|&(u, v)| {
-            let difference = (self.weight(u, v) - self.weight(v, u)).abs();
-            // Written so that a difference that is not a number counts as asymmetric.
-            !matches!(
-                difference.partial_cmp(&TOLERANCE),
-                Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
-            )
-        })
+        // Rows are in increasing order: whoever is visited by one row after the other finds their entries in its own, one after the other.
+        let mut next = self.graph.rows().0.to_vec();
+        for u in 0..self.nodes() {
+            for (v, weight) in self.row(u) {
+                let difference = (weight - self.weights[next[v]]).abs();
+                next[v] += 1;
+                // Written so that a difference that is not a number counts as asymmetric.
+                let same = matches!(
+                    difference.partial_cmp(&TOLERANCE),
+                    Some(std::cmp::Ordering::Less | std::cmp::Ordering::Equal)
+                );
+                if !same {
+                    return Some((u, v));
+                }
+            }
+        }
+        None
     }
 }
 

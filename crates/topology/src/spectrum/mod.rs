@@ -168,11 +168,8 @@ fn require_two(nodes: usize) -> Result<()> {
     if nodes >= 2 {
         return Ok(());
     }
-    Err(Error::parameter(
-        "nodes",
-        nodes,
-        "a spectrum has a second eigenvalue only from 2 nodes on; add nodes",
-    ))
+    let remedy = "a spectrum has a second eigenvalue only from 2 nodes on; add nodes";
+    Err(Error::parameter("nodes", nodes, remedy))
 }
 
 /// The smallest eigenvalue of a form, the constants of a Laplacian set aside.

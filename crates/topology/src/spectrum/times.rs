@@ -7,7 +7,7 @@
 //! number.
 
 use super::{Spectrum, below_one, dense::DENSE_LIMIT};
-use crate::{Error, Result, mixing::Mixing};
+use crate::{Error, Result, mixing::Mixing, require};
 use serde::Serialize;
 
 /// A quantity known between two bounds; both are infinite where nothing mixes.
@@ -26,13 +26,8 @@ pub struct Interval {
 /// matrix is reversible, so every [`Spectrum`] qualifies. The end of the gap's interval that makes the bound true is
 /// used on each side.
 pub fn mixing_time(spectrum: &Spectrum, nodes: usize, eps: f64) -> Result<Interval> {
-    if !(eps > 0.0 && eps < 0.5) {
-        return Err(Error::parameter(
-            "eps",
-            eps,
-            "give a total-variation distance between 0 and 0.5, such as 0.25",
-        ));
-    }
+    let remedy = "give a total-variation distance between 0 and 0.5, such as 0.25";
+    require(eps > 0.0 && eps < 0.5, "eps", eps, remedy)?;
     let (low, high) = (spectrum.gap.lower().max(0.0), spectrum.gap.upper().min(1.0));
     if spectrum.gap.value == 0.0 {
         return Ok(Interval { lower: f64::INFINITY, upper: f64::INFINITY });
@@ -85,9 +80,9 @@ pub fn optimisation_rounds(
 ) -> Result<u64> {
     require_gap("gap", gap)?;
     require_nodes(nodes)?;
-    require("heterogeneity", heterogeneity, heterogeneity >= 0.0)?;
-    require("noise", noise, noise >= 0.0)?;
-    require("variance", variance, variance >= 0.0 && noise + variance > 0.0)?;
+    require_finite("heterogeneity", heterogeneity, heterogeneity >= 0.0)?;
+    require_finite("noise", noise, noise >= 0.0)?;
+    require_finite("variance", variance, variance >= 0.0 && noise + variance > 0.0)?;
     steps(gap.sqrt(), (nodes as f64).max(heterogeneity / (noise + variance)).ln())
 }
 
@@ -101,8 +96,8 @@ pub fn pairwise_rate(mixing: &Mixing) -> Result<f64> {
 /// `ln((n / noise) max(noise, spread))`.
 fn log_ratio(nodes: usize, noise: f64, spread: f64) -> Result<f64> {
     require_nodes(nodes)?;
-    require("noise", noise, noise > 0.0)?;
-    require("spread", spread, spread >= 0.0)?;
+    require_finite("noise", noise, noise > 0.0)?;
+    require_finite("spread", spread, spread >= 0.0)?;
     Ok((nodes as f64).ln() + (spread / noise).max(1.0).ln())
 }
 
@@ -115,26 +110,17 @@ fn steps(rate: f64, log_ratio: f64) -> Result<u64> {
 }
 
 pub(super) fn require_gap(field: &'static str, value: f64) -> Result<()> {
-    if value > 0.0 && value <= 1.0 {
-        return Ok(());
-    }
     let remedy = "it must be above 0 and at most 1; a gap of 0 means that the graph is in pieces, or bipartite without laziness";
-    Err(Error::parameter(field, value, remedy))
+    require(value > 0.0 && value <= 1.0, field, value, remedy)
 }
 
 fn require_nodes(nodes: usize) -> Result<()> {
-    if nodes > 0 { Ok(()) } else { Err(Error::parameter("nodes", nodes, "give at least 1")) }
+    require(nodes > 0, "nodes", nodes, "give at least 1")
 }
 
-fn require(field: &'static str, value: f64, holds: bool) -> Result<()> {
-    if holds && value.is_finite() {
-        return Ok(());
-    }
-    Err(Error::parameter(
-        field,
-        value,
-        "give a finite number that is not negative (and positive where it divides)",
-    ))
+fn require_finite(field: &'static str, value: f64, holds: bool) -> Result<()> {
+    let remedy = "give a finite number that is not negative (and positive where it divides)";
+    require(holds && value.is_finite(), field, value, remedy)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use sottovoce_topology::schedule::Schedule;
 use super::{Currency, DescentLoss, adversary, butterfly, check_iterations, same_size};
 use crate::error::{check_observers, check_steps};
 use crate::exact::{self, Leakage};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Of a coefficient, less than this is rounding.
 const ROUNDING: f64 = 1e-12;
@@ -153,14 +153,8 @@ pub fn check_consensus(finals: &[&[f64]]) -> Result<()> {
     }
     let (nodes, share) = (finals.len(), first.first().copied().unwrap_or(0.0));
     let equal = (0..nodes).all(|u| (at(first, u) - share).abs() <= ROUNDING * share);
-    if !(equal && share > 0.0) {
-        let value = "not the mean of all values at peer 0";
-        return Err(Error::parameter(
-            "finals",
-            value,
-            "use an averaging that gives every value the same share",
-        ));
-    }
+    let value = "not the mean of all values at peer 0";
+    require(equal && share > 0.0, "finals", value, "use an averaging that gives every value the same share")?;
     match finals.iter().position(|last| distance(last, first) > ROUNDING) {
         None => Ok(()),
         Some(peer) => {

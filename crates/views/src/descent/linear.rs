@@ -16,7 +16,7 @@ use super::{
 };
 use crate::error::check_observers;
 use crate::exact::gossip::Hidden;
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Independent messages that are solved for at once, at most: 2 GiB.
 const LARGEST: usize = 16_384;
@@ -59,9 +59,7 @@ pub fn accelerated(
     let observers = check_observers(observers, nodes)?;
     for (mixing, gamma) in gossips {
         mixing.check()?;
-        if !(1.0..=2.0).contains(gamma) {
-            return Err(Error::parameter("gamma", gamma, "give a weight from 1 (plain gossip) to 2"));
-        }
+        require((1.0..=2.0).contains(gamma), "gamma", gamma, "give a weight from 1 (plain gossip) to 2")?;
     }
     // Each peer that is heard adds noise of its own in every iteration: so many messages are independent at least.
     let heard = gossips.iter().map(|(mixing, _)| Hidden::new(mixing, &observers).heard().len());

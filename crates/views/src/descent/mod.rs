@@ -75,11 +75,8 @@ impl DescentLoss {
     /// The guarantee of peer `u` for steps that one user moves by at most `sensitivity`, under noise `sigma`.
     pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
         let Some(loss) = self.losses.get(u) else {
-            return Err(Error::parameter(
-                "peer",
-                u,
-                format!("there are {} peers, from 0", self.losses.len()),
-            ));
+            let remedy = format!("there are {} peers, from 0", self.losses.len());
+            return Err(Error::parameter("peer", u, remedy));
         };
         positive("sensitivity", sensitivity)?;
         positive("sigma", sigma)?;

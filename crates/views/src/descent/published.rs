@@ -11,7 +11,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::{Currency, DescentLoss, adversary, check_iterations, check_rounds, positive, same_size};
 use crate::error::check_observers;
 use crate::published::{Formula, gossip, neighbour_probability};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Theorem 6: `T Σ_(k<K) Σ_(w~v) (W^k)_uw² / |(W^k)_w|²`; for a coalition as in Theorem 12.
 pub fn theorem6(
@@ -74,13 +74,9 @@ pub fn proposition1_expected(
 ) -> Result<(f64, Standing)> {
     check_iterations(iterations)?;
     check_rounds(rounds)?;
-    if !(0.0..=1.0).contains(&q) {
-        return Err(Error::parameter("q", q, "give a probability from 0 to 1"));
-    }
-    if observers == 0 || observers >= nodes {
-        let remedy = format!("give at least 1, and fewer than the {nodes} peers there are");
-        return Err(Error::parameter("observers", observers, remedy));
-    }
+    require((0.0..=1.0).contains(&q), "q", q, "give a probability from 0 to 1")?;
+    let remedy = format!("give at least 1, and fewer than the {nodes} peers there are");
+    require(observers != 0 && observers < nodes, "observers", observers, remedy)?;
     let near = neighbour_probability(q, observers);
     // Given that `u` is no neighbour, each of the others is one independently.
     let ratio = mean_ratio(nodes - observers - 1, near, nodes);

@@ -17,10 +17,10 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::bound::largest_shift;
 use super::{Currency, DescentLoss, adversary, check_iterations, check_rounds, linear, standing};
-use crate::error::{Error, check_observers};
+use crate::error::check_observers;
 use crate::exact::gossip::Hidden;
 use crate::exact::relay::{Factored, Powers, check_tau, relative_rounding};
-use crate::{Result, parallel};
+use crate::{Result, parallel, require};
 
 /// Messages that are solved for at once, at most.
 const LARGEST: usize = 8192;
@@ -47,11 +47,9 @@ pub fn loss(
     let observers = check_observers(observers, mixing.nodes())?;
     let hidden = Hidden::new(mixing, &observers);
     let messages = hidden.heard().len().saturating_mul(rounds).saturating_mul(iterations);
-    if messages > LARGEST {
-        let remedy =
-            format!("that makes {messages} messages, and at most {LARGEST} can be solved for; take fewer");
-        return Err(Error::parameter("iterations", iterations, remedy));
-    }
+    let remedy =
+        format!("that makes {messages} messages, and at most {LARGEST} can be solved for; take fewer");
+    require(messages <= LARGEST, "iterations", iterations, remedy)?;
     let powers = Powers::new(&hidden, mixing.nodes(), rounds * iterations);
     let solved =
         Factored::new(&gram(&powers, rounds, tau * tau)).map(|factored| losses(&powers, &factored, rounds));

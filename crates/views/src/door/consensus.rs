@@ -18,7 +18,7 @@ use crate::{Error, Result};
 /// use sottovoce_privacy::{Adversary, Lots};
 /// use sottovoce_protocol::consensus::Hidden;
 /// use sottovoce_views::door::{Drawn, account};
-/// let hidden = |rows| Some(Hidden { lots: Lots::of_size(rows, 256.0).unwrap(), clip: 10.0, multiplier: 8.36 });
+/// let hidden = |rows| Some(Hidden::new(Lots::of_size(rows, 256.0).unwrap(), 10.0, 8.36));
 /// let run = Drawn { hidden: &[hidden(5421), hidden(6742), None], draws: &[2000, 2000, 0] };
 /// let learnt = account(&run, &Adversary::WireTapper)?.leakage;
 /// let (epsilons, renyi) = (learnt.epsilons(1e-5)?, learnt.renyi(1e-5)?);
@@ -53,7 +53,7 @@ impl Overheard for Drawn<'_> {
         }
         let series = |(hidden, draws): (&Option<Hidden>, &usize)| -> Series {
             let drawn = hidden.filter(|_| *draws > 0);
-            drawn.map(|hidden| (hidden.release(), *draws as u64)).into_iter().collect()
+            drawn.map(|hidden| (hidden.release(), hidden.releases(*draws) as u64)).into_iter().collect()
         };
         let all = self.hidden.iter().zip(self.draws).map(series);
         Released::of(all, Adjacency::AddRemove, limits::of_consensus_learning())
@@ -73,7 +73,7 @@ mod tests {
     use crate::door::{Learnt, account};
 
     fn hidden(rows: usize, clip: f64, multiplier: f64) -> Option<Hidden> {
-        Some(Hidden { lots: Lots::of_size(rows, 50.0).unwrap(), clip, multiplier })
+        Some(Hidden::new(Lots::of_size(rows, 50.0).unwrap(), clip, multiplier))
     }
 
     #[test]

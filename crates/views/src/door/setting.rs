@@ -42,11 +42,8 @@ impl Setting {
     /// The coalition of `size` peers that learns most (gossip on a fixed graph, results kept, no relay noise).
     pub fn worst_coalition(&self, size: usize, done: impl Fn(usize) + Sync) -> Result<WorstCoalition> {
         let unknown = |field, value: String, why: &str| {
-            Err(Error::parameter(
-                field,
-                value,
-                format!("the worst coalition is found {why}; name it with --observers"),
-            ))
+            let remedy = format!("the worst coalition is found {why}; name it with --observers");
+            Err(Error::parameter(field, value, remedy))
         };
         match &self.scheme {
             _ if self.results == Results::Published => {

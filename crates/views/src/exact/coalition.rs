@@ -10,7 +10,7 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::{Leakage, gossip};
 use crate::error::{Error, check_steps};
-use crate::{Result, parallel};
+use crate::{Result, parallel, require};
 
 /// Most coalitions to look at one by one.
 const ENUMERATED: u64 = 5_000;
@@ -47,13 +47,8 @@ pub fn worst_coalition(
     mixing.check()?;
     check_steps(steps)?;
     let n = mixing.nodes();
-    if size == 0 || size >= n {
-        return Err(Error::parameter(
-            "coalition",
-            size,
-            format!("give a size from 1 to {}", n.saturating_sub(1)),
-        ));
-    }
+    let remedy = format!("give a size from 1 to {}", n.saturating_sub(1));
+    require(size != 0 && size < n, "coalition", size, remedy)?;
     if combinations(n, size) <= ENUMERATED {
         return enumerate(mixing, size, steps, done);
     }

@@ -24,7 +24,7 @@ use super::gossip::{Hidden, gossip};
 use super::scheduled_published;
 use crate::error::{Error, check_observers, check_published, check_steps};
 use crate::span::{Rounds, Space};
-use crate::{Result, parallel};
+use crate::{Result, parallel, require};
 
 /// Rounding beyond this share of a loss makes it no answer.
 const LITTLE: f64 = 1e-3;
@@ -90,12 +90,10 @@ fn gram(
 ) -> Result<Leakage> {
     let hidden = Hidden::new(mixing, &observers);
     let heard: usize = observers.iter().map(|&v| mixing.graph().degree(v)).sum();
-    if heard.saturating_mul(steps) > MOST_MESSAGES {
-        let remedy = format!(
-            "the observers hear {heard} messages in a step, and relay noise is accounted for up to {MOST_MESSAGES} in all; give fewer steps, or no relay noise"
-        );
-        return Err(Error::parameter("steps", steps, remedy));
-    }
+    let remedy = format!(
+        "the observers hear {heard} messages in a step, and relay noise is accounted for up to {MOST_MESSAGES} in all; give fewer steps, or no relay noise"
+    );
+    require(heard.saturating_mul(steps) <= MOST_MESSAGES, "steps", steps, remedy)?;
     let powers = Powers::new(&hidden, mixing.nodes(), steps);
     let solved = powers.messages(tau * tau).and_then(|messages| powers.losses(&messages));
     let Some((mut losses, rounding)) = solved else {

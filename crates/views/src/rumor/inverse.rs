@@ -1,7 +1,7 @@
 //! From a target to the muting parameter: the largest `s`, hence the quickest rumour, that keeps `(0, delta)`.
 
 use super::{Rumor, check_crowd};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Halvings in a search.
 const HALVINGS: u32 = 24;
@@ -75,9 +75,7 @@ fn halved(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
 /// Refuses what cannot be kept; returns `f/n`.
 fn check(peers: usize, curious: usize, delta: f64) -> Result<f64> {
     check_crowd(peers, curious)?;
-    if !(delta > 0.0 && delta < 1.0) {
-        return Err(Error::parameter("delta", delta, "give a number between 0 and 1"));
-    }
+    require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
     let least = curious as f64 / peers as f64;
     if delta < least {
         let remedy = format!(

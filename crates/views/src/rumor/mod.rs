@@ -54,7 +54,7 @@ pub use sharp::{EFFORT, Method, Sharp};
 pub use spread::{Spread, mean_dynamics, plateau};
 pub use survival::{survival, survival_at_most};
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Most peers of a rumour.
 pub const MOST_PEERS: usize = 1_000_000_000;
@@ -84,11 +84,8 @@ impl Rumor {
     /// Refuses numbers of peers that make no sense, and an `s` that is no probability.
     pub fn new(peers: usize, curious: usize, muting: f64) -> Result<Self> {
         check_crowd(peers, curious)?;
-        if !(0.0..=1.0).contains(&muting) {
-            let remedy =
-                "give a probability from 0 (a walk, the most private) to 1 (push, not private at all)";
-            return Err(Error::parameter("muting", muting, remedy));
-        }
+        let remedy = "give a probability from 0 (a walk, the most private) to 1 (push, not private at all)";
+        require((0.0..=1.0).contains(&muting), "muting", muting, remedy)?;
         Ok(Self { peers, curious, muting })
     }
 
@@ -119,14 +116,10 @@ impl Rumor {
 }
 
 fn check_crowd(peers: usize, curious: usize) -> Result<()> {
-    if !(2..=MOST_PEERS).contains(&peers) {
-        return Err(Error::parameter("peers", peers, format!("give a number from 2 to {MOST_PEERS}")));
-    }
-    if curious >= peers {
-        let remedy = format!("give at most {}: the source is an honest peer", peers - 1);
-        return Err(Error::parameter("curious", curious, remedy));
-    }
-    Ok(())
+    let remedy = format!("give a number from 2 to {MOST_PEERS}");
+    require((2..=MOST_PEERS).contains(&peers), "peers", peers, remedy)?;
+    let remedy = format!("give at most {}: the source is an honest peer", peers - 1);
+    require(curious < peers, "curious", curious, remedy)
 }
 
 fn check_epsilon(epsilon: f64) -> Result<()> {

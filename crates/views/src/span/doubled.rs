@@ -33,9 +33,8 @@ pub(crate) fn orthonormal(mut rows: Vec<Row>) -> Option<(Vec<Row>, Vec<Vec<Wide>
         for (row, mut along) in block.iter_mut().zip(along) {
             along.extend(twice(&done[known..], row));
             let length = root(dot(row, row));
-            if !(length.0 > f64::MIN_POSITIVE.sqrt()) {
-                return None;
-            }
+            // What is not a number is no length either.
+            Some(length.0).filter(|length| *length > f64::MIN_POSITIVE.sqrt())?;
             let mut wide: Vec<Wide> = along.into_iter().map(|x| Wide::new(x, 0)).collect();
             wide.push(Wide::new(length.0, 0));
             triangle.push(wide);

@@ -9,8 +9,8 @@
 use sottovoce_protocol::walk::{Steps, Visit};
 
 use super::trajectory::Trajectory;
-use crate::Result;
 use crate::error::Error;
+use crate::{Result, require};
 
 /// How a token averages.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,11 +40,8 @@ impl Average {
         {
             return Err(Error::parameter("step", gamma, "an average takes a step from 0 (excluded) to 1"));
         }
-        if !(self.worth.is_empty() || self.worth.len() == nodes) {
-            let remedy = format!("give one for each of the {nodes} peers");
-            return Err(Error::parameter("worth", self.worth.len(), remedy));
-        }
-        Ok(())
+        let remedy = format!("give one for each of the {nodes} peers");
+        require(self.worth.is_empty() || self.worth.len() == nodes, "worth", self.worth.len(), remedy)
     }
 
     /// What the contributions of a path weigh together in its last value, each by what it is worth: what that value is divided by. It depends on the

@@ -4,8 +4,7 @@ use serde::Serialize;
 
 use super::moments::Sums;
 use super::trajectory::Trajectory;
-use crate::Result;
-use crate::error::Error;
+use crate::{Result, require};
 
 /// How the mean over paths is estimated.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,14 +58,9 @@ impl Bounds {
 
 impl Sampling {
     pub(super) fn check(&self) -> Result<()> {
-        if self.samples < 2 {
-            return Err(Error::parameter("samples", self.samples, "give at least two; a thousand says more"));
-        }
-        if !(self.confidence > 0.0 && self.confidence < 1.0) {
-            let remedy = "give a probability between 0 and 1, such as 0.999999";
-            return Err(Error::parameter("confidence", self.confidence, remedy));
-        }
-        Ok(())
+        require(self.samples >= 2, "samples", self.samples, "give at least two; a thousand says more")?;
+        let remedy = "give a probability between 0 and 1, such as 0.999999";
+        require(self.confidence > 0.0 && self.confidence < 1.0, "confidence", self.confidence, remedy)
     }
 }
 
@@ -80,12 +74,8 @@ pub(super) struct Order {
 
 impl Order {
     pub(super) fn new(sigma: f64, alpha: f64) -> Result<Self> {
-        if !(sigma > 0.0 && sigma.is_finite()) {
-            return Err(Error::parameter("sigma", sigma, "give a finite number above 0"));
-        }
-        if !(alpha > 1.0 && alpha.is_finite()) {
-            return Err(Error::parameter("alpha", alpha, "give a finite order above 1"));
-        }
+        require(sigma > 0.0 && sigma.is_finite(), "sigma", sigma, "give a finite number above 0")?;
+        require(alpha > 1.0 && alpha.is_finite(), "alpha", alpha, "give a finite order above 1")?;
         Ok(Self { alpha, unit: alpha / (2.0 * sigma * sigma) })
     }
 

@@ -2,8 +2,7 @@
 
 use sottovoce_topology::mixing::Mixing;
 
-use crate::Result;
-use crate::error::Error;
+use crate::{Result, require};
 
 /// Refuses a walk that does not reach everyone, or that is at some peers at even times only: its law does not converge, and the
 /// closed forms for long walks (Theorem 3, mixing times) do not hold. Weights of 0 are no edges.
@@ -19,18 +18,12 @@ use crate::error::Error;
 pub fn require_ergodic(mixing: &Mixing) -> Result<()> {
     mixing.check()?;
     let (reached, periodic) = explore(mixing);
-    if reached < mixing.nodes() {
-        let value =
-            format!("not connected: a walk from peer 0 reaches {reached} of {} peers", mixing.nodes());
-        let remedy = "connect the graph by edges of positive weight, or take its largest component";
-        return Err(Error::parameter("graph", value, remedy));
-    }
-    if periodic {
-        let value = "periodic: the graph is bipartite and nobody keeps the token";
-        let remedy = "add laziness (say 0.1), or take weights 1/(max degree + 1)";
-        return Err(Error::parameter("mixing", value, remedy));
-    }
-    Ok(())
+    let value = format!("not connected: a walk from peer 0 reaches {reached} of {} peers", mixing.nodes());
+    let remedy = "connect the graph by edges of positive weight, or take its largest component";
+    require(reached >= mixing.nodes(), "graph", value, remedy)?;
+    let value = "periodic: the graph is bipartite and nobody keeps the token";
+    let remedy = "add laziness (say 0.1), or take weights 1/(max degree + 1)";
+    require(!periodic, "mixing", value, remedy)
 }
 
 /// How many peers are reached from peer 0, and whether they fall into two sides without an edge within either.

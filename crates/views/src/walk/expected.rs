@@ -18,7 +18,7 @@ use super::odometer::Odometer;
 use super::random::{Random, transitions};
 use super::trajectory::Trajectory;
 use crate::error::{Error, check_observers, check_steps};
-use crate::{Result, parallel};
+use crate::{Result, parallel, require};
 
 /// Visits of all simulated paths together, at most: minutes.
 const MOST_VISITS: usize = 10_000_000_000;
@@ -96,16 +96,12 @@ impl<'a> ExpectedSetup<'a> {
         self.check()?;
         sampling.check()?;
         let each = self.burn_in.saturating_add(self.steps).saturating_mul(self.tokens);
-        if each.saturating_mul(sampling.samples) > MOST_VISITS {
-            let remedy = format!(
-                "{} simulated paths of so many make more than {MOST_VISITS} visits in all; give fewer steps, tokens or paths",
-                sampling.samples
-            );
-            return Err(Error::parameter("steps", self.steps, remedy));
-        }
-        if orders.is_empty() {
-            return Err(Error::parameter("orders", "empty", "give at least one order above 1"));
-        }
+        let remedy = format!(
+            "{} simulated paths of so many make more than {MOST_VISITS} visits in all; give fewer steps, tokens or paths",
+            sampling.samples
+        );
+        require(each.saturating_mul(sampling.samples) <= MOST_VISITS, "steps", self.steps, remedy)?;
+        require(!orders.is_empty(), "orders", "empty", "give at least one order above 1")?;
         let orders = orders.iter().map(|&alpha| Order::new(sigma, alpha)).collect::<Result<Vec<_>>>()?;
         let moments = self.sample(&coalition, &orders, sampling)?;
         // Each peer outside, at each order, in both columns.
@@ -118,12 +114,8 @@ impl<'a> ExpectedSetup<'a> {
 
     fn check(&self) -> Result<()> {
         check_steps(self.steps)?;
-        if self.tokens == 0 {
-            return Err(Error::parameter("tokens", 0, "give at least one token"));
-        }
-        if self.tokens > MOST_TOKENS {
-            return Err(Error::parameter("tokens", self.tokens, format!("give at most {MOST_TOKENS}")));
-        }
+        require(self.tokens != 0, "tokens", 0, "give at least one token")?;
+        require(self.tokens <= MOST_TOKENS, "tokens", self.tokens, format!("give at most {MOST_TOKENS}"))?;
         match self.start {
             Start::At(peer) if peer >= self.mixing.nodes() => {
                 let remedy = format!("there are {} peers, from 0", self.mixing.nodes());

@@ -17,8 +17,8 @@ use sottovoce_protocol::walk::Visit;
 use super::average::Average;
 use super::gap::{Mark, Record};
 use super::trajectory::Trajectory;
-use crate::Result;
 use crate::error::{Error, check_observers};
+use crate::{Result, require};
 
 /// Accounts for one token, for any number of observers. Losses of several tokens add ([`Trajectory::and`]).
 ///
@@ -46,9 +46,7 @@ pub struct Odometer {
 impl Odometer {
     /// A token at rest among `nodes` peers. Each observer is one peer or a coalition of several.
     pub fn new(nodes: usize, observers: &[Vec<usize>]) -> Result<Self> {
-        if observers.is_empty() {
-            return Err(Error::parameter("observers", "empty", "name at least one observer"));
-        }
+        require(!observers.is_empty(), "observers", "empty", "name at least one observer")?;
         let mut sees = vec![Vec::new(); nodes];
         for (i, coalition) in observers.iter().enumerate() {
             check_observers(coalition, nodes)?.into_iter().for_each(|peer| sees[peer].push(i));

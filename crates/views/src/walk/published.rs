@@ -10,8 +10,8 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::ergodic::require_ergodic;
 use super::sums::{negative_log, power_sums};
-use crate::Result;
 use crate::error::{Error, check_observers, check_steps};
+use crate::{Result, require};
 
 /// Printed losses of all pairs, in units of `alpha / (2 sigma²)`. They are meant for orders that [`check_order`] accepts.
 ///
@@ -74,9 +74,8 @@ impl<'a> PublishedWalk<'a> {
 
     /// The printed loss of so many contributions: that many times the loss of one. On average a walk of `T` steps has `T/n` of each peer.
     pub fn with_contributions(mut self, contributions: f64) -> Result<Self> {
-        if !(contributions.is_finite() && contributions >= 0.0) {
-            return Err(Error::parameter("contributions", contributions, "give a finite number, 0 or more"));
-        }
+        let remedy = "give a finite number, 0 or more";
+        require(contributions.is_finite() && contributions >= 0.0, "contributions", contributions, remedy)?;
         self.table.iter_mut().for_each(|loss| *loss *= contributions);
         Ok(self)
     }
@@ -152,12 +151,8 @@ impl<'a> PublishedWalk<'a> {
 /// # Ok::<(), sottovoce_views::Error>(())
 /// ```
 pub fn check_order(sigma: f64, alpha: f64) -> Result<()> {
-    if !(alpha > 1.0 && alpha.is_finite()) {
-        return Err(Error::parameter("alpha", alpha, "give a finite order above 1"));
-    }
-    if !(sigma > 0.0 && sigma.is_finite()) {
-        return Err(Error::parameter("sigma", sigma, "give a finite number above 0"));
-    }
+    require(alpha > 1.0 && alpha.is_finite(), "alpha", alpha, "give a finite order above 1")?;
+    require(sigma > 0.0 && sigma.is_finite(), "sigma", sigma, "give a finite number above 0")?;
     if sigma * sigma >= 2.0 * alpha * (alpha - 1.0) {
         return Ok(());
     }

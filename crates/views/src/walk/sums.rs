@@ -8,7 +8,7 @@ use faer::{Mat, Side};
 use sottovoce_topology::mixing::Mixing;
 
 use crate::error::{Error, check_steps};
-use crate::{Result, parallel};
+use crate::{Result, parallel, require};
 
 /// Most peers whose eigenvectors are worth waiting for: some minutes, and 4 GB.
 const MOST_PEERS: usize = 10_000;
@@ -31,10 +31,8 @@ const ROWS: usize = 64;
 /// ```
 pub fn power_sums(mixing: &Mixing, steps: usize) -> Result<Vec<f64>> {
     check_steps(steps)?;
-    if steps > MOST_STEPS {
-        let remedy = format!("paths are added up one length after the other; give at most {MOST_STEPS}");
-        return Err(Error::parameter("steps", steps, remedy));
-    }
+    let remedy = format!("paths are added up one length after the other; give at most {MOST_STEPS}");
+    require(steps <= MOST_STEPS, "steps", steps, remedy)?;
     let sum = |x: f64| truncated_log(x, steps);
     apply(mixing, sum, sum(1.0))
 }
@@ -63,13 +61,8 @@ fn truncated_log(x: f64, steps: usize) -> f64 {
 fn apply(mixing: &Mixing, f: impl Fn(f64) -> f64, constant: f64) -> Result<Vec<f64>> {
     mixing.check()?;
     let n = mixing.nodes();
-    if n > MOST_PEERS {
-        return Err(Error::parameter(
-            "graph",
-            format!("{n} nodes"),
-            format!("pairs are counted up to {MOST_PEERS}"),
-        ));
-    }
+    let remedy = format!("pairs are counted up to {MOST_PEERS}");
+    require(n <= MOST_PEERS, "graph", format_args!("{n} nodes"), remedy)?;
     mixing
         .graph()
         .require_connected("a walk must reach everyone: add edges, or take the largest component")?;

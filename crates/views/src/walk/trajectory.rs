@@ -12,8 +12,8 @@ use serde::Serialize;
 use sottovoce_protocol::walk::Visit;
 
 use super::odometer::Odometer;
-use crate::Result;
 use crate::error::Error;
+use crate::{Result, require};
 
 /// What a path reveals to one observer about each peer, in units of `alpha / (2 sigma²)`.
 ///
@@ -36,10 +36,9 @@ impl Trajectory {
     /// The losses of two tokens, or of two branches of one, together.
     pub fn and(mut self, other: &Self) -> Result<Self> {
         let (mine, theirs) = (self.linear.len(), other.linear.len());
-        if (theirs, theirs) != (mine, other.convex.len()) {
-            let remedy = format!("give the losses of the same {mine} peers");
-            return Err(Error::parameter("trajectory", format!("of {theirs} peers"), remedy));
-        }
+        let remedy = format!("give the losses of the same {mine} peers");
+        let value = format_args!("of {theirs} peers");
+        require((theirs, theirs) == (mine, other.convex.len()), "trajectory", value, remedy)?;
         self.linear.iter_mut().zip(&other.linear).for_each(|(sum, x)| *sum += x);
         self.convex.iter_mut().zip(&other.convex).for_each(|(sum, x)| *sum += x);
         Ok(self)

@@ -223,8 +223,7 @@ impl fmt::Display for Account {
         if let Some(table) = &self.table {
             write!(f, "\n{table}")?;
         }
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &self.not_covered)
     }
 }
 

@@ -244,8 +244,7 @@ impl fmt::Display for Calibration {
         let (lower, upper) = outward(self.epsilon);
         writeln!(f, "  certified interval   [{lower}, {upper}]")?;
         self.beyond(f)?;
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        sottovoce::terms::not_covered(f, &self.not_covered)
     }
 }
 

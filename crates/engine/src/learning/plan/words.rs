@@ -93,8 +93,7 @@ impl fmt::Display for LearningPlan {
                 right(&stated.standing, &assumptions)
             )?;
         }
-        writeln!(f, "\n  not covered:")?;
-        self.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))
+        crate::terms::not_covered(f, &self.not_covered)
     }
 }
 

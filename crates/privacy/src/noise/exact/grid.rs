@@ -3,7 +3,7 @@
 //! The step is a power of two, because dividing a float by one is exact. Rounding then moves a value by at most half a
 //! step, truly and not "up to floating-point error", and the sensitivity of the rounded values has a bound that holds.
 
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// Values are refused beyond this many steps: it leaves the noise as much room again before 64 bits are full.
 const MOST_UNITS: f64 = (1u64 << 62) as f64;
@@ -28,16 +28,12 @@ impl Grid {
     /// The grid of this step: a power of two from `2^-100` to `2^100`.
     pub fn new(step: f64) -> Result<Self> {
         let (least, greatest) = (2f64.powi(-100), 2f64.powi(100));
-        if !(step >= least && step <= greatest) {
-            return Err(Error::parameter("grid step", step, "give a power of two from 2^-100 to 2^100"));
-        }
+        let remedy = "give a power of two from 2^-100 to 2^100";
+        require(step >= least && step <= greatest, "grid step", step, remedy)?;
         // Clearing the 52 bits of the fraction leaves the power of two just below.
         let power = f64::from_bits(step.to_bits() >> 52 << 52);
-        if step != power {
-            let remedy =
-                format!("give a power of two, on which rounding is exact; the nearest below is {power}");
-            return Err(Error::parameter("grid step", step, remedy));
-        }
+        let remedy = format!("give a power of two, on which rounding is exact; the nearest below is {power}");
+        require(step == power, "grid step", step, remedy)?;
         Ok(Self { step })
     }
 
@@ -93,9 +89,8 @@ impl Grid {
 
     /// The sum, rounded upwards.
     fn sensitivity(&self, before: f64, rounding: f64) -> Result<f64> {
-        if !before.is_finite() || before < 0.0 {
-            return Err(Error::parameter("sensitivity", before, "give a finite number, zero or more"));
-        }
+        let remedy = "give a finite number, zero or more";
+        require(before.is_finite() && before >= 0.0, "sensitivity", before, remedy)?;
         Ok((self.units_of(before).next_up() + rounding).next_up())
     }
 }

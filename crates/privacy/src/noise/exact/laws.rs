@@ -9,7 +9,7 @@ use rand::CryptoRng;
 
 use super::Rational;
 use super::bernoulli::{self, WORD};
-use crate::{Error, Result};
+use crate::{Error, Result, require};
 
 /// More whole units than any draw will ever have (probability `exp(-2^22)`): a draw that gets here starts again.
 const MOST_UNITS: u64 = 1 << 22;
@@ -46,11 +46,8 @@ impl DiscreteLaplace {
     pub fn new(scale: Rational) -> Result<Self> {
         // n > 2^40 d, without the shift to the left that could overflow.
         if u128::from(scale.numerator() - 1) >> 40 >= scale.denominator() {
-            return Err(Error::parameter(
-                "scale",
-                scale,
-                "give at most 2^40 grid steps, or use a coarser grid",
-            ));
+            let remedy = "give at most 2^40 grid steps, or use a coarser grid";
+            return Err(Error::parameter("scale", scale, remedy));
         }
         Ok(Self { scale })
     }
@@ -123,9 +120,7 @@ impl DiscreteGaussian {
     /// # Ok::<(), sottovoce_privacy::Error>(())
     /// ```
     pub fn at_least(std_dev: f64) -> Result<Self> {
-        if std_dev.is_nan() || std_dev <= 0.0 {
-            return Err(Error::parameter("std_dev", std_dev, "give a positive number of grid steps"));
-        }
+        require(std_dev > 0.0, "std_dev", std_dev, "give a positive number of grid steps")?;
         Ok(Self::new(Rational::from_f64((std_dev * std_dev).next_up())?))
     }
 

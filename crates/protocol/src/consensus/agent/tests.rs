@@ -36,7 +36,7 @@ fn plan(method: Method, iterations: usize) -> Plan {
 
 /// Lots of two rows on average, clipped to 4: the noise of a draw is `2 * 4 / 2`.
 fn hidden() -> Hidden {
-    Hidden { lots: Lots::of_size(8, 2.0).unwrap(), clip: 4.0, multiplier: 2.0 }
+    Hidden::new(Lots::of_size(8, 2.0).unwrap(), 4.0, 2.0)
 }
 
 fn vector(x: f32) -> Shared {
@@ -218,7 +218,6 @@ fn a_state_of_another_run_is_refused() {
     };
     for bad in [
         other(&|state| state.round = 4),
-        other(&|state| state.draws = 4),
         other(&|state| state.learner = Learner::new(DSGD, vector(1.0))),
         other(&|state| state.learner = Learner::new(Method::Dsgt, vec![0.0; 2].into())),
         other(&|state| state.inbox = mail(0, 1, told(0, 1.0))),
@@ -228,4 +227,11 @@ fn a_state_of_another_run_is_refused() {
         assert!(agent.resume(bad).is_err());
     }
     assert_eq!(agent.state(), good);
+    // Draws of somebody with rows.
+    let mut drawn = self::agent(DSGD, 3);
+    drawn.handle(Input::Command(Start), &mut Ones(9));
+    tell(&mut drawn, 0, &mut Ones(9));
+    drawn.handle(Input::Computed { ticket: 0, value: vector(2.0) }, &mut Ones(9));
+    let mut without = Agent::new(vec![(0, 0.25), (2, 0.5)], vector(1.0), plan(DSGD, 3), None);
+    assert!(without.resume(drawn.state()).is_err());
 }

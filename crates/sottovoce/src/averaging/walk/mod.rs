@@ -13,4 +13,5 @@ mod reveal;
 mod run;
 
 pub use reveal::{Public, WalkRevealed, reveal};
-pub use run::{Walked, run};
+pub(crate) use run::calibrated;
+pub use run::{Walked, account, run};

@@ -75,7 +75,7 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
     let seeds = experiment.seeds.unwrap_or(1);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
     let ready = experiment.ready_walk(folder, seed)?;
-    let sigma = sigma(&ready, seed)?;
+    let sigma = calibrated(experiment, &Public::new(&ready, ready.sensitivity), || ready.paths(seed))?;
     let first = walk(&ready, seed, sigma)?;
     done();
     let mut errors = vec![ready.squared_error(&first)];
@@ -84,6 +84,13 @@ pub fn run(experiment: &Averaging, folder: &Path, seed: u64, done: impl Fn()) ->
         done();
     }
     Walked::new(&ready, &first, &errors, seed, sigma)
+}
+
+/// What the run of this seed will reveal, with all that gets lost on its network: where tokens go depends on no value and no noise.
+pub fn account(ready: &ReadyWalk, seed: u64) -> Result<WalkRevealed> {
+    let (public, paths) = (Public::new(ready, ready.sensitivity), ready.paths(seed)?);
+    let sigma = calibrated(&ready.experiment, &public, || Ok(paths.clone()))?;
+    reveal(&Public { sigma, ..public }, &paths)
 }
 
 /// The walk of this seed under this noise, message by message.
@@ -109,9 +116,13 @@ fn walk(ready: &ReadyWalk, seed: u64, sigma: f64) -> Result<WalkOutcome> {
     Ok(ready.network.run(setup, seed).run(descend)?)
 }
 
-/// The noise: as given, or the least that the target allows on the paths of this seed. Paths depend on no noise.
-fn sigma(ready: &ReadyWalk, seed: u64) -> Result<f64> {
-    let (experiment, sensitivity) = (&ready.experiment, ready.sensitivity);
+/// The noise: as given, or the least that the target allows on the paths of the run, which depend on no noise.
+pub(crate) fn calibrated(
+    experiment: &Averaging,
+    public: &Public,
+    paths: impl FnOnce() -> Result<Vec<TokenPath>>,
+) -> Result<f64> {
+    let sensitivity = public.sensitivity;
     if let Some(sigma) = experiment.noise.sigma {
         let least = sensitivity / MOST_MU;
         let remedy = format!(
@@ -122,15 +133,14 @@ fn sigma(ready: &ReadyWalk, seed: u64) -> Result<f64> {
     }
     let target = &experiment.target;
     let mu_squared = mu_squared_at(target.epsilon(), target.delta)?;
-    let units = match (target.against.unwrap_or_default(), ready.agreed.cap) {
+    let units = match (target.against.unwrap_or_default(), public.agreed.cap) {
         (Against::WireTapper, Some(cap)) => cap as f64,
         (Against::WireTapper, None) => {
             let remedy = "someone who sees everything learns every contribution, and how many there will be is left to chance: give the most of a peer";
             return Err(Error::missing("cap", remedy));
         }
         (Against::WorstPeer, _) => {
-            let paths = copies(&walk(ready, seed, sensitivity)?.transcript);
-            let Some(pairs) = pairs(&Public::new(ready, sensitivity), &paths)? else {
+            let Some(pairs) = pairs(public, &paths()?)? else {
                 let remedy = "with so many peers not every pair is accounted for, and no noise can be found; give sigma";
                 return Err(Error::missing("sigma", remedy));
             };
@@ -138,11 +148,16 @@ fn sigma(ready: &ReadyWalk, seed: u64) -> Result<f64> {
         }
     };
     let remedy = "on this path nobody learns anything of anybody; give sigma, or more steps";
-    require(units > 0.0, "steps", ready.agreed.steps, remedy)?;
+    require(units > 0.0, "steps", public.agreed.steps, remedy)?;
     Ok(up(sensitivity * (units / mu_squared).sqrt() * (1.0 + 1e-9)))
 }
 
 impl ReadyWalk {
+    /// The ways of all copies of all tokens. Any noise will do to see them.
+    fn paths(&self, seed: u64) -> Result<Vec<TokenPath>> {
+        Ok(copies(&walk(self, seed, self.sensitivity)?.transcript))
+    }
+
     /// The mean of the tokens that arrived, each divided by its public mass.
     fn estimate(&self, outcome: &WalkOutcome) -> Option<Vec<f64>> {
         let average = self.agreed.average(self.worth.clone());
@@ -209,14 +224,8 @@ impl Walked {
         let revealed = reveal(&public, &paths)?;
         let n = ready.mixing.nodes();
         let release = ready.agreed.course(ready.sensitivity, sigma).release();
-        let whole = Averaging { seed: Some(seed), ..ready.experiment.clone() };
-        let file = transcript::Walk::new(
-            &Experiment::Averaging(Box::new(whole)),
-            seed,
-            &public,
-            released(first, n, release),
-            paths,
-        )?;
+        let experiment = Experiment::Averaging(Box::new(ready.experiment.clone()));
+        let file = transcript::Walk::new(&experiment, seed, &public, released(first, n, release), paths)?;
         let estimate = ready.estimate(first);
         let coordinate = |(i, name): (usize, &String)| Coordinate {
             name: name.clone(),

@@ -29,7 +29,7 @@ use sottovoce_topology::Graph;
 
 use super::{Proven, Rumor, check_epsilon};
 use crate::error::check_observers;
-use crate::{Error, Result, parallel};
+use crate::{Result, parallel, require};
 use kernel::Kernel;
 use sets::{Sets, Telling};
 
@@ -131,26 +131,22 @@ impl<'g> OnGraph<'g> {
     /// A rumour on a connected graph; the curious are named, `drop` is the probability that a telling is lost.
     pub fn new(graph: &'g Graph, curious: &[usize], muting: f64, drop: f64) -> Result<Self> {
         graph.require_connected("add the missing edges, or account for a rumour in each part")?;
-        if graph.nodes() > usize::from(u16::MAX) {
-            return Err(Error::parameter("graph", format!("{} peers", graph.nodes()), "give 65535 at most"));
-        }
+        require(
+            graph.nodes() <= usize::from(u16::MAX),
+            "graph",
+            format_args!("{} peers", graph.nodes()),
+            "give 65535 at most",
+        )?;
         let curious = if curious.is_empty() { Vec::new() } else { check_observers(curious, graph.nodes())? };
         // The ranges are those of every rumour.
         Rumor::new(graph.nodes(), curious.len(), muting)?;
-        if !(0.0..1.0).contains(&drop) {
-            return Err(Error::parameter("drop", drop, "give a probability from 0 to below 1"));
-        }
+        require((0.0..1.0).contains(&drop), "drop", drop, "give a probability from 0 to below 1")?;
         let mut is_curious = vec![false; graph.nodes()];
         curious.iter().for_each(|&peer| is_curious[peer] = true);
         let honest: Vec<usize> = (0..graph.nodes()).filter(|&peer| !is_curious[peer]).collect();
-        if honest.len() > MOST_HONEST {
-            let remedy = format!("at most {MOST_HONEST} can be followed: give a smaller graph");
-            return Err(Error::parameter(
-                "graph",
-                format!("{} peers who are not curious", honest.len()),
-                remedy,
-            ));
-        }
+        let remedy = format!("at most {MOST_HONEST} can be followed: give a smaller graph");
+        let value = format_args!("{} peers who are not curious", honest.len());
+        require(honest.len() <= MOST_HONEST, "graph", value, remedy)?;
         Ok(Self { telling: Telling { graph, curious: is_curious, muting, drop }, honest })
     }
 
@@ -193,17 +189,10 @@ impl<'g> OnGraph<'g> {
             return Ok((0..honest.len()).flat_map(later).collect());
         };
         for peer in [u, v] {
-            if self.honest.binary_search(&peer).is_err() {
-                return Err(Error::parameter(
-                    "pair",
-                    format!("{u},{v}"),
-                    "name two peers who are not curious",
-                ));
-            }
+            let remedy = "name two peers who are not curious";
+            require(self.honest.binary_search(&peer).is_ok(), "pair", format_args!("{u},{v}"), remedy)?;
         }
-        if u == v {
-            return Err(Error::parameter("pair", format!("{u},{v}"), "name two different peers"));
-        }
+        require(u != v, "pair", format_args!("{u},{v}"), "name two different peers")?;
         Ok(all(u, v))
     }
 
@@ -236,14 +225,9 @@ impl<'g> OnGraph<'g> {
     fn stopped(&self, sets: &Sets, pairs: &[(usize, usize)], epsilon: f64) -> Result<Vec<PairLoss>> {
         let kernel = Kernel::new(&self.telling, sets, &[]);
         let compared = pairs.len().saturating_mul(kernel.outcomes.len());
-        if compared > MOST_COMPARED {
-            let remedy = "too many to compare for all pairs: name two sources with --pair U,V";
-            return Err(Error::parameter(
-                "graph",
-                format!("{} edges", self.telling.graph.edge_count()),
-                remedy,
-            ));
-        }
+        let remedy = "too many to compare for all pairs: name two sources with --pair U,V";
+        let value = format_args!("{} edges", self.telling.graph.edge_count());
+        require(compared <= MOST_COMPARED, "graph", value, remedy)?;
         let mut sources: Vec<usize> = pairs.iter().flat_map(|&(one, other)| [one, other]).collect();
         sources.sort_unstable();
         sources.dedup();

@@ -107,7 +107,7 @@ fn true_gossip(mixing: &Mixing, gap: f64, rounds: usize) -> Result<(f64, String)
     let n = mixing.nodes();
     let observer = n / 2;
     let gamma = if rounds > 1 { chebyshev_weight(gap)? } else { 1.0 };
-    let rank = exact::gossip(mixing, &[observer], rounds)?.rank.unwrap_or(n);
+    let rank = exact::gossip_rank(mixing, &[observer], rounds)?;
     if rank * ITERATIONS > SOLVED {
         let how = format!("local DP: an averaging reveals {rank} combinations of {} noisy values", n - 1);
         return Ok((ITERATIONS as f64, how));
