@@ -16,10 +16,8 @@ const EXAMPLES: &str = "Examples:
   sottovoce run personalized --task tastes --epsilon 2 --updates 5 --out my-report
   sottovoce run personalized --law laplace --clip 0.2 --warm 0.05 --epsilon 0.5
   sottovoce run personalized --data ml-100k --mu 2 --clip 3 --updates 5
-  sottovoce run personalized --data shops.csv --peer-column shop --label sold \
-    --label-bounds 0:200 --objective squared --range price=0:10 --range day=1:7 --similar shops.txt
-  sottovoce run personalized --data shops.csv --peer-column shop --label sold --label-threshold 50 \
-    --norm 12 --profiles places.csv --neighbours 3
+  sottovoce run personalized --data shops.csv --peer-column shop --similar shops.txt
+  sottovoce run personalized --data shops.csv --peer-column shop --profiles places.csv
   sottovoce run personalized --drop 0.1 --leave 3@10 --join 7@5
 
 Agents with similar tasks have similar models: each moves hers towards her neighbours' and against the gradient of her own rows, under noise, whenever her
