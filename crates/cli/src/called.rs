@@ -4,7 +4,7 @@
 use clap::{ArgMatches, Command};
 
 /// Names in libraries, and the options that stand for them.
-const CALLED: [(&str, &str); 9] = [
+const CALLED: [(&str, &str); 12] = [
     ("n", "peers"),
     ("nodes", "peers"),
     ("rounds", "steps"),
@@ -14,6 +14,9 @@ const CALLED: [(&str, &str); 9] = [
     ("mixings", "schedule"),
     ("schemes", "schedule"),
     ("samples", "expected"),
+    ("t", "split"),
+    ("rates", "rate"),
+    ("peers", "agents"),
 ];
 
 /// The message with the option's name instead of the field's, where the command has the one and not the other.

@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
+use sottovoce::deep;
 use sottovoce::experiment::{PersonalTask, TaskSpec};
 use sottovoce_learning::Task;
 
@@ -45,6 +46,16 @@ pub(crate) fn of_task(spec: &TaskSpec, task: &Task) -> io::Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// Keeps the hashes of what a net is learned from.
+pub(crate) fn of_images(ready: &deep::Ready) {
+    if let Some(hash) = &ready.graph_sha256 {
+        keep(GRAPH, hash.clone());
+    }
+    if let Some(source) = ready.sources.first() {
+        keep(DATA, source.sha256.clone());
+    }
 }
 
 /// Keeps the hashes of what agents of personalised models were read from.

@@ -11,7 +11,7 @@ use crate::{Global, output};
     after_help = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce run my.toml\n  sottovoce new learning --json"
 )]
 pub(crate) struct New {
-    /// What it is about: averaging, learning, personalized or rumor.
+    /// What it is about: averaging, learning, personalized, deep or rumor.
     kind: String,
 }
 

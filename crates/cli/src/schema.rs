@@ -10,11 +10,12 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use sottovoce::averaging::walk::{WalkRevealed, Walked};
 use sottovoce::averaging::{Averaged, Revealed};
+use sottovoce::deep;
 use sottovoce::learning::{Learned, account::Accounted, canary::Caught, plan::LearningPlan};
 use sottovoce::personal;
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
-use sottovoce::transcript::{LearningRevealed, PersonalizedRevealed, Spent, Void};
+use sottovoce::transcript::{DeepRevealed, LearningRevealed, PersonalizedRevealed, Spent, Void};
 use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
@@ -52,7 +53,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 40] = [
+    let commands: [(&str, &[Form]); 44] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -67,6 +68,8 @@ fn all() -> Map<String, Value> {
         ),
         ("account personalized", &[of::<personal::Revealed>]),
         ("account transcript personalized", &[of::<PersonalizedRevealed>]),
+        ("account deep", &[of::<deep::Revealed>]),
+        ("account transcript deep", &[of::<DeepRevealed>]),
         ("account learning", &[of::<Accounted>]),
         ("account walk", &[of::<Walk>]),
         ("account rumor", &[of::<RumorAccount>, of::<GraphAccount>]),
@@ -80,6 +83,7 @@ fn all() -> Map<String, Value> {
         ("audit transcript", &[of::<Reconstruction>, of::<Void>]),
         ("audit transcript walk", &[of::<WalkRevealed>, of::<Void>]),
         ("audit transcript personalized", &[of::<PersonalizedRevealed>, of::<Void>]),
+        ("audit transcript deep", &[of::<DeepRevealed>, of::<Void>]),
         ("audit transcript learning", &[of::<Spent>, of::<Void>]),
         ("audit transcript rumor", &[of::<rumor::Suspected>, of::<Void>]),
         ("audit file", &[of::<Reconstruction>]),
@@ -91,6 +95,7 @@ fn all() -> Map<String, Value> {
         ("run rumor", &[of::<Printed<Found>>, of::<Printed<Survived>>]),
         ("run learning", &[of::<Printed<Learned>>]),
         ("run personalized", &[of::<Printed<personal::Found>>]),
+        ("run deep", &[of::<Printed<deep::Found>>]),
         (
             "run file",
             &[

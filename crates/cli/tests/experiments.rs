@@ -62,7 +62,9 @@ fn every_template_is_an_experiment_that_says_the_same_when_written() {
         let experiment = Experiment::parse(&output(folder.path(), &format!("new {kind}"))).unwrap();
         assert_eq!(Experiment::parse(&experiment.to_toml().unwrap()).unwrap(), experiment, "{kind}");
     }
-    assert!(refused(folder.path(), "new baking", 2).contains("averaging, learning, personalized, rumor"));
+    assert!(
+        refused(folder.path(), "new baking", 2).contains("averaging, learning, personalized, deep, rumor")
+    );
 }
 
 #[test]

@@ -168,6 +168,7 @@ fn documents_have_the_form_that_the_schema_says() {
         ("audit transcript learning", "OUT-folder", "/delta", 0.123.into()),
         ("audit transcript walk", "OUT-walk", "/delta", 0.123.into()),
         ("audit transcript rumor", "OUT-rumour", "/muting", 0.123.into()),
+        ("audit transcript deep", "OUT-deep", "/agents/0/rows", Value::from(1)),
         ("audit transcript personalized", "OUT-personal", "/agents/0/rows", Value::from(1)),
     ] {
         let path = folder.path().join(run).join("transcript.json");

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! learning, simulator, views, audit ──► learning: methods, sessions, calibration, checkpoints ─┐
+//!                                  ├──► deep: nets learned from images by consensus ─────────────────────────────────────┤
 //!                                  ├──► personal: models of one's own, their joint optimum and what one gets without it ──┤
 //!                                  └──► plan: the protocol, noise and steps for a target ───────┴──► sottovoce: experiments, commands
 //! ```
 //!
 //! It knows tasks, graphs and targets; it reads no experiment and no command line.
 
+pub mod deep;
 mod error;
 pub mod learning;
 pub mod names;

@@ -3,6 +3,7 @@
 //! Everything a command prints is computed by a function of the crates re-exported here.
 
 pub mod averaging;
+pub mod deep;
 pub mod experiment;
 pub mod personal;
 pub mod rumor;

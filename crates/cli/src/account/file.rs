@@ -75,6 +75,7 @@ impl File {
             Experiment::Personalized(asked) => {
                 super::personalized::account(asked, &folder_of(&self.file), seed, global)
             }
+            Experiment::Deep(asked) => super::deep::account(asked, &folder_of(&self.file), seed, global),
             Experiment::Rumor(rumor) => rumor::account(
                 rumor,
                 &folder_of(&self.file),

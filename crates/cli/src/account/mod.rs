@@ -1,6 +1,7 @@
 //! `sottovoce account`: what is lost, without running anything.
 
 pub(crate) mod averaging;
+mod deep;
 mod file;
 mod learning;
 pub(crate) mod mechanism;
@@ -41,6 +42,8 @@ enum What {
     Learning(Box<learning::LearningArgs>),
     /// Personalised models: what a row of anyone loses over all updates.
     Personalized(Box<personalized::PersonalizedArgs>),
+    /// A net learned together: what an image of anyone loses over all rounds.
+    Deep(Box<deep::DeepArgs>),
     /// Rumours: how well their source is hidden from curious peers.
     Rumor(rumor::RumorArgs),
     /// An experiment's file: `account my.toml` is short for it.
@@ -68,6 +71,7 @@ impl Account {
             What::Averaging(arguments) => arguments.run(global),
             What::Learning(arguments) => arguments.run(global),
             What::Personalized(arguments) => arguments.run(global),
+            What::Deep(arguments) => arguments.run(global),
             What::Rumor(arguments) => arguments.run(global),
             What::File(arguments) => arguments.run(global),
             What::Transcript(arguments) => arguments.run(global),

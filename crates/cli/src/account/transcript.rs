@@ -62,6 +62,10 @@ impl Transcript {
                 unused("observers", self.observers.first(), AGENTS)?;
                 global.print(&file.account(self.delta)?)
             }
+            transcript::File::Deep(file) => {
+                unused("observers", self.observers.first(), AGENTS)?;
+                global.print(&file.account(self.delta)?)
+            }
             transcript::File::Rumor(file) => {
                 unused("delta", self.delta, "of a rumour it is the answer")?;
                 global.print(&rumor::reveal(&file, &listeners(&self.observers, file.peers)?)?)

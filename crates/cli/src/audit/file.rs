@@ -94,6 +94,9 @@ impl File {
                     Some(headline) => Err(Failed(headline.to_owned()).into()),
                 }
             }
+            Experiment::Deep(_) => {
+                bail!("`experiment` is deep: no attack on nets is known here; audit the transcript of a run")
+            }
             Experiment::Rumor(rumor) => {
                 let rumor = rumor.settings(seed)?.rumor()?;
                 let [peers, curious] = [rumor.peers(), rumor.curious()].map(|n| n.to_string());

@@ -62,6 +62,15 @@ impl Transcript {
                 kept(&file.check()?, global)?;
                 global.print(&file.account(None)?)
             }
+            transcript::File::Deep(file) => {
+                if let Some(observer) = self.observers.first() {
+                    anyhow::bail!(
+                        "`observers` is {observer}: whoever hears an agent hears all that she drew; leave it out"
+                    );
+                }
+                kept(&file.check()?, global)?;
+                global.print(&file.account(None)?)
+            }
             transcript::File::Rumor(file) => {
                 kept(&file.check()?, global)?;
                 let observers = listeners(&self.observers, file.peers)?;

@@ -43,6 +43,11 @@ impl File {
                 iterations.dedup();
                 learning::plan(asked, &iterations, learning::RUNS, seed, &self.out, global)
             }
+            Experiment::Deep(_) => {
+                bail!(
+                    "`experiment` is deep: there is no planner for nets; `account` tells what it would lose"
+                )
+            }
             Experiment::Paper(paper) => {
                 bail!("`experiment` is paper: {} leaves nothing to choose; run it", paper.figure)
             }

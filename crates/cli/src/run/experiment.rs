@@ -12,6 +12,7 @@ use sottovoce_report::{AveragingReport, RumorReport, store};
 use crate::reproduce::reproduce;
 use sottovoce_papers::Options;
 
+use super::deep;
 use super::learning::{Checkpoints, learn};
 use super::personalized::personalize;
 use super::{Place, Printed};
@@ -59,6 +60,9 @@ impl File {
             (Experiment::Learning(learning), Some(seeds)) => learning.seeds = Some(seeds),
             (Experiment::Personalized(personalized), Some(seeds)) => personalized.seeds = Some(seeds),
             (Experiment::Rumor(rumor), Some(seeds)) => rumor.seeds = Some(seeds),
+            (Experiment::Deep(_), Some(seeds)) => {
+                bail!("`seeds` is {seeds}: a net is learned once; give --seed, and run it again")
+            }
             (_, Some(seeds)) => {
                 bail!("`seeds` is {seeds}: figures have seeds of their own; leave it out")
             }
@@ -88,6 +92,9 @@ pub(super) fn execute(
             reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
         }
         Experiment::Personalized(personalized) => personalize(personalized, folder, seed, place, global),
+        Experiment::Deep(asked) => {
+            deep::learn(asked, folder, seed, &deep::Checkpoints::default(), place, global)
+        }
         Experiment::Rumor(rumor) if rumor.is_networked() => survive(rumor, folder, seed, place, global),
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }

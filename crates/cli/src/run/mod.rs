@@ -4,11 +4,13 @@
 //! * `averaging`: the same with one's own graph, values, noise and faults; `FILE.toml`: the same from a file;
 //! * `learning`: peers learn a model together, by gossip, by a walking token, or by averaging to consensus;
 //! * `personalized`: everyone learns a model of her own, drawn towards those of similar agents;
+//! * `deep`: a net learned together from images that stay where they are;
 //! * `rumor`: news spreads so that nobody can tell who began, and attackers try to.
 //!
 //! All end in a report.
 
 mod averaging;
+mod deep;
 mod experiment;
 mod learning;
 mod personalized;
@@ -29,7 +31,7 @@ use experiment::execute;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  sottovoce run quickstart\n  sottovoce run averaging --graph friends.graphml --values mine.csv\n  sottovoce run learning\n  \
-                  sottovoce run personalized\n  sottovoce run rumor\n  sottovoce run my.toml\n\nAn experiment's file such as my.toml is what `sottovoce new averaging` prints."
+                  sottovoce run personalized\n  sottovoce run deep\n  sottovoce run rumor\n  sottovoce run my.toml\n\nAn experiment's file such as my.toml is what `sottovoce new averaging` prints."
 )]
 pub(crate) struct Run {
     #[command(subcommand)]
@@ -46,6 +48,8 @@ enum Experiment {
     Learning(Box<learning::Learning>),
     /// A model for everyone, with help from similar agents: calibrated, run, accounted for, reported.
     Personalized(Box<personalized::PersonalizedArgs>),
+    /// A net learned together from images that stay where they are: calibrated, run, accounted for, reported.
+    Deep(Box<deep::DeepArgs>),
     /// A rumour whose source is hidden: spread, accounted for, attacked, reported.
     Rumor(Box<rumor::RumorArgs>),
     /// An experiment's file: `run my.toml` is short for it.
@@ -58,6 +62,7 @@ impl Run {
             Experiment::Quickstart(command) => command.run(global),
             Experiment::Learning(command) => command.run(global),
             Experiment::Personalized(command) => command.run(global),
+            Experiment::Deep(command) => command.run(global),
             Experiment::Rumor(command) => command.run(global),
             Experiment::Averaging(command) => command.run(global),
             Experiment::File(command) => command.run(global),

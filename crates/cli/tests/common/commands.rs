@@ -164,6 +164,22 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account transcript personalized", "account transcript OUT-personal/transcript.json"),
     ("audit transcript personalized", "audit transcript OUT-personal/transcript.json"),
     ("audit file personalized", "audit OUT-personal/experiment.toml --runs 50"),
+    (
+        "run deep",
+        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 6 --lot 20 --out OUT-deep",
+    ),
+    (
+        "run deep",
+        "run deep --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --method dinno --no-report",
+    ),
+    (
+        "run deep",
+        "run deep --model mlp --method central --noise-multiplier 0 --images 100 --rounds 3 --lot 20 --no-report",
+    ),
+    ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20"),
+    ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --noise-multiplier 0"),
+    ("account transcript deep", "account transcript OUT-deep/transcript.json"),
+    ("audit transcript deep", "audit transcript OUT-deep/transcript.json"),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
@@ -196,6 +212,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("new", "new averaging"),
     ("new", "new learning"),
     ("new", "new personalized"),
+    ("new", "new deep"),
     ("new", "new rumor"),
 ];
 

@@ -10,6 +10,7 @@
 //! adversary and target. The fields of a table are the options of the command line: one type is both (feature `flags`). Unknown fields are refused.
 
 mod averaging;
+mod deep;
 mod distance;
 #[cfg(feature = "flags")]
 pub mod flags;
@@ -33,6 +34,9 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
+pub use deep::{
+    Deep, DeepGraph, DeepMethod, DeepNoise, DeepProtocol, DeepTarget, DeepTask, Model, Pictures, Steps,
+};
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
 pub use learning::{
@@ -76,6 +80,8 @@ pub enum Experiment {
     Learning(Box<Learning>),
     /// Everyone learns a model of her own.
     Personalized(Box<Personalized>),
+    /// A net is learned together from images.
+    Deep(Box<Deep>),
     /// A rumour spreads.
     Rumor(Rumor),
     /// A figure or table of a paper.
@@ -83,7 +89,7 @@ pub enum Experiment {
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 5] = ["averaging", "learning", "personalized", "rumor", "paper"];
+pub const KINDS: [&str; 6] = ["averaging", "learning", "personalized", "deep", "rumor", "paper"];
 
 /// Distances that are no table in a file.
 const HOW_FAR: [&str; 2] = ["hops", "coordinates"];
@@ -106,6 +112,7 @@ impl Experiment {
             "personalized" => {
                 Ok(Self::Personalized(Box::new(Personalized::deserialize(table).map_err(read)?)))
             }
+            "deep" => Ok(Self::Deep(Box::new(Deep::deserialize(table).map_err(read)?))),
             "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
             "paper" => Ok(Self::Paper(Paper::deserialize(table).map_err(read)?)),
             _ => Err(Error::parameter("experiment", kind, kinds())),
@@ -139,6 +146,7 @@ impl Experiment {
             Self::Averaging(averaging) => averaging.seed,
             Self::Learning(learning) => learning.seed,
             Self::Personalized(personalized) => personalized.seed,
+            Self::Deep(deep) => deep.seed,
             Self::Rumor(rumor) => rumor.seed,
             Self::Paper(paper) => paper.seed,
         }
@@ -150,6 +158,7 @@ impl Experiment {
             Self::Averaging(averaging) => &mut averaging.seed,
             Self::Learning(learning) => &mut learning.seed,
             Self::Personalized(personalized) => &mut personalized.seed,
+            Self::Deep(deep) => &mut deep.seed,
             Self::Rumor(rumor) => &mut rumor.seed,
             Self::Paper(paper) => &mut paper.seed,
         };
@@ -181,6 +190,9 @@ impl Experiment {
                 let mut all = vec![("data", personalized.task.data.as_mut())];
                 all.extend(personalized.task.table.files());
                 all
+            }
+            Self::Deep(deep) => {
+                vec![("graph", deep.graph.base.file.as_mut()), ("data", deep.task.data.as_mut())]
             }
             Self::Rumor(rumor) => vec![("graph", rumor.graph.as_mut())],
             Self::Paper(paper) => vec![("data", paper.data.as_mut())],

@@ -4,6 +4,7 @@ use super::KINDS;
 use crate::{Error, Result};
 
 const PAPER: &str = include_str!("paper.toml");
+const DEEP: &str = include_str!("deep.toml");
 const LEARNING: &str = include_str!("learning.toml");
 const PERSONALIZED: &str = include_str!("personalized.toml");
 const RUMOR: &str = include_str!("rumor.toml");
@@ -24,6 +25,7 @@ pub fn template(kind: &str) -> Result<&'static str> {
         "averaging" => Ok(AVERAGING),
         "learning" => Ok(LEARNING),
         "personalized" => Ok(PERSONALIZED),
+        "deep" => Ok(DEEP),
         "rumor" => Ok(RUMOR),
         "paper" => Ok(PAPER),
         _ => Err(Error::parameter("kind", kind, format!("give one of {}", KINDS.join(", ")))),

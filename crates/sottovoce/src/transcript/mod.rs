@@ -6,9 +6,10 @@
 //! ```
 //!
 //! It names no file that is needed: whoever has it can judge the run, wherever the graph, the values and the rows are. One file for each kind of
-//! experiment: `averaging` (and `walk`, where tokens average), `learning`, `personalized`, `rumor`, and `messages` for a rumour by messages.
+//! experiment: `averaging` (and `walk`, where tokens average), `learning`, `personalized`, `deep`, `rumor`, and `messages` for a rumour by messages.
 
 mod averaging;
+mod deep;
 mod learning;
 mod messages;
 mod personalized;
@@ -24,6 +25,7 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
 pub use averaging::Averaging;
+pub use deep::{Deep, Revealed as DeepRevealed};
 pub use learning::{Learning, Revealed as LearningRevealed, Spent};
 pub use messages::Messages;
 pub use personalized::{Personalized, Revealed as PersonalizedRevealed};
@@ -50,6 +52,8 @@ pub enum File {
     Learning(Box<Learning>),
     /// Personalised models.
     Personalized(Box<Personalized>),
+    /// A net learned together.
+    Deep(Box<Deep>),
     /// A rumour among peers who can all reach each other, where nothing is lost.
     Rumor(Box<Rumor>),
     /// A rumour by messages.
@@ -121,6 +125,7 @@ impl File {
             }
             Experiment::Learning(_) => Self::Learning(whole(&text).map_err(unknown)?),
             Experiment::Personalized(_) => Self::Personalized(whole(&text).map_err(unknown)?),
+            Experiment::Deep(_) => Self::Deep(whole(&text).map_err(unknown)?),
             Experiment::Rumor(asked) if asked.is_networked() => {
                 Self::Messages(whole(&text).map_err(unknown)?)
             }
@@ -140,6 +145,7 @@ impl File {
             Self::Walk(file) => &file.experiment,
             Self::Learning(file) => &file.experiment,
             Self::Personalized(file) => &file.experiment,
+            Self::Deep(file) => &file.experiment,
             Self::Rumor(file) => &file.experiment,
             Self::Messages(file) => &file.experiment,
         })

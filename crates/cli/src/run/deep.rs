@@ -1,0 +1,159 @@
+//! `sottovoce run deep`: a net learned together from images that stay where they are.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{anyhow, ensure};
+use clap::Args;
+use sottovoce::deep::{self, Gradients, Ready, Run};
+use sottovoce::experiment::{self, Experiment};
+use sottovoce::transcript;
+use sottovoce_report::store;
+
+use super::experiment::{EXPERIMENT, TRANSCRIPT};
+use super::{Place, Printed};
+use crate::graph::count;
+use crate::{Global, input};
+
+const EXAMPLES: &str = "Examples:
+  sottovoce run deep
+  sottovoce run deep --method dinno --epsilon 4 --split 1 --out my-report
+  sottovoce run deep --method dsgd --fiedler 0.1 --noise-multiplier 2 --epsilon 6
+  sottovoce run deep --method central --noise-multiplier 0 --clip inf
+  sottovoce run deep --data mnist --rounds 2000 --lot 256 --epsilon 1
+  sottovoce run deep --checkpoint net.bin --pause-after 100
+  sottovoce run deep --checkpoint net.bin --resume
+
+Without --data the images are drawn: ten figures by a shaky hand. In every round agents mix their models with their neighbours' and step against a gradient of a
+few of their own images, each clipped, under noise. Everyone is promised that no image of hers loses more than epsilon to someone who sees every
+message; how many images everybody has is public. Losses and accuracies are computed without privacy.";
+
+/// Arguments of `run deep`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+// The experiment within has the same name.
+#[group(skip)]
+pub(super) struct DeepArgs {
+    #[command(flatten)]
+    experiment: experiment::Deep,
+    #[command(flatten)]
+    state: Checkpoints,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Where a run's state is kept.
+#[derive(Debug, Default, Args)]
+pub(super) struct Checkpoints {
+    /// File in which the run's state is kept; it is written at every point of the curve.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Go on from the checkpoint; all other options must be those of the first run.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+    /// Stop after so many rounds, and keep the state in the checkpoint.
+    #[arg(long, value_name = "N", value_parser = count, requires = "checkpoint")]
+    pause_after: Option<usize>,
+}
+
+impl DeepArgs {
+    pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        learn(&self.experiment, Path::new(""), global.seed, &self.state, &self.place, global)
+    }
+}
+
+/// Runs the experiment, and writes and prints what came of it.
+pub(super) fn learn(
+    experiment: &experiment::Deep,
+    folder: &Path,
+    seed: u64,
+    state: &Checkpoints,
+    place: &Place,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let out = place.folder()?;
+    if let Some(out) = &out {
+        store::check(out, &deep::FILES, place.overwrite)?;
+        store::check(out, &[EXPERIMENT, TRANSCRIPT], place.overwrite)?;
+    }
+    let _waiting = global.waiting("learning");
+    let stored = state.bytes()?;
+    let ready = experiment.ready(folder, seed)?;
+    input::of_images(&ready);
+    let gradients = Gradients::new(&ready.setting.net, &ready.setting.holdings.rows);
+    let mut run = Run::new(&ready.setting, &gradients)?;
+    if let Some(bytes) = stored {
+        run = run.resume(deep::read(&bytes, experiment, &ready)?)?;
+    }
+    state.learn(&mut run, experiment, &ready, global)?;
+    let found = deep::concluded(experiment, &ready, &run)?;
+    let mut files = Vec::new();
+    if let Some(out) = &out {
+        let whole = experiment::Deep { seed: Some(seed), ..experiment.clone() };
+        let whole = Experiment::Deep(Box::new(whole)).from_anywhere(folder);
+        let draws: Vec<usize> = found.agents.iter().map(|agent| agent.draws).collect();
+        let setting = &ready.setting;
+        let happened = transcript::Deep::new(&whole, &setting.holdings.sizes(), &setting.hidden, &draws)?;
+        let mut provenance = global.provenance();
+        provenance.seed = Some(seed);
+        let json = global.document(&found)?.into_bytes();
+        let mut all = deep::files(&found, json, provenance, &[EXPERIMENT, TRANSCRIPT])?;
+        all.push((EXPERIMENT.into(), whole.to_toml()?.into_bytes()));
+        all.push((TRANSCRIPT.into(), transcript::to_json(&happened)?));
+        files = store::write(out, &all, place.overwrite)?;
+    }
+    global.print(&Printed { found, report: out, files })
+}
+
+impl Checkpoints {
+    /// What an earlier run left, where this one goes on from it.
+    fn bytes(&self) -> anyhow::Result<Option<Vec<u8>>> {
+        let Some(path) = &self.checkpoint else { return Ok(None) };
+        if !self.resume {
+            ensure!(
+                !path.exists(),
+                "`checkpoint` is {}: it exists; add --resume to go on from it, or give another name",
+                path.display()
+            );
+            store::check_file("checkpoint", path, false)?;
+            return Ok(None);
+        }
+        let unread = |error| {
+            anyhow!("`checkpoint` is {}: it cannot be read ({error}); check the name", path.display())
+        };
+        std::fs::read(path).map(Some).map_err(unread)
+    }
+
+    /// Learns, showing how it goes. What is stored was looked at: a run that diverges leaves the last good state.
+    fn learn(
+        &self,
+        run: &mut Run<'_>,
+        experiment: &experiment::Deep,
+        ready: &Ready,
+        global: &Global,
+    ) -> anyhow::Result<()> {
+        let bar = global.progress(ready.setting.plan.iterations, "learning");
+        let stop = self.pause_after.map_or(usize::MAX, |more| run.round().saturating_add(more));
+        loop {
+            bar.set_position(run.round() as u64);
+            if let Some(point) = run.curve().last() {
+                let epsilon = point.epsilon.map_or_else(|| "-".to_owned(), sottovoce::terms::short_up);
+                bar.set_message(format!(
+                    "loss {:.3}, accuracy {:.3}, distance {:.2}, epsilon {epsilon}",
+                    point.train_loss, point.accuracy, point.disagreement
+                ));
+            }
+            let more = run.go(stop)?;
+            if let Some(path) = &self.checkpoint {
+                let bytes = deep::stored(experiment, ready, run.checkpoint())?;
+                store::write_file("checkpoint", path, true, |file| {
+                    Ok::<_, anyhow::Error>(file.write_all(&bytes)?)
+                })?;
+            }
+            if !more {
+                bar.finish_and_clear();
+                return Ok(());
+            }
+        }
+    }
+}

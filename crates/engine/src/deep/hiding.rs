@@ -1,0 +1,79 @@
+//! The noise of each agent: given, or the least that is certified to keep a target, from her own number of rows.
+
+use sottovoce_privacy::{Lots, calibrate};
+use sottovoce_protocol::Shared;
+use sottovoce_protocol::consensus::{Hidden, Plan};
+use sottovoce_simulator::consensus::ConsensusSetup;
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_views::parallel;
+
+use crate::Result;
+
+/// How much noise there is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// So many times what one row's gradient may be.
+    Multiplier(f64),
+    /// As little as is certified to keep every row within `(epsilon, delta)` over all draws.
+    Target {
+        /// What a row may lose, ...
+        epsilon: f64,
+        /// ... up to this probability.
+        delta: f64,
+    },
+}
+
+/// How the gradients of agents with so many rows are hidden, each in `draws` draws; none without rows.
+///
+/// ```
+/// use sottovoce_engine::deep::{Amount, hidden};
+/// let target = Amount::Target { epsilon: 2.0, delta: 1e-5 };
+/// let all = hidden(&[500, 1000, 0], 50.0, 1.0, target, 100)?;
+/// let noise = |agent: usize| all[agent].map(|hidden| hidden.multiplier);
+/// assert!(noise(0) > noise(1) && noise(2).is_none()); // of more rows each is drawn less often
+/// # Ok::<(), sottovoce_engine::Error>(())
+/// ```
+pub fn hidden(
+    rows: &[usize],
+    lot: f64,
+    clip: f64,
+    amount: Amount,
+    draws: usize,
+) -> Result<Vec<Option<Hidden>>> {
+    let mut sizes: Vec<usize> = rows.iter().copied().filter(|rows| *rows > 0).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let one = |place: usize| -> Result<Hidden> {
+        let lots = Lots::of_size(sizes[place], lot)?;
+        Ok(match amount {
+            Amount::Multiplier(multiplier) => Hidden::new(lots, clip, multiplier),
+            Amount::Target { .. } if draws == 0 => Hidden::new(lots, clip, 1.0),
+            Amount::Target { epsilon, delta } => {
+                Hidden::new(lots, clip, 0.0).calibrated(draws, (epsilon, delta), calibrate::Method::Pld)?
+            }
+        })
+    };
+    let known = parallel::map(sizes.len(), one, |_| ()).into_iter().collect::<Result<Vec<_>>>()?;
+    let of = |rows: &usize| sizes.binary_search(rows).ok().map(|place| known[place]);
+    Ok(rows.iter().map(of).collect())
+}
+
+/// Refuses a plan that nobody can follow.
+pub fn check(plan: &Plan) -> Result<()> {
+    let alone = Mixing::new(&Graph::from_edges(1, [])?, Weights::Metropolis);
+    ConsensusSetup::new(&alone, Shared::zeros(1), *plan, &[None], 0)?;
+    Ok(())
+}
+
+/// How many draws everybody may make: all of the plan, or as many as are certified to stay within `(epsilon, delta)`.
+pub fn draws(hidden: &[Option<Hidden>], plan: &Plan, within: Option<(f64, f64)>) -> Result<Vec<usize>> {
+    let all = |hidden: &Option<Hidden>| if hidden.is_some() { plan.draws() } else { 0 };
+    let Some((epsilon, delta)) = within else { return Ok(hidden.iter().map(all).collect()) };
+    let alone = Mixing::new(&Graph::from_edges(hidden.len(), [])?, Weights::Metropolis);
+    let setup = ConsensusSetup::new(&alone, Shared::zeros(1), *plan, hidden, 0)?.within(epsilon, delta)?;
+    let count = |(hidden, mut allowance): (&Option<Hidden>, sottovoce_simulator::Allowance)| {
+        hidden.map_or(0, |hidden| allowance.times(&hidden.release(), plan.draws()))
+    };
+    Ok(hidden.iter().zip(setup.allowances).map(count).collect())
+}

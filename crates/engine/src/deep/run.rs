@@ -1,0 +1,230 @@
+//! Rounds of consensus learning on a net, measured now and then; a run stops and goes on bit for bit.
+
+use serde::{Deserialize, Serialize};
+use sottovoce_learning::Images;
+use sottovoce_learning::net::{Net, Tally};
+use sottovoce_privacy::Adversary;
+use sottovoce_protocol::Shared;
+use sottovoce_protocol::consensus::{Hidden, Plan};
+use sottovoce_simulator::consensus::{self, BulkConsensus, ConsensusSetup, allowance};
+use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::door::{self, Drawn};
+use sottovoce_views::parallel;
+
+use super::{Gradients, Holdings};
+use crate::{Error, Result};
+
+/// Points of a curve.
+const POINTS: usize = 20;
+/// Images of each agent, and test images, that a point of a curve is measured on.
+const LOOKED_AT: usize = 1000;
+/// A loss so many times that of guessing is no learning.
+const DIVERGED: f64 = 100.0;
+
+/// All that a run is a function of.
+pub struct Setting {
+    /// What is learned.
+    pub net: Net,
+    /// From what.
+    pub holdings: Holdings,
+    /// Who hears whom.
+    pub mixing: Mixing,
+    /// What everybody does.
+    pub plan: Plan,
+    /// How each agent's gradients are hidden.
+    pub hidden: Vec<Option<Hidden>>,
+    /// How many draws each may make; then she goes on without a gradient.
+    pub draws: Vec<usize>,
+    /// At which losses are told.
+    pub delta: f64,
+    /// The seed of the start, of lots and of noise.
+    pub seed: u64,
+}
+
+/// Where a run stood, for whoever simulates: not private.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Point {
+    /// After so many rounds.
+    pub round: usize,
+    /// The mean over agents of the loss of their models on their own images.
+    pub train_loss: f64,
+    /// The mean over agents of their models' accuracy on test images.
+    pub accuracy: f64,
+    /// The least of any agent.
+    pub least: f64,
+    /// The most of any agent.
+    pub most: f64,
+    /// How far models are from their mean: the root of the mean squared distance.
+    pub disagreement: f64,
+    /// What one row of anyone has lost at most; none where something was not hidden.
+    pub epsilon: Option<f64>,
+}
+
+/// A run under way.
+pub struct Run<'a> {
+    setting: &'a Setting,
+    gradients: &'a Gradients<'a>,
+    bulk: BulkConsensus<'a, Gradients<'a>>,
+    curve: Vec<Point>,
+}
+
+/// All of a run that must survive.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Checkpoint {
+    bulk: consensus::Checkpoint,
+    curve: Vec<Point>,
+}
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outcome {
+    /// Everybody's model.
+    pub models: Vec<Shared>,
+    /// Everybody's test accuracy and loss, on all test images.
+    pub told: Vec<Tally>,
+    /// Everybody's private draws.
+    pub draws: Vec<usize>,
+    /// How it went.
+    pub curve: Vec<Point>,
+    /// Numbers sent, counted once for each receiver.
+    pub sent: u64,
+}
+
+impl<'a> Run<'a> {
+    /// Everybody at the public start.
+    pub fn new(setting: &'a Setting, gradients: &'a Gradients<'a>) -> Result<Self> {
+        // A net that these images are not made for is refused before anything is computed.
+        let start = setting.net.start(setting.seed);
+        for images in setting.holdings.rows.iter().chain([&setting.holdings.test]) {
+            gradients.with_room(|room| setting.net.measure(&start, images, &[], room))?;
+        }
+        let mut setup =
+            ConsensusSetup::new(&setting.mixing, start.into(), setting.plan, &setting.hidden, setting.seed)?;
+        let budgets = setting.hidden.iter().zip(&setting.draws);
+        let budgets = budgets.map(|(hidden, &draws)| allowance(hidden.as_ref(), draws));
+        setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
+        let bulk = BulkConsensus::new(setup, gradients)?;
+        let mut run = Self { setting, gradients, bulk, curve: Vec::new() };
+        run.look()?;
+        Ok(run)
+    }
+
+    /// Goes on from where a run of the same setting stood.
+    pub fn resume(self, checkpoint: Checkpoint) -> Result<Self> {
+        let bulk = self.bulk.resume(checkpoint.bulk)?;
+        Ok(Self { bulk, curve: checkpoint.curve, ..self })
+    }
+
+    /// Where it stands.
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint { bulk: self.bulk.checkpoint(), curve: self.curve.clone() }
+    }
+
+    /// Rounds made.
+    pub fn round(&self) -> usize {
+        self.bulk.round()
+    }
+
+    /// How it went so far.
+    pub fn curve(&self) -> &[Point] {
+        &self.curve
+    }
+
+    /// Rounds until the next point of the curve, or until `stop` where that comes first; whether there is more to do. Refused where models are no longer
+    /// of use: what was stored before is the last that is.
+    pub fn go(&mut self, stop: usize) -> Result<bool> {
+        let (round, all) = (self.round(), self.setting.plan.iterations);
+        let every = all.div_ceil(POINTS).max(1); // whole numbers
+        let next = ((round / every + 1) * every).min(all).min(stop); // whole numbers
+        self.bulk.advance(next.saturating_sub(round))?;
+        let here = self.round();
+        if here > round && (here == all || here.is_multiple_of(every)) {
+            self.look()?;
+        } else {
+            self.own()?;
+        }
+        Ok(here < all && here < stop)
+    }
+
+    /// What came of it.
+    pub fn outcome(&self) -> Result<Outcome> {
+        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let test = &self.setting.holdings.test;
+        let told = self.measured(&models, |_| (test, test.len()))?;
+        let (draws, curve, sent) = (self.bulk.draws(), self.curve.clone(), self.bulk.sent());
+        Ok(Outcome { models, told, draws, curve, sent })
+    }
+
+    /// What a model is worth on all test images.
+    pub fn judge(&self, model: &Shared) -> Result<Tally> {
+        let test = &self.setting.holdings.test;
+        Ok(self.measured(std::slice::from_ref(model), |_| (test, test.len()))?[0])
+    }
+
+    /// Measures everybody's model on the first of some images.
+    fn measured<'i>(
+        &self,
+        models: &[Shared],
+        images: impl Fn(usize) -> (&'i Images, usize) + Sync,
+    ) -> Result<Vec<Tally>> {
+        let one = |agent: usize| {
+            let (images, most) = images(agent);
+            let picked: Vec<u32> = (0..images.len().min(most) as u32).collect(); // whole numbers
+            self.gradients.with_room(|room| self.setting.net.measure(&models[agent], images, &picked, room))
+        };
+        Ok(parallel::map(models.len(), one, |_| ()).into_iter().collect::<std::result::Result<_, _>>()?)
+    }
+
+    /// What models are worth on their agents' own images. Refused where one is of no use any more.
+    fn own(&self) -> Result<Vec<Tally>> {
+        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let own = self.measured(&models, |agent| (&self.setting.holdings.rows[agent], LOOKED_AT))?;
+        let guessing = (self.setting.net.classes() as f64).ln();
+        for (agent, tally) in own.iter().enumerate() {
+            let loss = tally.loss / tally.examples as f64;
+            // (What is no number is not below anything.)
+            let learns = loss < DIVERGED * guessing;
+            if tally.lost > 0 || !learns {
+                let value = format!("too large for agent {agent} by round {}", self.round());
+                let remedy = format!(
+                    "her loss is {loss:.1e} where guessing has {guessing:.2}; lower the rates, or clip more"
+                );
+                return Err(Error::parameter("rates", value, remedy));
+            }
+        }
+        Ok(own)
+    }
+
+    /// Adds a point to the curve.
+    fn look(&mut self) -> Result<()> {
+        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let holdings = &self.setting.holdings;
+        let own = self.own()?;
+        let test = self.measured(&models, |_| (&holdings.test, LOOKED_AT))?;
+        let agents = models.len() as f64;
+        let accuracies: Vec<f64> = test.iter().map(Tally::accuracy).collect();
+        let (mut least, mut most) = (1.0, 0.0);
+        for &accuracy in &accuracies {
+            least = if accuracy < least { accuracy } else { least };
+            most = if accuracy > most { accuracy } else { most };
+        }
+        self.curve.push(Point {
+            round: self.round(),
+            train_loss: own.iter().map(Tally::mean_loss).sum::<f64>() / agents,
+            accuracy: accuracies.iter().sum::<f64>() / agents,
+            least,
+            most,
+            disagreement: self.bulk.disagreement(),
+            epsilon: self.spent()?,
+        });
+        Ok(())
+    }
+
+    /// What one row of anyone has lost at most.
+    fn spent(&self) -> Result<Option<f64>> {
+        let drawn = Drawn { hidden: &self.setting.hidden, draws: &self.bulk.draws() };
+        let learnt = door::account(&drawn, &Adversary::WireTapper)?.leakage;
+        Ok(Some(learnt.largest(self.setting.delta)?.1).filter(|epsilon| epsilon.is_finite()))
+    }
+}

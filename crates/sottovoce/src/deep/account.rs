@@ -1,0 +1,122 @@
+//! What a plan would reveal, before anything is run.
+
+use std::fmt;
+
+use serde::Serialize;
+use sottovoce_privacy::limits;
+
+use super::{Ready, words};
+use crate::Result;
+use crate::experiment::Deep;
+use crate::names::Names;
+use crate::terms::{Stated, short_up};
+
+/// What an agent would lose.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Planned {
+    /// Her number.
+    pub agent: usize,
+    /// Her images.
+    pub rows: usize,
+    /// How likely each of them is in a lot.
+    pub rate: f64,
+    /// Her noise as a multiple of the largest norm of an image's gradient.
+    pub noise_multiplier: f64,
+    /// Her private draws: with DiNNO one for each primal step.
+    pub draws: usize,
+    /// What one of her images would lose, certified; none where nothing is hidden.
+    pub epsilon: Option<f64>,
+    /// The same by Rényi divergences alone, for comparison.
+    pub renyi_epsilon: Option<f64>,
+}
+
+/// What a plan would reveal.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revealed {
+    /// The largest loss, in a sentence.
+    pub headline: String,
+    /// Every agent.
+    pub agents: Vec<Planned>,
+    /// What agents are called, where they have names.
+    pub names: Names,
+    /// How it is set up, in words.
+    pub setup: Vec<(String, String)>,
+    /// What is promised.
+    pub guarantees: Vec<Stated>,
+    /// The same in words.
+    pub statements: Vec<String>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+}
+
+/// What the experiment would reveal of everybody's images.
+pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
+    let (setting, delta) = (&ready.setting, ready.setting.delta);
+    let account = ready.account(&setting.draws)?;
+    let (epsilons, renyi) = (account.leakage.epsilons(delta)?, account.leakage.renyi(delta)?);
+    let worst = account.leakage.largest(delta)?.1;
+    let (mut guarantees, statements) = words::promised(&account, worst, delta)?;
+    // Nothing was run yet.
+    let run = [limits::MEASURED, limits::SIMULATION];
+    let planned = |limit: &String| !run.contains(&limit.as_str());
+    guarantees.iter_mut().for_each(|stated| stated.not_covered.retain(planned));
+    let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
+    let agent = |agent: usize| {
+        let hidden = setting.hidden[agent];
+        Planned {
+            agent,
+            rows: setting.holdings.rows[agent].len(),
+            rate: hidden.map_or(0.0, |hidden| hidden.rate()),
+            noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
+            draws: setting.draws[agent],
+            epsilon: finite(epsilons[agent]),
+            renyi_epsilon: finite(renyi[agent]),
+        }
+    };
+    Ok(Revealed {
+        headline: match worst.is_finite() {
+            true => format!(
+                "One image loses at most epsilon {} at delta {delta:e} to someone who sees every message.",
+                short_up(worst)
+            ),
+            false => "Images are not protected: gradients leave without noise.".to_owned(),
+        },
+        agents: (0..setting.hidden.len()).map(agent).collect(),
+        names: ready.names.clone(),
+        setup: words::setup(experiment, ready),
+        guarantees,
+        statements,
+        notes: words::notes(experiment, ready, &setting.draws),
+    })
+}
+
+impl fmt::Display for Revealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.headline)?;
+        let heads = ["images", "rate", "noise", "draws", "epsilon", "by Renyi"];
+        write!(f, "  {:<12}", "agent")?;
+        heads.iter().try_for_each(|head| write!(f, " {head:>9}"))?;
+        writeln!(f)?;
+        let shown = |epsilon: Option<f64>| epsilon.map_or_else(|| "-".to_owned(), short_up);
+        let most = if f.alternate() { usize::MAX } else { words::LISTED };
+        for agent in self.agents.iter().take(most) {
+            let Planned { rows, rate, noise_multiplier, draws, .. } = agent;
+            write!(
+                f,
+                "  {} {rows:>9} {rate:>9.4} {noise_multiplier:>9.3}",
+                self.names.cell(agent.agent, 12)
+            )?;
+            writeln!(f, " {draws:>9} {:>9} {:>9}", shown(agent.epsilon), shown(agent.renyi_epsilon))?;
+        }
+        words::more(f, self.agents.len(), most)?;
+        words::rest(f, &self.setup, &self.notes)?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        if let Some(stated) = self.guarantees.first() {
+            writeln!(f, "\n  not covered:")?;
+            stated.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))?;
+        }
+        Ok(())
+    }
+}

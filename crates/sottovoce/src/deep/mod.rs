@@ -1,0 +1,24 @@
+//! A net learned together, from experiment to report.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `ready.rs` | images read or drawn, dealt out, noise calibrated: what every command begins with |
+//! | `run.rs` | the run, and what came of it |
+//! | `account.rs` | what a plan would reveal |
+//! | `checkpoint.rs` | a run as bytes, to go on from |
+//! | `words.rs` | the same in sentences |
+//! | `page.rs` | the report |
+
+mod account;
+mod checkpoint;
+mod page;
+mod ready;
+mod run;
+mod words;
+
+pub use account::{Revealed, account};
+pub use checkpoint::{read, stored};
+pub use page::{FILES, files};
+pub use ready::Ready;
+pub use run::{Agent, Found, concluded};
+pub use sottovoce_engine::deep::{Gradients, Point, Run};

@@ -1,0 +1,216 @@
+//! The report: how it went, for whom, and what it cost.
+
+use sottovoce_report::{
+    Axis, Chart, ColourBar, Curve, Figure, GraphPicture, Page, Picture, Provenance, Section, Series, Table,
+    layout,
+};
+
+use super::{Agent, Found, Point};
+use crate::Result;
+use crate::terms::short_up;
+
+/// Files of a report, besides pictures.
+pub const FILES: [&str; 5] = ["report.html", "deep.json", "agents.csv", "curve.csv", "model.safetensors"];
+/// Agents of a graph that is drawn.
+const MOST_DRAWN: usize = 1000;
+/// Agents listed on the page.
+const LISTED: usize = 200;
+
+/// The files of a report by name, the page first.
+pub fn files(
+    found: &Found,
+    json: Vec<u8>,
+    provenance: Provenance,
+    beside: &[&str],
+) -> Result<Vec<(String, Vec<u8>)>> {
+    let pictures = pictures(found);
+    let page = page(found, &pictures, provenance, beside);
+    let contents = [
+        page.html().into_bytes(),
+        json,
+        agents_csv(found).into_bytes(),
+        curve_csv(found).into_bytes(),
+        found.model.clone(),
+    ];
+    let mut all: Vec<(String, Vec<u8>)> = FILES.map(str::to_owned).into_iter().zip(contents).collect();
+    for (name, picture, _) in &pictures {
+        all.extend(picture.files(name)?);
+    }
+    Ok(all)
+}
+
+fn chart(found: &Found, title: &str, y: Axis, of: impl Fn(&Point) -> Option<f64>) -> Chart {
+    let points = found.curve.iter().filter_map(|point| Some((point.round as f64, of(point)?))).collect();
+    let series = Series { name: String::new(), points, band: None };
+    Chart::new(title, Axis::whole("round"), y, vec![Curve::line(series)])
+}
+
+fn pictures(found: &Found) -> Vec<(&'static str, Picture, String)> {
+    let mut accuracy =
+        chart(found, "Accuracy", Axis::linear("accuracy on test images"), |point| Some(point.accuracy));
+    accuracy.curves[0].series.band =
+        Some(found.curve.iter().map(|point| (point.least, point.most)).collect());
+    let loss = chart(found, "Loss", Axis::linear("loss on own images"), |point| Some(point.train_loss));
+    let distance = chart(found, "Distance", Axis::linear("distance from the mean model"), |point| {
+        Some(point.disagreement)
+    });
+    let epsilon =
+        chart(found, "Epsilon", Axis::linear("epsilon of an image").losses(), |point| point.epsilon);
+    let mut all = vec![
+        (
+            "accuracy",
+            accuracy.picture(),
+            "The mean over agents, and the range from the least to the most.".to_owned(),
+        ),
+        (
+            "loss",
+            loss.picture(),
+            "The mean over agents of their models' loss on their own images; not private.".to_owned(),
+        ),
+    ];
+    if found.agents.len() > 1 {
+        let caption = "How far models are from their mean: the root of the mean squared distance.".to_owned();
+        all.push(("distance", distance.picture(), caption));
+    }
+    if !found.guarantees.is_empty() {
+        all.push((
+            "epsilon",
+            epsilon.picture(),
+            "What one image of anyone has lost by then, at most.".to_owned(),
+        ));
+    }
+    if found.edges > 0 && found.agents.len() <= MOST_DRAWN {
+        all.push((
+            "graph",
+            graph(found),
+            "Who hears whom; the colour is the accuracy of each agent's model.".to_owned(),
+        ));
+    }
+    all
+}
+
+fn graph(found: &Found) -> Picture {
+    let edges: Vec<(u32, u32)> = found.pairs.iter().map(|&(u, v)| (u as u32, v as u32)).collect();
+    let label = |agent: &Agent| {
+        let name = found.names.of(agent.agent);
+        format!(
+            "agent {name}: {} images, epsilon {}, accuracy {:.3}",
+            agent.rows,
+            loss(agent.epsilon),
+            agent.accuracy
+        )
+    };
+    GraphPicture {
+        title: "Who hears whom".into(),
+        description: format!("{} agents and {} pairs", found.agents.len(), edges.len()),
+        positions: layout(found.agents.len(), &edges, found.seed),
+        edges,
+        values: found.agents.iter().map(|agent| agent.accuracy).collect(),
+        labels: found.agents.iter().map(label).collect(),
+        observer: None,
+        bar: ColourBar { title: "accuracy".into(), ticks: vec![(0.0, "0".into()), (1.0, "1".into())] },
+        size: (640.0, 480.0),
+    }
+    .picture()
+}
+
+fn loss(epsilon: Option<f64>) -> String {
+    epsilon.map_or_else(|| "without bound".to_owned(), short_up)
+}
+
+fn page(
+    found: &Found,
+    pictures: &[(&str, Picture, String)],
+    provenance: Provenance,
+    beside: &[&str],
+) -> Page {
+    let row = |agent: &Agent| {
+        let Agent { rows, draws, noise_multiplier, accuracy, .. } = agent;
+        vec![
+            found.names.of(agent.agent),
+            rows.to_string(),
+            draws.to_string(),
+            format!("{noise_multiplier:.3}"),
+            loss(agent.epsilon),
+            loss(agent.renyi_epsilon),
+            format!("{accuracy:.4}"),
+        ]
+    };
+    let heads = ["Agent", "Images", "Draws", "Noise", "Epsilon", "Epsilon by Rényi", "Accuracy"];
+    let table = Table {
+        columns: heads.map(str::to_owned).to_vec(),
+        rows: found.agents.iter().take(LISTED).map(row).collect(),
+    };
+    let mut files: Vec<String> = FILES[1..].iter().map(|name| (*name).to_owned()).collect();
+    files.extend(pictures.iter().flat_map(|(name, _, _)| [format!("{name}.svg"), format!("{name}.png")]));
+    files.extend(beside.iter().map(|name| (*name).to_owned()));
+    let figure = |(name, picture, caption): &(&str, Picture, String)| Figure {
+        svg: picture.embedded(name),
+        caption: caption.clone(),
+    };
+    let cut = format!("The first {LISTED}; all are in agents.csv.");
+    let setup = found.setup.iter().map(|(name, value)| format!("{name}: {value}"));
+    Page {
+        title: "A net learned together".into(),
+        intro: vec![found.headline.clone()],
+        sections: vec![
+            Section {
+                title: "What is promised".into(),
+                list: found.statements.clone(),
+                text: vec![crate::SIMULATED.into()],
+                ..Section::default()
+            },
+            Section {
+                title: "Not covered".into(),
+                list: found.guarantees.first().map_or(Vec::new(), |stated| stated.not_covered.clone()),
+                ..Section::default()
+            },
+            Section {
+                title: "How it went".into(),
+                figures: pictures.iter().map(figure).collect(),
+                ..Section::default()
+            },
+            Section {
+                title: "Agents".into(),
+                text: (found.agents.len() > LISTED).then_some(cut).into_iter().collect(),
+                tables: vec![table],
+                ..Section::default()
+            },
+            Section {
+                title: "How it was set up".into(),
+                list: setup.chain(found.notes.clone()).collect(),
+                files,
+                ..Section::default()
+            },
+        ],
+        provenance,
+        ..Page::default()
+    }
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn agents_csv(found: &Found) -> String {
+    let mut out =
+        String::from("agent,rows,rate,noise_multiplier,draws,epsilon,renyi_epsilon,accuracy,loss\n");
+    for one in &found.agents {
+        let Agent { agent, rows, rate, noise_multiplier, draws, accuracy, loss, .. } = one;
+        let (epsilon, renyi) = (number(one.epsilon), number(one.renyi_epsilon));
+        out += &format!(
+            "{agent},{rows},{rate},{noise_multiplier},{draws},{epsilon},{renyi},{accuracy},{loss}\n"
+        );
+    }
+    out
+}
+
+fn curve_csv(found: &Found) -> String {
+    let mut out = String::from("round,train_loss,accuracy,least,most,disagreement,epsilon\n");
+    for point in &found.curve {
+        let Point { round, train_loss, accuracy, least, most, disagreement, epsilon } = point;
+        out +=
+            &format!("{round},{train_loss},{accuracy},{least},{most},{disagreement},{}\n", number(*epsilon));
+    }
+    out
+}

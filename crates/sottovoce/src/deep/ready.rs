@@ -1,0 +1,351 @@
+//! An experiment that can be run: images dealt out, noise calibrated.
+
+use std::path::Path;
+
+use sottovoce_engine::deep::{Amount, Holdings, Setting, check, draws, hidden};
+use sottovoce_learning::images::{self, Found};
+use sottovoce_learning::net::Net;
+use sottovoce_learning::{Images, read::Source};
+use sottovoce_privacy::Adversary;
+use sottovoce_protocol::consensus::{Hidden, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_topology::Graph;
+use sottovoce_topology::family::Family;
+use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_views::door::{self, Account, Drawn, Released};
+
+use crate::experiment::graph::near;
+use crate::experiment::{Deep, DeepMethod, Model, Pictures, Place, Steps};
+use crate::names::Names;
+use crate::{Error, Result, require};
+
+/// Epsilon where neither it nor noise is given.
+pub(super) const EPSILON: f64 = 8.0;
+/// Draws of a run, at most.
+const MOST_DRAWS: usize = 10_000_000;
+
+/// All that a run needs.
+pub struct Ready {
+    /// What the run is a function of.
+    pub setting: Setting,
+    /// What agents are called.
+    pub names: Names,
+    /// Files of images that were read.
+    pub sources: Vec<Source>,
+    /// SHA-256 of the graph's file.
+    pub graph_sha256: Option<String>,
+    /// What was noticed in it.
+    pub notes: Vec<String>,
+}
+
+impl Ready {
+    /// What so many draws of everybody lose to someone who sees every message.
+    pub fn account(&self, draws: &[usize]) -> Result<Account<Released>> {
+        let drawn = Drawn { hidden: &self.setting.hidden, draws };
+        Ok(door::account(&drawn, &Adversary::WireTapper)?)
+    }
+}
+
+impl Deep {
+    /// Reads what the experiment names; `folder` is where relative names begin.
+    pub fn ready(&self, folder: &Path, seed: u64) -> Result<Ready> {
+        let plan = self.plan()?;
+        self.amount()?;
+        let place = self.place(folder, seed)?;
+        let agents = self.agents(place.as_ref())?;
+        let Found { train, test, sources } = self.images(folder, seed)?;
+        let net = self.net(&train)?;
+        let holdings = match self.protocol.method {
+            DeepMethod::Central => Holdings::pooled(train, test),
+            _ => Holdings::dealt(&train, test, agents, self.task.split.unwrap_or(0.5), seed)?,
+        };
+        let hidden = self.hidden(&holdings.sizes())?;
+        let draws = draws(&hidden, &plan, self.within())?;
+        let place = match place {
+            Some(place) => place,
+            None => self.drawn(holdings.rows.len(), seed)?,
+        };
+        let mixing = self.mixing(&place.graph)?;
+        let names = Names::of_graph(&place.graph);
+        let delta = self.target.delta;
+        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta, seed };
+        Ok(Ready { setting, names, sources, graph_sha256: place.sha256, notes: place.notes })
+    }
+
+    /// Whether agents hear each other.
+    fn talks(&self) -> bool {
+        !matches!(self.protocol.method, DeepMethod::Central | DeepMethod::Local)
+    }
+
+    /// How agents with so many rows are hidden: a function of public numbers alone.
+    pub(crate) fn hidden(&self, rows: &[usize]) -> Result<Vec<Option<Hidden>>> {
+        hidden(rows, self.protocol.lot, self.noise.clip, self.amount()?, self.plan()?.draws())
+    }
+
+    /// How many draws agents with so many rows may make.
+    pub(crate) fn draws(&self, hidden: &[Option<Hidden>]) -> Result<Vec<usize>> {
+        draws(hidden, &self.plan()?, self.within())
+    }
+
+    /// A budget beside noise that is given.
+    fn within(&self) -> Option<(f64, f64)> {
+        let given = self.noise.noise_multiplier.filter(|noise| *noise > 0.0);
+        given.and(self.target.epsilon).map(|epsilon| (epsilon, self.target.delta))
+    }
+
+    fn amount(&self) -> Result<Amount> {
+        let (clip, delta) = (self.noise.clip, self.target.delta);
+        require(clip > 0.0, "clip", clip, "give a positive number")?;
+        require(delta > 0.0 && delta < 1.0, "delta", delta, "give a probability between 0 and 1")?;
+        let epsilon = self.target.epsilon;
+        if let Some(epsilon) = epsilon {
+            require(
+                (1e-3..=1e4).contains(&epsilon),
+                "epsilon",
+                epsilon,
+                "give a number from 0.001 to 10,000",
+            )?;
+        }
+        match self.noise.noise_multiplier {
+            Some(noise) => {
+                require(
+                    (0.0..=1e9).contains(&noise),
+                    "noise-multiplier",
+                    noise,
+                    "give a number from 0 to 1e9",
+                )?;
+                let hides = noise > 0.0;
+                require(
+                    clip.is_finite() || !hides,
+                    "clip",
+                    clip,
+                    "noise hides what is clipped; give a number",
+                )?;
+                if let Some(epsilon) = epsilon.filter(|_| !hides) {
+                    let remedy = "without noise nothing is promised; leave it out, or give noise";
+                    return Err(Error::parameter("epsilon", epsilon, remedy));
+                }
+                Ok(Amount::Multiplier(noise))
+            }
+            None => {
+                require(clip.is_finite(), "clip", clip, "noise hides what is clipped; give a number")?;
+                Ok(Amount::Target { epsilon: epsilon.unwrap_or(EPSILON), delta })
+            }
+        }
+    }
+
+    /// What everybody does. Options of other methods are refused.
+    pub(super) fn plan(&self) -> Result<Plan> {
+        let asked = &self.protocol;
+        let (dsgd, dinno) = (asked.method == DeepMethod::Dsgd, asked.method == DeepMethod::Dinno);
+        let unused = [
+            ("at", asked.at.is_some() && !dsgd),
+            ("primal", asked.primal.is_some() && !dinno),
+            ("rho", asked.rho.is_some() && !dinno),
+            ("growth", asked.growth.is_some() && !dinno),
+        ];
+        if let Some((field, _)) = unused.into_iter().find(|(_, unused)| *unused) {
+            return Err(Error::parameter(field, "given", "this method has no use for it; leave it out"));
+        }
+        let method = match asked.method {
+            DeepMethod::Dsgt => Method::Dsgt,
+            DeepMethod::Dinno => Method::Dinno {
+                primal: asked.primal.unwrap_or(1),
+                rho: asked.rho.unwrap_or(0.5),
+                growth: asked.growth.unwrap_or(1.0003),
+            },
+            _ => Method::Dsgd { at: asked.at.unwrap_or_default() },
+        };
+        let optimiser = self.optimiser()?;
+        let start = asked.rate.unwrap_or(match (asked.method, optimiser.rule) {
+            (_, Rule::Adam { .. }) => 0.003,
+            (_, Rule::Momentum { .. }) => 0.1,
+            _ => 0.5,
+        });
+        let rates = Rates { start, finish: asked.last_rate.unwrap_or(start / 10.0) };
+        let plan = Plan { method, iterations: asked.rounds, rates, optimiser };
+        let most = format!("give from 1 to {MOST_DRAWS} draws in all");
+        let fits = (1..=MOST_DRAWS).contains(&asked.rounds) && plan.draws() <= MOST_DRAWS;
+        require(fits, "rounds", asked.rounds, most)?;
+        check(&plan)?;
+        Ok(plan)
+    }
+
+    fn optimiser(&self) -> Result<Optimiser> {
+        let asked = &self.protocol;
+        let steps = asked.optimiser.unwrap_or(match asked.method {
+            DeepMethod::Dinno => Steps::Adam,
+            DeepMethod::Central | DeepMethod::Local => Steps::Momentum,
+            _ => Steps::Sgd,
+        });
+        if let Some(beta) = asked.momentum.filter(|_| steps != Steps::Momentum) {
+            let remedy = "it goes with --optimiser momentum; leave it out";
+            return Err(Error::parameter("momentum", beta, remedy));
+        }
+        if asked.fresh && steps == Steps::Sgd {
+            return Err(Error::parameter("fresh", "given", "plain steps remember nothing; leave it out"));
+        }
+        let rule = match steps {
+            Steps::Sgd => Rule::Sgd,
+            Steps::Momentum => Rule::Momentum { beta: asked.momentum.unwrap_or(0.9) },
+            Steps::Adam => Rule::ADAM,
+        };
+        Ok(Optimiser { rule, decay: asked.decay, kept: !asked.fresh })
+    }
+
+    /// The graph that is given, if one is.
+    fn place(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
+        let graph = &self.graph;
+        let given = [
+            ("graph", graph.base.is_given()),
+            ("weights", graph.base.weights.is_some()),
+            ("lazy", graph.base.lazy.is_some()),
+            ("fiedler", graph.fiedler.is_some()),
+            ("published-weights", graph.published_weights),
+        ];
+        if let Some((field, _)) = given.into_iter().find(|(_, given)| *given && !self.talks()) {
+            let remedy = "nobody talks to anybody with this method; leave it out";
+            return Err(Error::parameter(field, "given", remedy));
+        }
+        let both = |one: bool, other: bool, field| {
+            require(!(one && other), field, "given twice", "give one of them")
+        };
+        both(graph.base.is_given(), graph.fiedler.is_some(), "graph")?;
+        let weighted = graph.base.weights.is_some() || graph.base.lazy.is_some();
+        both(weighted, graph.published_weights, "weights")?;
+        graph.base.read(folder, seed)
+    }
+
+    /// How many agents there are.
+    fn agents(&self, place: Option<&Place>) -> Result<usize> {
+        let central = self.protocol.method == DeepMethod::Central;
+        let unused = [("agents", self.task.agents.map(|n| n as f64)), ("split", self.task.split)];
+        for (field, value) in unused.into_iter().filter(|_| central) {
+            if let Some(value) = value {
+                return Err(Error::parameter(field, value, "a centre has all images; leave it out"));
+            }
+        }
+        match (self.task.agents, place.map(|place| place.graph.nodes())) {
+            (Some(agents), Some(nodes)) if agents != nodes => {
+                Err(Error::parameter("agents", agents, format!("the graph has {nodes}; leave it out")))
+            }
+            (Some(agents), _) => {
+                require((1..=100_000).contains(&agents), "agents", agents, "give from 1 to 100,000")?;
+                Ok(agents)
+            }
+            (None, nodes) => Ok(nodes.unwrap_or(10)),
+        }
+    }
+
+    /// A graph where none is given: agents in a square who hear those nearby; nobody where nobody talks.
+    fn drawn(&self, agents: usize, seed: u64) -> Result<Place> {
+        if !self.talks() || agents == 1 {
+            let (graph, name) = (Graph::from_edges(agents, [])?, "nobody".to_owned());
+            return Ok(Place { graph, schedule: None, sha256: None, notes: Vec::new(), name });
+        }
+        let family = match self.graph.fiedler {
+            Some(target) => Family::GeometricFiedler { n: agents, target },
+            None => near(agents),
+        };
+        Place::drawn(&family, seed)
+    }
+
+    fn mixing(&self, graph: &Graph) -> Result<Mixing> {
+        if !self.talks() {
+            return Ok(Mixing::new(graph, Weights::Metropolis));
+        }
+        if self.graph.published_weights {
+            graph.require_connected(
+                "agents never hear of the other parts: add edges, or take the largest component",
+            )?;
+            return Ok(Mixing::neighbourhoods(graph));
+        }
+        self.graph.base.weighted(Weights::Metropolis).mixing(graph)
+    }
+
+    /// Draws or reads the images.
+    fn images(&self, folder: &Path, seed: u64) -> Result<Found> {
+        let task = &self.task;
+        let Some(data) = &task.data else {
+            if let Some(kind) = task.kind.filter(|kind| *kind != Pictures::Drawn) {
+                let remedy = format!("give --data DIR, a folder with the files of {}", kind.name());
+                return Err(Error::missing("data", remedy));
+            }
+            let (train, test) = (task.images.unwrap_or(10_000), task.test_images.unwrap_or(1000));
+            let enough = |field, count: usize| {
+                require((10..=1 << 19).contains(&count), field, count, "give from 10 to 524,288")
+            };
+            enough("images", train)?;
+            enough("test-images", test)?;
+            let all = images::drawn(train + test, seed)?;
+            let part = |from: usize, to: usize| all.gather(&(from..to).collect::<Vec<_>>());
+            return Ok(Found {
+                train: part(0, train)?,
+                test: part(train, train + test)?,
+                sources: Vec::new(),
+            });
+        };
+        if task.kind == Some(Pictures::Drawn) {
+            let remedy = "the images are drawn; leave it out, or give another --task";
+            return Err(Error::parameter("data", data.display(), remedy));
+        }
+        let found = images::open(&folder.join(data))?;
+        if let Some(kind) = task.kind {
+            let (channels, classes) = kind.form();
+            let holds = (found.train.shape().channels, found.train.classes());
+            let remedy = format!(
+                "the folder holds images of {} channels and {} classes; give another",
+                holds.0, holds.1
+            );
+            require(holds == (channels, classes), "task", kind.name(), remedy)?;
+        }
+        let first = |images: Images, most: Option<usize>, field| -> Result<Images> {
+            let Some(most) = most else { return Ok(images) };
+            let remedy = format!("the folder has {}; give from 1 to as many", images.len());
+            require((1..=images.len()).contains(&most), field, most, remedy)?;
+            Ok(images.gather(&(0..most).collect::<Vec<_>>())?)
+        };
+        let (train, test) =
+            (first(found.train, task.images, "images")?, first(found.test, task.test_images, "test-images")?);
+        Ok(Found { train, test, sources: found.sources })
+    }
+
+    fn net(&self, images: &Images) -> Result<Net> {
+        let (shape, classes) = (images.shape(), images.classes());
+        let grey = shape.channels == 1;
+        Ok(match self.protocol.model.unwrap_or(if grey { Model::Cnn } else { Model::Resnet9 }) {
+            Model::Cnn => {
+                require(
+                    grey && classes <= 10,
+                    "model",
+                    "cnn",
+                    "it tells ten kinds of grey images apart; give resnet9 or mlp",
+                )?;
+                Net::consensus_cnn()
+            }
+            Model::Mlp => Net::perceptron(shape, &[64], classes)?,
+            Model::Resnet9 => Net::resnet9(shape, classes)?,
+        })
+    }
+}
+
+impl Pictures {
+    /// As files have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Drawn => "drawn",
+            Self::Mnist => "mnist",
+            Self::FashionMnist => "fashion-mnist",
+            Self::Cifar10 => "cifar-10",
+            Self::Cifar100 => "cifar-100",
+        }
+    }
+
+    /// Channels and classes.
+    fn form(self) -> (usize, usize) {
+        match self {
+            Self::Drawn | Self::Mnist | Self::FashionMnist => (1, 10),
+            Self::Cifar10 => (3, 10),
+            Self::Cifar100 => (3, 100),
+        }
+    }
+}

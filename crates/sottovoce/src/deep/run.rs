@@ -1,0 +1,161 @@
+//! What came of a run.
+
+use serde::Serialize;
+use sottovoce_engine::deep::{Outcome, Point, Run};
+use sottovoce_learning::net::Tally;
+use sottovoce_protocol::{Shared, Value};
+
+use super::{Ready, words};
+use crate::Result;
+use crate::experiment::{Deep, DeepMethod};
+use crate::names::Names;
+use crate::terms::Stated;
+
+/// An agent, and what came of it for her.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Agent {
+    /// Her number.
+    pub agent: usize,
+    /// Her images.
+    pub rows: usize,
+    /// How likely each of them is in a lot.
+    pub rate: f64,
+    /// Her noise as a multiple of the largest norm of an image's gradient.
+    pub noise_multiplier: f64,
+    /// Her private draws.
+    pub draws: usize,
+    /// What one of her images has lost, certified; none where nothing was hidden.
+    pub epsilon: Option<f64>,
+    /// The same by Rényi divergences alone, for comparison.
+    pub renyi_epsilon: Option<f64>,
+    /// Her model's accuracy on all test images.
+    pub accuracy: f64,
+    /// Its mean loss there.
+    pub loss: f64,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Found {
+    /// What came of it, in a sentence.
+    pub headline: String,
+    /// The seed.
+    pub seed: u64,
+    /// The algorithm.
+    pub method: DeepMethod,
+    /// Rounds made.
+    pub rounds: usize,
+    /// Whether rounds are left: it was paused.
+    pub paused: bool,
+    /// Parameters of the net.
+    pub parameters: usize,
+    /// The mean over agents of their models' accuracy on all test images.
+    pub accuracy: f64,
+    /// The least of any agent.
+    pub least: f64,
+    /// The most of any agent.
+    pub most: f64,
+    /// The accuracy of the model that is kept: the mean of all, or without talk that of the first agent.
+    pub kept_accuracy: f64,
+    /// How it went.
+    pub curve: Vec<Point>,
+    /// Every agent.
+    pub agents: Vec<Agent>,
+    /// What agents are called, where they have names.
+    pub names: Names,
+    /// Pairs of agents who hear each other.
+    pub edges: usize,
+    /// Numbers sent, counted once for each receiver.
+    pub sent: u64,
+    /// How it was set up, in words.
+    pub setup: Vec<(String, String)>,
+    /// What is promised.
+    pub guarantees: Vec<Stated>,
+    /// The same in words.
+    pub statements: Vec<String>,
+    /// What else there is to know.
+    pub notes: Vec<String>,
+    /// The model that is kept, as a safetensors file.
+    #[serde(skip)]
+    pub model: Vec<u8>,
+    /// Who hears whom: for the picture.
+    #[serde(skip)]
+    pub pairs: Vec<(usize, usize)>,
+}
+
+/// What came of a run, or of as much of it as was made.
+pub fn concluded(experiment: &Deep, ready: &Ready, run: &Run<'_>) -> Result<Found> {
+    let (outcome, setting) = (run.outcome()?, &ready.setting);
+    let delta = setting.delta;
+    // What is promised is the plan's.
+    let planned = ready.account(&setting.draws)?;
+    let worst = planned.leakage.largest(delta)?.1;
+    let kept = kept(experiment, &outcome);
+    let kept_accuracy = run.judge(&kept)?.accuracy();
+    let agents = agents(ready, &outcome)?;
+    let accuracies = agents.iter().map(|agent| agent.accuracy);
+    let least = accuracies.clone().fold(1.0, |least, one| if one < least { one } else { least });
+    let most = accuracies.clone().fold(0.0, |most, one| if one > most { one } else { most });
+    let (guarantees, statements) = words::promised(&planned, worst, delta)?;
+    let pairs: Vec<(usize, usize)> = setting.mixing.graph().edges().collect();
+    let mut found = Found {
+        headline: String::new(),
+        seed: setting.seed,
+        method: experiment.protocol.method,
+        rounds: run.round(),
+        paused: run.round() < setting.plan.iterations,
+        parameters: setting.net.parameters(),
+        accuracy: accuracies.sum::<f64>() / agents.len() as f64,
+        least,
+        most,
+        kept_accuracy,
+        curve: outcome.curve,
+        agents,
+        names: ready.names.clone(),
+        edges: pairs.len(),
+        sent: outcome.sent,
+        setup: words::setup(experiment, ready),
+        guarantees,
+        statements,
+        notes: words::notes(experiment, ready, &outcome.draws),
+        model: setting.net.to_safetensors(&kept)?,
+        pairs,
+    };
+    found.headline = words::headline(&found, worst, delta);
+    Ok(found)
+}
+
+/// The model that is kept: functions of what was released, like all models.
+fn kept(experiment: &Deep, outcome: &Outcome) -> Shared {
+    let models = &outcome.models;
+    if experiment.protocol.method == DeepMethod::Local || models.len() == 1 {
+        return models[0].clone();
+    }
+    let mut mean = Shared::zeros(models[0].len());
+    models.iter().for_each(|model| mean.add(1.0 / models.len() as f64, model));
+    mean
+}
+
+fn agents(ready: &Ready, outcome: &Outcome) -> Result<Vec<Agent>> {
+    let (setting, delta) = (&ready.setting, ready.setting.delta);
+    let learnt = ready.account(&outcome.draws)?.leakage;
+    let (epsilons, renyi) = (learnt.epsilons(delta)?, learnt.renyi(delta)?);
+    let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
+    let one = |agent: usize| {
+        let (hidden, told): (_, &Tally) = (setting.hidden[agent], &outcome.told[agent]);
+        Agent {
+            agent,
+            rows: setting.holdings.rows[agent].len(),
+            rate: hidden.map_or(0.0, |hidden| hidden.rate()),
+            noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
+            draws: outcome.draws[agent],
+            epsilon: finite(epsilons[agent]),
+            renyi_epsilon: finite(renyi[agent]),
+            accuracy: told.accuracy(),
+            loss: told.mean_loss(),
+        }
+    };
+    Ok((0..setting.hidden.len()).map(one).collect())
+}

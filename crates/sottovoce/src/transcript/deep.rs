@@ -1,0 +1,150 @@
+//! A run of consensus learning: how often everybody drew, and how each draw was hidden.
+
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Adversary;
+use sottovoce_protocol::consensus::Hidden;
+use sottovoce_views::door::{self, Drawn};
+
+use super::{SCHEMA_VERSION, SHOWN, astray};
+use crate::experiment::{self, Experiment};
+use crate::personal::statement;
+use crate::terms::Stated;
+use crate::{Error, Result};
+
+/// A run as a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Deep {
+    schema_version: u32,
+    /// The experiment, as a file has it.
+    pub(super) experiment: String,
+    agents: Vec<Agent>,
+}
+
+/// An agent, how her draws were hidden, and how many there were.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Agent {
+    rows: usize,
+    hidden: Option<Hidden>,
+    draws: usize,
+}
+
+/// What a run revealed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revealed {
+    /// How many agents there were.
+    pub agents: usize,
+    /// Private draws of all of them.
+    pub draws: usize,
+    /// Epsilon of every agent's images; none where something was not hidden.
+    pub epsilons: Vec<Option<f64>>,
+    /// What is promised.
+    pub guarantees: Vec<Stated>,
+    /// The same in words.
+    pub statements: Vec<String>,
+}
+
+impl std::fmt::Display for Revealed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(f, "{} agents made {} private draws\n", self.agents, self.draws)?;
+        self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
+        if let Some(stated) = self.guarantees.first() {
+            writeln!(f, "\n  not covered:")?;
+            stated.not_covered.iter().try_for_each(|what| writeln!(f, "  * {what}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Deep {
+    /// Of a run.
+    pub fn new(
+        experiment: &Experiment,
+        rows: &[usize],
+        hidden: &[Option<Hidden>],
+        draws: &[usize],
+    ) -> Result<Self> {
+        let one =
+            |((&rows, &hidden), &draws): ((&usize, &Option<Hidden>), &usize)| Agent { rows, hidden, draws };
+        let agents = rows.iter().zip(hidden).zip(draws).map(one).collect();
+        Ok(Self { schema_version: SCHEMA_VERSION, experiment: experiment.to_toml()?, agents })
+    }
+
+    /// The experiment.
+    pub fn experiment(&self) -> Result<experiment::Deep> {
+        match Experiment::parse(&self.experiment)? {
+            Experiment::Deep(experiment) => Ok(*experiment),
+            _ => Err(Error::parameter("experiment", "another kind", "it must be deep")),
+        }
+    }
+
+    fn rows(&self) -> Vec<usize> {
+        self.agents.iter().map(|agent| agent.rows).collect()
+    }
+
+    /// Whether agents drew as was agreed: problems, none where they did. Noise follows from public numbers, so no image is needed; where images were drawn,
+    /// how many everybody has follows from the seed.
+    pub fn check(&self) -> Result<Vec<String>> {
+        let (experiment, rows) = (self.experiment()?, self.rows());
+        let mut problems = Vec::new();
+        if experiment.task.data.is_none() && experiment.graph.base.file.is_none() {
+            let ready = experiment.ready(std::path::Path::new(""), experiment.seed.unwrap_or(0))?;
+            let agreed = ready.setting.holdings.sizes();
+            if agreed.len() != rows.len() {
+                problems.push(format!("there are {} agents instead of {}", rows.len(), agreed.len()));
+            }
+            for (agent, (here, agreed)) in rows.iter().zip(&agreed).enumerate().filter(|(_, (a, b))| a != b) {
+                problems.push(format!("agent {agent} has {here} images instead of {agreed}"));
+            }
+        }
+        if !problems.is_empty() {
+            return Ok(problems);
+        }
+        let hidden = experiment.hidden(&rows)?;
+        let draws = experiment.draws(&hidden)?;
+        for (agent, (record, (hidden, draws))) in
+            self.agents.iter().zip(hidden.iter().zip(&draws)).enumerate()
+        {
+            if record.hidden != *hidden {
+                problems.push(format!("agent {agent} hid her gradients in another way than was agreed"));
+            }
+            if record.draws > *draws {
+                problems.push(format!("agent {agent} drew {} times instead of {draws}", record.draws));
+            }
+        }
+        Ok(problems)
+    }
+
+    /// What the run revealed to someone who saw every message. A run that did not follow its plan is refused.
+    pub fn account(&self, delta: Option<f64>) -> Result<Revealed> {
+        let problems = self.check()?;
+        if !problems.is_empty() {
+            return Err(astray(&problems[..problems.len().min(SHOWN)].join("; "))); // whole numbers
+        }
+        let experiment = self.experiment()?;
+        let delta = delta.unwrap_or(experiment.target.delta);
+        // A transcript that was shortened cannot be told from a run that was paused: everybody is charged for all that was agreed on.
+        let hidden = experiment.hidden(&self.rows())?;
+        let draws = experiment.draws(&hidden)?;
+        let account = door::account(&Drawn { hidden: &hidden, draws: &draws }, &Adversary::WireTapper)?;
+        let worst = account.leakage.largest(delta)?.1;
+        let (mut guarantees, mut statements) = (Vec::new(), Vec::new());
+        if worst.is_finite() {
+            let (_, guarantee) = account.worst(1.0, 1.0)?;
+            guarantees.push(Stated::at("any image of anyone, in the whole run", &guarantee, delta, worst));
+            statements.push(statement(&guarantee, worst, delta));
+        } else {
+            statements.push("Nothing is promised: gradients left without noise.".to_owned());
+        }
+        let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
+        Ok(Revealed {
+            agents: self.agents.len(),
+            draws: draws.iter().sum(),
+            epsilons: account.leakage.epsilons(delta)?.into_iter().map(finite).collect(),
+            guarantees,
+            statements,
+        })
+    }
+}
