@@ -251,7 +251,7 @@ fn bad_input_is_refused_with_a_remedy() {
     refused(&format!("{run} --iterations 0"), &["`iterations` is 0"]);
     refused(&format!("{run} --rows 9999"), &["`rows` is 9999", "from 1 to"]);
     refused(&format!("{run} --split unfair"), &["dirichlet:"]);
-    refused(&format!("{run} --split similarity:2"), &["`t` is 2"]);
+    refused(&format!("{run} --split similarity:2"), &["`split` is 2"]);
     refused(&format!("{run} --step 0"), &["`step-size` is 0"]);
     refused(&format!("{run} --method walk --tokens 0"), &["`tokens` is 0"]);
     refused(&format!("{run} --graph {graph}"), &["`graph` is given"]);
