@@ -24,6 +24,9 @@ const ROUNDED: f64 = 1e-7;
 /// Most products of words to spend: some ten seconds.
 const MOST_WORK: f64 = 2e10;
 
+/// Units by which dividing a row by its pivot may put `L U` off: 32 (the pivot) times the 32 (an entry) times the quotient's 6 and the product's 2.
+const DIVISION: f64 = 8192.0;
+
 /// Random signs to estimate a norm with, and the factor by which none of them falls short.
 const PROBES: u64 = 8;
 const SAFETY: f64 = 64.0;
@@ -81,7 +84,7 @@ pub(crate) fn conclude<const L: usize>(
     // Logarithms: the last place may be below all doubles.
     let entries = 0.5 * (n * rank + 1.0).log2();
     let (units, relative) = source.error();
-    let last = (units + 2.0 * rank + 64.0).log2() - f64::from(Fixed::<L>::DIGITS);
+    let last = (units + 2.0 * rank + DIVISION).log2() - f64::from(Fixed::<L>::DIGITS);
     let norm = norm(&[&messages.lower, &triangle]);
     let exact = (last + entries + norm).exp2();
     let doubled = doubled::ROUNDING * n * rank * (entries + self::norm(&[&triangle])).exp2();

@@ -44,6 +44,9 @@ impl<const L: usize> Elimination<L> {
 
     /// Takes a message in; false once no digit is left of one, or it grew too large.
     pub(crate) fn add(&mut self, row: &[Fixed<L>]) -> bool {
+        if row.iter().any(Fixed::is_large) {
+            return false;
+        }
         self.square += row.iter().map(|x| x.to_f64() * x.to_f64()).sum::<f64>();
         let rest = self.places.iter().map(|&variable| row[variable]).collect();
         self.waiting.push(Message { rest, taken: Vec::new() });
@@ -85,7 +88,10 @@ impl<const L: usize> Elimination<L> {
     fn push(&mut self, message: &mut Message<L>, later: &mut [Message<L>]) -> bool {
         let place = self.rows.len();
         let rest = &message.rest;
-        let Some(largest) = (place..rest.len()).min_by_key(|&k| rest[k].room()) else { return false };
+        // The first of the largest, to the last digit: no entry of the row is above 1 then.
+        let Some(largest) = (place..rest.len()).rev().max_by(|&a, &b| rest[a].compare_sizes(&rest[b])) else {
+            return false;
+        };
         let room = rest[largest].room();
         if room + LEFT >= Fixed::<L>::DIGITS {
             return false;
@@ -130,5 +136,78 @@ impl<const L: usize> Message<L> {
             }
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::span::weight::Weight;
+    use proptest::prelude::*;
+
+    /// Eliminates rows; what `U` and `L U - A` have as their largest entries, or none where it gives up.
+    fn eliminated(rows: &[Vec<f64>]) -> Option<(f64, f64)> {
+        let mut elimination = Elimination::<4>::new(rows[0].len());
+        for row in rows {
+            if !elimination.add(&row.iter().map(|&x| Weight::of(x).into()).collect::<Vec<Fixed<4>>>()) {
+                return None;
+            }
+        }
+        let upper: Vec<Vec<f64>> = elimination.finish()?.into_iter().map(|(high, _)| high).collect();
+        let (mut largest, mut off) = (0.0, 0.0);
+        for (row, lower) in rows.iter().zip(&elimination.lower) {
+            for (k, &x) in row.iter().enumerate() {
+                let product = lower
+                    .iter()
+                    .zip(&upper)
+                    .fold(Wide::new(-x, 0), |sum, (l, u)| sum.plus(l.times(Wide::new(u[k], 0))));
+                off = f64::max(off, product.log2().exp2());
+            }
+        }
+        upper.iter().flatten().for_each(|u| largest = f64::max(largest, u.abs()));
+        Some((largest, off))
+    }
+
+    proptest! {
+        #[test]
+        fn rows_of_any_size_are_rebuilt_or_refused(
+            rows in (1_usize..9, 0_i32..5).prop_flat_map(|(rank, size)| {
+                prop::collection::vec(prop::collection::vec(-31.9_f64 * 0.1_f64.powi(size)..31.9, 9), rank)
+            })
+        ) {
+            if let Some((largest, off)) = eliminated(&rows) {
+                prop_assert!(largest <= 1.0 && off <= 1e-12, "{largest} {off:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn growth_is_refused_before_numbers_turn_round() {
+        // Pivots are all 1, and the last column doubles with each row.
+        let row = |n: usize, i: usize| -> Vec<f64> {
+            (0..n)
+                .map(|k| {
+                    if k == i || k + 1 == n {
+                        1.0
+                    } else if k < i {
+                        -1.0
+                    } else {
+                        0.0
+                    }
+                })
+                .collect()
+        };
+        let grown = |n: usize| {
+            let rows: Vec<Vec<f64>> = (0..n).map(|i| row(n, i)).collect();
+            let columns: Vec<Vec<f64>> = (0..n).map(|k| rows.iter().map(|row| row[k]).collect()).collect();
+            (eliminated(&rows), eliminated(&columns))
+        };
+        for n in 2..12 {
+            for found in <[_; 2]>::from(grown(n)).into_iter().flatten() {
+                assert!(found.0 <= 1.0 && found.1 <= 1e-12, "{n} {found:?}");
+            }
+        }
+        assert!(eliminated(&[vec![40.0, 1.0]]).is_none());
+        assert!(eliminated(&[vec![1.0, -1.0, 1.0], vec![31.0, 31.0, 31.0]]).is_none());
     }
 }
