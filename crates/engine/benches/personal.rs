@@ -27,8 +27,23 @@ struct Own {
 }
 
 impl Rows for Own {
-    fn gradient(&self, agent: Peer, _: usize, model: &[f64], out: &mut [f64]) {
-        self.model.gradient(model, self.shards.shard(agent), Clip::Example(CLIP), out);
+    fn gradient(&self, agent: Peer, update: usize, model: &[f64], out: &mut [f64]) {
+        self.gradient_while(agent, update, model, out, |_| ());
+    }
+
+    fn gradient_while(
+        &self,
+        agent: Peer,
+        _: usize,
+        model: &[f64],
+        out: &mut [f64],
+        meanwhile: impl FnMut(usize),
+    ) {
+        self.model.gradient_while(model, self.shards.shard(agent), Clip::Example(CLIP), out, meanwhile);
+    }
+
+    fn fetch(&self, agent: Peer, row: usize) {
+        self.shards.fetch(agent, row);
     }
 
     fn local(&self, _: Peer, _: &mut [f64]) {}

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-AGENTS, DEGREE, WIDTH, UPDATES = 20_000, 20, 20, 20_000
+AGENTS, DEGREE, WIDTH, UPDATES = 100_000, 20, 20, 50_000
 MU, CLIP, NOISE = 0.5, 0.5, 1.0
 
 rng = np.random.default_rng(1)

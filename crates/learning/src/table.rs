@@ -3,8 +3,13 @@
 //! Every number is finite: a table that exists can be learned from without checking again. Every preparation changes a row by itself,
 //! from public numbers: none looks at the other rows, which belong to other people (`docs/theorems/preparing-data.md`).
 
+use prefetch_index::prefetch_index;
+
 use crate::linear::norm;
 use crate::{Error, Result, Shard, require};
+
+/// Numbers that come from memory together.
+const LINE: usize = 8;
 
 /// Dense rows and their labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +121,14 @@ impl Table {
     pub(crate) fn range(&self, from: usize, to: usize) -> Shard<'_> {
         let features = &self.features[from * self.width..to * self.width];
         Shard { features, labels: &self.labels[from..to], width: self.width }
+    }
+
+    /// Asks the memory for a row.
+    #[inline(always)]
+    pub(crate) fn fetch(&self, row: usize) {
+        let first = row.wrapping_mul(self.width);
+        (0..self.width).step_by(LINE).for_each(|k| prefetch_index(&self.features, first.wrapping_add(k)));
+        prefetch_index(&self.labels, row);
     }
 
     /// Makes rows `from..to` alike.

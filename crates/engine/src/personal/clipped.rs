@@ -32,10 +32,25 @@ impl<'a> Clipped<'a> {
 }
 
 impl Rows for Clipped<'_> {
-    fn gradient(&self, agent: usize, _: usize, model: &[f64], out: &mut [f64]) {
+    fn gradient(&self, agent: usize, update: usize, model: &[f64], out: &mut [f64]) {
+        self.gradient_while(agent, update, model, out, |_| ());
+    }
+
+    fn gradient_while(
+        &self,
+        agent: usize,
+        _: usize,
+        model: &[f64],
+        out: &mut [f64],
+        meanwhile: impl FnMut(usize),
+    ) {
         // The ridge is public, and belongs to the update.
         let own = Model { ridge: 0.0, ..self.problem.model(agent) };
-        own.gradient(model, self.problem.rows(agent), self.clip, out);
+        own.gradient_while(model, self.problem.rows(agent), self.clip, out, meanwhile);
+    }
+
+    fn fetch(&self, agent: usize, row: usize) {
+        self.problem.train().fetch(agent, row);
     }
 
     fn local(&self, agent: usize, out: &mut [f64]) {

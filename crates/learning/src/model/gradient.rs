@@ -20,6 +20,24 @@ impl Model {
     ///
     /// If `theta`, `data` or `out` have other widths than the model.
     pub fn gradient(&self, theta: &[f64], data: Shard<'_>, clip: Clip, out: &mut [f64]) {
+        self.gradient_while(theta, data, clip, out, |_| ());
+    }
+
+    /// The same. At the turn of each row, `meanwhile` is called with its number: whoever computes one gradient after the other waits for memory half of the
+    /// time, and can ask for the next one's rows there ([`Shards::fetch`](crate::Shards::fetch)).
+    ///
+    /// # Panics
+    ///
+    /// As [`gradient`](Self::gradient).
+    #[inline]
+    pub fn gradient_while(
+        &self,
+        theta: &[f64],
+        data: Shard<'_>,
+        clip: Clip,
+        out: &mut [f64],
+        meanwhile: impl FnMut(usize),
+    ) {
         self.check_shapes(theta, data);
         assert_eq!(out.len(), theta.len(), "the gradient has as many numbers as theta");
         out.fill(0.0);
@@ -29,8 +47,8 @@ impl Model {
             Clip::None | Clip::User(_) => None,
         };
         match self.loss {
-            Loss::Logistic => along_rows(theta, data, bound, out, logistic_slope),
-            Loss::Squared => along_rows(theta, data, bound, out, |score, label| score - label),
+            Loss::Logistic => along_rows(theta, data, bound, out, logistic_slope, meanwhile),
+            Loss::Squared => along_rows(theta, data, bound, out, |score, label| score - label, meanwhile),
             Loss::Softmax { classes } => softmax(theta, data, bound, out, classes),
         }
         if let Clip::User(bound) = clip {
@@ -93,10 +111,12 @@ fn along_rows(
     bound: Option<Bound>,
     out: &mut [f64],
     derivative: impl Fn(f64, f64) -> f64,
+    mut meanwhile: impl FnMut(usize),
 ) {
     let share = 1.0 / data.labels.len() as f64;
     let rows = data.features.chunks_exact(data.width).zip(data.labels);
-    for (row, &label) in rows {
+    for (number, (row, &label)) in rows.enumerate() {
+        meanwhile(number);
         let mut slope = derivative(dot(theta, row), label);
         if let Some(bound) = bound {
             // `max` and `min` also bound what is not a number.

@@ -4,6 +4,7 @@
 //! writes its own: two of them commute unless their agents are equal or neighbours. So each is given a level, one above the last wake-up in its
 //! neighbourhood, and those of one level are computed side by side, whatever the number of threads.
 
+use prefetch_index::prefetch_index;
 use rayon::prelude::*;
 use sottovoce_protocol::personal::{Plan, Rule, pulled, update};
 use sottovoce_protocol::{Chance, Peer};
@@ -15,6 +16,12 @@ use crate::{Error, Result};
 
 /// Wake-ups that one thread takes at a time.
 const SHARE: usize = 32;
+
+/// Models that one thread puts in their places at a time.
+const WRITTEN: usize = 1024;
+
+/// Numbers that come from memory together.
+const LINE: usize = 8;
 
 /// A run under way.
 pub struct FastPersonal<'a, R> {
@@ -91,18 +98,20 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
     /// The next so many wake-ups, or as many as there are.
     pub fn advance(&mut self, wakes: usize) {
         let to = self.wakes.len().min(self.at.saturating_add(wakes)); // whole numbers
+        let mut moved = Vec::new();
         for level in self.by_level(to) {
-            let moved: Vec<f64> = self.moved(&level);
-            for (&(agent, wake), model) in level.iter().zip(moved.chunks_exact(self.width)) {
-                let (agent, plan) = (agent as usize, &self.setup.plans[agent as usize]);
-                self.models[agent * self.width..][..self.width].copy_from_slice(model);
-                self.updates[agent] += usize::from(wake as usize >= plan.warm.map_or(0, |warm| warm.wakes));
-            }
+            moved.resize(level.len() * self.width, 0.0);
+            self.move_all(&level, &mut moved);
+            self.write(&level, &moved);
+        }
+        for &(agent, wake) in &self.wakes[self.at..to] {
+            let warm = self.setup.plans[agent as usize].warm;
+            self.updates[agent as usize] += usize::from(wake as usize >= warm.map_or(0, |warm| warm.wakes));
         }
         self.at = to;
     }
 
-    /// The wake-ups up to `to`, those that commute together.
+    /// The wake-ups up to `to`, those that commute together, by agents: their rows, plans and neighbours lie in memory in that order.
     fn by_level(&mut self, to: usize) -> Vec<Vec<(u32, u32)>> {
         let graph = self.setup.similarity.graph();
         let levels = &mut self.levels;
@@ -117,37 +126,89 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
             all[level as usize].push((agent, wake));
             levels[agent as usize] = level + 1;
         }
+        all.par_iter_mut().for_each(|level| level.sort_unstable());
         all
     }
 
     /// Where the models of these agents are after their wake-ups.
-    fn moved(&self, wakes: &[(u32, u32)]) -> Vec<f64> {
-        let mut moved = vec![0.0; wakes.len() * self.width];
+    fn move_all(&self, wakes: &[(u32, u32)], moved: &mut [f64]) {
         let shares = moved.par_chunks_mut(SHARE * self.width).zip(wakes.par_chunks(SHARE));
-        shares.for_each(|(out, wakes)| {
-            let (mut sum, mut gradient) = (vec![0.0; self.width], vec![0.0; self.width]);
-            for (model, &(agent, wake)) in out.chunks_exact_mut(self.width).zip(wakes) {
-                model.copy_from_slice(self.model(agent as usize));
-                self.wake(agent as usize, wake as usize, (&mut sum, &mut gradient), model);
+        shares.for_each_init(
+            || (vec![0.0; self.width], vec![0.0; self.width]),
+            |(sum, gradient), (out, wakes)| {
+                for (i, model) in out.chunks_exact_mut(self.width).enumerate() {
+                    let (agent, wake) = wakes[i];
+                    let next = wakes.get(i + 1).map_or(agent, |next| next.0);
+                    self.fetch(next as usize);
+                    prefetch_index(self.setup.plans, next as usize);
+                    model.copy_from_slice(self.model(agent as usize));
+                    self.wake((agent as usize, wake as usize, next as usize), (sum, gradient), model);
+                }
+            },
+        );
+    }
+
+    /// Puts moved models, which are in the order of their agents, in their places: each thread those of a range of agents.
+    fn write(&mut self, wakes: &[(u32, u32)], moved: &[f64]) {
+        let width = self.width;
+        let (mut rest, mut first) = (&mut self.models[..], 0);
+        let shares = wakes.chunks(WRITTEN).zip(moved.chunks(WRITTEN * width)).map(|(wakes, moved)| {
+            let end = wakes.last().map_or(first, |&(agent, _)| agent as usize + 1);
+            let (models, others) = std::mem::take(&mut rest).split_at_mut((end - first) * width);
+            rest = others;
+            (std::mem::replace(&mut first, end), models, wakes, moved)
+        });
+        shares.collect::<Vec<_>>().into_par_iter().for_each(|(first, models, wakes, moved)| {
+            for (&(agent, _), model) in wakes.iter().zip(moved.chunks_exact(width)) {
+                models[(agent as usize - first) * width..][..width].copy_from_slice(model);
             }
         });
-        moved
     }
 
     fn model(&self, agent: Peer) -> &[f64] {
         &self.models[agent * self.width..][..self.width]
     }
 
-    fn wake(&self, agent: Peer, wake: usize, (sum, gradient): (&mut [f64], &mut [f64]), model: &mut [f64]) {
+    /// Asks the memory for an agent's model.
+    #[inline(always)]
+    fn fetch(&self, agent: Peer) {
+        let first = agent * self.width;
+        (first..first + self.width).step_by(LINE).for_each(|k| prefetch_index(&self.models, k));
+    }
+
+    /// Moves an agent's model; who is `next` is told to the memory meanwhile.
+    fn wake(
+        &self,
+        (agent, wake, next): (Peer, usize, Peer),
+        (sum, gradient): (&mut [f64], &mut [f64]),
+        model: &mut [f64],
+    ) {
+        let (others, weights) =
+            (self.setup.similarity.graph().neighbors(next), self.setup.similarity.weights_of(next));
+        let fetch = |row: usize| {
+            self.rows.fetch(next, row);
+            if let Some(&other) = others.get(row) {
+                prefetch_index(weights, row);
+                self.fetch(other as usize);
+            }
+        };
         let plan = &self.setup.plans[agent];
-        let rule = self.slope(agent, plan, wake, model, gradient);
+        let rule = self.slope(agent, plan, wake, model, gradient, fetch);
         let others = self.setup.similarity.row(agent).map(|(other, weight)| (weight, self.model(other)));
         let total = pulled(others, sum);
         update(rule, total, sum, gradient, model);
     }
 
     /// The gradient of a wake-up, under its noise.
-    fn slope(&self, agent: Peer, plan: &Plan, wake: usize, model: &[f64], gradient: &mut [f64]) -> Rule {
+    fn slope(
+        &self,
+        agent: Peer,
+        plan: &Plan,
+        wake: usize,
+        model: &[f64],
+        gradient: &mut [f64],
+        meanwhile: impl FnMut(usize),
+    ) -> Rule {
         let first = plan.warm.map_or(0, |warm| warm.wakes);
         let Some(update) = wake.checked_sub(first) else {
             let local = &self.locals[agent * self.width..][..self.width];
@@ -156,7 +217,7 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         };
         gradient.fill(0.0);
         if let Some(release) = plan.release(update) {
-            self.rows.gradient(agent, update, model, gradient);
+            self.rows.gradient_while(agent, update, model, gradient, meanwhile);
             let draw = update as u64 + u64::from(plan.warm.is_some_and(|warm| warm.release.is_some()));
             let noise = PeerNoise::new(self.setup.seed, agent);
             // Scales were admitted, so they are scales.
@@ -212,7 +273,7 @@ fn order(setup: &PersonalSetup<'_>, planned: &[usize]) -> Result<Vec<(u32, u32)>
             (now, agent as u32, wake as u32)
         })
     };
-    let mut all: Vec<(u64, u32, u32)> = planned.iter().enumerate().flat_map(of).collect();
+    let mut all: Vec<(u64, u32, u32)> = planned.par_iter().enumerate().flat_map_iter(of).collect();
     all.par_sort_unstable();
     let together = |pair: &&[(u64, u32, u32)]| {
         pair[0].0 == pair[1].0 && setup.similarity.graph().has_edge(pair[0].1 as usize, pair[1].1 as usize)

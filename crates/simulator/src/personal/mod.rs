@@ -23,6 +23,23 @@ pub trait Rows: Sync {
     /// The mean gradient over an agent's rows at a model, clipped; of update 0, 1, ...
     fn gradient(&self, agent: Peer, update: usize, model: &[f64], out: &mut [f64]);
 
+    /// The same; `meanwhile` may be called at the turn of each row, with its number, to ask for memory that is read next.
+    #[inline(always)]
+    fn gradient_while(
+        &self,
+        agent: Peer,
+        update: usize,
+        model: &[f64],
+        out: &mut [f64],
+        _meanwhile: impl FnMut(usize),
+    ) {
+        self.gradient(agent, update, model, out);
+    }
+
+    /// Asks the memory for a row of an agent who is next. A hint.
+    #[inline(always)]
+    fn fetch(&self, _agent: Peer, _row: usize) {}
+
     /// The model that an agent learns from her own rows alone, for a warm start.
     fn local(&self, agent: Peer, out: &mut [f64]);
 }
