@@ -84,6 +84,10 @@ impl Names {
             Adversary::Peer(peer) => format!("peer {}", self.of(*peer)),
             // All of them: who is left out is not spoken of.
             Adversary::Coalition(peers) => format!("the coalition of peers {}", self.whole(peers)),
+            Adversary::WireTapperWith(peers) => format!(
+                "a wire-tapper who sees every message and holds the secrets of peers {}",
+                self.whole(peers)
+            ),
             other => other.to_string(),
         }
     }

@@ -69,7 +69,7 @@ pub struct Stated {
     /// The probability with which it may fail.
     pub delta: f64,
     /// Who attacks: `wire-tapper`, `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "wire-tapper-with", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
     pub adversary: &'static str,
     /// Which peers, where they are named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -102,6 +102,7 @@ impl Stated {
     pub fn at(about: impl Into<String>, guarantee: &Guarantee, delta: f64, epsilon: f64) -> Self {
         let (adversary, observers) = match &guarantee.adversary {
             Adversary::WireTapper => ("wire-tapper", Vec::new()),
+            Adversary::WireTapperWith(peers) => ("wire-tapper-with", peers.clone()),
             Adversary::Peer(peer) => ("peer", vec![*peer]),
             Adversary::Coalition(peers) => ("coalition", peers.clone()),
             Adversary::ResultHolder => ("result-holder", Vec::new()),

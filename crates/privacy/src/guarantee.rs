@@ -14,6 +14,8 @@ use crate::{Adjacency, Interval, Loss, Result};
 pub enum Adversary {
     /// Sees every message on the network.
     WireTapper,
+    /// Sees every message on the network, and knows all that these peers know: what they drew, and the secrets they share.
+    WireTapperWith(Vec<usize>),
     /// One peer, with all it receives and all it drew itself.
     Peer(usize),
     /// Several peers who pool what they know.
@@ -204,14 +206,20 @@ impl fmt::Display for Adversary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::WireTapper => f.write_str("a wire-tapper who sees every message"),
+            Self::WireTapperWith(peers) => write!(
+                f,
+                "a wire-tapper who sees every message and holds the secrets of peers {}",
+                listed(peers)
+            ),
             Self::Peer(peer) => write!(f, "peer {peer}"),
-            Self::Coalition(peers) => {
-                let names: Vec<String> = peers.iter().map(ToString::to_string).collect();
-                write!(f, "the coalition of peers {}", names.join(", "))
-            }
+            Self::Coalition(peers) => write!(f, "the coalition of peers {}", listed(peers)),
             Self::ResultHolder => f.write_str("the holder of the final result"),
         }
     }
+}
+
+fn listed(peers: &[usize]) -> String {
+    peers.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for Unit {

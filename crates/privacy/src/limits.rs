@@ -41,6 +41,9 @@ pub const COUNTS: &str =
 pub const MEASURED: &str =
     "losses, accuracies and curves measured on the data: they are computed without privacy";
 
+/// Noise that cancels.
+pub const SECRETS: &str = "secrets of pairs that leak or are used twice: what pairs hide is as secret as their stream cipher and its keys";
+
 /// Several of these as a guarantee's list.
 pub fn list(limits: &[&str]) -> Vec<String> {
     limits.iter().map(|limit| (*limit).to_owned()).collect()

@@ -14,6 +14,7 @@ pub mod averaging;
 pub mod bias;
 mod budget;
 pub mod bulk;
+pub mod cancelling;
 pub mod consensus;
 pub mod descent;
 pub mod driver;

@@ -13,12 +13,14 @@
 //!
 //! * [`door`]: where everyone asks: what does this adversary learn from that run?
 //! * [`exact`]: that number, for fixed weights, for schedules, with relay noise, for any coalition;
+//! * [`cancelling`]: the same where pairs of peers add noise that cancels;
 //! * [`descent`]: the same over all steps of a descent with an averaging after each;
 //! * [`published`]: the formulas as they were printed, for comparison; most are refuted by [`exact`];
 //! * [`utility`]: how far the result is from the mean, exactly and as published.
 //!
 
 mod basis;
+pub mod cancelling;
 pub mod descent;
 pub mod door;
 mod error;

@@ -11,7 +11,7 @@ use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::door::{Account, Overheard, Past, Setting, Source, account};
-use sottovoce_views::exact::{Leakage, Results};
+use sottovoce_views::exact::Leakage;
 use std::time::Duration;
 
 fn star(accelerated: bool, relay: f64) -> AveragingSetup {
@@ -39,7 +39,7 @@ fn run(setup: &AveragingSetup, strict: bool, seed: u64) -> AveragingTranscript {
 
 fn planned(setup: &AveragingSetup) -> Setting {
     let relay_noise = setup.noising.relay / setup.noising.local;
-    Setting { scheme: setup.scheme.clone(), relay_noise, results: Results::Kept }
+    Setting { relay_noise, ..Setting::of(setup.scheme.clone()) }
 }
 
 fn past(setup: &AveragingSetup, strict: bool, seed: u64) -> Past {

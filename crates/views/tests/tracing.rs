@@ -163,7 +163,7 @@ proptest! {
         let mixing = random_mixing(n, p, 0.1, seed);
         let scheme = coupled(&mixing, steps, seed);
         let results = if shown { Results::Published } else { Results::Kept };
-        let setting = Setting { scheme: scheme.clone(), relay_noise: 0.0, results };
+        let setting = Setting { results, ..Setting::of(scheme.clone()) };
         let digits = setting.leakage(&[0, 1]).unwrap();
         let trace = trace(&scheme, Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 }, &[0, 1]).unwrap();
         let heard = trace.heard.iter().map(|message| &message.coefficients.0[..]);

@@ -73,7 +73,7 @@ pub fn edge(
         let Some(mixing) = without(graph, observer, neighbour, weights, lazy)? else { continue };
         search.droppable += 1;
         let thinner = Scheme::Gossip { mixing, rounds: *rounds, accelerated: *accelerated };
-        let thinner = Setting { scheme: thinner, ..*setting };
+        let thinner = Setting { scheme: thinner, ..setting.clone() };
         let after = thinner.leakage(&before.observers)?;
         let found = (exposed(&after).len(), after.mean());
         if found.0 < best.0 || (found.0 == best.0 && found.1 < best.1 - 1e-9) {

@@ -14,7 +14,7 @@ use sottovoce_simulator::trace::trace;
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
 
-use super::{Error, Result};
+use super::{Error, Result, require};
 
 /// Most numbers in the matrix.
 const MOST_NUMBERS: usize = 1 << 25;
@@ -39,7 +39,7 @@ pub(super) struct View {
 
 impl View {
     pub(super) fn new(setting: &Setting, observers: &[Peer]) -> Result<Self> {
-        let Setting { scheme, relay_noise, results } = setting;
+        let Setting { scheme, relay_noise, results, cancelling: _ } = setting;
         let peers = scheme.peers();
         let trace = trace(scheme, Noising { sensitivity: 1.0, local: 1.0, relay: *relay_noise }, observers)?;
         let watching = |peer: Peer| observers.binary_search(&peer).is_ok();
@@ -71,7 +71,9 @@ impl View {
 
 /// Refuses what would take hours or all memory, before the accountant tries. Rows are counted from above.
 pub(super) fn check_size(setting: &Setting, observers: &[Peer]) -> Result<()> {
-    let Setting { scheme, relay_noise, results } = setting;
+    let Setting { scheme, relay_noise, results, cancelling } = setting;
+    let remedy = "the attack does not know noise that cancels; leave it out";
+    require(cancelling.is_none(), "cancel", "given", remedy)?;
     let (peers, rounds) = (scheme.peers(), scheme.rounds());
     let senders = match scheme {
         Scheme::Gossip { mixing, .. } => {

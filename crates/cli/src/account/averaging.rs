@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use sottovoce_privacy::{Adversary, Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
 use sottovoce_views::door::{Overheard, account};
@@ -16,7 +18,8 @@ use sottovoce_views::exact::{Leakage, Results, WorstCoalition};
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::{Plan, Planned};
-use sottovoce::averaging::{Accounted, Method, Promised, answer, promise, told};
+use sottovoce::averaging::{Accounted, Cancelled, Method, Promised, answer, promise, told};
+use sottovoce::experiment::keys::read_keys;
 use sottovoce::names::Names;
 use sottovoce::terms::{Stated, Terms, short_up};
 
@@ -28,6 +31,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --steps 3 --worst-coalition 2
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
   sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
+  sottovoce account averaging --peers 64 --keys keys.txt --cancel 10 --wire-tapper --observers 3,7
 
 Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. Without relay noise, acceleration changes none. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
@@ -36,13 +40,22 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
-#[command(group = clap::ArgGroup::new("who").required(true).args(["observers", "all_pairs", "worst_coalition"]))]
+#[command(group = clap::ArgGroup::new("who").required(true).multiple(true).args(["observers", "all_pairs", "worst_coalition", "wire_tapper"]))]
 pub(crate) struct AveragingArgs {
     /// Every peer on its own: the whole matrix of exact losses.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["observers", "worst_coalition", "wire_tapper"])]
     all_pairs: bool,
+    /// Someone who sees every message, and knows all that --observers know, if they are given.
+    #[arg(long, conflicts_with = "worst_coalition")]
+    wire_tapper: bool,
+    /// Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas.
+    #[arg(long, value_name = "KAPPA", requires = "keys", conflicts_with_all = ["worst_coalition", "epsilon"], allow_negative_numbers = true)]
+    cancel: Option<f64>,
+    /// Who shares a secret with whom: a graph of the same peers.
+    #[arg(long, value_name = "FILE", requires = "cancel")]
+    keys: Option<PathBuf>,
     /// The K peers who together learn most (without relay noise).
-    #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "observers", allow_negative_numbers = true)]
     worst_coalition: Option<usize>,
     /// Which accounting to print.
     #[arg(id = "accounting", long = "method", value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
@@ -78,7 +91,12 @@ impl AveragingArgs {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         self.check()?;
         let _waiting = global.waiting("accounting");
-        let found = self.plan.read(global)?;
+        let mut found = self.plan.read(global)?;
+        found.question.tapped = self.wire_tapper;
+        if let Some((kappa, file)) = self.cancel.zip(self.keys.as_ref()) {
+            let keys = read_keys(file, &found.graph)?;
+            found.setting.cancelling = Some(Cancelling::new(keys, kappa)?);
+        }
         if self.all_pairs {
             return matrix(global, &found);
         }
@@ -96,6 +114,12 @@ impl AveragingArgs {
     fn check(&self) -> anyhow::Result<()> {
         let experiment = self.plan.experiment();
         let printed = matches!(self.choice, Choice::Published | Choice::PublishedCorrected);
+        if printed && (self.wire_tapper || self.cancel.is_some()) {
+            bail!(
+                "`method` is {}: the printed formulas know neither wire-tappers nor noise that cancels; use exact",
+                self.choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+            );
+        }
         if printed && experiment.noise.relay_noise != 0.0 {
             bail!(
                 "`relay-noise` is {}: the printed formulas know none; leave it out, or use --method exact",
@@ -331,7 +355,7 @@ type Column<'a> = (&'static str, &'a Option<Vec<f64>>);
 impl AveragingAccount {
     fn headline(&self) -> String {
         let found = &self.accounted;
-        let who = self.names.peers(&found.observers);
+        let who = self.attackers();
         let losses = [&found.exact, &found.published, &found.published_corrected];
         let names =
             ["", " by the printed formula, which is refuted", " by the corrected formula, which is refuted"];
@@ -347,6 +371,36 @@ impl AveragingAccount {
                 format!("{most}: {lost}; plain local privacy would be {}", short_up(local))
             }
             None => format!("{most}: {} of local DP's{name}", short_up(losses[worst])),
+        }
+    }
+
+    /// Who attacks.
+    fn attackers(&self) -> String {
+        let known = self.names.peers(&self.accounted.observers);
+        match (self.accounted.wire_tapper, self.accounted.observers.is_empty()) {
+            (false, _) => known,
+            (true, true) => "someone who sees every message".to_owned(),
+            (true, false) => format!("someone who sees every message and knows all that {known} know"),
+        }
+    }
+
+    /// What keeps the pairs' noise in the way.
+    fn pairs(&self, f: &mut fmt::Formatter<'_>, pairs: &Cancelled) -> fmt::Result {
+        writeln!(
+            f,
+            "{} pairs share a secret, and add noise of {} sigmas that cancels",
+            pairs.pairs, pairs.kappa
+        )?;
+        let smallest = &pairs.cut.smallest;
+        match (pairs.cut.groups, smallest.len()) {
+            (_, 0) => Ok(()),
+            (1, n) => writeln!(f, "secrets connect all {n} honest peers: nobody can lose less than 1/{n}"),
+            (groups, n) => writeln!(
+                f,
+                "SECRETS CONNECT THE HONEST PEERS IN {groups} GROUPS ONLY; in the smallest ({}) nobody can lose less than {}",
+                self.names.list(smallest),
+                if n == 1 { "everything".to_owned() } else { format!("1/{n}") }
+            ),
         }
     }
 
@@ -375,8 +429,10 @@ impl fmt::Display for AveragingAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = &self.accounted;
         writeln!(f, "{}\n", self.headline())?;
-        let who = self.names.peers(&found.observers);
-        writeln!(f, "{} peers, {} steps; observed by {who}", found.peers, found.steps)?;
+        writeln!(f, "{} peers, {} steps; observed by {}", found.peers, found.steps, self.attackers())?;
+        if let Some(pairs) = &found.cancelling {
+            self.pairs(f, pairs)?;
+        }
         writeln!(
             f,
             "losses in units of local DP (mu = {}): 1 is no protection beyond a peer's own noise\n",

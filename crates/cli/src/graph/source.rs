@@ -108,7 +108,8 @@ impl Plan {
         bar.finish_and_clear();
         let Place { graph, .. } = place;
         let names = Names::of_graph(&graph);
-        let question = Question { observers, sigma, sensitivity, delta: experiment.target.delta, names };
+        let question =
+            Question { observers, tapped: false, sigma, sensitivity, delta: experiment.target.delta, names };
         Ok(Planned { experiment, graph, setting, question })
     }
 }

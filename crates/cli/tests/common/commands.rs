@@ -26,6 +26,10 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account averaging", "account averaging --schedule SCHEDULE --observers 0"),
     (
         "account averaging",
+        "account averaging --graph GRAPH --keys GRAPH --cancel 3 --steps 2 --wire-tapper --observers 1",
+    ),
+    (
+        "account averaging",
         "account averaging --protocol accelerated-randomised --graph GRAPH --steps 9 --observers 0",
     ),
     ("account learning", "account learning --graph GRAPH --iterations 2 --observers 0,1"),

@@ -22,7 +22,7 @@ mod words;
 pub use account::{Judgeable, Public, Revealed, reveal};
 pub use pairs::Pairs;
 pub use question::{
-    Accounted, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,
+    Accounted, Cancelled, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,
 };
 pub use run::{Averaged, Coordinate, parts, run};
 pub use words::STARRED;

@@ -4,6 +4,8 @@
 use serde::Serialize;
 use sottovoce_privacy::{Adversary, Gdp};
 use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_views::cancelling::Cut;
 use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
@@ -20,6 +22,8 @@ const EXPOSED: f64 = 1.0 - 1e-9;
 pub struct Question {
     /// Peers who pool what they hear.
     pub observers: Vec<usize>,
+    /// Whether someone attacks who sees every message and knows what they know, instead of themselves.
+    pub tapped: bool,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// How far one person can move a peer's value.
@@ -66,8 +70,14 @@ pub struct Accounted {
     pub steps: usize,
     /// The observers, in increasing order.
     pub observers: Vec<usize>,
+    /// Whether someone attacks who sees every message and knows what they know, instead of themselves.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wire_tapper: bool,
     /// Relay noise as a share of the local noise.
     pub relay_noise: f64,
+    /// Noise of pairs that cancels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelling: Option<Cancelled>,
     /// Whether observers know everybody's result as well.
     pub results: Results,
     /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
@@ -105,6 +115,26 @@ pub struct Accounted {
     pub worst_understatement: Option<Understatement>,
 }
 
+/// Noise of pairs, and what the attackers leave of it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cancelled {
+    /// Standard deviation of a pair's noise, in units of sigma.
+    pub kappa: f64,
+    /// Pairs who share a secret.
+    pub pairs: usize,
+    /// Honest peers whom secrets connect.
+    #[serde(flatten)]
+    pub cut: Cut,
+}
+
+impl Cancelled {
+    fn of(pairs: &Cancelling, attackers: &[usize]) -> Result<Self> {
+        let cut = sottovoce_views::cancelling::cut(pairs, attackers)?;
+        Ok(Self { kappa: pairs.kappa(), pairs: pairs.keys().edge_count(), cut })
+    }
+}
+
 /// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left
 /// out, where not asked for alone, for schedules, and both for a butterfly.
 pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Result<Accounted> {
@@ -114,6 +144,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     observers.dedup();
     let wants = |method: Method| methods.contains(&method);
     let has = |formula| match setting.scheme {
+        _ if question.tapped || setting.cancelling.is_some() => false,
         Scheme::Gossip { .. } => true,
         Scheme::Scheduled { .. } => formula == Formula::Theorem1,
         Scheme::Butterfly { .. } | Scheme::Coupled { .. } => false,
@@ -124,7 +155,11 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     };
     let published = printed(Method::Published, Formula::Theorem1)?;
     let published_corrected = printed(Method::PublishedCorrected, Formula::Corrected)?;
-    let adversary = Adversary::Coalition(observers.clone());
+    let adversary = match (question.tapped, observers.is_empty()) {
+        (true, true) => Adversary::WireTapper,
+        (true, false) => Adversary::WireTapperWith(observers.clone()),
+        (false, _) => Adversary::Coalition(observers.clone()),
+    };
     let found = wants(Method::Exact).then(|| account(setting, &adversary)).transpose()?;
     let promised = found.as_ref().map(|account| promise(account, question)).transpose()?;
     let terms = promised.as_ref().map(|promised| promised.terms.clone());
@@ -136,7 +171,11 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         peers: setting.peers(),
         steps: setting.scheme.rounds(),
         observers,
+        wire_tapper: question.tapped,
         relay_noise: setting.relay_noise,
+        cancelling: (setting.cancelling.as_ref())
+            .map(|pairs| Cancelled::of(pairs, &question.observers))
+            .transpose()?,
         results: setting.results,
         local_mu: question.sensitivity / question.sigma,
         published,

@@ -312,7 +312,12 @@ impl Averaging {
     pub fn setting(&self, place: &Place, seed: u64) -> Result<Setting> {
         let scheme = self.scheme(place, seed)?;
         scheme.check()?;
-        Ok(Setting { scheme, relay_noise: self.noise.relay_noise, results: self.adversary.results })
+        Ok(Setting {
+            scheme,
+            relay_noise: self.noise.relay_noise,
+            results: self.adversary.results,
+            cancelling: None,
+        })
     }
 
     fn scheme(&self, place: &Place, seed: u64) -> Result<Scheme> {

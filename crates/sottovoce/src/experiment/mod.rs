@@ -15,6 +15,7 @@ mod distance;
 #[cfg(feature = "flags")]
 pub mod flags;
 pub mod graph;
+pub mod keys;
 mod learning;
 mod learning_graph;
 mod network;

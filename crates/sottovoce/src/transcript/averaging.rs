@@ -167,7 +167,8 @@ impl Averaging {
             graph = graph.with_labels(names.clone())?;
         }
         let scheme = self.scheme.scheme(self.peers)?;
-        let setting = Setting { scheme, relay_noise: self.relay_noise, results: self.results };
+        let setting =
+            Setting { scheme, relay_noise: self.relay_noise, results: self.results, cancelling: None };
         Ok(Public {
             graph,
             setting,

@@ -43,10 +43,10 @@ impl Overheard for Drawn<'_> {
 
     fn leakage(&self, observers: &[Peer]) -> Result<Released> {
         check_observers(observers, self.hidden.len())?;
-        self.everything()
+        self.everything(&[])
     }
 
-    fn everything(&self) -> Result<Released> {
+    fn everything(&self, _: &[usize]) -> Result<Released> {
         if self.draws.len() != self.hidden.len() {
             let remedy = format!("give a number of draws for each of the {} agents", self.hidden.len());
             return Err(Error::parameter("draws", self.draws.len(), remedy));

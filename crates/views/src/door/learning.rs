@@ -98,7 +98,7 @@ impl<'a> Overheard for Learning<'a> {
         }
     }
 
-    fn everything(&self) -> Result<DescentLoss> {
+    fn everything(&self, _: &[usize]) -> Result<DescentLoss> {
         descent::wire_tapper(self.peers(), self.iterations())
     }
 

@@ -60,8 +60,13 @@ pub trait Overheard {
     /// What observers who pool all they hear learn of everyone.
     fn leakage(&self, observers: &[usize]) -> Result<Self::Learnt>;
 
-    /// What someone learns who sees every message.
-    fn everything(&self) -> Result<Self::Learnt>;
+    /// What someone learns who sees every message, and knows all that the peers of a coalition know, which may be empty.
+    fn everything(&self, coalition: &[usize]) -> Result<Self::Learnt>;
+
+    /// Whether pairs of peers add noise that cancels, which only their secrets hide.
+    fn cancels(&self) -> bool {
+        false
+    }
 
     /// Whether messages that got lost are accounted for.
     fn counts_lost_messages(&self) -> bool {
@@ -79,6 +84,7 @@ pub struct Account<L = Leakage> {
     /// Whether the adversary knows everybody's result, too.
     pub results: Results,
     lost_messages_counted: bool,
+    cancels: bool,
 }
 
 /// What `adversary` learns from `run`.
@@ -96,7 +102,8 @@ pub struct Account<L = Leakage> {
 /// ```
 pub fn account<R: Overheard + ?Sized>(run: &R, adversary: &Adversary) -> Result<Account<R::Learnt>> {
     let leakage = match adversary {
-        Adversary::WireTapper => run.everything()?,
+        Adversary::WireTapper => run.everything(&[])?,
+        Adversary::WireTapperWith(several) => run.everything(several)?,
         Adversary::Peer(one) => run.leakage(&[*one])?,
         Adversary::Coalition(several) => run.leakage(several)?,
         Adversary::ResultHolder => {
@@ -109,6 +116,7 @@ pub fn account<R: Overheard + ?Sized>(run: &R, adversary: &Adversary) -> Result<
         leakage,
         results: run.results(),
         lost_messages_counted: run.counts_lost_messages(),
+        cancels: run.cancels(),
     })
 }
 
@@ -118,6 +126,9 @@ impl<L: Learnt> Account<L> {
         let mut guarantee = self.leakage.guarantee(&self.adversary, u, sensitivity, sigma)?;
         if self.lost_messages_counted {
             guarantee.not_covered.retain(|limit| limit != limits::LOST_MESSAGES);
+        }
+        if self.cancels {
+            guarantee.not_covered.push(limits::SECRETS.to_owned());
         }
         if self.results == Results::Published {
             guarantee.not_covered.retain(|limit| limit != limits::RESULTS);
@@ -138,10 +149,11 @@ impl Learnt for Leakage {
     }
 
     fn guarantee(&self, adversary: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
-        match adversary {
-            Adversary::WireTapper => wire_tapper(sensitivity, sigma),
-            _ => Self::guarantee(self, u, sensitivity, sigma),
-        }
+        let guarantee = match adversary {
+            Adversary::WireTapper if self.losses[u] >= 1.0 => wire_tapper(sensitivity, sigma)?,
+            _ => Self::guarantee(self, u, sensitivity, sigma)?,
+        };
+        Ok(Guarantee { adversary: adversary.clone(), ..guarantee })
     }
 }
 

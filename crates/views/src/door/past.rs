@@ -79,7 +79,7 @@ impl Past {
 impl Overheard for Past {
     type Learnt = Leakage;
 
-    fn everything(&self) -> Result<Leakage> {
+    fn everything(&self, _: &[usize]) -> Result<Leakage> {
         Ok(Leakage::everything(self.peers()))
     }
 

@@ -26,10 +26,10 @@ impl Overheard for Models<'_> {
 
     fn leakage(&self, observers: &[Peer]) -> Result<Released> {
         check_observers(observers, self.releases.len())?;
-        self.everything()
+        self.everything(&[])
     }
 
-    fn everything(&self) -> Result<Released> {
+    fn everything(&self, _: &[usize]) -> Result<Released> {
         let series = |releases: &Vec<Release>| {
             let equal = releases.chunk_by(|one, other| one == other);
             equal.map(|group| (group[0], group.len() as u64)).collect()

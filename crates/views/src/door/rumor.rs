@@ -32,7 +32,7 @@ impl Overheard for Told {
         Rumor::new(self.peers, curious, self.muting)?.proven(0.0, self.course)
     }
 
-    fn everything(&self) -> Result<Proven> {
+    fn everything(&self, _: &[usize]) -> Result<Proven> {
         everything()
     }
 }
@@ -73,7 +73,7 @@ impl Overheard for ToldOn<'_> {
         Ok(ProvenOn(hidden.proven(hidden.at_most)))
     }
 
-    fn everything(&self) -> Result<ProvenOn> {
+    fn everything(&self, _: &[usize]) -> Result<ProvenOn> {
         everything()
     }
 }

@@ -2,13 +2,16 @@
 
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::trace::trace;
 use sottovoce_topology::schedule::Schedule;
 
 use super::Overheard;
+use crate::error::check_observers;
 use crate::exact::{self, Leakage, Results, WorstCoalition};
 use crate::published::{self, Formula};
-use crate::{Error, Result, parallel};
+use crate::span::{Coupled, Rounds, Space, krylov};
+use crate::{Error, Result, cancelling, parallel};
 
 /// All that is public of an averaging run to come. Noises are in units of the local one.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,19 +22,23 @@ pub struct Setting {
     pub relay_noise: f64,
     /// What becomes of the results.
     pub results: Results,
+    /// Noise of pairs that cancels, on the private values.
+    pub cancelling: Option<Cancelling>,
 }
 
 impl Setting {
     /// Without relay noise, and with results that are kept.
     pub fn of(scheme: Scheme) -> Self {
-        Self { scheme, relay_noise: 0.0, results: Results::Kept }
+        Self { scheme, relay_noise: 0.0, results: Results::Kept, cancelling: None }
     }
 
     /// What every single peer learns of everyone; `done` hears of each.
     pub fn leakages(&self, done: impl Fn(usize) + Sync) -> Result<Vec<Leakage>> {
         match &self.scheme {
             Scheme::Gossip { mixing, rounds, accelerated }
-                if self.results == Results::Kept && (self.relay_noise == 0.0 || !accelerated) =>
+                if self.results == Results::Kept
+                    && (self.relay_noise == 0.0 || !accelerated)
+                    && self.cancelling.is_none() =>
             {
                 exact::relay_gossip_all_pairs(mixing, *rounds, self.relay_noise, done)
             }
@@ -52,6 +59,7 @@ impl Setting {
             _ if self.relay_noise != 0.0 => {
                 unknown("relay-noise", self.relay_noise.to_string(), "without relay noise")
             }
+            _ if self.cancelling.is_some() => unknown("cancel", "given".into(), "without noise that cancels"),
             Scheme::Gossip { mixing, rounds, .. } => exact::worst_coalition(mixing, size, *rounds, done),
             _ => unknown("worst-coalition", size.to_string(), "for gossip on a fixed graph"),
         }
@@ -77,24 +85,59 @@ impl Setting {
         }
     }
 
-    /// From the messages themselves: right for every linear protocol.
-    fn traced(&self, observers: &[usize]) -> Result<Leakage> {
-        let peers = self.peers();
+    /// What `observers`, in increasing order, hear, over all noises that are not of pairs; none if it cannot be certified.
+    fn heard(&self, observers: &[usize]) -> Result<Option<Space>> {
+        let (tau, published) = (self.relay_noise, self.results.of(self.peers()));
+        let relayed = |rounds: Rounds| Space::of(&if tau > 0.0 { rounds.relayed(tau) } else { rounds });
+        Ok(match &self.scheme {
+            Scheme::Gossip { mixing, rounds, accelerated } if !accelerated || tau == 0.0 => {
+                mixing.check()?;
+                match tau == 0.0 && published.is_empty() {
+                    true => krylov(mixing, observers, *rounds),
+                    false => relayed(Rounds::powers(mixing, observers, *rounds, &published)),
+                }
+            }
+            Scheme::Scheduled { schedule, rounds } => {
+                exact::check_schedule(schedule, *rounds)?;
+                relayed(Rounds::scheduled(schedule, observers, *rounds, &published))
+            }
+            Scheme::Coupled { schedule, rounds, coupling } if tau == 0.0 => {
+                exact::check_schedule(schedule, *rounds)?;
+                Space::of(&Coupled::new(schedule, *rounds, *coupling, observers, &published))
+            }
+            _ => {
+                let (messages, peers) = (self.messages(observers)?, self.peers());
+                let rows: Vec<&[f64]> = messages.iter().map(|row| &row[..]).collect();
+                exact::span(&rows, peers, |i| observers.contains(&(i % peers)))?
+            }
+        })
+    }
+
+    /// The messages themselves, and published results: right for every linear protocol.
+    fn messages(&self, observers: &[usize]) -> Result<Vec<Vec<f64>>> {
         let noising = Noising { sensitivity: 1.0, local: 1.0, relay: self.relay_noise };
         let trace = trace(&self.scheme, noising, observers)?;
-        let heard = trace.heard.iter().map(|message| &message.coefficients.0[..]);
+        let heard = trace.heard.into_iter().map(|message| message.coefficients.0);
         let shown = self.results == Results::Published;
-        let known = trace.finals.iter().map(|last| &last.0[..]).filter(|_| shown);
-        let messages: Vec<&[f64]> = heard.chain(known).collect();
-        exact::traced(&messages, observers, peers, |i| observers.contains(&(i % peers)))
+        Ok(heard.chain(trace.finals.into_iter().map(|last| last.0).filter(|_| shown)).collect())
+    }
+
+    fn traced(&self, observers: &[usize]) -> Result<Leakage> {
+        let peers = self.peers();
+        let messages = self.messages(observers)?;
+        let rows: Vec<&[f64]> = messages.iter().map(|row| &row[..]).collect();
+        exact::traced(&rows, observers, peers, |i| observers.contains(&(i % peers)))
     }
 }
 
 impl Overheard for Setting {
     type Learnt = Leakage;
 
-    fn everything(&self) -> Result<Leakage> {
-        Ok(Leakage::everything(self.peers()))
+    fn everything(&self, coalition: &[usize]) -> Result<Leakage> {
+        match &self.cancelling {
+            Some(pairs) => cancelling::everything(pairs, coalition, |_| ()),
+            None => Ok(Leakage::everything(self.peers())),
+        }
     }
 
     fn peers(&self) -> usize {
@@ -105,9 +148,17 @@ impl Overheard for Setting {
         self.results
     }
 
+    fn cancels(&self) -> bool {
+        self.cancelling.is_some()
+    }
+
     /// Acceleration costs nothing without relay noise, since it spans the same space; with relay noise it does (each message also carries the
     /// value before last, whose relay noise was never added), and only tracing is exact.
     fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
+        if let Some(pairs) = &self.cancelling {
+            let observers = check_observers(observers, self.peers())?;
+            return Ok(cancelling::under(self.heard(&observers)?.as_ref(), pairs, &observers));
+        }
         let (tau, published) = (self.relay_noise, self.results.of(self.peers()));
         match &self.scheme {
             Scheme::Gossip { mixing, rounds, .. } if tau == 0.0 => {

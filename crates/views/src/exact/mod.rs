@@ -31,7 +31,7 @@ pub use gossip::{gossip, gossip_all_pairs, gossip_published, gossip_rank};
 pub use happened::{Mixed, Round, happened};
 pub use local::local;
 pub use relay::{relay_gossip, relay_gossip_all_pairs, relay_gossip_beside, relay_scheduled};
-pub(crate) use scheduled::heard;
+pub(crate) use scheduled::{check as check_schedule, heard};
 pub use scheduled::{scheduled, scheduled_each, scheduled_published};
 pub(crate) use traced::span;
 pub use traced::traced;

@@ -56,7 +56,7 @@ fn space(
     Ok(Space::of(&Rounds::scheduled(schedule, observers, steps, &published)))
 }
 
-pub(super) fn check(schedule: &Schedule, steps: usize) -> Result<()> {
+pub(crate) fn check(schedule: &Schedule, steps: usize) -> Result<()> {
     check_steps(steps)?;
     if let Some(length) = schedule.steps().filter(|&length| length < steps) {
         return Err(Error::parameter("steps", steps, format!("the schedule has {length}")));

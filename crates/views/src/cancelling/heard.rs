@@ -1,0 +1,57 @@
+//! What peers learn from their own messages where pairs cancel: `q_u' (I + kappa² Q L Q')^-1 q_u`, in the space of what they heard.
+
+use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::{Mat, Par};
+use sottovoce_simulator::cancelling::Cancelling;
+
+use super::honest::Honest;
+use crate::exact::Leakage;
+use crate::exact::relay::{Factored, relative_rounding};
+use crate::span::Space;
+
+/// What `observers`, who are in increasing order, learn in a space whose first variables are the peers' own noises. More noise never reveals more, so where
+/// this cannot be certified it is what would be learnt without pairs.
+pub(crate) fn under(space: Option<&Space>, cancelling: &Cancelling, observers: &[usize]) -> Leakage {
+    let nodes = cancelling.peers();
+    let honest = Honest::new(cancelling.keys(), observers.to_vec());
+    let plain = |space: Option<&Space>| {
+        let mut kept = space.cloned();
+        if let Some(space) = &mut kept {
+            space.keep(nodes);
+        }
+        Leakage { rank: None, ..Leakage::of(kept.as_ref(), observers.to_vec(), nodes) }
+    };
+    let found = space.and_then(|space| losses(space, cancelling, &honest));
+    match found {
+        Some((losses, rounding)) => Leakage { losses, rounding, certified: true, ..plain(space) },
+        None => Leakage { certified: false, ..plain(space) },
+    }
+}
+
+/// The losses, and by how much they may be off.
+fn losses(space: &Space, cancelling: &Cancelling, honest: &Honest<'_>) -> Option<(Vec<f64>, f64)> {
+    let (rank, nodes, kappa) = (space.rank(), cancelling.peers(), cancelling.kappa());
+    let mut gram = Mat::<f64>::identity(rank, rank);
+    let mut loudest = 0.0_f64;
+    for v in (0..nodes).filter(|&v| honest.group[v].is_some()) {
+        loudest = loudest.max(2.0 * honest.others(v).count() as f64);
+        for w in honest.others(v).filter(|&w| w > v) {
+            let difference: Vec<f64> =
+                (0..rank).map(|i| kappa * (space.column(i)[v] - space.column(i)[w])).collect();
+            for (i, x) in difference.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                difference[..=i].iter().enumerate().for_each(|(j, y)| gram[(i, j)] += x * y);
+            }
+        }
+    }
+    let factored = Factored::new(&gram)?;
+    let relative = relative_rounding(factored.condition_of(rank), rank);
+    let rows = Mat::from_fn(rank, nodes, |i, u| space.column(i)[u]);
+    let mut solved = rows;
+    solve_lower_triangular_in_place(factored.lower.as_ref(), solved.as_mut(), Par::Seq);
+    let all =
+        (0..nodes).map(|u| solved.col(u).squared_norm_l2()).map(|loss| if loss < 1.0 { loss } else { 1.0 });
+    // A space that is off by an angle has directions that are off by as much, and under the noise of the pairs by `sqrt` of its largest eigenvalue times that.
+    let off = space.angle * (1.0 + kappa * kappa * loudest).sqrt();
+    let rounding = ((1.0 + space.angle) / (1.0 - off)).powi(2) - 1.0 + relative;
+    (off < 0.5 && rounding.is_finite()).then(|| (all.collect(), rounding))
+}
