@@ -7,7 +7,6 @@ use serde::Serialize;
 use sottovoce_privacy::{Adversary, limits};
 use sottovoce_views::door::{self, Models};
 
-use super::losses::{largest, losses};
 use super::{Ready, words};
 use crate::Result;
 use crate::experiment::Personalized;
@@ -67,7 +66,7 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     let releases = ready.releases();
     let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
     let mut epsilons: Vec<(f64, Vec<usize>)> = Vec::new();
-    let lost = losses(&account, &releases, delta)?;
+    let lost = account.leakage.epsilons(delta)?;
     for (agent, &epsilon) in lost.iter().enumerate() {
         // Sensitivities differ by roundings.
         match epsilons.iter_mut().find(|(known, _)| short_up(*known) == short_up(epsilon)) {
@@ -86,7 +85,7 @@ pub fn account(experiment: &Personalized, folder: &Path, seed: u64) -> Result<Re
     guarantees
         .iter_mut()
         .for_each(|stated| stated.not_covered.retain(|limit| !run.contains(&limit.as_str())));
-    let (noises, odometer) = odometer(&ready, largest(&lost).0, delta)?;
+    let (noises, odometer) = odometer(&ready, door::largest(&lost).0, delta)?;
     let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
     Ok(Revealed {
         agents: ready.agents.count(),
@@ -118,7 +117,7 @@ fn odometer(ready: &Ready, agent: usize, delta: f64) -> Result<(Vec<f64>, Vec<Re
     after.extend((plan.updates > 0).then_some(plan.updates));
     let releases: Vec<Vec<_>> = after.iter().map(|&updates| plan.released(updates).collect()).collect();
     let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-    let spent = losses(&account, &releases, delta)?;
+    let spent = account.leakage.epsilons(delta)?;
     let reading = |(&updates, epsilon): (&usize, f64)| Reading {
         updates,
         epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()),

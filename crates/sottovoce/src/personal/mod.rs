@@ -14,7 +14,6 @@
 
 mod account;
 mod attack;
-mod losses;
 mod page;
 mod people;
 mod plan;
@@ -24,7 +23,6 @@ mod words;
 
 pub use account::{Reading, Revealed, Share, account};
 pub use attack::{Another, Attacked, attack, attacks};
-pub(crate) use losses::losses;
 pub use page::{FILES, files};
 pub use people::{BySize, Person};
 pub use plan::{Choice, Planned, Suggestion, choices, plan};

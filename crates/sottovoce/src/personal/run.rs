@@ -11,7 +11,6 @@ use sottovoce_protocol::Release;
 use sottovoce_simulator::personal::{FastPersonal, PersonalRun, PersonalSetup};
 use sottovoce_views::door;
 
-use super::losses::{largest, losses};
 use super::people::{self, BySize, Person};
 use super::{Ready, words};
 use crate::experiment::Personalized;
@@ -153,11 +152,11 @@ fn judge(
         .map(|(plan, &updates)| plan.released(updates).collect())
         .collect();
     let account = door::account(&door::Models { releases: &releases }, &Adversary::WireTapper)?;
-    let epsilons = losses(&account, &releases, delta)?;
+    let epsilons = account.leakage.epsilons(delta)?;
     // What is promised is the plan's: a run in which somebody left early has lost less, but that was chance.
     let agreed = ready.releases();
     let planned = door::account(&door::Models { releases: &agreed }, &Adversary::WireTapper)?;
-    let worst = largest(&losses(&planned, &agreed, delta)?).1;
+    let worst = planned.leakage.largest(delta)?.1;
     let finite = Some(worst).filter(|worst| worst.is_finite());
     let spread = |of: &dyn Fn(&Models) -> f64| Spread::of(&runs.iter().map(of).collect::<Vec<_>>());
     let single = |models: &[f64]| Spread::of(&[agents.mean_worth(models)]);

@@ -10,7 +10,7 @@ use sottovoce_views::door::{self, Models};
 use super::{SCHEMA_VERSION, SHOWN, astray};
 use crate::experiment::{self, Experiment};
 use crate::names::Names;
-use crate::personal::{Person, losses, statement, written};
+use crate::personal::{Person, statement, written};
 use crate::terms::{Stated, short_up};
 use crate::{Error, Result, require};
 
@@ -210,7 +210,7 @@ impl Personalized {
         let releases = self.agreed(&experiment, self.releases()?)?;
         let delta = delta.unwrap_or(experiment.target.delta);
         let account = door::account(&Models { releases: &releases }, &Adversary::WireTapper)?;
-        let mut epsilons = losses(&account, &releases, delta)?;
+        let mut epsilons = account.leakage.epsilons(delta)?;
         if experiment.task.is_read() && experiment.noise.sigma.is_none() {
             // Without the rows the noise cannot be computed anew: nobody is said to have lost less than she agreed to.
             for (agent, epsilon) in epsilons.iter_mut().enumerate() {

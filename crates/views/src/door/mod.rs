@@ -25,7 +25,7 @@ pub use consensus::Drawn;
 pub use learning::Learning;
 pub use past::{Past, Source};
 pub use personal::Models;
-pub use released::Released;
+pub use released::{Released, largest};
 pub use rumor::{ProvenOn, Told, ToldOn};
 pub use setting::Setting;
 

@@ -2,7 +2,7 @@
 //!
 //! Agents whose releases are alike are accounted for once.
 
-use sottovoce_privacy::{Accountant, Adjacency, Adversary, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::{Accountant, Adjacency, Adversary, Composition, Guarantee, Loss, Standing, Unit};
 use sottovoce_protocol::{Peer, Release};
 
 use super::Learnt;
@@ -26,6 +26,8 @@ pub(super) fn check_observers(observers: &[Peer], agents: usize) -> Result<()> {
 pub struct Released {
     /// Compositions of releases, each once; none where something was not hidden.
     kinds: Vec<Option<Accountant>>,
+    /// The releases themselves.
+    series: Vec<Series>,
     /// Which of them each agent made.
     kind: Vec<usize>,
     /// What they come to at `DELTA`, for comparison.
@@ -57,6 +59,17 @@ fn composed(series: &Series) -> Option<Accountant> {
     Some(accountant)
 }
 
+/// What they lose without a delta: the largest losses are added; infinite where one of them has no bound.
+fn pure(series: &Series) -> Result<f64> {
+    let mut all = Composition::new(Adjacency::AddRemove);
+    for (release, count) in series {
+        let hidden = release.mechanism().ok().filter(|_| release.loss().is_ok());
+        let Some(mechanism) = hidden else { return Ok(f64::INFINITY) };
+        all.add(sottovoce_privacy::Release::Mechanism(mechanism), *count)?;
+    }
+    Ok(if series.is_empty() { 0.0 } else { all.epsilon(0.0)?.upper() })
+}
+
 impl Released {
     /// What all agents released, each in order, with sensitivities for this adjacency.
     pub(super) fn of(
@@ -73,13 +86,17 @@ impl Released {
             }
         }
         let kinds = known.iter().map(composed).collect();
-        let mut learnt = Self { kinds, kind, epsilons: Vec::new(), adjacency, not_covered };
+        let mut learnt = Self { kinds, series: known, kind, epsilons: Vec::new(), adjacency, not_covered };
         learnt.epsilons = learnt.epsilons(DELTA)?;
         Ok(learnt)
     }
 
-    /// What one row of each agent loses at most, at `delta`; 0 without rows, infinite where something was not hidden.
+    /// What one row of each agent loses at most, at a `delta` that may be 0; 0 without rows, infinite where something was not hidden.
     pub fn epsilons(&self, delta: f64) -> Result<Vec<f64>> {
+        if delta == 0.0 {
+            let all = self.series.iter().map(pure).collect::<Result<Vec<f64>>>()?;
+            return Ok(self.kind.iter().map(|kind| all[*kind]).collect());
+        }
         self.each(|accountant| Ok(accountant.epsilon(delta)?.upper))
     }
 
@@ -104,10 +121,10 @@ impl Released {
     }
 }
 
-fn largest(epsilons: &[f64]) -> (usize, f64) {
+/// Who loses most, and how much. What is no number is no bound.
+pub fn largest(epsilons: &[f64]) -> (usize, f64) {
     let mut largest = (0, 0.0);
     for (agent, &epsilon) in epsilons.iter().enumerate() {
-        // What is no number is no bound.
         let epsilon = if epsilon.is_nan() { f64::INFINITY } else { epsilon };
         largest = if epsilon > largest.1 { (agent, epsilon) } else { largest };
     }
@@ -136,5 +153,25 @@ impl Learnt for Released {
             standing: Standing::Proven,
             not_covered: self.not_covered.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pure_losses_are_added_and_gaussian_ones_have_no_bound() {
+        let pure = |series: &[(Release, u64)]| {
+            let all = [series.to_vec()].into_iter();
+            Released::of(all, Adjacency::Replace, Vec::new()).unwrap().epsilons(0.0).unwrap()[0]
+        };
+        let laplace = (Release::laplace(1.0, 4.0), 3);
+        assert!((pure(&[laplace]) - 0.75).abs() < 1e-9 && pure(&[laplace]) >= 0.75);
+        assert!((pure(&[(Release::radial(0.5, 5.0), 1), laplace]) - 0.85).abs() < 1e-9);
+        assert_eq!(pure(&[(Release::gaussian(1.0, 9.0), 1)]), f64::INFINITY);
+        assert_eq!(pure(&[(Release::laplace(1.0, 0.0), 1)]), f64::INFINITY);
+        assert_eq!(pure(&[]), 0.0);
+        assert_eq!(largest(&[0.5, f64::NAN, 1.0]), (1, f64::INFINITY));
     }
 }
