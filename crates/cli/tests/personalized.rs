@@ -238,6 +238,34 @@ fn tables_of_ones_own_have_names_and_keep_their_budgets() {
 }
 
 #[test]
+fn a_table_with_less_noise_than_its_budget_is_caught() {
+    let (folder, table) = shops();
+    let at = folder.path().to_str().unwrap();
+    let (place, _) = out(&folder, &format!("run {table} --similar {at}/shops.txt --seeds 1"));
+    let text = std::fs::read_to_string(format!("{place}/transcript.json")).unwrap();
+    let honest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let forged = format!("{at}/forged.json");
+    let judged = |change: &dyn Fn(&mut Vec<serde_json::Value>)| {
+        let mut document = honest.clone();
+        change(document["agents"].as_array_mut().unwrap());
+        std::fs::write(&forged, document.to_string()).unwrap();
+        sottovoce(&format!("audit transcript {forged} -q")).assert()
+    };
+    judged(&|_| ()).success();
+    let scale = |factor: f64| {
+        move |agents: &mut Vec<serde_json::Value>| {
+            let scale = &mut agents[3]["releases"][0][0]["scale"];
+            *scale = (scale.as_f64().unwrap() * factor).into();
+        }
+    };
+    for factor in [0.1, 0.99, 0.0, -1.0] {
+        judged(&scale(factor)).code(1);
+    }
+    judged(&|agents| agents.clear()).code(1);
+    judged(&|agents| agents[1]["name"] = agents[0]["name"].clone()).code(1);
+}
+
+#[test]
 fn agents_may_resemble_each_other_by_public_features_or_in_graphml() {
     let (folder, table) = shops();
     let at = folder.path().to_str().unwrap();

@@ -203,6 +203,22 @@ proptest! {
 }
 
 /// A weight may be tiny and still give everything away: what is small beside other *peers'* shares is not small beside rounding.
+/// Three groups of three peers, each connected with the other groups: twins have the same row. After two steps of accelerated gossip results tell them apart.
+#[test]
+fn results_of_accelerated_gossip_are_not_powers() {
+    let edges = (0..9).flat_map(|u: usize| (u + 1..9).filter(move |v| u / 3 != v / 3).map(move |v| (u, v)));
+    let graph = sottovoce_topology::Graph::from_edges(9, edges).unwrap();
+    let mixing = Mixing::new(&graph, Weights::Metropolis).lazy(0.0).unwrap();
+    for accelerated in [false, true] {
+        let scheme = Scheme::Gossip { mixing: mixing.clone(), rounds: 2, accelerated };
+        let setting = Setting { results: Results::Published, ..Setting::of(scheme) };
+        let found = setting.leakage(&[0]).unwrap();
+        let twins = if accelerated { 1.0 } else { 0.5 };
+        assert!((found.losses[1] - twins).abs() < 1e-9, "{accelerated} {:?}", found.losses);
+        assert!(found.losses[3] > 0.999_999);
+    }
+}
+
 #[test]
 fn tiny_weights_hide_nothing() {
     let path = generate(&Family::Path { n: 4 }, 0, true).unwrap();

@@ -15,7 +15,7 @@ use super::Global;
 
 /// A claim did not survive its attack. The result has been printed; the exit code says so too.
 #[derive(Debug)]
-pub(crate) struct Failed(String);
+pub(crate) struct Failed(pub(crate) String);
 
 impl fmt::Display for Failed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

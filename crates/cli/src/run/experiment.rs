@@ -9,6 +9,7 @@ use sottovoce::experiment::{Averaging, Experiment, Rumor, folder_of};
 use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport, store};
 
+use crate::audit::Failed;
 use crate::reproduce::reproduce;
 use sottovoce_papers::Options;
 
@@ -134,7 +135,12 @@ fn average(
         all.extend(beside(experiment, folder, seed, found.transcript.as_ref(), global.document(&found)?)?);
         files = store::write(out, &all, place.overwrite)?;
     }
-    global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })
+    let fell = found.fell.then(|| found.attack.clone());
+    global.print(&Printed { report: out.filter(|_| found.report.is_some()), found, files })?;
+    match fell {
+        Some(verdict) => Err(Failed(verdict).into()),
+        None => Ok(()),
+    }
 }
 
 /// The files beside the page of an averaging.

@@ -32,6 +32,14 @@ pub fn parse(text: &str, users: usize, items: usize) -> Result<Ratings> {
     let lines = text.lines().enumerate();
     let list =
         lines.map(|(index, line)| rating(index + 1, line, users, items)).collect::<Result<Vec<_>>>()?;
+    let mut pairs: Vec<_> = list.iter().enumerate().map(|(index, one)| (one.user, one.item, index)).collect();
+    pairs.sort_unstable();
+    if let Some(twice) = pairs.windows(2).find(|pair| (pair[0].0, pair[0].1) == (pair[1].0, pair[1].1)) {
+        let (user, item, index) = twice[1];
+        let first = twice[0].2 + 1;
+        let remedy = format!("user {} rated it in line {first}, too; keep one of the ratings", user + 1);
+        return Err(Error::parameter("item", format!("{} in line {}", item + 1, index + 1), remedy));
+    }
     Ratings::new(users, items, &list)
 }
 

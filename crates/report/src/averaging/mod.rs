@@ -108,6 +108,8 @@ pub struct Attack {
     pub text: String,
     /// One row for each peer attacked.
     pub rows: Vec<AttackRow>,
+    /// Whether more was found than the accountant says.
+    pub fell: bool,
 }
 
 /// An attack on one peer.

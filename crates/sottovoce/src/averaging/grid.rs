@@ -3,6 +3,7 @@
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door::Setting;
+use sottovoce_views::exact::Results;
 use sottovoce_views::utility::{Contraction, spread_left};
 
 use super::pairs::Pairs;
@@ -36,7 +37,9 @@ impl Grid {
         let single = Self { relay: vec![own], steps: vec![rounds], chosen: (0, 0) };
         let Scheme::Gossip { mixing, accelerated: false, .. } = &setting.scheme else { return single };
         let degree = 2.0 * mixing.graph().edge_count() as f64 / mixing.nodes() as f64;
-        if mixing.nodes() > MOST_PEERS || degree * rounds as f64 > MOST_HEARD {
+        // With relay noise and published results the space has a dimension for every noise, which takes too many digits to look at often.
+        let shown = setting.results == Results::Published;
+        if mixing.nodes() > MOST_PEERS || degree * rounds as f64 > MOST_HEARD || shown {
             return single;
         }
         let unit = if own > 0.0 { own } else { 0.1 };

@@ -32,14 +32,17 @@ pub(super) fn attack(run: &Judged<'_>) -> Result<Attack> {
     if run.views.run.source(&run.observers()) != Source::Planned {
         let text = "Not attacked: peers went on without neighbours that they did not hear, and the attack knows only planned messages. The losses are \
                     those of what was really sent.";
-        return Ok(Attack { text: text.into(), rows: Vec::new() });
+        return Ok(Attack { text: text.into(), rows: Vec::new(), fell: false });
     }
     match run.question().reconstruct(&Claim::Exact, |_| ()) {
         Ok(findings) => {
-            Ok(Attack { text: verdict(run, &findings), rows: findings.targets.iter().map(row).collect() })
+            let (text, rows) = (verdict(run, &findings), findings.targets.iter().map(row).collect());
+            Ok(Attack { text, rows, fell: !findings.passed() })
         }
         // Too many messages for a matrix: everything else still holds.
-        Err(refusal) => Ok(Attack { text: format!("Not attacked: {refusal}."), rows: Vec::new() }),
+        Err(refusal) => {
+            Ok(Attack { text: format!("Not attacked: {refusal}."), rows: Vec::new(), fell: false })
+        }
     }
 }
 

@@ -119,6 +119,9 @@ pub struct Averaged {
     pub computed_without_privacy: [&'static str; 5],
     /// Verdict of the attack.
     pub attack: String,
+    /// Whether it found more than the accountant says.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub fell: bool,
     /// What was noticed in the graph's file.
     #[serde(skip)]
     pub notes: Vec<String>,
@@ -306,6 +309,7 @@ impl<'a> Judged<'a> {
             not_covered: not_covered(&all),
             computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
             attack: attack.text.clone(),
+            fell: attack.fell,
             notes: ready.place.notes.clone(),
             transcript: None,
             report: None,

@@ -1,5 +1,6 @@
 //! A run of personalised models: what everybody released.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -159,12 +160,27 @@ impl Personalized {
             experiment.noise.sigma.is_some_and(|sigma| release.scale > most(sigma))
         };
         let mut problems = Vec::new();
+        let called: BTreeSet<String> = (0..self.agents.len()).map(|agent| names.of(agent)).collect();
+        if self.agents.is_empty() || called.len() < self.agents.len() {
+            problems.push(format!("{} agents have {} names", self.agents.len(), called.len()));
+            return Ok(problems);
+        }
+        let spent = match experiment.noise.sigma {
+            // What a budget allows is known without the rows.
+            None => door::account(&Models { releases }, &Adversary::WireTapper)?
+                .leakage
+                .epsilons(experiment.target.delta)?,
+            Some(_) => vec![0.0; self.agents.len()],
+        };
         for (agent, (record, all)) in self.agents.iter().zip(releases).enumerate() {
+            let allowed = experiment.agreed(agent, (self.agents.len(), &names))? * (1.0 + 1e-5) + 1e-9;
+            let over = experiment.noise.sigma.is_none() && (spent[agent].is_nan() || spent[agent] > allowed);
             let least = 2.0 * experiment.noise.clip / record.rows.max(1) as f64; // whole numbers
             let agreed = if record.rows > 0 { experiment.protocol.updates } else { 0 };
             let starts = usize::from(experiment.protocol.warm.is_some() && record.rows > 0);
             let (start, updates) = all.split_at(starts.min(all.len())); // whole numbers
-            let wrong = start.len() < starts
+            let wrong = over
+                || start.len() < starts
                 || start.iter().any(|release| release.law != Law::Radial)
                 || updates.len() > agreed
                 || (updates.len() < agreed && !moves)

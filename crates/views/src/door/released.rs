@@ -39,12 +39,16 @@ pub struct Released {
 /// At which losses are compared.
 const DELTA: f64 = 1e-6;
 
+/// More noise than this, in units of the sensitivity, counts as this: less noise hides less.
+const LOUDEST: f64 = 1e6;
+
 /// The same release in units of its sensitivity, with noise cut to forty digits: agents whose noise differs by roundings alone are accounted for once.
 fn relative(release: &Release) -> Release {
     let ratio = release.scale / release.sensitivity;
     if !(ratio > 0.0 && ratio.is_finite()) {
         return *release;
     }
+    let ratio = if ratio < LOUDEST { ratio } else { LOUDEST };
     Release { sensitivity: 1.0, scale: f64::from_bits(ratio.to_bits() & !0xfff), ..*release }
 }
 
@@ -138,7 +142,14 @@ impl Learnt for Released {
 
     /// Releases name their own sensitivities and noises.
     fn guarantee(&self, adversary: &Adversary, u: usize, _: f64, _: f64) -> Result<Guarantee> {
-        let Some(accountant) = &self.kinds[self.kind[u]] else {
+        let Some(kind) = self.kind.get(u) else {
+            return Err(Error::parameter(
+                "agent",
+                u,
+                format!("there are {} agents, from 0", self.kind.len()),
+            ));
+        };
+        let Some(accountant) = &self.kinds[*kind] else {
             return Err(Error::parameter(
                 "noise",
                 0,

@@ -88,11 +88,12 @@ impl Setting {
     /// What `observers`, in increasing order, hear, over all noises that are not of pairs; none if it cannot be certified.
     fn heard(&self, observers: &[usize]) -> Result<Option<Space>> {
         let (tau, published) = (self.relay_noise, self.results.of(self.peers()));
+        let same = tau == 0.0 && published.is_empty();
         let relayed = |rounds: Rounds| Space::of(&if tau > 0.0 { rounds.relayed(tau) } else { rounds });
         Ok(match &self.scheme {
-            Scheme::Gossip { mixing, rounds, accelerated } if !accelerated || tau == 0.0 => {
+            Scheme::Gossip { mixing, rounds, accelerated } if !accelerated || same => {
                 mixing.check()?;
-                match tau == 0.0 && published.is_empty() {
+                match same {
                     true => krylov(mixing, observers, *rounds),
                     false => relayed(Rounds::powers(mixing, observers, *rounds, &published)),
                 }
@@ -152,8 +153,9 @@ impl Overheard for Setting {
         self.cancelling.is_some()
     }
 
-    /// Acceleration costs nothing without relay noise, since it spans the same space; with relay noise it does (each message also carries the
-    /// value before last, whose relay noise was never added), and only tracing is exact.
+    /// Acceleration costs nothing without relay noise, since messages span the same space; with relay noise it does (each message also carries the
+    /// value before last, whose relay noise was never added). Results are no messages: those of accelerated gossip are `p_T(W)` of the values and not `W^T`, and may show
+    /// what `W^T` takes to 0. In both cases only tracing is exact.
     fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
         if let Some(pairs) = &self.cancelling {
             let observers = check_observers(observers, self.peers())?;
@@ -161,7 +163,9 @@ impl Overheard for Setting {
         }
         let (tau, published) = (self.relay_noise, self.results.of(self.peers()));
         match &self.scheme {
-            Scheme::Gossip { mixing, rounds, .. } if tau == 0.0 => {
+            Scheme::Gossip { mixing, rounds, accelerated }
+                if tau == 0.0 && (!accelerated || published.is_empty()) =>
+            {
                 exact::gossip_published(mixing, observers, *rounds, &published)
             }
             Scheme::Gossip { mixing, rounds, accelerated: false } if published.is_empty() => {
