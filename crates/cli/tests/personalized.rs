@@ -238,6 +238,15 @@ fn tables_of_ones_own_have_names_and_keep_their_budgets() {
 }
 
 #[test]
+fn pure_claims_are_attacked_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, _) = out(&folder, &format!("{SMALL} --epsilon 1 --law laplace --delta 0"));
+    let found = json(&format!("audit {place}/experiment.toml --runs 300"));
+    assert!(found["stands"] == true && number(&found, "/guarantees/0/delta") == 0.0);
+    assert!(number(&found, "/epsilon_lower") <= number(&found, "/guarantees/0/epsilon"));
+}
+
+#[test]
 fn a_table_with_less_noise_than_its_budget_is_caught() {
     let (folder, table) = shops();
     let at = folder.path().to_str().unwrap();

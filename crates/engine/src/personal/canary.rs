@@ -100,9 +100,10 @@ impl Canary<'_> {
             Attack::new(misses, runs as u64, false_alarms, runs as u64)?.error_rates(1.0 - CONFIDENCE)?;
         let account = door::account(&door::Models { releases: &releases }, &Adversary::WireTapper)?;
         let guarantee = account.guarantee(0, 1.0, 1.0)?;
-        let stated = Stated::new("one row of the agent", &guarantee, self.delta)?;
+        let claimed = account.leakage.epsilons(self.delta)?[0];
+        let stated = Stated::at("one row of the agent", &guarantee, self.delta, claimed);
         let mut epsilon_lower = rates.epsilon_lower(self.delta)?;
-        if self.hiding.law == Law::Gaussian && rates.mu_lower() > 0.0 {
+        if self.hiding.law == Law::Gaussian && rates.mu_lower() > 0.0 && self.delta > 0.0 {
             // What is claimed of Gaussian noise is a Gaussian loss.
             let proven = Gdp::new(rates.mu_lower())?.epsilon(self.delta)?.lower;
             epsilon_lower = if proven > epsilon_lower { proven } else { epsilon_lower };
