@@ -112,12 +112,11 @@ pub fn membership(
 impl Images {
     /// So many of each figure: drawn, or the first ones of a folder.
     pub fn new(each: usize, data: Option<&Path>, seed: u64) -> Result<Self> {
-        let found = match data {
-            Some(folder) => Some(images::open(folder)?),
-            None => None,
-        };
-        let (all, sources) = match found {
-            Some(found) => (found.train, found.sources),
+        let (all, sources) = match data {
+            Some(folder) => {
+                let found = images::open(folder)?;
+                (found.train, found.sources)
+            }
             // Of ten figures, one after the other.
             None => (images::drawn(10 * each, seed)?, Vec::new()),
         };
