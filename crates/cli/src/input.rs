@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use sottovoce::deep;
 use sottovoce::experiment::{PersonalTask, TaskSpec};
 use sottovoce_learning::Task;
+use sottovoce_learning::read::Source;
 
 /// SHA-256 of the files that were read, by their key in JSON documents.
 static READ: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
@@ -53,7 +54,12 @@ pub(crate) fn of_images(ready: &deep::Ready) {
     if let Some(hash) = &ready.graph_sha256 {
         keep(GRAPH, hash.clone());
     }
-    if let Some(source) = ready.sources.first() {
+    of_sources(&ready.sources);
+}
+
+/// Keeps the hash of a folder of images.
+pub(crate) fn of_sources(sources: &[Source]) {
+    if let Some(source) = sources.first() {
         keep(DATA, source.sha256.clone());
     }
 }

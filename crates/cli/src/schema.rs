@@ -53,7 +53,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 44] = [
+    let commands: [(&str, &[Form]); 46] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -89,6 +89,8 @@ fn all() -> Map<String, Value> {
         ("audit file", &[of::<Reconstruction>]),
         ("audit file learning", &[of::<Caught>]),
         ("audit file personalized", &[of::<personal::Attacked>]),
+        ("audit file deep", &[of::<deep::Attacked>]),
+        ("audit membership", &[of::<deep::Attacked>, of::<deep::MembershipFound>]),
         ("audit source", &[of::<Finding>]),
         ("run averaging", &[of::<Printed<Averaged>>, of::<Printed<Walked>>]),
         ("run quickstart", &[of::<Printed<Averaged>>]),

@@ -270,3 +270,99 @@ fn mnist_is_learned_a_little() {
     assert!(number(&found, "/accuracy") > 0.7, "{}", found["headline"]);
     assert!(number(&found, "/guarantees/0/epsilon") <= 8.0);
 }
+
+#[test]
+fn canaries_in_one_run_leave_the_claim_standing() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = small("--lot 100 --agents 2 --method dsgd").replace("run deep", "audit membership");
+    let found = json(&line);
+    assert!(found["stands"] == true && number(&found, "/canaries") >= 300.0, "{found}");
+    assert!(number(&found, "/planted") > 100.0 && number(&found, "/draws") == 20.0);
+    assert_eq!(json(&line)["misses"], found["misses"]);
+    let text = flat(&sottovoce(&line).assert().success().get_output().stdout);
+    assert!(text.contains("the claim stands") && text.contains("as independent trials"), "{text}");
+    // The same attack on an experiment's file.
+    let place = at(&folder, "report");
+    json(&small(&format!("--lot 100 --agents 2 --method dsgd --out {place}")));
+    let same = json(&format!("audit {place}/experiment.toml"));
+    assert_eq!((&same["misses"], &same["mu_lower"]), (&found["misses"], &found["mu_lower"]));
+    refused(&format!("audit {place}/experiment.toml --runs 5"), &["`runs` is 5", "one run"]);
+    refused(&format!("audit transcript {place}/transcript.json --observers 1"), &["`observers` is 1"]);
+    refused("audit membership --models 20", &["`models` is 20", "threshold"]);
+    refused("audit membership --noise-multiplier 0", &["`noise-multiplier` is 0", "nothing is claimed"]);
+    refused("audit membership --images 30 --agents 3 --lot 5 --rounds 2", &["`images` is", "at least 20"]);
+}
+
+#[test]
+fn nets_with_and_without_an_image_leave_the_claim_standing() {
+    let line = "audit membership --attack threshold --method dsgt --models 10";
+    let found = json(line);
+    assert_eq!((&found["stands"], &found["method"]), (&true.into(), &"dsgt".into()));
+    // Exactly a Gaussian release: 100 draws of everything.
+    assert!((number(&found, "/noise_multiplier") - 18.8).abs() < 0.1 && number(&found, "/rate") == 1.0);
+    assert_eq!((number(&found, "/rows"), number(&found, "/members")), (101.0, 8.0));
+    let bars =
+        |key: &str| found["histogram"][key].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum();
+    assert_eq!((bars("with"), bars("without")), (10u64, 10u64));
+    refused(&format!("{line} --rounds 50"), &["`attack` is threshold", "--models"]);
+    refused("audit membership --attack threshold --method local", &["`method` is local"]);
+    refused("audit membership --attack threshold --models 3", &["`models` is 3"]);
+}
+
+#[test]
+fn a_band_is_counted_by_cycles_and_found_in_transcripts() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = at(&folder, "report");
+    let found = json(&small(&format!("--method dsgd --band 4 --epsilon 3 --out {place}")));
+    let epsilon = number(&found, "/guarantees/0/epsilon");
+    assert!((2.99..=3.0).contains(&epsilon), "{epsilon}");
+    let path = format!("{place}/transcript.json");
+    assert_eq!(number(&json(&format!("account transcript {path}")), "/guarantees/0/epsilon"), epsilon);
+    // More noise at this epsilon, and of everybody.
+    let alone = json(&small("--method dsgd --epsilon 3 --no-report"));
+    assert!(number(&found, "/agents/0/noise_multiplier") > number(&alone, "/agents/0/noise_multiplier"));
+    let mut whole: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    *whole.pointer_mut("/agents/2/hidden/band/width").unwrap() = 1.into();
+    std::fs::write(&path, whole.to_string()).unwrap();
+    sottovoce(&format!("audit transcript {path}")).assert().code(1);
+    refused(&small("--band 40 --no-report"), &["`band` is 40", "cycle"]);
+    refused(&small("--memory 0.5 --no-report"), &["`memory` is 0.5", "--band"]);
+    refused(&small("--band 4 --noise-multiplier 0 --no-report"), &["`band` is 4"]);
+    // Agents stop after the last cycle that their budget pays for.
+    let stopped = json(&small("--method dsgd --band 4 --noise-multiplier 2 --epsilon 4 --no-report"));
+    for agent in stopped["agents"].as_array().unwrap() {
+        assert!(number(agent, "/epsilon") <= 4.0 && number(agent, "/draws") < 20.0, "{agent}");
+        assert_eq!(number(agent, "/draws") % 4.0, 0.0);
+    }
+}
+
+/// Too many images are a rate that is too small, and an epsilon that is. Where images are drawn they are counted again; where a folder holds them, it is said that they are not.
+#[test]
+fn numbers_of_images_are_counted_again_or_said_to_be_unchecked() {
+    let folder = tempfile::tempdir().unwrap();
+    let (place, graph) = (at(&folder, "report"), at(&folder, "graph.txt"));
+    std::fs::write(&graph, "0 1\n1 2\n2 0\n").unwrap();
+    let changed = |rows: u64| {
+        let path = Path::new(&place).join("transcript.json");
+        let mut whole: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        *whole.pointer_mut("/agents/1/rows").unwrap() = rows.into();
+        std::fs::write(&path, whole.to_string()).unwrap();
+    };
+    json(&small(&format!("--agents 3 --graph {graph} --out {place}")));
+    sottovoce(&format!("audit transcript {place}/transcript.json")).assert().success();
+    changed(100_000);
+    let told = sottovoce(&format!("audit transcript {place}/transcript.json")).assert().code(1);
+    let told = String::from_utf8(told.get_output().stdout.clone()).unwrap();
+    assert!(told.contains("agent 1 has 100000 images"), "{told}");
+    images(folder.path());
+    json(&format!(
+        "run deep --data {} --agents 2 --rounds 2 --lot 5 --out {place} --overwrite",
+        folder.path().display()
+    ));
+    let revealed = json(&format!("account transcript {place}/transcript.json"));
+    let unchecked = revealed["unchecked"].as_array().unwrap();
+    assert!(
+        unchecked.iter().any(|what| what.as_str().unwrap().contains("`rows` are 40 images")),
+        "{revealed}"
+    );
+}

@@ -25,7 +25,8 @@ const RARE: [&str; 11] = [
 ];
 
 /// Commands whose documents state what is promised.
-const GUARANTEED: [&str; 11] = [
+const GUARANTEED: [&str; 12] = [
+    "audit membership",
     "audit reconstruct",
     "account averaging",
     "account learning",

@@ -7,7 +7,7 @@ use sottovoce_engine::deep::{Amount, Gradients, Holdings, Run, Setting, draws, h
 use sottovoce_learning::images::drawn;
 use sottovoce_learning::net::Net;
 use sottovoce_privacy::Adversary;
-use sottovoce_protocol::consensus::{At, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_protocol::consensus::{At, Band, Method, Optimiser, Plan, Rates, Rule};
 use sottovoce_simulator::consensus::{ConsensusRun, ConsensusSetup};
 use sottovoce_simulator::network::{Faults, Network};
 use sottovoce_topology::Graph;
@@ -21,7 +21,7 @@ fn setting(method: Method, rate: f64, amount: Amount) -> Setting {
     let mixing = Mixing::new(&Graph::from_edges(3, [(0, 1), (1, 2)]).unwrap(), Weights::Metropolis);
     let plan =
         Plan { method, iterations: 12, rates: Rates::constant(rate), optimiser: Optimiser::new(Rule::Sgd) };
-    let hidden = hidden(&holdings.sizes(), 10.0, 1.0, amount, plan.draws()).unwrap();
+    let hidden = hidden(&holdings.sizes(), (10.0, 1.0), Band::NONE, amount, plan.draws()).unwrap();
     let draws = draws(&hidden, &plan, None).unwrap();
     Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-3, seed: 3 }
 }
@@ -73,13 +73,44 @@ fn everybody_keeps_the_target_by_noise_for_her_own_number_of_rows() {
     let plan = setting(Method::Dsgt, 0.1, Amount::Multiplier(1.0)).plan;
     let sizes = [40, 41, 300, 5000, 0];
     for (epsilon, delta) in [(0.5, 1e-5), (8.0, 1e-3)] {
-        let hidden = hidden(&sizes, 20.0, 3.0, Amount::Target { epsilon, delta }, plan.draws()).unwrap();
+        let hidden =
+            hidden(&sizes, (20.0, 3.0), Band::NONE, Amount::Target { epsilon, delta }, plan.draws()).unwrap();
         let draws = draws(&hidden, &plan, None).unwrap();
         let run = Drawn { hidden: &hidden, draws: &draws };
         let spent = account(&run, &Adversary::WireTapper).unwrap().leakage.epsilons(delta).unwrap();
         assert!(spent[..4].iter().all(|spent| (0.999 * epsilon..=epsilon).contains(spent)), "{spent:?}");
         assert_eq!((spent[4], draws[4]), (0.0, 0));
     }
+}
+
+/// With a band what is counted is cycles, at so many times the rate: noise for a target keeps it, and a budget ends draws after the last cycle that it pays for.
+#[test]
+fn a_band_is_accounted_for_by_cycles() {
+    let plan = Plan { iterations: 50, ..setting(Method::Dsgt, 0.1, Amount::Multiplier(1.0)).plan };
+    let (sizes, lots, delta) = ([300, 5000], (20.0, 3.0), 1e-5);
+    let spent = |hidden: &[Option<sottovoce_protocol::consensus::Hidden>], draws: &[usize]| {
+        let run = Drawn { hidden, draws };
+        account(&run, &Adversary::WireTapper).unwrap().leakage.epsilons(delta).unwrap()
+    };
+    let band = Band { width: 8, memory: 0.95 };
+    let target = Amount::Target { epsilon: 4.0, delta };
+    let [alone, banded] =
+        [Band::NONE, band].map(|band| hidden(&sizes, lots, band, target, plan.draws()).unwrap());
+    let all = draws(&banded, &plan, None).unwrap();
+    assert_eq!(all, [50, 50]);
+    assert!(spent(&banded, &all).iter().all(|spent| (3.996..=4.0).contains(spent)));
+    for (one, other) in alone.iter().zip(&banded) {
+        assert!(one.unwrap().multiplier < other.unwrap().multiplier);
+    }
+    let given = hidden(&sizes, lots, band, Amount::Multiplier(1.0), plan.draws()).unwrap();
+    let few = draws(&given, &plan, Some((2.0, delta))).unwrap();
+    assert!(few[0] < 50 && few.iter().all(|draws| draws % 8 == 0 || *draws == 50), "{few:?}");
+    assert!(spent(&given, &few).iter().all(|spent| *spent <= 2.0));
+    assert!(spent(&given, &[few[0] + 1, few[1]])[0] > 2.0);
+    // A rate of 20/300 leaves room for 15 turns.
+    let wide = Band { width: 16, memory: 1.0 };
+    let refused = hidden(&sizes, lots, wide, target, plan.draws()).unwrap_err().to_string();
+    assert!(refused.contains("`band` is 16"), "{refused}");
 }
 
 #[test]

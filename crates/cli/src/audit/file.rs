@@ -11,8 +11,10 @@ use sottovoce::personal;
 use sottovoce_audit::reconstruct::{Claim, Prior, Question};
 
 use super::Failed;
+use super::membership;
 use super::reconstruct::{Weighing, attack};
 use super::source::Source;
+use crate::account::unused;
 use crate::graph::count;
 use crate::{Global, input};
 
@@ -21,14 +23,14 @@ use crate::{Global, input};
 #[command(
     after_help = "Examples:\n  sottovoce new averaging > my.toml\n  sottovoce audit my.toml\n  sottovoce audit my.toml --runs 10000\n\n\
                   Averaging: the observers' best reconstruction of every value. Rumours: attacks that name the source. Learning: someone who sees every message tells\n\
-                  two versions of one peer's rows apart, in real runs; what that proves must not exceed what is claimed."
+                  two versions of one peer's rows apart, in real runs; what that proves must not exceed what is claimed. Nets: canaries in place of one agent's images, in one run."
 )]
 pub(crate) struct File {
     /// The experiment.
     file: PathBuf,
-    /// Number of runs of each attack.
-    #[arg(long, value_name = "R", default_value = "2000", value_parser = count)]
-    runs: usize,
+    /// Number of runs of each attack (default: 2000; nets are attacked in one).
+    #[arg(long, value_name = "R", value_parser = count)]
+    runs: Option<usize>,
 }
 
 /// The options of `audit source`, with their defaults.
@@ -41,7 +43,7 @@ struct Defaults {
 impl File {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let experiment = Experiment::read(&self.file)?;
-        let seed = global.seed_of(&experiment);
+        let (seed, runs) = (global.seed_of(&experiment), self.runs.unwrap_or(2000));
         match &experiment {
             Experiment::Averaging(averaging) => {
                 let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
@@ -53,7 +55,7 @@ impl File {
                     sensitivity: ready.sensitivity,
                     values: Some(ready.values.all.iter().map(|value| value[0]).collect()),
                     prior: Prior { mean: range.low.midpoint(range.high), deviation: range.width() / 2.0 },
-                    runs: self.runs,
+                    runs,
                     seed,
                 };
                 let weighing = Weighing {
@@ -66,8 +68,8 @@ impl File {
             }
             Experiment::Learning(learning) => {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;
-                let bar = global.progress(2 * self.runs, "runs with two versions of a peer's rows");
-                let found = attack_release(&learning.job(&ready, seed), 0, self.runs, || bar.inc(1))?;
+                let bar = global.progress(2 * runs, "runs with two versions of a peer's rows");
+                let found = attack_release(&learning.job(&ready, seed), 0, runs, || bar.inc(1))?;
                 bar.finish_and_clear();
                 global.print(&found)?;
                 match found.stands {
@@ -82,10 +84,10 @@ impl File {
                 )
             }
             Experiment::Personalized(asked) => {
-                let runs = 2 * self.runs * personal::attacks(asked);
-                let bar = global.progress(runs, "runs with two versions of a row");
+                let all = 2 * runs * personal::attacks(asked);
+                let bar = global.progress(all, "runs with two versions of a row");
                 let folder = folder_of(&self.file);
-                let found = personal::attack(asked, &folder, seed, self.runs, || bar.inc(1))?;
+                let found = personal::attack(asked, &folder, seed, runs, || bar.inc(1))?;
                 input::of_agents(&asked.task, &folder)?;
                 bar.finish_and_clear();
                 global.print(&found)?;
@@ -94,13 +96,14 @@ impl File {
                     Some(headline) => Err(Failed(headline.to_owned()).into()),
                 }
             }
-            Experiment::Deep(_) => {
-                bail!("`experiment` is deep: no attack on nets is known here; audit the transcript of a run")
+            Experiment::Deep(deep) => {
+                unused("runs", self.runs, "canaries are planted in one run")?;
+                membership::canaries(deep, &folder_of(&self.file), seed, global)
             }
             Experiment::Rumor(rumor) => {
                 let rumor = rumor.settings(seed)?.rumor()?;
                 let [peers, curious] = [rumor.peers(), rumor.curious()].map(|n| n.to_string());
-                let (muting, runs) = (rumor.muting().to_string(), self.runs.to_string());
+                let (muting, runs) = (rumor.muting().to_string(), runs.to_string());
                 let words = [
                     "source",
                     "--nodes",

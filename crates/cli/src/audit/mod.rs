@@ -1,6 +1,7 @@
 //! `sottovoce audit`: claims under attack by our own code.
 
 mod file;
+mod membership;
 mod reconstruct;
 mod source;
 pub(crate) mod source_table;
@@ -30,7 +31,7 @@ impl std::error::Error for Failed {}
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Example:\n  sottovoce audit reconstruct --graph ring.txt --lazy 0.333 --steps 6 --observers 0\n  \
-                  sottovoce audit source --peers 1000 --curious 100 --muting 0.5\n\n\
+                  sottovoce audit source --peers 1000 --curious 100 --muting 0.5\n  sottovoce audit membership\n\n\
                   Exit code 0: the claim stands. 1: it does not. 2: bad input. 3: failed input or output."
 )]
 pub(crate) struct Audit {
@@ -48,6 +49,8 @@ enum What {
     Transcript(transcript::Transcript),
     /// Rumours: attacks that name the source, against what theorems allow.
     Source(Box<source::Source>),
+    /// Nets: is an image among those that were learned from? Canaries in one run, or many runs with and without an image.
+    Membership(Box<membership::Membership>),
 }
 
 impl Audit {
@@ -57,6 +60,7 @@ impl Audit {
             What::File(arguments) => arguments.run(global),
             What::Transcript(arguments) => arguments.run(global),
             What::Source(arguments) => arguments.run(global),
+            What::Membership(arguments) => arguments.run(global),
         }
     }
 }

@@ -63,11 +63,7 @@ impl Transcript {
                 global.print(&file.account(None)?)
             }
             transcript::File::Deep(file) => {
-                if let Some(observer) = self.observers.first() {
-                    anyhow::bail!(
-                        "`observers` is {observer}: whoever hears an agent hears all that she drew; leave it out"
-                    );
-                }
+                unused("observers", self.observers.first(), AGENTS)?;
                 kept(&file.check()?, global)?;
                 global.print(&file.account(None)?)
             }

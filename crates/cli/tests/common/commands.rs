@@ -184,6 +184,12 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --noise-multiplier 0"),
     ("account transcript deep", "account transcript OUT-deep/transcript.json"),
     ("audit transcript deep", "audit transcript OUT-deep/transcript.json"),
+    ("audit file deep", "audit OUT-deep/experiment.toml"),
+    (
+        "audit membership",
+        "audit membership --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --band 2",
+    ),
+    ("audit membership", "audit membership --attack threshold --method dsgd --models 10"),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),

@@ -2,8 +2,8 @@
 
 use sottovoce_privacy::{Lots, calibrate};
 use sottovoce_protocol::Shared;
-use sottovoce_protocol::consensus::{Hidden, Plan};
-use sottovoce_simulator::consensus::ConsensusSetup;
+use sottovoce_protocol::consensus::{Band, Hidden, Plan};
+use sottovoce_simulator::consensus::{ConsensusSetup, check_hidden};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::parallel;
@@ -24,20 +24,21 @@ pub enum Amount {
     },
 }
 
-/// How the gradients of agents with so many rows are hidden, each in `draws` draws; none without rows.
+/// How the gradients of agents with so many rows are hidden, in lots of this expected size, clipped to this length, each in `draws` draws; none without rows.
 ///
 /// ```
 /// use sottovoce_engine::deep::{Amount, hidden};
+/// use sottovoce_protocol::consensus::Band;
 /// let target = Amount::Target { epsilon: 2.0, delta: 1e-5 };
-/// let all = hidden(&[500, 1000, 0], 50.0, 1.0, target, 100)?;
+/// let all = hidden(&[500, 1000, 0], (50.0, 1.0), Band::NONE, target, 100)?;
 /// let noise = |agent: usize| all[agent].map(|hidden| hidden.multiplier);
 /// assert!(noise(0) > noise(1) && noise(2).is_none()); // of more rows each is drawn less often
 /// # Ok::<(), sottovoce_engine::Error>(())
 /// ```
 pub fn hidden(
     rows: &[usize],
-    lot: f64,
-    clip: f64,
+    (lot, clip): (f64, f64),
+    band: Band,
     amount: Amount,
     draws: usize,
 ) -> Result<Vec<Option<Hidden>>> {
@@ -46,11 +47,13 @@ pub fn hidden(
     sizes.dedup();
     let one = |place: usize| -> Result<Hidden> {
         let lots = Lots::of_size(sizes[place], lot)?;
+        let with = |multiplier| Hidden { band, ..Hidden::new(lots, clip, multiplier) };
+        check_hidden(&with(0.0))?;
         Ok(match amount {
-            Amount::Multiplier(multiplier) => Hidden::new(lots, clip, multiplier),
-            Amount::Target { .. } if draws == 0 => Hidden::new(lots, clip, 1.0),
+            Amount::Multiplier(multiplier) => with(multiplier),
+            Amount::Target { .. } if draws == 0 => with(1.0),
             Amount::Target { epsilon, delta } => {
-                Hidden::new(lots, clip, 0.0).calibrated(draws, (epsilon, delta), calibrate::Method::Pld)?
+                with(0.0).calibrated(draws, (epsilon, delta), calibrate::Method::Pld)?
             }
         })
     };
@@ -73,7 +76,10 @@ pub fn draws(hidden: &[Option<Hidden>], plan: &Plan, within: Option<(f64, f64)>)
     let alone = Mixing::new(&Graph::from_edges(hidden.len(), [])?, Weights::Metropolis);
     let setup = ConsensusSetup::new(&alone, Shared::zeros(1), *plan, hidden, 0)?.within(epsilon, delta)?;
     let count = |(hidden, mut allowance): (&Option<Hidden>, sottovoce_simulator::Allowance)| {
-        hidden.map_or(0, |hidden| allowance.times(&hidden.release(), plan.draws()))
+        let Some(hidden) = hidden else { return 0 };
+        // A cycle that was begun is paid for as a whole.
+        let cycles = allowance.times(&hidden.release(), hidden.releases(plan.draws()));
+        (cycles * hidden.band.cycle()).min(plan.draws()) // whole numbers
     };
     Ok(hidden.iter().zip(setup.allowances).map(count).collect())
 }

@@ -11,16 +11,27 @@
 //! | `hiding.rs` | the noise of each agent, and how often each may draw |
 //! | `gradients.rs` | clipped gradients of lots |
 //! | `run.rs` | rounds, curves, checkpoints |
+//! | `canary.rs`, `planted.rs`, `heard.rs` | an attack in one run: canaries in place of an agent's rows, and what messages tell of them |
+//! | `threshold.rs` | an attack by many runs: with one image and without it |
+//! | `trials.rs` | bets by a threshold that is fixed beforehand |
 //!
 //! What is measured (losses, accuracies, distances) is computed without privacy, for whoever simulates. What agents say is hidden, and accounted for by
 //! `views::door` (`docs/theorems/consensus-descent.md`).
 
+mod canary;
 mod gradients;
+mod heard;
 mod hiding;
 mod holdings;
+mod planted;
 mod run;
+mod threshold;
+mod trials;
 
+pub use canary::{CanariesFound, Closest, canaries, target};
 pub use gradients::Gradients;
 pub use hiding::{Amount, check, draws, hidden};
 pub use holdings::Holdings;
+pub use planted::{Mistake, Planted};
 pub use run::{Checkpoint, Outcome, Point, Run, Setting};
+pub use threshold::{Histogram, ThresholdFound, threshold};

@@ -125,6 +125,11 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         self.agents.iter().map(|agent| agent.at.learner.model())
     }
 
+    /// Where everybody stands: functions of what was said so far.
+    pub fn learners(&self) -> impl ExactSizeIterator<Item = &Learner> {
+        self.agents.iter().map(|agent| &agent.at.learner)
+    }
+
     /// Everybody's private draws so far.
     pub fn draws(&self) -> Vec<usize> {
         self.agents.iter().map(|agent| agent.at.draws.made()).collect()

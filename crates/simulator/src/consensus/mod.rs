@@ -121,7 +121,8 @@ fn draws_within(hidden: &Hidden, most: usize, epsilon: f64, delta: f64) -> Resul
     Ok(releases as usize * hidden.band.cycle())
 }
 
-fn check_hidden(hidden: &Hidden) -> Result<()> {
+/// Refuses what cannot be hidden.
+pub fn check_hidden(hidden: &Hidden) -> Result<()> {
     let Hidden { clip, multiplier, .. } = *hidden;
     if !(multiplier >= 0.0 && multiplier.is_finite()) {
         return Err(Error::parameter("multiplier", multiplier, "give a finite number, 0 or more"));

@@ -19,7 +19,7 @@ pub struct Planned {
     pub agent: usize,
     /// Her images.
     pub rows: usize,
-    /// How likely each of them is in a lot.
+    /// How likely each of them is in a lot: with a band, so many times as likely in the draw of a cycle in which it has its turn.
     pub rate: f64,
     /// Her noise as a multiple of the largest norm of an image's gradient.
     pub noise_multiplier: f64,
@@ -68,7 +68,7 @@ pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
         Planned {
             agent,
             rows: setting.holdings.rows[agent].len(),
-            rate: hidden.map_or(0.0, |hidden| hidden.rate()),
+            rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
             noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
             draws: setting.draws[agent],
             epsilon: finite(epsilons[agent]),

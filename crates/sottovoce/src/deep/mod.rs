@@ -5,12 +5,14 @@
 //! | `ready.rs` | images read or drawn, dealt out, noise calibrated: what every command begins with |
 //! | `run.rs` | the run, and what came of it |
 //! | `account.rs` | what a plan would reveal |
+//! | `membership.rs` | attacks: is an image among those that were learned from? |
 //! | `checkpoint.rs` | a run as bytes, to go on from |
 //! | `words.rs` | the same in sentences |
 //! | `page.rs` | the report |
 
 mod account;
 mod checkpoint;
+mod membership;
 mod page;
 mod ready;
 mod run;
@@ -18,6 +20,7 @@ mod words;
 
 pub use account::{Revealed, account};
 pub use checkpoint::{read, stored};
+pub use membership::{Attacked, Images, MEMBERSHIP, Membership, MembershipFound, attack, membership};
 pub use page::{FILES, files};
 pub use ready::Ready;
 pub use run::{Agent, Found, concluded};

@@ -7,7 +7,7 @@ use sottovoce_learning::images::{self, Found};
 use sottovoce_learning::net::Net;
 use sottovoce_learning::{Images, read::Source};
 use sottovoce_privacy::Adversary;
-use sottovoce_protocol::consensus::{Hidden, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_protocol::consensus::{Band, Hidden, Method, Optimiser, Plan, Rates, Rule};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -22,6 +22,9 @@ use crate::{Error, Result, require};
 pub(super) const EPSILON: f64 = 8.0;
 /// Draws of a run, at most.
 const MOST_DRAWS: usize = 10_000_000;
+
+/// Draws of a cycle of correlated noise, at most: as many noises are kept.
+const MOST_BAND: usize = 1000;
 
 /// All that a run needs.
 pub struct Ready {
@@ -50,6 +53,7 @@ impl Deep {
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<Ready> {
         let plan = self.plan()?;
         self.amount()?;
+        self.band()?;
         let place = self.place(folder, seed)?;
         let agents = self.agents(place.as_ref())?;
         let Found { train, test, sources } = self.images(folder, seed)?;
@@ -78,7 +82,8 @@ impl Deep {
 
     /// How agents with so many rows are hidden: a function of public numbers alone.
     pub(crate) fn hidden(&self, rows: &[usize]) -> Result<Vec<Option<Hidden>>> {
-        hidden(rows, self.protocol.lot, self.noise.clip, self.amount()?, self.plan()?.draws())
+        let lots = (self.protocol.lot, self.noise.clip);
+        hidden(rows, lots, self.band()?, self.amount()?, self.plan()?.draws())
     }
 
     /// How many draws agents with so many rows may make.
@@ -90,6 +95,26 @@ impl Deep {
     fn within(&self) -> Option<(f64, f64)> {
         let given = self.noise.noise_multiplier.filter(|noise| *noise > 0.0);
         given.and(self.target.epsilon).map(|epsilon| (epsilon, self.target.delta))
+    }
+
+    /// How noises depend on each other.
+    fn band(&self) -> Result<Band> {
+        let Some(width) = self.noise.band else {
+            let remedy = "it goes with --band; leave it out, or give a band";
+            return match self.noise.memory {
+                Some(memory) => Err(Error::parameter("memory", memory, remedy)),
+                None => Ok(Band::NONE),
+            };
+        };
+        let hides = self.noise.noise_multiplier != Some(0.0);
+        require(hides, "band", width, "without noise there is nothing to correlate; leave it out")?;
+        require(
+            (1..=MOST_BAND).contains(&width),
+            "band",
+            width,
+            format!("give from 1 to {MOST_BAND} draws"),
+        )?;
+        Ok(Band { width, memory: self.noise.memory.unwrap_or(1.0) })
     }
 
     fn amount(&self) -> Result<Amount> {

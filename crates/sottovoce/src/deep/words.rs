@@ -85,8 +85,12 @@ pub(super) fn setup(experiment: &Deep, ready: &Ready) -> Vec<(String, String)> {
     let largest = multipliers.fold(0.0, |most, one| if one > most { one } else { most });
     let noise = match largest > 0.0 {
         true => format!(
-            "{least:.3} to {largest:.3} times the largest norm of an image's gradient, {}",
-            experiment.noise.clip
+            "{least:.3} to {largest:.3} times the largest norm of an image's gradient, {}{}",
+            experiment.noise.clip,
+            match experiment.noise.band {
+                Some(width) if width > 1 => format!("; correlated over cycles of {width} draws"),
+                _ => String::new(),
+            }
         ),
         false => "none".to_owned(),
     };

@@ -244,11 +244,20 @@ pub struct DeepNoise {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, alias = "sigma", value_name = "S", value_parser = real, allow_negative_numbers = true))]
     pub noise_multiplier: Option<f64>,
+    /// Noise that is correlated over so many draws: what is added in one is partly taken back in the next ones, and an image may come once in a cycle of so many
+    /// (default: 1, independent noise). It helps where epsilon is large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "B", value_parser = count))]
+    pub band: Option<usize>,
+    /// With a band, what descent keeps of a draw from step to step, from above 0 to 1 (default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = real, allow_negative_numbers = true))]
+    pub memory: Option<f64>,
 }
 
 impl Default for DeepNoise {
     fn default() -> Self {
-        Self { clip: 1.0, noise_multiplier: None }
+        Self { clip: 1.0, noise_multiplier: None, band: None, memory: None }
     }
 }
 

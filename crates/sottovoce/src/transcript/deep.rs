@@ -89,9 +89,8 @@ impl Deep {
     pub fn check(&self) -> Result<Vec<String>> {
         let (experiment, rows) = (self.experiment()?, self.rows());
         let mut problems = Vec::new();
-        if experiment.task.data.is_none() && experiment.graph.base.file.is_none() {
-            let ready = experiment.ready(std::path::Path::new(""), experiment.seed.unwrap_or(0))?;
-            let agreed = ready.setting.holdings.sizes();
+        if experiment.task.data.is_none() {
+            let agreed = self.agreed(experiment.clone())?;
             if agreed.len() != rows.len() {
                 problems.push(format!("there are {} agents instead of {}", rows.len(), agreed.len()));
             }
@@ -115,6 +114,24 @@ impl Deep {
             }
         }
         Ok(problems)
+    }
+
+    /// How many images everybody has, where they are drawn. The graph is of no matter, but for how many agents it has: a file of one is not at hand.
+    fn agreed(&self, mut experiment: experiment::Deep) -> Result<Vec<usize>> {
+        if experiment.graph.base.file.take().is_some() {
+            experiment.task.agents = Some(self.agents.len());
+        }
+        let ready = experiment.ready(std::path::Path::new(""), experiment.seed.unwrap_or(0))?;
+        Ok(ready.setting.holdings.sizes())
+    }
+
+    /// What cannot be held against the experiment: how many images agents have, where a folder says it. Noise and rates follow from that, and what is promised with them.
+    pub(super) fn unchecked(&self) -> Result<Option<String>> {
+        let rows = self.rows();
+        let sum: usize = rows.iter().sum();
+        let told = format!("`rows` are {sum} images of {} agents, as the transcript says: ", rows.len());
+        let more = "if an agent has fewer, her images lose more than is said here; count them in the folder";
+        Ok(self.experiment()?.task.data.map(|_| told + more))
     }
 
     /// What the run revealed to someone who saw every message. A run that did not follow its plan is refused.

@@ -160,8 +160,10 @@ impl File {
                 format!("`{field}` is {}: what the run took from it is as the transcript says", called(file))
             })
             .collect();
-        if let Self::Learning(file) = self {
-            all.extend(file.unchecked()?);
+        match self {
+            Self::Learning(file) => all.extend(file.unchecked()?),
+            Self::Deep(file) => all.extend(file.unchecked()?),
+            _ => {}
         }
         Ok(all)
     }
