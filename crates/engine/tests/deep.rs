@@ -102,7 +102,7 @@ fn a_band_is_accounted_for_by_cycles() {
     for (one, other) in alone.iter().zip(&banded) {
         assert!(one.unwrap().multiplier < other.unwrap().multiplier);
     }
-    let given = hidden(&sizes, lots, band, Amount::Multiplier(1.0), plan.draws()).unwrap();
+    let given = hidden(&sizes, lots, band, Amount::Multiplier(2.5), plan.draws()).unwrap();
     let few = draws(&given, &plan, Some((2.0, delta))).unwrap();
     assert!(few[0] < 50 && few.iter().all(|draws| draws % 8 == 0 || *draws == 50), "{few:?}");
     assert!(spent(&given, &few).iter().all(|spent| *spent <= 2.0));

@@ -51,7 +51,7 @@ fn report() -> AveragingReport {
         errors: vec![Series { name: "run".into(), points: vec![(0.0, 1.0), (9.0, 0.1)], band: None }],
         headline: "Cell 1".into(),
         guarantees: vec![GuaranteeLine { loss: "epsilon 1".into(), ..GuaranteeLine::default() }],
-        attack: Attack { text: "Guesses.".into(), rows: (1..PEERS).map(row).collect() },
+        attack: Attack { text: "Guesses.".into(), rows: (1..PEERS).map(row).collect(), fell: false },
         ..AveragingReport::default()
     }
 }
