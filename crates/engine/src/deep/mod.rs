@@ -23,4 +23,4 @@ mod run;
 pub use gradients::Gradients;
 pub use hiding::{Amount, check, draws, hidden};
 pub use holdings::Holdings;
-pub use run::{Checkpoint, Outcome, Point, Run, Setting};
+pub use run::{Checkpoint, Outcome, POINTS, Point, Run, Setting};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sottovoce_engine::deep::{Amount, Holdings, Setting, check, draws, hidden};
+use sottovoce_engine::deep::{Amount, Holdings, POINTS, Setting, check, draws, hidden};
 use sottovoce_learning::images::{self, Found};
 use sottovoce_learning::net::Net;
 use sottovoce_learning::{Images, read::Source};
@@ -67,7 +67,7 @@ impl Deep {
         let mixing = self.mixing(&place.graph)?;
         let names = Names::of_graph(&place.graph);
         let delta = self.target.delta;
-        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta, seed };
+        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta, seed, points: POINTS };
         Ok(Ready { setting, names, sources, graph_sha256: place.sha256, notes: place.notes })
     }
 
