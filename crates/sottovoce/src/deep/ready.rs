@@ -156,10 +156,12 @@ impl Deep {
             _ => Method::Dsgd { at: asked.at.unwrap_or_default() },
         };
         let optimiser = self.optimiser()?;
-        let start = asked.rate.unwrap_or(match (asked.method, optimiser.rule) {
-            (_, Rule::Adam { .. }) => 0.003,
-            (_, Rule::Momentum { .. }) => 0.1,
-            _ => 0.5,
+        let start = asked.rate.unwrap_or(match optimiser {
+            // Begun afresh, Adam steps by signs: it has no mean over rounds that could shorten a step.
+            Optimiser { rule: Rule::Adam { .. }, kept: false, .. } => 0.01,
+            Optimiser { rule: Rule::Adam { .. }, .. } => 0.003,
+            Optimiser { rule: Rule::Momentum { .. }, .. } => 0.1,
+            Optimiser { rule: Rule::Sgd, .. } => 1.0,
         });
         let rates = Rates { start, finish: asked.last_rate.unwrap_or(start / 10.0) };
         let plan = Plan { method, iterations: asked.rounds, rates, optimiser };
@@ -184,12 +186,18 @@ impl Deep {
         if asked.fresh && steps == Steps::Sgd {
             return Err(Error::parameter("fresh", "given", "plain steps remember nothing; leave it out"));
         }
+        // Duals follow disagreements, and models must follow duals at once: with moments of earlier rounds both swing ever farther.
+        let dinno = asked.method == DeepMethod::Dinno && steps != Steps::Sgd;
+        if asked.kept && (asked.fresh || !dinno) {
+            let remedy = "moments are kept unless dinno, or --fresh, begins them anew; leave it out";
+            return Err(Error::parameter("kept", "given", remedy));
+        }
         let rule = match steps {
             Steps::Sgd => Rule::Sgd,
             Steps::Momentum => Rule::Momentum { beta: asked.momentum.unwrap_or(0.9) },
             Steps::Adam => Rule::ADAM,
         };
-        Ok(Optimiser { rule, decay: asked.decay, kept: !asked.fresh })
+        Ok(Optimiser { rule, decay: asked.decay, kept: asked.kept || !(asked.fresh || dinno) })
     }
 
     /// The graph that is given, if one is.
@@ -347,5 +355,47 @@ impl Pictures {
             Self::Cifar10 => (3, 10),
             Self::Cifar100 => (3, 100),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, template};
+
+    fn deep(text: &str) -> Deep {
+        let Experiment::Deep(deep) = Experiment::parse(text).unwrap() else { panic!("{text}") };
+        deep
+    }
+
+    /// What the template shows as defaults of steps is what is done without it.
+    #[test]
+    fn the_template_tells_the_defaults() {
+        let text = template("deep").unwrap();
+        let shown = ["rate", "last-rate", "optimiser", "decay", "fresh", "kept"];
+        let said = |line: &str| {
+            let field = line
+                .strip_prefix("# ")
+                .filter(|rest| shown.iter().any(|name| rest.starts_with(&format!("{name} ="))));
+            format!("{}\n", field.unwrap_or(line))
+        };
+        let said = deep(&text.lines().map(said).collect::<String>());
+        assert!(said.protocol.rate.is_some() && said.protocol.last_rate.is_some());
+        assert_eq!(said.plan().unwrap(), deep(text).plan().unwrap());
+    }
+
+    #[test]
+    fn dinno_begins_afresh_unless_told_to_keep() {
+        let of = |method, fresh, kept| {
+            let mut asked = Deep::default();
+            asked.protocol = crate::experiment::DeepProtocol { method, fresh, kept, ..asked.protocol };
+            asked.plan().map(|plan| plan.optimiser.kept)
+        };
+        assert!(!of(DeepMethod::Dinno, false, false).unwrap() && of(DeepMethod::Dinno, false, true).unwrap());
+        assert!(
+            of(DeepMethod::Central, false, false).unwrap() && !of(DeepMethod::Central, true, false).unwrap()
+        );
+        assert!(of(DeepMethod::Dinno, true, true).is_err() && of(DeepMethod::Dsgt, false, true).is_err());
     }
 }
