@@ -366,7 +366,7 @@ mod tests {
 
     fn deep(text: &str) -> Deep {
         let Experiment::Deep(deep) = Experiment::parse(text).unwrap() else { panic!("{text}") };
-        deep
+        *deep
     }
 
     /// What the template shows as defaults of steps is what is done without it.
