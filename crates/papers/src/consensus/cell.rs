@@ -190,7 +190,7 @@ impl Cell {
         let asked = Draws { lot: sizes.lot, clip, made: plan.draws(), counted };
         let (hidden, spent) = noises.hidden(self.noise, &holdings.sizes(), &asked)?;
         let draws = hidden.iter().map(|hidden| hidden.map_or(0, |_| plan.draws())).collect();
-        let net = self.task.net(&holdings.test)?;
+        let net = self.task.net(&holdings.test, sizes)?;
         let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta: DELTA, seed, points: 0 };
         Ok(Ready { setting, fiedler, spent })
     }

@@ -73,7 +73,7 @@ fn means(desk: &Desk, way: Way, private: bool) -> Result<Vec<f64>> {
 fn settings(options: &Options) -> String {
     format!(
         "Test accuracy {}, in percent, at epsilon {EPSILON} under certified noise and without noise. DiNNO takes two primal steps, and both are counted. (The paper counts one, and its noise is for lots of \
-         50 and spent on 250.)",
+         50 and spent on 250.) With --quick the net is a narrow one of the same layers.",
         Task::Cifar.source(options)
     )
 }

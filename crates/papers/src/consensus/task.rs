@@ -101,11 +101,13 @@ impl Task {
         Ok(Pictures { train: first(train, learn)?, test: first(test, judge)?, origin })
     }
 
-    /// The paper's net for them.
-    pub(super) fn net(self, images: &Images) -> Result<Net> {
+    /// The paper's net for them; in small sizes a narrow one of the same layers.
+    pub(super) fn net(self, images: &Images, sizes: &Sizes) -> Result<Net> {
+        let (shape, classes) = (images.shape(), images.classes());
         Ok(match self {
             Self::Digits | Self::Fashion => Net::consensus_cnn(),
-            Self::Cifar => Net::resnet9(images.shape(), images.classes())?,
+            Self::Cifar if sizes.images.is_some() => Net::residual_net(shape, classes, [8, 8, 16, 16], 4)?,
+            Self::Cifar => Net::resnet9(shape, classes)?,
         })
     }
 
