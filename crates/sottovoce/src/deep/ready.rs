@@ -186,7 +186,7 @@ impl Deep {
         if asked.fresh && steps == Steps::Sgd {
             return Err(Error::parameter("fresh", "given", "plain steps remember nothing; leave it out"));
         }
-        // Duals follow disagreements, and models must follow duals at once: with moments of earlier rounds both swing ever farther.
+        // With moments of earlier rounds dinno did not learn at any rate that was tried (0.003 and 0.0075).
         let dinno = asked.method == DeepMethod::Dinno && steps != Steps::Sgd;
         if asked.kept && (asked.fresh || !dinno) {
             let remedy = "moments are kept unless dinno, or --fresh, begins them anew; leave it out";

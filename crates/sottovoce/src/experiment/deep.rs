@@ -147,7 +147,7 @@ pub struct DeepProtocol {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "flags", arg(long))]
     pub fresh: bool,
-    /// Keep the moments of dinno's momentum or Adam from round to round: it then takes far smaller steps to converge.
+    /// Keep the moments of dinno's momentum or Adam from round to round; give a rate then, smaller than its default.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "flags", arg(long, conflicts_with = "fresh"))]
     pub kept: bool,
