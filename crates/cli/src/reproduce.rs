@@ -15,10 +15,11 @@ const EXAMPLES: &str = "Examples:
   sottovoce reproduce muffliato/1a --out figure-1a --overwrite
   sottovoce reproduce random-walk --data DIR
   sottovoce reproduce rumor --quick
+  sottovoce reproduce consensus-deep-learning --data DIR --trials 3
 
 Each line says whether the paper's formula or experiment gives here what the paper says it gives, and whether that survives
 exact accounting, or stays within what is proven. The folder gets index.html, results.json, and pictures and data of each
-figure.";
+figure. Finished cells of long tables are kept in its folder cells: an interrupted command goes on from there.";
 
 /// What there is, after its number.
 const LISTED: &str = "figures and tables can be reproduced";
@@ -36,18 +37,22 @@ pub(crate) struct Reproduce {
     /// Replace files that are there already.
     #[arg(long, alias = "force", requires = "what")]
     overwrite: bool,
-    /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP), Houses from houses/.
+    /// Folder with data sets; the social graphs are read from facebook-ego/N.edges (SNAP), Houses from houses/, MNIST from mnist/.
     #[arg(long, value_name = "DIR", requires = "what")]
     data: Option<PathBuf>,
     /// Small graphs and few runs, to try things out.
     #[arg(long, requires = "what")]
     quick: bool,
+    /// Trials of each cell of a table (default: 1), for papers that let them be chosen.
+    #[arg(long, value_name = "N", requires = "what")]
+    trials: Option<usize>,
 }
 
 impl Reproduce {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let Some(what) = &self.what else { return global.print(&Listing::new(LISTED, listing())) };
-        let options = Options { seed: global.seed, quick: self.quick, data: self.data.clone() };
+        let Self { quick, trials, .. } = *self;
+        let options = Options { seed: global.seed, quick, data: self.data.clone(), trials, cells: None };
         reproduce(what, &options, self.out.clone(), self.overwrite, global)
     }
 }
@@ -63,6 +68,8 @@ pub(crate) fn reproduce(
     let job = Job::find(what)?;
     let out = out.unwrap_or_else(|| PathBuf::from("reproduced").join(job.paper.name));
     Reproduction::check(&out, overwrite)?;
+    // Whoever goes on with an interrupted command finds there what is finished.
+    let options = &Options { cells: Some(out.join("cells")), ..options.clone() };
     let bar = global.progress(job.parts(options), job.paper.name);
     let doing = |what: &str| bar.set_message(what.to_owned());
     let watch = Watch { doing: &doing, finished: &|| bar.inc(1) };

@@ -177,6 +177,7 @@ fn what_is_not_used_or_out_of_range_is_refused() {
         ("--at own", &["`at`"]),
         ("--momentum 0.5", &["`momentum` is 0.5"]),
         ("--fresh", &["`fresh`"]),
+        ("--kept", &["`kept`"]),
         ("--optimiser adam", &["`optimiser`", "plain steps"]),
         ("--method local --fiedler 0.5", &["`fiedler`", "nobody talks"]),
         ("--method central --split 1", &["`agents` is 4"]),

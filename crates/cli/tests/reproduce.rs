@@ -81,7 +81,8 @@ fn without_an_argument_everything_is_listed() {
     }
     assert!(list.contains("rumor/2a ") && list.contains("rumor/table1 "), "{list}");
     assert!(list.contains("random-walk/2 ") && list.contains("random-walk/table1 "), "{list}");
-    assert_eq!(json(&[])["items"].as_array().unwrap().len(), 8 + 8 + 10 + 5);
+    assert!(list.contains("consensus-deep-learning/table1 "), "{list}");
+    assert_eq!(json(&[])["items"].as_array().unwrap().len(), 10 + 8 + 8 + 10 + 5);
 }
 
 #[test]
@@ -133,9 +134,14 @@ fn one_figure_prints_one_line_and_replaces_only_when_asked() {
 #[test]
 fn bad_requests_are_refused_before_any_work() {
     refused(&["muffliato/7"], &["`figure` is 7", "1a, 1b"]);
-    refused(&["gossip"], &["`paper` is gossip", "muffliato, personalized, random-walk or rumor"]);
+    refused(
+        &["gossip"],
+        &["`paper` is gossip", "consensus-deep-learning, muffliato, personalized, random-walk or rumor"],
+    );
     refused(&["rumor/4"], &["`figure` is 4", "2a, 2b, 3a"]);
     refused(&["muffliato/1b", "--data", "/no/such/folder"], &["`data` is /no/such/folder"]);
+    refused(&["rumor/2a", "--trials", "3"], &["`trials` is 3", "rumor has a number of runs of its own"]);
+    refused(&["consensus-deep-learning/table3", "--trials", "0"], &["`trials` is 0", "from 1 to 1000"]);
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let data = folder.path().to_str().unwrap();

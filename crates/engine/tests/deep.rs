@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use sottovoce_engine::deep::{Amount, Gradients, Holdings, Run, Setting, draws, hidden};
+use sottovoce_engine::deep::{Amount, Gradients, Holdings, POINTS, Run, Setting, draws, hidden};
 use sottovoce_learning::images::drawn;
 use sottovoce_learning::net::Net;
 use sottovoce_privacy::Adversary;
@@ -23,7 +23,7 @@ fn setting(method: Method, rate: f64, amount: Amount) -> Setting {
         Plan { method, iterations: 12, rates: Rates::constant(rate), optimiser: Optimiser::new(Rule::Sgd) };
     let hidden = hidden(&holdings.sizes(), (10.0, 1.0), Band::NONE, amount, plan.draws()).unwrap();
     let draws = draws(&hidden, &plan, None).unwrap();
-    Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-3, seed: 3 }
+    Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-3, seed: 3, points: POINTS }
 }
 
 const METHODS: [Method; 3] =

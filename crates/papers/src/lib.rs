@@ -12,6 +12,7 @@
 
 mod colours;
 mod communities;
+mod consensus;
 mod graphs;
 mod item;
 mod learners;
@@ -50,6 +51,10 @@ pub struct Options {
     pub quick: bool,
     /// A folder with data sets, such as `facebook-ego/`.
     pub data: Option<PathBuf>,
+    /// Trials of what is repeated, where a paper lets them be chosen.
+    pub trials: Option<usize>,
+    /// A folder in which finished parts of long work are kept, and from which they are taken.
+    pub cells: Option<PathBuf>,
 }
 
 /// Who is told how far the work is.

@@ -12,15 +12,16 @@ use sottovoce_report::Page;
 
 use crate::item::Kind;
 use crate::{
-    Error, Item, Options, Reproduction, Result, Watch, muffliato, personalized, random_walk, require, rumor,
+    Error, Item, Options, Reproduction, Result, Watch, consensus, muffliato, personalized, random_walk,
+    require, rumor,
 };
 
 /// Figures that are made at the same time: parts of many cannot be divided.
 const AT_ONCE: usize = 2;
 
 /// All papers.
-pub static PAPERS: [&Paper; 4] =
-    [&muffliato::PAPER, &personalized::PAPER, &random_walk::PAPER, &rumor::PAPER];
+pub static PAPERS: [&Paper; 5] =
+    [&consensus::PAPER, &muffliato::PAPER, &personalized::PAPER, &random_walk::PAPER, &rumor::PAPER];
 
 /// A paper.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub struct Paper {
     pub(crate) page: fn(&[Item], &Options) -> Page,
     /// Parts of the work that the wanted figures share, for a progress bar.
     pub(crate) shared_parts: fn(&[&str], &Options) -> usize,
+    /// Whether a number of trials can be asked for.
+    pub(crate) trials: bool,
 }
 
 /// A figure or table.
@@ -72,6 +75,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) watch: &'a Watch<'a>,
     /// Numbers of the figures that are wanted.
     pub(crate) wanted: Vec<&'static str>,
+    pub(crate) consensus: consensus::Shared,
     pub(crate) muffliato: muffliato::Shared,
     pub(crate) random_walk: random_walk::Shared,
     pub(crate) personalized: personalized::Shared,
@@ -126,10 +130,11 @@ impl Job {
     pub fn find(what: &str) -> Result<Self> {
         let (name, figure) = what.split_once('/').map_or((what, None), |(name, one)| (name, Some(one)));
         let Some(paper) = PAPERS.into_iter().find(|paper| paper.name == name) else {
-            let [first, second, third, fourth] = PAPERS.map(|paper| paper.name);
+            let [all @ .., last] = PAPERS.map(|paper| paper.name);
             let remedy = format!(
-                "give {first}, {second}, {third} or {fourth}, or one figure such as {first}/{}",
-                PAPERS[0].figures[0].id
+                "give {} or {last}, or one figure such as {last}/{}",
+                all.join(", "),
+                rumor::PAPER.figures[0].id
             );
             return Err(Error::parameter("paper", what, remedy));
         };
@@ -156,10 +161,16 @@ impl Job {
             let remedy = "there is no such folder; give one that holds the data sets";
             require(data.is_dir(), "data", data.display(), remedy)?;
         }
+        if let Some(trials) = options.trials {
+            let remedy = format!("{} has a number of runs of its own; leave it out", self.paper.name);
+            require(self.paper.trials, "trials", trials, remedy)?;
+            require((1..=1000).contains(&trials), "trials", trials, "give from 1 to 1000")?;
+        }
         let desk = Desk {
             options,
             watch,
             wanted: self.wanted(),
+            consensus: Default::default(),
             muffliato: Default::default(),
             random_walk: Default::default(),
             personalized: Default::default(),
@@ -211,7 +222,7 @@ mod tests {
     #[test]
     fn all_that_is_listed_is_found_by_its_number() {
         let all = listing();
-        assert_eq!(all.len(), 8 + 8 + 10 + 5);
+        assert_eq!(all.len(), 10 + 8 + 8 + 10 + 5);
         for (name, title) in all {
             let job = Job::find(&name).unwrap();
             assert_eq!((job.figures.len(), job.figures[0].title), (1, title));
@@ -228,7 +239,7 @@ mod tests {
         let paper = said("gossip/1");
         assert_eq!(
             paper,
-            "`paper` is gossip/1: give muffliato, personalized, random-walk or rumor, or one figure such as muffliato/1a"
+            "`paper` is gossip/1: give consensus-deep-learning, muffliato, personalized, random-walk or rumor, or one figure such as rumor/2a"
         );
     }
 

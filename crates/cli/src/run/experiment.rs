@@ -88,8 +88,13 @@ pub(super) fn execute(
             learn(learning, folder, seed, &Checkpoints::default(), place, global)
         }
         Experiment::Paper(paper) => {
-            let options =
-                Options { seed, quick: paper.quick, data: paper.data.as_ref().map(|data| folder.join(data)) };
+            let options = Options {
+                seed,
+                quick: paper.quick,
+                data: paper.data.as_ref().map(|data| folder.join(data)),
+                trials: paper.trials,
+                cells: None,
+            };
             reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
         }
         Experiment::Personalized(personalized) => personalize(personalized, folder, seed, place, global),

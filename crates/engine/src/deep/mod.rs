@@ -33,5 +33,5 @@ pub use gradients::Gradients;
 pub use hiding::{Amount, check, draws, hidden};
 pub use holdings::Holdings;
 pub use planted::{Mistake, Planted};
-pub use run::{Checkpoint, Outcome, Point, Run, Setting};
+pub use run::{Checkpoint, Outcome, POINTS, Point, Run, Setting};
 pub use threshold::{Histogram, ThresholdFound, threshold};

@@ -14,8 +14,8 @@ use sottovoce_views::parallel;
 use super::{Gradients, Holdings};
 use crate::{Error, Result};
 
-/// Points of a curve.
-const POINTS: usize = 20;
+/// Points of a curve that is looked at.
+pub const POINTS: usize = 20;
 /// Images of each agent, and test images, that a point of a curve is measured on.
 const LOOKED_AT: usize = 1000;
 /// A loss so many times that of guessing is no learning.
@@ -39,6 +39,8 @@ pub struct Setting {
     pub delta: f64,
     /// The seed of the start, of lots and of noise.
     pub seed: u64,
+    /// Points of the curve, besides the first: each costs a measurement of all models and an account. None where only the end counts.
+    pub points: usize,
 }
 
 /// Where a run stood, for whoever simulates: not private.
@@ -106,7 +108,9 @@ impl<'a> Run<'a> {
         setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
         let bulk = BulkConsensus::new(setup, gradients)?;
         let mut run = Self { setting, gradients, bulk, curve: Vec::new() };
-        run.look()?;
+        if setting.points > 0 {
+            run.look()?;
+        }
         Ok(run)
     }
 
@@ -135,11 +139,12 @@ impl<'a> Run<'a> {
     /// of use: what was stored before is the last that is.
     pub fn go(&mut self, stop: usize) -> Result<bool> {
         let (round, all) = (self.round(), self.setting.plan.iterations);
-        let every = all.div_ceil(POINTS).max(1); // whole numbers
+        let every = all.div_ceil(self.setting.points.max(1)).max(1); // whole numbers
         let next = ((round / every + 1) * every).min(all).min(stop); // whole numbers
         self.bulk.advance(next.saturating_sub(round))?;
         let here = self.round();
-        if here > round && (here == all || here.is_multiple_of(every)) {
+        let due = here > round && (here == all || here.is_multiple_of(every));
+        if due && self.setting.points > 0 {
             self.look()?;
         } else {
             self.own()?;

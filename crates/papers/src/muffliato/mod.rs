@@ -43,6 +43,7 @@ pub(crate) static PAPER: Paper = Paper {
     ],
     page,
     shared_parts: |_, _| 0,
+    trials: false,
 };
 
 /// The four graphs of figures 1a and 2.

@@ -65,6 +65,7 @@ pub(crate) static PAPER: Paper = Paper {
     ],
     page,
     shared_parts: |_, _| 0,
+    trials: false,
 };
 
 /// Weights of own losses that the synthetic task may choose from.

@@ -20,7 +20,7 @@ pub(super) const SIMILAR: f64 = 0.5;
 
 /// The friends of one person, of figures 3a and 3c; none without data.
 pub(super) fn friends<'a>(desk: &'a Desk) -> Result<Option<&'a Pairs>> {
-    let Options { seed, quick, data } = desk.options;
+    let Options { seed, quick, data, .. } = desk.options;
     let number = if *quick { SMALL_EGOS[0] } else { EGO };
     let make =
         |data| Pairs::all(&format!("ego {number}"), graphs::ego(data, number)?, LARGE_SIGMA, *seed, *quick);

@@ -41,6 +41,7 @@ fn ring(peers: usize) -> AveragingReport {
         attack: Attack {
             text: "An <attack>.".into(),
             rows: vec![AttackRow { peer: 1, distance: 1, loss: 0.5, exposed: true, ..AttackRow::default() }],
+            fell: false,
         },
         guarantees: vec![GuaranteeLine {
             statement: "<s>".into(),

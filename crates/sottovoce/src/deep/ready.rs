@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use sottovoce_engine::deep::{Amount, Holdings, Setting, check, draws, hidden};
+use sottovoce_engine::deep::{Amount, Holdings, POINTS, Setting, check, draws, hidden};
 use sottovoce_learning::images::{self, Found};
 use sottovoce_learning::net::Net;
 use sottovoce_learning::{Images, read::Source};
@@ -71,7 +71,7 @@ impl Deep {
         let mixing = self.mixing(&place.graph)?;
         let names = Names::of_graph(&place.graph);
         let delta = self.target.delta;
-        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta, seed };
+        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta, seed, points: POINTS };
         Ok(Ready { setting, names, sources, graph_sha256: place.sha256, notes: place.notes })
     }
 
@@ -181,10 +181,12 @@ impl Deep {
             _ => Method::Dsgd { at: asked.at.unwrap_or_default() },
         };
         let optimiser = self.optimiser()?;
-        let start = asked.rate.unwrap_or(match (asked.method, optimiser.rule) {
-            (_, Rule::Adam { .. }) => 0.003,
-            (_, Rule::Momentum { .. }) => 0.1,
-            _ => 0.5,
+        let start = asked.rate.unwrap_or(match optimiser {
+            // Begun afresh, Adam steps by signs: it has no mean over rounds that could shorten a step.
+            Optimiser { rule: Rule::Adam { .. }, kept: false, .. } => 0.01,
+            Optimiser { rule: Rule::Adam { .. }, .. } => 0.003,
+            Optimiser { rule: Rule::Momentum { .. }, .. } => 0.1,
+            Optimiser { rule: Rule::Sgd, .. } => 1.0,
         });
         let rates = Rates { start, finish: asked.last_rate.unwrap_or(start / 10.0) };
         let plan = Plan { method, iterations: asked.rounds, rates, optimiser };
@@ -209,12 +211,18 @@ impl Deep {
         if asked.fresh && steps == Steps::Sgd {
             return Err(Error::parameter("fresh", "given", "plain steps remember nothing; leave it out"));
         }
+        // With moments of earlier rounds dinno did not learn at any rate that was tried (0.003 and 0.0075).
+        let dinno = asked.method == DeepMethod::Dinno && steps != Steps::Sgd;
+        if asked.kept && (asked.fresh || !dinno) {
+            let remedy = "moments are kept unless dinno, or --fresh, begins them anew; leave it out";
+            return Err(Error::parameter("kept", "given", remedy));
+        }
         let rule = match steps {
             Steps::Sgd => Rule::Sgd,
             Steps::Momentum => Rule::Momentum { beta: asked.momentum.unwrap_or(0.9) },
             Steps::Adam => Rule::ADAM,
         };
-        Ok(Optimiser { rule, decay: asked.decay, kept: !asked.fresh })
+        Ok(Optimiser { rule, decay: asked.decay, kept: asked.kept || !(asked.fresh || dinno) })
     }
 
     /// The graph that is given, if one is.
@@ -372,5 +380,47 @@ impl Pictures {
             Self::Cifar10 => (3, 10),
             Self::Cifar100 => (3, 100),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Experiment, template};
+
+    fn deep(text: &str) -> Deep {
+        let Experiment::Deep(deep) = Experiment::parse(text).unwrap() else { panic!("{text}") };
+        *deep
+    }
+
+    /// What the template shows as defaults of steps is what is done without it.
+    #[test]
+    fn the_template_tells_the_defaults() {
+        let text = template("deep").unwrap();
+        let shown = ["rate", "last-rate", "optimiser", "decay", "fresh", "kept"];
+        let said = |line: &str| {
+            let field = line
+                .strip_prefix("# ")
+                .filter(|rest| shown.iter().any(|name| rest.starts_with(&format!("{name} ="))));
+            format!("{}\n", field.unwrap_or(line))
+        };
+        let said = deep(&text.lines().map(said).collect::<String>());
+        assert!(said.protocol.rate.is_some() && said.protocol.last_rate.is_some());
+        assert_eq!(said.plan().unwrap(), deep(text).plan().unwrap());
+    }
+
+    #[test]
+    fn dinno_begins_afresh_unless_told_to_keep() {
+        let of = |method, fresh, kept| {
+            let mut asked = Deep::default();
+            asked.protocol = crate::experiment::DeepProtocol { method, fresh, kept, ..asked.protocol };
+            asked.plan().map(|plan| plan.optimiser.kept)
+        };
+        assert!(!of(DeepMethod::Dinno, false, false).unwrap() && of(DeepMethod::Dinno, false, true).unwrap());
+        assert!(
+            of(DeepMethod::Central, false, false).unwrap() && !of(DeepMethod::Central, true, false).unwrap()
+        );
+        assert!(of(DeepMethod::Dinno, true, true).is_err() && of(DeepMethod::Dsgt, false, true).is_err());
     }
 }

@@ -143,10 +143,14 @@ pub struct DeepProtocol {
     /// Weight of the squared length of a model: it pulls to 0 in every step.
     #[cfg_attr(feature = "flags", arg(long, value_name = "D", default_value = "0", value_parser = real, allow_negative_numbers = true))]
     pub decay: f64,
-    /// Begin momentum or Adam afresh in every round, as the paper's code does.
+    /// Begin momentum or Adam afresh in every round, as the paper's code does, and as dinno does unless told otherwise.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "flags", arg(long))]
     pub fresh: bool,
+    /// Keep the moments of dinno's momentum or Adam from round to round; give a rate then, smaller than its default.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "flags", arg(long, conflicts_with = "fresh"))]
+    pub kept: bool,
     /// Where DSGD takes its gradient: at the own model, as printed, or at the mixed one (default: own).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "WHERE", value_parser = named::<At>(&["own", "mixed"])))]
@@ -178,6 +182,7 @@ impl Default for DeepProtocol {
             momentum: None,
             decay: 0.0,
             fresh: false,
+            kept: false,
             at: None,
             primal: None,
             rho: None,

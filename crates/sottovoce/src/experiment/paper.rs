@@ -19,4 +19,7 @@ pub struct Paper {
     /// Small graphs and few runs, to try things out.
     #[serde(default)]
     pub quick: bool,
+    /// Trials of each cell of a table, for papers that let them be chosen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub trials: Option<usize>,
 }

@@ -1,0 +1,208 @@
+//! One trial of one method: what it is a function of, and what came of it.
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use sottovoce_engine::deep::{Gradients, Holdings, Outcome, Run, Setting};
+use sottovoce_learning::net::Tally;
+use sottovoce_privacy::noise::simulation::Seed;
+use sottovoce_protocol::consensus::{At, Method, Optimiser, Plan, Rule};
+use sottovoce_topology::Graph;
+use sottovoce_topology::mixing::{Mixing, Weights};
+
+use super::graph::at_fiedler;
+use super::noise::{DELTA, Draws, Noise, Noises};
+use super::printed;
+use super::task::{Pictures, Sizes, Task};
+use crate::Result;
+
+/// How long a gradient may be, with neighbours and at the centre.
+const CLIP: f64 = 10.0;
+const CENTRAL_CLIP: f64 = 1.0;
+/// Decay, at the centre and with DSGD.
+const DECAY: f64 = 1e-4;
+/// The penalty of DiNNO, and how it grows.
+const RHO: f64 = 0.5;
+const GROWTH: f64 = 1.0003;
+
+/// A method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Way {
+    Central,
+    Dsgd,
+    Dsgt,
+    Dinno,
+}
+
+impl Way {
+    /// Those among neighbours.
+    pub(super) const TALKING: [Self; 3] = [Self::Dsgd, Self::Dsgt, Self::Dinno];
+    pub(super) const ALL: [Self; 4] = [Self::Central, Self::Dsgd, Self::Dsgt, Self::Dinno];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Central => "central",
+            Self::Dsgd => "DSGD",
+            Self::Dsgt => "DSGT",
+            Self::Dinno => "DiNNO",
+        }
+    }
+}
+
+/// What text and code of the paper leave open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Choice {
+    /// Gradients at the own model, as the text has it; rows `1/(d + 1)` and Adam begun afresh, as the code has it.
+    Usual,
+    /// DSGD takes its gradient at the mixed model.
+    Mixed,
+    /// Adam's moments are kept.
+    Kept,
+    /// Doubly stochastic weights.
+    Metropolis,
+}
+
+/// One trial of one method.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(super) struct Cell {
+    pub(super) task: Task,
+    pub(super) way: Way,
+    pub(super) noise: Noise,
+    pub(super) fiedler: f64,
+    pub(super) split: f64,
+    pub(super) choice: Choice,
+    pub(super) trial: usize,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// Everybody's test accuracy after the last iteration; nothing where models were no longer made of numbers.
+    pub(super) accuracies: Vec<f64>,
+    /// What an image of anyone lost at most, at the paper's delta.
+    pub(super) spent: Option<f64>,
+    /// The largest noise multiplier of anyone.
+    pub(super) multiplier: f64,
+    /// The graph's normalised Fiedler value.
+    pub(super) fiedler: f64,
+    /// How long iterations and the measurement at the end took.
+    pub(super) seconds: f64,
+}
+
+/// A cell that can be run.
+pub(super) struct Ready {
+    pub(super) setting: Setting,
+    /// The graph's normalised Fiedler value.
+    fiedler: f64,
+    /// What an image of anyone will have lost at most.
+    spent: Option<f64>,
+}
+
+impl Told {
+    /// The mean over agents, in percent; no number where it came to nothing.
+    pub(super) fn accuracy(&self) -> f64 {
+        100.0 * self.accuracies.iter().sum::<f64>() / self.accuracies.len() as f64
+    }
+}
+
+impl Cell {
+    /// As most are: digits, everybody a digit of her own.
+    pub(super) fn new(way: Way, noise: Noise, fiedler: f64, trial: usize) -> Self {
+        // (The centre has no graph.)
+        let fiedler = if way == Way::Central { 1.0 } else { fiedler };
+        Self { task: Task::Digits, way, noise, fiedler, split: 1.0, choice: Choice::Usual, trial }
+    }
+
+    /// In words; no two have the same.
+    pub(super) fn name(&self) -> String {
+        let Self { task, way, noise, fiedler, split, choice, trial } = self;
+        let place = match way {
+            Way::Central => String::new(),
+            _ => format!(", Fiedler {fiedler}, split {split}"),
+        };
+        let choice = if *choice == Choice::Usual { String::new() } else { format!(", {choice:?}") };
+        format!("{task:?}: {}, {}{place}{choice}, trial {}", way.name(), noise.name(), trial + 1)
+    }
+
+    /// What everybody does.
+    pub(super) fn plan(&self, sizes: &Sizes) -> Plan {
+        let epsilon = self.noise.epsilon();
+        let cifar = self.task == Task::Cifar;
+        let rates = match cifar {
+            true => printed::cifar_rates(self.way, epsilon.is_some()),
+            false => printed::rates(self.way, epsilon),
+        };
+        let at = if self.choice == Choice::Mixed { At::Mixed } else { At::Own };
+        let (method, rule, decay) = match self.way {
+            Way::Central => (Method::Dsgd { at }, Rule::Momentum { beta: 0.9 }, DECAY),
+            Way::Dsgd => (Method::Dsgd { at }, Rule::Sgd, DECAY),
+            Way::Dsgt => (Method::Dsgt, Rule::Sgd, 0.0),
+            Way::Dinno => {
+                let primal = if cifar { 2 } else { 1 };
+                (Method::Dinno { primal, rho: RHO, growth: GROWTH }, Rule::ADAM, 0.0)
+            }
+        };
+        let kept = self.way != Way::Dinno || self.choice == Choice::Kept;
+        Plan { method, iterations: sizes.rounds, rates, optimiser: Optimiser { rule, decay, kept } }
+    }
+
+    /// Learns.
+    pub(super) fn run(&self, pictures: &Pictures, sizes: &Sizes, seed: u64, noises: &Noises) -> Result<Told> {
+        let Ready { setting, fiedler, spent } = self.ready(pictures, sizes, seed, noises)?;
+        let began = Instant::now();
+        let outcome = learned(&setting)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let accuracies = outcome.map_or(Vec::new(), |end| end.told.iter().map(Tally::accuracy).collect());
+        let noises = setting.hidden.iter().flatten().map(|hidden| hidden.multiplier);
+        let multiplier = noises.fold(0.0, |most, noise| if noise > most { noise } else { most });
+        Ok(Told { accuracies, spent, multiplier, fiedler, seconds })
+    }
+
+    /// Images dealt out, a graph drawn, noise chosen.
+    pub(super) fn ready(
+        &self,
+        pictures: &Pictures,
+        sizes: &Sizes,
+        seed: u64,
+        noises: &Noises,
+    ) -> Result<Ready> {
+        let seed = Seed(seed).part(self.trial as u64).0;
+        let (train, test) = (&pictures.train, pictures.test.clone());
+        let central = self.way == Way::Central;
+        let holdings = match central {
+            true => Holdings::pooled(train.clone(), test),
+            false => Holdings::dealt(train, test, sizes.agents, self.split, seed)?,
+        };
+        let (graph, fiedler) = match central {
+            true => (Graph::from_edges(1, [])?, 1.0),
+            false => at_fiedler(sizes.agents, self.fiedler, seed)?,
+        };
+        let mixing = match central || self.choice == Choice::Metropolis {
+            true => Mixing::new(&graph, Weights::Metropolis),
+            false => Mixing::neighbourhoods(&graph),
+        };
+        let plan = self.plan(sizes);
+        // The paper counts one draw an iteration, of however many there are.
+        let counted = if let Noise::Published(_) = self.noise { plan.iterations } else { plan.draws() };
+        let clip = if central { CENTRAL_CLIP } else { CLIP };
+        let asked = Draws { lot: sizes.lot, clip, made: plan.draws(), counted };
+        let (hidden, spent) = noises.hidden(self.noise, &holdings.sizes(), &asked)?;
+        let draws = hidden.iter().map(|hidden| hidden.map_or(0, |_| plan.draws())).collect();
+        let net = self.task.net(&holdings.test, sizes)?;
+        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta: DELTA, seed, points: 0 };
+        Ok(Ready { setting, fiedler, spent })
+    }
+}
+
+/// To the end; nothing where models were no longer made of numbers on the way.
+pub(super) fn learned(setting: &Setting) -> Result<Option<Outcome>> {
+    let gradients = Gradients::new(&setting.net, &setting.holdings.rows);
+    let mut run = Run::new(setting, &gradients)?;
+    match run.go(usize::MAX) {
+        Ok(_) => Ok(Some(run.outcome()?)),
+        Err(error) if error.at_fault().is_some_and(|fault| fault.field == "rates") => Ok(None),
+        Err(error) => Err(error),
+    }
+}
