@@ -48,9 +48,8 @@ impl Card {
         // What is missing must not be called: the loader panics.
         // SAFETY: both only open a library by its name, to see whether it is there.
         #[allow(unsafe_code)]
-        let (driver, compiler) = unsafe {
-            (cudarc::driver::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present())
-        };
+        let (driver, compiler) =
+            unsafe { (cudarc::driver::sys::is_culib_present(), cudarc::nvrtc::sys::is_culib_present()) };
         if !driver {
             return Err(Error::Missing("no driver of an NVIDIA card (libcuda) is found".into()));
         }

@@ -21,7 +21,9 @@ pub enum Error {
     #[error("`device` is gpu: its kernels are not compiled ({0}); compute on the processor")]
     Compiler(String),
     /// The card or its driver failed.
-    #[error("`device` is gpu: it failed ({0}); try again, with fewer runs at a time, or compute on the processor")]
+    #[error(
+        "`device` is gpu: it failed ({0}); try again, with fewer runs at a time, or compute on the processor"
+    )]
     Device(#[from] DriverError),
     /// Lots and budgets.
     #[error(transparent)]

@@ -25,6 +25,8 @@ mod error;
 mod gradients;
 mod pool;
 mod room;
+#[cfg(test)]
+mod tests;
 mod together;
 mod turn;
 

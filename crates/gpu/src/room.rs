@@ -137,13 +137,37 @@ impl Room {
             if largest > 0 {
                 let tiles = 3 * largest.div_ceil(64);
                 launch!(card, back, (tiles, count), 224, [&points, &first, &self.d1, &mut self.slope]);
-                launch!(card, clip, (largest.div_ceil(4), count), 128, [
-                    &first, &sent.images, &pool.pixels, &pool.table, &bounds, &mut self.h, &self.slope, &self.place,
-                    &mut self.a, &mut self.d1, &mut self.d2, &self.square1, &self.square2, &mut self.kept,
-                ]);
+                launch!(
+                    card,
+                    clip,
+                    (largest.div_ceil(4), count),
+                    128,
+                    [
+                        &first,
+                        &sent.images,
+                        &pool.pixels,
+                        &pool.table,
+                        &bounds,
+                        &mut self.h,
+                        &self.slope,
+                        &self.place,
+                        &mut self.a,
+                        &mut self.d1,
+                        &mut self.d2,
+                        &self.square1,
+                        &self.square2,
+                        &mut self.kept,
+                    ]
+                );
             }
             launch!(card, outer, (3, count), 224, [&first, &self.h, &self.d1, &mut sums]);
-            launch!(card, small, (4, count), 256, [&first, &self.a, &self.d1, &self.d2, &self.kept, &mut sums]);
+            launch!(
+                card,
+                small,
+                (4, count),
+                256,
+                [&first, &self.a, &self.d1, &self.d2, &self.kept, &mut sums]
+            );
         }
         Ok(())
     }
@@ -165,9 +189,13 @@ impl Room {
             let mut losses = card.stream.alloc_zeros::<f32>(count)?;
             let mut rights = card.stream.alloc_zeros::<u32>(count)?;
             let mut lost = card.stream.alloc_zeros::<u32>(count)?;
-            launch!(card, tally, (1, count), 256, [
-                &first, &self.loss, &self.right, &mut losses, &mut rights, &mut lost
-            ]);
+            launch!(
+                card,
+                tally,
+                (1, count),
+                256,
+                [&first, &self.loss, &self.right, &mut losses, &mut rights, &mut lost]
+            );
             let numbers = (card.stream.clone_dtoh(&losses)?, card.stream.clone_dtoh(&rights)?);
             let seen = numbers.0.into_iter().zip(numbers.1).zip(card.stream.clone_dtoh(&lost)?);
             all.extend(seen.map(|((loss, right), lost)| Seen { loss, right, lost }));
@@ -191,13 +219,43 @@ impl Room {
         }
         let (first, points) = (sent.first.slice(lots.start..), points.slice(lots.start..));
         let (count, learn) = (lots.len(), i32::from(learn));
-        launch!(card, convolve, (largest.div_ceil(32), count), 256, [
-            &points, &first, &sent.images, &pool.pixels, &pool.table, &mut self.h, &mut self.slope, &mut self.place,
-        ]);
-        launch!(card, classify, (largest.div_ceil(64), count), 128, [
-            &points, &first, &sent.images, &pool.labels, &self.h, &mut self.a, &mut self.d1, &mut self.d2,
-            &mut self.square1, &mut self.square2, &mut self.loss, &mut self.right, &learn,
-        ]);
+        launch!(
+            card,
+            convolve,
+            (largest.div_ceil(32), count),
+            256,
+            [
+                &points,
+                &first,
+                &sent.images,
+                &pool.pixels,
+                &pool.table,
+                &mut self.h,
+                &mut self.slope,
+                &mut self.place,
+            ]
+        );
+        launch!(
+            card,
+            classify,
+            (largest.div_ceil(64), count),
+            128,
+            [
+                &points,
+                &first,
+                &sent.images,
+                &pool.labels,
+                &self.h,
+                &mut self.a,
+                &mut self.d1,
+                &mut self.d2,
+                &mut self.square1,
+                &mut self.square2,
+                &mut self.loss,
+                &mut self.right,
+                &learn,
+            ]
+        );
         Ok(())
     }
 }
@@ -215,5 +273,9 @@ impl Batch {
 
 /// A copy on the card, never of no length.
 pub(crate) fn sent<T: DeviceRepr + Copy + Default>(card: &Card, numbers: &[T]) -> Result<CudaSlice<T>> {
-    Ok(if numbers.is_empty() { card.stream.clone_htod(&[T::default()])? } else { card.stream.clone_htod(numbers)? })
+    Ok(if numbers.is_empty() {
+        card.stream.clone_htod(&[T::default()])?
+    } else {
+        card.stream.clone_htod(numbers)?
+    })
 }

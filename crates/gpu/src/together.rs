@@ -149,8 +149,10 @@ impl<'a> Together<'a> {
 
     /// Everybody's private draws so far, of each run.
     pub fn draws(&self) -> Vec<Vec<usize>> {
-        let of = |run: &Span| self.agents[run.agents.clone()].iter().map(|agent| agent.made as usize).collect();
-        self.runs.iter().map(of).collect()
+        // A step that is prepared is none yet.
+        let ahead = |agent: usize| self.ready.as_ref().is_some_and(|ready| ready.turns[agent].draws());
+        let made = |agent: usize| self.agents[agent].made as usize - usize::from(ahead(agent));
+        self.runs.iter().map(|run| run.agents.clone().map(made).collect()).collect()
     }
 
     /// The next so many iterations of all runs, or as many as there are.
@@ -194,10 +196,23 @@ impl<'a> Together<'a> {
         let turns = sent(card, &now.turns)?;
         let batch = now.batch.send(card)?;
         if now.begins {
-            launch!(card, hear, (PARAMETERS.div_ceil(256), agents), 256, [
-                &turns, &state.rows, &state.neighbours, &state.weights, &state.model, &mut state.tracker,
-                &mut state.mixed, &mut state.pull, &state.moment,
-            ]);
+            launch!(
+                card,
+                hear,
+                (PARAMETERS.div_ceil(256), agents),
+                256,
+                [
+                    &turns,
+                    &state.rows,
+                    &state.neighbours,
+                    &state.weights,
+                    &state.model,
+                    &mut state.tracker,
+                    &mut state.mixed,
+                    &mut state.pull,
+                    &state.moment,
+                ]
+            );
         }
         let places = [&state.model, &state.mixed].map(|numbers| numbers.device_ptr(&card.stream).0);
         let place = |(agent, turn): (usize, &Turn)| {
@@ -206,10 +221,23 @@ impl<'a> Together<'a> {
         let points: Vec<u64> = now.turns.iter().enumerate().map(place).collect();
         let points = sent(card, &points)?;
         self.room.sums(card, &self.pool, &now.batch, &batch, &points, &mut state.sums)?;
-        launch!(card, step, (PARAMETERS.div_ceil(2048), agents), 128, [
-            &turns, &state.sums, &mut state.model, &mut state.tracker, &mut state.mixed, &state.pull,
-            &mut state.moment, &mut state.second, &mut state.diverged,
-        ]);
+        launch!(
+            card,
+            step,
+            (PARAMETERS.div_ceil(2048), agents),
+            128,
+            [
+                &turns,
+                &state.sums,
+                &mut state.model,
+                &mut state.tracker,
+                &mut state.mixed,
+                &state.pull,
+                &mut state.moment,
+                &mut state.second,
+                &mut state.diverged,
+            ]
+        );
         Ok(())
     }
 

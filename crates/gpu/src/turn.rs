@@ -34,11 +34,6 @@ pub(crate) struct Turn {
 unsafe impl DeviceRepr for Turn {}
 
 impl Turn {
-    /// Nothing is done.
-    pub(crate) const fn is_idle(&self) -> bool {
-        self.idle == 1
-    }
-
     /// Of an agent whose run is over, or who has made her steps of the round.
     pub(crate) fn idle() -> Self {
         Self { idle: 1, ..Self::default() }
@@ -72,7 +67,8 @@ impl Turn {
                 let [mean, root] = [beta, square].map(|kept| 1.0 - kept.powf((steps + 1) as f64));
                 (turn.size, turn.root) = ((rate / mean) as f32, (1.0 / root.sqrt()) as f32);
                 [turn.fresh, turn.more] = [beta, square].map(|kept| (1.0 - kept) as f32);
-                [turn.beta, turn.square, turn.epsilon] = [beta, square, epsilon].map(|constant| constant as f32);
+                [turn.beta, turn.square, turn.epsilon] =
+                    [beta, square, epsilon].map(|constant| constant as f32);
                 turn.rule = 2;
             }
         }
@@ -87,6 +83,11 @@ impl Turn {
             *two = [word as u32, (word >> 32) as u32];
         }
         self
+    }
+
+    /// Whether a draw was made for it.
+    pub(crate) fn draws(&self) -> bool {
+        self.share > 0.0
     }
 
     /// Whether DSGD takes the gradient at the mixed model, as the others do at theirs.

@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) convolve(
 #define DEPTH 28
 
 // Both linear layers, Mish between them, cross-entropy, and the way back to the first layer's outputs; 64 images of a lot for each block of 128 threads.
-extern "C" __global__ void __launch_bounds__(128, 4) classify(
+extern "C" __global__ void __launch_bounds__(128, 3) classify(
     const u64* points, const u32* first, const u32* image, const u8* labels, const float* h,
     float* a, float* d1, float* d2, float* square1, float* square2, float* loss, u8* right, int learn)
 {
@@ -338,17 +338,24 @@ __device__ __forceinline__ float total(float x) {
     return x;
 }
 
-// Of 32 numbers in each of 32 threads: thread n is left with the sum of all n-th ones.
-__device__ __forceinline__ float totals(float* v, int lane) {
+// Halves of numbers and of threads are exchanged, then added.
+template <int STEP>
+__device__ __forceinline__ void fold(float (&v)[32], int lane) {
+    bool upper = (lane & STEP) != 0;
 #pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-        bool upper = lane & step;
-#pragma unroll
-        for (int i = 0; i < step; i++) {
-            float give = upper ? v[i] : v[i + step], keep = upper ? v[i + step] : v[i];
-            v[i] = keep + __shfl_xor_sync(0xffffffffu, give, step);
-        }
+    for (int i = 0; i < STEP; i++) {
+        float give = upper ? v[i] : v[i + STEP], keep = upper ? v[i + STEP] : v[i];
+        v[i] = keep + __shfl_xor_sync(0xffffffffu, give, STEP);
     }
+}
+
+// Of 32 numbers in each of 32 threads: thread n is left with the sum of all n-th ones.
+__device__ __forceinline__ float totals(float (&v)[32], int lane) {
+    fold<16>(v, lane);
+    fold<8>(v, lane);
+    fold<4>(v, lane);
+    fold<2>(v, lane);
+    fold<1>(v, lane);
     return v[0];
 }
 
