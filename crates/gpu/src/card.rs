@@ -15,13 +15,15 @@ const TEXT: [&str; 2] = [include_str!("kernels/net.cu"), include_str!("kernels/l
 /// Parameters of the net that the kernels are written for.
 pub(crate) const PARAMETERS: usize = 38_424;
 
-/// A card, ready to compute.
+/// A card, ready to compute. A copy is the same card.
+#[derive(Clone)]
 pub struct Card {
     pub(crate) stream: Arc<CudaStream>,
     pub(crate) kernels: Kernels,
     name: String,
 }
 
+#[derive(Clone)]
 pub(crate) struct Kernels {
     pub(crate) convolve: CudaFunction,
     pub(crate) classify: CudaFunction,
@@ -88,9 +90,14 @@ impl Card {
         &self.name
     }
 
-    /// Whether its kernels are written for a net.
-    pub fn computes(net: &Net) -> bool {
-        *net == Net::consensus_cnn()
+    /// Refuses a net that no kernels are written for.
+    pub fn check(net: &Net) -> Result<()> {
+        if *net == Net::consensus_cnn() {
+            return Ok(());
+        }
+        let remedy =
+            "on a card it is the consensus paper's (cnn); take that one, or compute on the processor";
+        Err(Error::parameter("net", format!("one of {} parameters", net.parameters()), remedy))
     }
 }
 

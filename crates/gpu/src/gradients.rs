@@ -14,8 +14,8 @@ use crate::room::{Batch, Room};
 use crate::{Card, Error, Result};
 
 /// Everybody's images on a card.
-pub struct Gradients<'a> {
-    card: &'a Card,
+pub struct Gradients {
+    card: Card,
     pool: Pool,
     /// Where each agent's images begin, and where the last one's end.
     begins: Vec<usize>,
@@ -32,13 +32,10 @@ struct Bench {
     read: Vec<f32>,
 }
 
-impl<'a> Gradients<'a> {
+impl Gradients {
     /// Of these images. Refused where the card's kernels are not written for the net.
-    pub fn new(card: &'a Card, net: &Net, rows: &[Images]) -> Result<Self> {
-        if !Card::computes(net) {
-            let remedy = "the card's kernels are for the consensus paper's (cnn); compute on the processor";
-            return Err(Error::parameter("net", format!("one of {} parameters", net.parameters()), remedy));
-        }
+    pub fn new(card: &Card, net: &Net, rows: &[Images]) -> Result<Self> {
+        Card::check(net)?;
         let mut begins = vec![0];
         begins.extend(rows.iter().scan(0, |end, images| {
             *end += images.len();
@@ -55,7 +52,7 @@ impl<'a> Gradients<'a> {
             read: vec![0.0; PARAMETERS],
         };
         let pool = Pool::new(card, &rows.iter().collect::<Vec<_>>())?;
-        Ok(Self { card, pool, begins, bench: Mutex::new(bench) })
+        Ok(Self { card: card.clone(), pool, begins, bench: Mutex::new(bench) })
     }
 
     fn add(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) -> Result<()> {
@@ -72,7 +69,7 @@ impl<'a> Gradients<'a> {
         }
         let mut batch = Batch::new();
         batch.push(picked.iter().map(|&at| begin as u32 + at), clip as f32);
-        let (card, stream) = (self.card, &self.card.stream);
+        let (card, stream) = (&self.card, &self.card.stream);
         let mut bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
         let Bench { room, model: place, points, sum: sums, read } = &mut *bench;
         stream.memcpy_htod(model, place)?;
@@ -84,7 +81,7 @@ impl<'a> Gradients<'a> {
     }
 }
 
-impl Trainer for Gradients<'_> {
+impl Trainer for Gradients {
     fn add_clipped(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) {
         if self.add(agent, picked, clip, model, sum).is_err() {
             // What cannot be computed is no number, and the driver refuses it.
