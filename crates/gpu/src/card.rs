@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUfunction_attribute_enum;
 use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use sottovoce_learning::net::Net;
@@ -14,6 +15,9 @@ const TEXT: [&str; 2] = [include_str!("kernels/net.cu"), include_str!("kernels/l
 
 /// Parameters of the net that the kernels are written for.
 pub(crate) const PARAMETERS: usize = 38_424;
+
+/// Bytes of the weights that the kernel `back` keeps in shared memory.
+pub(crate) const WEIGHTS: u32 = 64 * 196 * 4;
 
 /// A card, ready to compute. A copy is the same card.
 #[derive(Clone)]
@@ -82,6 +86,8 @@ impl Card {
             #[cfg(test)]
             noise: kernel("noise")?,
         };
+        let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        kernels.back.set_attribute(most, WEIGHTS as i32)?;
         Ok(Self { stream: context.default_stream(), kernels, name: context.name()? })
     }
 
@@ -108,15 +114,15 @@ fn refused(error: CompileError) -> Error {
     })
 }
 
-/// Launches a kernel for each of `y` lots or agents.
+/// Launches a kernel for each of `y` lots or agents, with so many threads in a block and, if given, so many bytes that they share.
 ///
 /// Only this macro calls a kernel. Its arguments must be those of the kernel's text, in that order, and as long as the text reads and writes.
 macro_rules! launch {
-    ($card:expr, $kernel:ident, ($x:expr, $y:expr), $threads:expr, [$($arg:expr),* $(,)?]) => {{
+    ($card:expr, $kernel:ident, ($x:expr, $y:expr), ($threads:expr, $shared:expr), [$($arg:expr),* $(,)?]) => {{
         let shape = cudarc::driver::LaunchConfig {
             grid_dim: ($x as u32, $y as u32, 1),
             block_dim: ($threads, 1, 1),
-            shared_mem_bytes: 0,
+            shared_mem_bytes: $shared,
         };
         let mut call = $card.stream.launch_builder(&$card.kernels.$kernel);
         $(cudarc::driver::PushKernelArg::arg(&mut call, $arg);)*
@@ -125,5 +131,8 @@ macro_rules! launch {
         let launched = unsafe { call.launch(shape) };
         launched?;
     }};
+    ($card:expr, $kernel:ident, ($x:expr, $y:expr), $threads:expr, $arguments:tt) => {
+        launch!($card, $kernel, ($x, $y), ($threads, 0), $arguments)
+    };
 }
 pub(crate) use launch;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use cudarc::driver::{CudaSlice, DeviceRepr};
 
-use crate::card::{PARAMETERS, launch};
+use crate::card::{PARAMETERS, WEIGHTS, launch};
 use crate::pool::Pool;
 use crate::{Card, Result};
 
@@ -135,8 +135,7 @@ impl Room {
             let bounds = sent.bounds.slice(lots.start..);
             let mut sums = sums.slice_mut(lots.start * PARAMETERS..lots.end * PARAMETERS);
             if largest > 0 {
-                let tiles = 3 * largest.div_ceil(64);
-                launch!(card, back, (tiles, count), 224, [&points, &first, &self.d1, &mut self.slope]);
+                launch!(card, back, (3, count), (224, WEIGHTS), [&points, &first, &self.d1, &mut self.slope]);
                 launch!(
                     card,
                     clip,

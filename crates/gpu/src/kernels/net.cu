@@ -54,8 +54,18 @@ __device__ __forceinline__ void spread(float* x, const float* table, u32 word, i
     here[3] = table[word >> 24];
 }
 
+// Six numbers beside each other, from an even place on.
+__device__ __forceinline__ void six(const float* x, float (&line)[6]) {
+#pragma unroll
+    for (int k = 0; k < 3; k++) {
+        float2 two = *(const float2*)(x + 2 * k);
+        line[2 * k] = two.x;
+        line[2 * k + 1] = two.y;
+    }
+}
+
 // Convolution, Mish and max pool; 32 images of a lot for each block of 256 threads, a window for each thread.
-extern "C" __global__ void __launch_bounds__(256, 2) convolve(
+extern "C" __global__ void __launch_bounds__(256, 4) convolve(
     const u64* points, const u32* first, const u32* image, const u32* pixels, const float* table,
     float* h, float* slope, u8* place)
 {
@@ -65,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) convolve(
     u32 base = first[0];
     const float* model = (const float*)points[blockIdx.y];
     __shared__ float lookup[256];
-    __shared__ float x[SIDE * ROW];
+    __shared__ __align__(8) float x[SIDE * ROW];
     int t = threadIdx.x;
     lookup[t] = table[t];
     float w[3][TAPS], bias[3];
@@ -92,12 +102,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) convolve(
 #pragma unroll
         for (int r = 0; r < 6; r++) {
             float line[6];
-#pragma unroll
-            for (int k = 0; k < 3; k++) {
-                float2 two = *(const float2*)(x + (row + r) * ROW + column + 2 * k);
-                line[2 * k] = two.x;
-                line[2 * k + 1] = two.y;
-            }
+            six(x + (row + r) * ROW + column, line);
 #pragma unroll
             for (int dy = 0; dy < 2; dy++) {
                 int v = r - dy;
@@ -139,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(256, 2) convolve(
 #define DEPTH 28
 
 // Both linear layers, Mish between them, cross-entropy, and the way back to the first layer's outputs; 64 images of a lot for each block of 128 threads.
-extern "C" __global__ void __launch_bounds__(128, 3) classify(
+extern "C" __global__ void __launch_bounds__(128, 5) classify(
     const u64* points, const u32* first, const u32* image, const u8* labels, const float* h,
     float* a, float* d1, float* d2, float* square1, float* square2, float* loss, u8* right, int learn)
 {
@@ -173,7 +178,7 @@ extern "C" __global__ void __launch_bounds__(128, 3) classify(
             *(float2*)(ws + o * DEPTH + 2 * q) = *(const float2*)(model + W1 + o * POOLED + k + 2 * q);
         }
         __syncthreads();
-#pragma unroll
+#pragma unroll 1
         for (int q = 0; q < DEPTH; q += 4) {
             float4 x[4];
 #pragma unroll
@@ -278,36 +283,35 @@ extern "C" __global__ void __launch_bounds__(128, 3) classify(
     }
 }
 
-// The differences before the first linear layer, times the slopes there (in their place); 64 images and 196 numbers for each block of 224 threads.
+// The differences before the first linear layer, times the slopes there (in their place); all images of a lot and 196 numbers for each block of 224 threads.
+// The weights stay in shared memory (50 kB, given at launch); 64 images at a time pass by.
 extern "C" __global__ void __launch_bounds__(224, 2) back(
     const u64* points, const u32* first, const float* d1, float* slope)
 {
-    u32 base = first[0], tile = blockIdx.x / 3, part = (blockIdx.x % 3) * PLANE;
-    u32 from = first[blockIdx.y] + tile * 64, end = first[blockIdx.y + 1];
-    if (from >= end) return;
-    int count = (int)(from + 64 < end ? 64 : end - from);
-    const float* model = (const float*)points[blockIdx.y] + W1 + part;
+    extern __shared__ float ws[];
     __shared__ __align__(16) float ds[64 * 68];
-    __shared__ float ws[16 * PLANE];
+    u32 base = first[0], part = blockIdx.x * PLANE;
+    u32 begin = first[blockIdx.y] - base, end = first[blockIdx.y + 1] - base;
+    const float* model = (const float*)points[blockIdx.y] + W1 + part;
     int t = threadIdx.x, cg = t % 28, sg = t / 28;
-    for (int n = t; n < 64 * HIDDEN; n += 224) {
-        int s = n / HIDDEN;
-        ds[s * 68 + n % HIDDEN] = s < count ? d1[(u64)(from - base) * HIDDEN + n] : 0.0f;
-    }
-    float sum[8][7];
-#pragma unroll
-    for (int i = 0; i < 8; i++)
-#pragma unroll
-        for (int j = 0; j < 7; j++) sum[i][j] = 0.0f;
-    for (int k = 0; k < HIDDEN; k += 16) {
+#pragma unroll 8
+    for (int n = t; n < HIDDEN * PLANE; n += 224) ws[n] = model[(n / PLANE) * POOLED + n % PLANE];
+    for (u32 from = begin; from < end; from += 64) {
+        int count = (int)(end - from < 64 ? end - from : 64);
         __syncthreads();
-        for (int n = t; n < 16 * PLANE; n += 224) ws[n] = model[(k + n / PLANE) * POOLED + n % PLANE];
+        for (int n = t; n < 64 * HIDDEN; n += 224)
+            ds[(n / HIDDEN) * 68 + n % HIDDEN] = n / HIDDEN < count ? d1[(u64)from * HIDDEN + n] : 0.0f;
         __syncthreads();
+        float sum[8][7];
 #pragma unroll
-        for (int q = 0; q < 16; q += 4) {
+        for (int i = 0; i < 8; i++)
+#pragma unroll
+            for (int j = 0; j < 7; j++) sum[i][j] = 0.0f;
+#pragma unroll 2
+        for (int q = 0; q < HIDDEN; q += 4) {
             float4 d[8];
 #pragma unroll
-            for (int i = 0; i < 8; i++) d[i] = *(const float4*)(ds + (sg + 8 * i) * 68 + k + q);
+            for (int i = 0; i < 8; i++) d[i] = *(const float4*)(ds + (sg + 8 * i) * 68 + q);
 #pragma unroll
             for (int j = 0; j < 7; j++) {
                 const float* w = ws + q * PLANE + cg + 28 * j;
@@ -321,14 +325,14 @@ extern "C" __global__ void __launch_bounds__(224, 2) back(
                 }
             }
         }
-    }
 #pragma unroll
-    for (int i = 0; i < 8; i++) {
-        int s = sg + 8 * i;
-        if (s >= count) continue;
-        float* here = slope + (u64)(from - base + s) * POOLED + part + cg;
+        for (int i = 0; i < 8; i++) {
+            int s = sg + 8 * i;
+            if (s >= count) continue;
+            float* here = slope + (u64)(from + s) * POOLED + part + cg;
 #pragma unroll
-        for (int j = 0; j < 7; j++) here[28 * j] *= sum[i][j];
+            for (int j = 0; j < 7; j++) here[28 * j] *= sum[i][j];
+        }
     }
 }
 
@@ -367,7 +371,7 @@ extern "C" __global__ void __launch_bounds__(128) clip(
 {
     u32 base = first[0];
     __shared__ float lookup[256];
-    __shared__ float images[4][SIDE * ROW];
+    __shared__ __align__(8) float images[4][SIDE * ROW];
     int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int n = threadIdx.x; n < 256; n += 128) lookup[n] = table[n];
     __syncthreads();
@@ -388,9 +392,22 @@ extern "C" __global__ void __launch_bounds__(128) clip(
             u64 at = slot * POOLED + c * PLANE + n;
             float d = slope[at];
             int p = place[at];
-            const float* window = x + (2 * (n / 14) + p / 2) * ROW + 2 * (n % 14) + p % 2;
+            // The whole patch is read, and the place chosen afterwards: reads then meet in no bank.
+            const float* patch = x + 2 * (n / 14) * ROW + 2 * (n % 14);
+            bool below = p & 2, beside = p & 1;
+            float line[6], next[6];
+            six(patch, line);
 #pragma unroll
-            for (int k = 0; k < TAPS; k++) v[k] = fmaf(d, window[(k / 5) * ROW + k % 5], v[k]);
+            for (int r = 0; r < 5; r++) {
+                six(patch + (r + 1) * ROW, next);
+#pragma unroll
+                for (int u = 0; u < 5; u++) {
+                    float left = below ? next[u] : line[u], right = below ? next[u + 1] : line[u + 1];
+                    v[5 * r + u] = fmaf(d, beside ? right : left, v[5 * r + u]);
+                }
+#pragma unroll
+                for (int u = 0; u < 6; u++) line[u] = next[u];
+            }
             v[TAPS] += d;
         }
         own[c] = totals(v, lane);
@@ -441,14 +458,30 @@ extern "C" __global__ void __launch_bounds__(224, 2) outer(
     for (int i = 0; i < 8; i++)
 #pragma unroll
         for (int j = 0; j < 7; j++) acc[i][j] = 0.0f;
-    for (int k = 0; k < count; k += 16) {
-        int here = count - k < 16 ? count - k : 16;
-        __syncthreads();
-        for (int n = t; n < 16 * HIDDEN; n += 224)
-            ds[n] = n / HIDDEN < here ? d1[(u64)(from + k) * HIDDEN + n] : 0.0f;
-        for (int n = t; n < 16 * PLANE; n += 224)
-            hs[n] = n / PLANE < here ? h[(u64)(from + k + n / PLANE) * POOLED + part + n % PLANE] : 0.0f;
-        __syncthreads();
+    // What comes next is read while what is here is multiplied.
+    float dn[5], hn[14];
+    for (int k = -16; k < count; k += 16) {
+        if (k >= 0) {
+            __syncthreads();
+#pragma unroll
+            for (int i = 0; i < 5; i++)
+                if (t + 224 * i < 16 * HIDDEN) ds[t + 224 * i] = dn[i];
+#pragma unroll
+            for (int i = 0; i < 14; i++) hs[t + 224 * i] = hn[i];
+            __syncthreads();
+        }
+        int left = count - k - 16;
+#pragma unroll
+        for (int i = 0; i < 5; i++) {
+            int n = t + 224 * i;
+            dn[i] = n < 16 * HIDDEN && n / HIDDEN < left ? d1[(u64)(from + k + 16) * HIDDEN + n] : 0.0f;
+        }
+#pragma unroll
+        for (int i = 0; i < 14; i++) {
+            int n = t + 224 * i, s = n / PLANE;
+            hn[i] = s < left ? h[(u64)(from + k + 16 + s) * POOLED + part + n % PLANE] : 0.0f;
+        }
+        if (k < 0) continue;
 #pragma unroll 4
         for (int s = 0; s < 16; s++) {
             float4 low = *(const float4*)(ds + s * HIDDEN + 4 * og);
