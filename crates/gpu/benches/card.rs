@@ -9,16 +9,24 @@
 //!
 //! All runs of the consensus paper's Table 1 in one go, from a folder with MNIST, under the paper's noise and rates: mean accuracy over agents and trials, with its
 //! spread, and how long it took.
+//!
+//! `cargo bench -p sottovoce-gpu --bench card -- against FOLDER [ROUNDS]`
+//!
+//! DSGT at an epsilon of 10 on the complete graph, with the same lots and the same noise, once with gradients of the processor and once with the card's: accuracies
+//! and times.
 
 use std::error::Error;
 use std::path::Path;
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use sottovoce_gpu::{Card, Course, Together};
-use sottovoce_learning::images;
+use sottovoce_gpu::{Card, Course, Gradients, Together};
+use sottovoce_learning::net::{Net, Scratch};
+use sottovoce_learning::{Images, images};
 use sottovoce_privacy::Lots;
 use sottovoce_protocol::consensus::{At, Hidden, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Trainer};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Mixing;
@@ -42,9 +50,11 @@ fn main() -> Done<()> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["table", folder] => table(&card, Path::new(folder), 5),
         ["table", folder, trials] => table(&card, Path::new(folder), trials.parse()?),
+        ["against", folder] => against(&card, Path::new(folder), ROUNDS),
+        ["against", folder, rounds] => against(&card, Path::new(folder), rounds.parse()?),
         [] => speed(&card, 300),
         [runs] => speed(&card, runs.parse()?),
-        _ => Err("give a number of runs, or `table FOLDER [TRIALS]`".into()),
+        _ => Err("give a number of runs, or `table FOLDER [TRIALS]`, or `against FOLDER [ROUNDS]`".into()),
     }
 }
 
@@ -230,4 +240,62 @@ fn table(card: &Card, folder: &Path, trials: usize) -> Done<()> {
         began.elapsed().as_secs_f64()
     );
     Ok(())
+}
+
+/// Gradients of the processor; every thread has room of its own.
+struct Processor<'a> {
+    net: &'a Net,
+    rows: &'a [Images],
+    rooms: Mutex<Vec<Scratch>>,
+}
+
+impl Trainer for Processor<'_> {
+    fn add_clipped(&self, agent: usize, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) {
+        let kept = || self.rooms.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = kept().pop();
+        let mut room = room.unwrap_or_else(|| Scratch::new(self.net));
+        if self.net.clipped_sum(model, &self.rows[agent], picked, clip as f32, &mut room, sum).is_err() {
+            sum.fill(f32::NAN);
+        }
+        kept().push(room);
+    }
+}
+
+fn against(card: &Card, folder: &Path, rounds: usize) -> Done<()> {
+    let images::Found { train, test, .. } = images::open(folder)?;
+    let (net, mixing) = (Net::consensus_cnn(), Mixing::neighbourhoods(&complete()?));
+    let lists = train.similarity(AGENTS, 1.0, 0)?;
+    let rows = lists.iter().map(|list| train.gather(list)).collect::<Result<Vec<_>, _>>()?;
+    let hide = |rows: &Images| Some(Hidden::new(Lots::of_size(rows.len(), LOT as f64).ok()?, 10.0, 1.296));
+    let hidden: Vec<_> = rows.iter().map(hide).collect();
+    let (rates, optimiser) = (Rates { start: 0.174, finish: 0.005 }, Optimiser::new(Rule::Sgd));
+    let plan = Plan { method: Method::Dsgt, iterations: rounds, rates, optimiser };
+    let processor = Processor { net: &net, rows: &rows, rooms: Mutex::default() };
+    let on_card = Gradients::new(card, &net, &rows)?;
+    let all: Vec<u32> = (0..test.len() as u32).collect();
+    let trainers: [(&str, &dyn Trainer); 2] = [("processor", &processor), ("card", &on_card)];
+    for (name, trainer) in trainers {
+        let start = Instant::now();
+        let setup = ConsensusSetup::new(&mixing, net.start(1).into(), plan, &hidden, 1)?;
+        let by = By(trainer);
+        let mut bulk = BulkConsensus::new(setup, &by)?;
+        bulk.advance(rounds)?;
+        let second = start.elapsed().as_secs_f64();
+        let mut scratch = Scratch::new(&net);
+        let mut sum = 0.0;
+        for model in bulk.models() {
+            sum += 100.0 * net.measure(model, &test, &all, &mut scratch)?.accuracy();
+        }
+        println!("{name:<10} {:.2} % on average, {second:.1} s", sum / AGENTS as f64);
+    }
+    Ok(())
+}
+
+/// Whoever computes.
+struct By<'a>(&'a dyn Trainer);
+
+impl Trainer for By<'_> {
+    fn add_clipped(&self, agent: usize, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) {
+        self.0.add_clipped(agent, picked, clip, model, sum);
+    }
 }

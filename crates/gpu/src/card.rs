@@ -11,7 +11,8 @@ use sottovoce_learning::net::Net;
 use crate::{Error, Result};
 
 /// The text of the kernels.
-const TEXT: [&str; 2] = [include_str!("kernels/net.cu"), include_str!("kernels/learn.cu")];
+const TEXT: [&str; 3] =
+    [include_str!("kernels/forward.cu"), include_str!("kernels/back.cu"), include_str!("kernels/learn.cu")];
 
 /// Parameters of the net that the kernels are written for.
 pub(crate) const PARAMETERS: usize = 38_424;

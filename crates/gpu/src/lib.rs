@@ -8,7 +8,8 @@
 //! | file | what |
 //! | --- | --- |
 //! | `card.rs` | the card: found at run time, kernels compiled for it |
-//! | `kernels/net.cu` | the net, forward and back; norms over all parameters, clipping, sums over lots |
+//! | `kernels/forward.cu` | the net, from images to losses and the differences of its first layer's outputs |
+//! | `kernels/back.cu` | the rest of the way back: norms over all parameters, clipping, sums over lots |
 //! | `kernels/learn.cu` | mixing, noise and steps |
 //! | `pool.rs` | images in the card's memory, as bytes |
 //! | `room.rs` | from lots to sums of clipped gradients |
@@ -17,7 +18,8 @@
 //!
 //! **What differs from the processor.** Gradients agree to about 1e-6 of their length, not in their last bits. Lots are the same rows: they are drawn on the
 //! host, from the value that is accounted for. With [`Gradients`] noise is the simulator's. With [`Together`] it is drawn on the card, under the same law and
-//! scale: ChaCha8 under the simulator's keys, in a stream of its own, made Gaussian by Box and Muller in single precision. Like all noise of simulations it protects nobody.
+//! scale: ChaCha8 under the simulator's keys, in a stream of its own, made Gaussian by Box and Muller in single precision. Like all noise of simulations it
+//! protects nobody.
 //! On the same card the same runs give the same bits: sums have one order.
 
 mod card;

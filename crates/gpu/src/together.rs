@@ -1,6 +1,7 @@
 //! Many runs side by side, on one card: lots come from the host, all else stays there.
 //!
-//! While the card computes a step of all agents of all runs, the host throws the coins of the next. What an agent draws is admitted by her budget, as in the simulator.
+//! While the card computes a step of all agents of all runs, the host throws the coins of the next. What an agent draws is admitted by her budget, as in
+//! the simulator.
 
 use cudarc::driver::{CudaSlice, DevicePtr};
 use rayon::prelude::*;
