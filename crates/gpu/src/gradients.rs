@@ -1,6 +1,11 @@
 //! Gradients of lots for the drivers of the simulator: a [`Trainer`]. Lots, noise and mixing stay theirs, and so do their bits.
+//!
+//! Drivers ask for one lot at a time, from many threads. Whoever finds the card free computes all lots that wait by then; nobody's sum depends on who waited with
+//! her.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::mem::take;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaSlice, DevicePtr};
 use sottovoce_learning::Images;
@@ -19,17 +24,39 @@ pub struct Gradients {
     pool: Pool,
     /// Where each agent's images begin, and where the last one's end.
     begins: Vec<usize>,
-    /// One lot is computed at a time.
+    /// Who waits for the card.
+    queue: Mutex<Queue>,
+    /// One thread has the card at a time.
     bench: Mutex<Bench>,
 }
 
-/// What a lot is computed on.
+#[derive(Default)]
+struct Queue {
+    tickets: u64,
+    waiting: BTreeMap<u64, Asked>,
+}
+
+/// A lot that is asked for.
+struct Asked {
+    images: Vec<u32>,
+    clip: f32,
+    model: Vec<f32>,
+}
+
+/// What lots are computed on, and sums that nobody has fetched yet.
 struct Bench {
     room: Room,
-    model: CudaSlice<f32>,
+    models: CudaSlice<f32>,
     points: CudaSlice<u64>,
-    sum: CudaSlice<f32>,
-    read: Vec<f32>,
+    sums: CudaSlice<f32>,
+    answers: BTreeMap<u64, Vec<f32>>,
+}
+
+/// Lots that are computed together, at most.
+const LOTS: usize = 64;
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Gradients {
@@ -42,17 +69,19 @@ impl Gradients {
             Some(*end)
         }));
         let largest = rows.iter().map(Images::len).max().unwrap_or(0); // whole numbers
-        let model = card.stream.alloc_zeros(PARAMETERS)?;
-        let points = card.stream.clone_htod(&[model.device_ptr(&card.stream).0])?;
+        let models = card.stream.alloc_zeros(LOTS * PARAMETERS)?;
+        let base = models.device_ptr(&card.stream).0;
+        let points: Vec<u64> =
+            (0..LOTS).map(|lot| base + (lot * PARAMETERS * size_of::<f32>()) as u64).collect();
         let bench = Bench {
             room: Room::new(card, largest)?,
-            points,
-            model,
-            sum: card.stream.alloc_zeros(PARAMETERS)?,
-            read: vec![0.0; PARAMETERS],
+            points: card.stream.clone_htod(&points)?,
+            models,
+            sums: card.stream.alloc_zeros(LOTS * PARAMETERS)?,
+            answers: BTreeMap::new(),
         };
         let pool = Pool::new(card, &rows.iter().collect::<Vec<_>>())?;
-        Ok(Self { card: card.clone(), pool, begins, bench: Mutex::new(bench) })
+        Ok(Self { card: card.clone(), pool, begins, queue: Mutex::default(), bench: Mutex::new(bench) })
     }
 
     fn add(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) -> Result<()> {
@@ -67,16 +96,55 @@ impl Gradients {
             let value = format!("of {} numbers", model.len());
             return Err(Error::parameter("model", value, format!("the net has {PARAMETERS}")));
         }
-        let mut batch = Batch::new();
-        batch.push(picked.iter().map(|&at| begin as u32 + at), clip as f32);
-        let (card, stream) = (&self.card, &self.card.stream);
-        let mut bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
-        let Bench { room, model: place, points, sum: sums, read } = &mut *bench;
-        stream.memcpy_htod(model, place)?;
-        room.sums(card, &self.pool, &batch, &batch.send(card)?, points, sums)?;
-        stream.memcpy_dtoh(sums, read)?;
-        stream.synchronize()?;
-        sum.iter_mut().zip(read).for_each(|(sum, more)| *sum += *more);
+        let images = picked.iter().map(|&at| begin as u32 + at).collect();
+        let ticket = locked(&self.queue).ask(Asked { images, clip: clip as f32, model: model.to_vec() });
+        let mut bench = locked(&self.bench);
+        let answer = loop {
+            if let Some(answer) = bench.answers.remove(&ticket) {
+                break answer;
+            }
+            // Nobody has computed it: it is still there, unless the card has failed.
+            let next = locked(&self.queue).next();
+            if next.is_empty() {
+                return Err(Error::Missing("a card that answers".into()));
+            }
+            bench.compute(&self.card, &self.pool, next)?;
+        };
+        drop(bench);
+        sum.iter_mut().zip(&answer).for_each(|(sum, more)| *sum += more);
+        Ok(())
+    }
+}
+
+impl Queue {
+    fn ask(&mut self, asked: Asked) -> u64 {
+        self.tickets += 1;
+        self.waiting.insert(self.tickets, asked);
+        self.tickets
+    }
+
+    /// Those who have waited longest.
+    fn next(&mut self) -> BTreeMap<u64, Asked> {
+        let mut all = take(&mut self.waiting);
+        if let Some(&late) = all.keys().nth(LOTS) {
+            self.waiting = all.split_off(&late);
+        }
+        all
+    }
+}
+
+impl Bench {
+    fn compute(&mut self, card: &Card, pool: &Pool, asked: BTreeMap<u64, Asked>) -> Result<()> {
+        let (mut batch, mut models) = (Batch::new(), Vec::new());
+        for one in asked.values() {
+            batch.push(one.images.iter().copied(), one.clip);
+            models.extend_from_slice(&one.model);
+        }
+        card.stream.memcpy_htod(&models, &mut self.models)?;
+        self.room.sums(card, pool, &batch, &batch.send(card)?, &self.points, &mut self.sums)?;
+        let sums = card.stream.clone_dtoh(&self.sums.slice(..asked.len() * PARAMETERS))?;
+        let sums = sums.chunks_exact(PARAMETERS).map(<[f32]>::to_vec);
+        self.answers.extend(asked.into_keys().zip(sums));
         Ok(())
     }
 }

@@ -77,6 +77,25 @@ fn gradients_are_the_processors() {
     }
 }
 
+/// Many threads ask at once, more than are computed together: everybody is given her own sum, with the bits that she is given alone.
+#[test]
+fn lots_that_wait_together_are_computed_apart() {
+    let Some(card) = card() else { return };
+    let (net, rows) = (Net::consensus_cnn(), [pictures(300, 1), pictures(200, 2)]);
+    let gradients = Gradients::new(&card, &net, &rows).unwrap();
+    let sum = |number: usize| {
+        let mut sum = vec![0.0; PARAMETERS];
+        let picked: Vec<u32> = (0..(number * 37 % 150) as u32).collect();
+        gradients.add_clipped(number % 2, &picked, 1.0, &net.start(number as u64), &mut sum);
+        sum
+    };
+    let together: Vec<Vec<f32>> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..150).map(|number| scope.spawn(move || sum(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!((0..150).all(|number| together[number] == sum(number)));
+}
+
 /// An empty lot adds nothing; a gradient that is no number counts for nothing where it is clipped, and is seen where it is not.
 #[test]
 fn nothing_and_what_is_no_number() {
@@ -242,6 +261,8 @@ fn what_does_not_fit_is_refused() {
     assert!(refused(|course| course.plan.rates.start = f64::NAN).starts_with("`rates` is NaN: "));
     let wide = refused(|course| course.hidden[0].as_mut().unwrap().band.width = 2);
     assert!(wide.starts_with("`band` is 2: "), "{wide}");
+    let none = Together::new(&card, &small.train, &small.test, &[]).err().unwrap().to_string();
+    assert!(none.starts_with("`courses` is 0: "), "{none}");
     let other = Net::perceptron(small.train.shape(), &[8], 10).unwrap();
     assert!(Gradients::new(&card, &other, &[]).err().unwrap().to_string().starts_with("`net` is "));
 }

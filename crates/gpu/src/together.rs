@@ -116,6 +116,9 @@ impl<'a> Together<'a> {
             }
             runs.push(Span { agents: begin..agents.len(), plan: course.plan });
         }
+        if agents.is_empty() {
+            return Err(Error::parameter("courses", courses.len(), "give a run of one agent at least"));
+        }
         let largest = agents.iter().map(|agent| agent.rows.len()).max().unwrap_or(0); // whole numbers
         let largest = largest.max(test.len()); // whole numbers
         let zeros = || card.stream.alloc_zeros::<f32>(models.len());
@@ -158,8 +161,8 @@ impl<'a> Together<'a> {
 
     /// The next so many iterations of all runs, or as many as there are.
     pub fn advance(&mut self, iterations: usize) -> Result<()> {
-        for _ in 0..iterations.min(self.remaining()) {
-            // whole numbers
+        let iterations = iterations.min(self.remaining()); // whole numbers
+        for _ in 0..iterations {
             let steps = self.runs.iter().filter(|run| self.round < run.plan.iterations);
             let steps = steps.map(|run| run.plan.draws_each()).max().unwrap_or(1); // whole numbers
             for made in 0..steps {
@@ -191,9 +194,6 @@ impl<'a> Together<'a> {
 
     fn launch(&mut self, now: &Prepared) -> Result<()> {
         let (card, state, agents) = (self.card, &mut self.state, self.agents.len());
-        if agents == 0 {
-            return Ok(());
-        }
         let turns = sent(card, &now.turns)?;
         let batch = now.batch.send(card)?;
         if now.begins {
@@ -254,8 +254,9 @@ impl<'a> Together<'a> {
         let base = self.state.model.device_ptr(&self.card.stream).0;
         let mut told = Vec::new();
         let agents: Vec<u64> = (0..self.agents.len() as u64).collect();
-        for agents in agents.chunks((self.room.slots() / test.len().max(1)).max(1)) {
-            // whole numbers
+        // There is room for one lot of them at least.
+        let at_once = self.room.slots().checked_div(test.len()).unwrap_or(1);
+        for agents in agents.chunks(at_once) {
             let mut batch = Batch::new();
             agents.iter().for_each(|_| batch.push(test.iter().copied(), f32::INFINITY));
             let points: Vec<u64> = agents.iter().map(|agent| base + agent * 4 * PARAMETERS as u64).collect();
