@@ -106,7 +106,7 @@ impl Gradients {
             // Nobody has computed it: it is still there, unless the card has failed.
             let next = locked(&self.queue).next();
             if next.is_empty() {
-                return Err(Error::Missing("a card that answers".into()));
+                return Err(Error::Missing("the card has stopped answering".into()));
             }
             bench.compute(&self.card, &self.pool, next)?;
         };
