@@ -35,7 +35,7 @@ fn on_card(ready: &Ready) -> anyhow::Result<Option<Box<dyn Trainer>>> {
             Ok(Some(Box::new(Gradients::new(&card, &ready.setting.net, &ready.setting.holdings.rows)?)))
         }
         Err(error) => {
-            note(&format!("{error}: so it is"));
+            note(&format!("{error}. Gradients are computed on the processor"));
             Ok(None)
         }
     }
