@@ -169,6 +169,28 @@ fn agents_learn_from_each_other() {
     assert!(alone < 0.15 && together > 0.4, "{together} {alone}");
 }
 
+/// Where there may be no card: it is noted who computes, and draws and promises are the same.
+#[test]
+fn a_card_that_is_not_there_is_noted() {
+    let asked = small("--model cnn --rounds 3 --out");
+    let folder = tempfile::tempdir().unwrap();
+    let run = |device: &str| {
+        let place = at(&folder, device);
+        let command = format!("{asked} {place} --device {device} --json");
+        let output = sottovoce(&command).assert().success().get_output().clone();
+        (flat(&output.stderr), serde_json::from_slice::<Value>(&output.stdout).unwrap())
+    };
+    let ((quiet, here), (note, there)) = (run("cpu"), run("gpu"));
+    assert!(quiet.is_empty() && note.starts_with("sottovoce: note: "), "{quiet}{note}");
+    assert!(note.contains("computed on") || note.contains("`device` is gpu"), "{note}");
+    for agent in 0..4 {
+        let of = |found: &Value, key: &str| number(found, &format!("/agents/{agent}/{key}"));
+        assert_eq!(of(&here, "draws"), of(&there, "draws"));
+        assert_eq!(of(&here, "epsilon"), of(&there, "epsilon"));
+    }
+    refused("run deep --device tpu", &["tpu", "gpu"]);
+}
+
 #[test]
 fn what_is_not_used_or_out_of_range_is_refused() {
     for (line, words) in [

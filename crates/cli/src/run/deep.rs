@@ -10,6 +10,7 @@ use sottovoce::experiment::{self, Experiment};
 use sottovoce::transcript;
 use sottovoce_report::store;
 
+use super::device::Device;
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed};
 use crate::graph::count;
@@ -21,6 +22,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run deep --method dsgd --fiedler 0.1 --noise-multiplier 2 --epsilon 6
   sottovoce run deep --method central --noise-multiplier 0 --clip inf
   sottovoce run deep --data mnist --rounds 2000 --lot 256 --epsilon 1
+  sottovoce run deep --data mnist --rounds 2000 --lot 256 --device gpu
   sottovoce run deep --checkpoint net.bin --pause-after 100
   sottovoce run deep --checkpoint net.bin --resume
 
@@ -37,14 +39,24 @@ pub(super) struct DeepArgs {
     #[command(flatten)]
     experiment: experiment::Deep,
     #[command(flatten)]
-    state: Checkpoints,
+    means: Means,
     #[command(flatten)]
     place: Place,
 }
 
+/// What is not of the experiment: where it is computed, and where its state is kept.
+#[derive(Debug, Default, Args)]
+pub(super) struct Means {
+    #[command(flatten)]
+    state: Checkpoints,
+    /// Where gradients are computed; last digits depend on it, lots and noise do not.
+    #[arg(long, value_enum, default_value_t)]
+    device: Device,
+}
+
 /// Where a run's state is kept.
 #[derive(Debug, Default, Args)]
-pub(super) struct Checkpoints {
+struct Checkpoints {
     /// File in which the run's state is kept; it is written at every point of the curve.
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
@@ -58,7 +70,7 @@ pub(super) struct Checkpoints {
 
 impl DeepArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        learn(&self.experiment, Path::new(""), global.seed, &self.state, &self.place, global)
+        learn(&self.experiment, Path::new(""), global.seed, &self.means, &self.place, global)
     }
 }
 
@@ -67,7 +79,7 @@ pub(super) fn learn(
     experiment: &experiment::Deep,
     folder: &Path,
     seed: u64,
-    state: &Checkpoints,
+    Means { state, device }: &Means,
     place: &Place,
     global: &Global,
 ) -> anyhow::Result<()> {
@@ -80,7 +92,8 @@ pub(super) fn learn(
     let stored = state.bytes()?;
     let ready = experiment.ready(folder, seed)?;
     input::of_images(&ready);
-    let gradients = Gradients::new(&ready.setting.net, &ready.setting.holdings.rows);
+    let elsewhere = device.trainer(&ready)?;
+    let gradients = Gradients::new(&ready.setting.net, &ready.setting.holdings.rows).by(elsewhere.as_deref());
     let mut run = Run::new(&ready.setting, &gradients)?;
     if let Some(bytes) = stored {
         run = run.resume(deep::read(&bytes, experiment, &ready)?)?;

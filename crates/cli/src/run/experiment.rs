@@ -98,9 +98,7 @@ pub(super) fn execute(
             reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
         }
         Experiment::Personalized(personalized) => personalize(personalized, folder, seed, place, global),
-        Experiment::Deep(asked) => {
-            deep::learn(asked, folder, seed, &deep::Checkpoints::default(), place, global)
-        }
+        Experiment::Deep(asked) => deep::learn(asked, folder, seed, &deep::Means::default(), place, global),
         Experiment::Rumor(rumor) if rumor.is_networked() => survive(rumor, folder, seed, place, global),
         Experiment::Rumor(rumor) => spread(rumor, seed, place, global),
     }

@@ -11,6 +11,7 @@
 
 mod averaging;
 mod deep;
+mod device;
 mod experiment;
 mod learning;
 mod personalized;

@@ -13,12 +13,18 @@ pub struct Gradients<'a> {
     rows: &'a [Images],
     /// One for each thread that has ever been here. What was left in one changes nothing.
     rooms: Mutex<Vec<Scratch>>,
+    elsewhere: Option<&'a dyn Trainer>,
 }
 
 impl<'a> Gradients<'a> {
     /// Of these images.
     pub fn new(net: &'a Net, rows: &'a [Images]) -> Self {
-        Self { net, rows, rooms: Mutex::default() }
+        Self { net, rows, rooms: Mutex::default(), elsewhere: None }
+    }
+
+    /// The same, computed by somebody else if one is given: a graphics card. What models are worth is still measured here.
+    pub fn by(self, elsewhere: Option<&'a dyn Trainer>) -> Self {
+        Self { elsewhere, ..self }
     }
 
     /// Lends room to compute in.
@@ -34,6 +40,9 @@ impl<'a> Gradients<'a> {
 
 impl Trainer for Gradients<'_> {
     fn add_clipped(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) {
+        if let Some(elsewhere) = self.elsewhere {
+            return elsewhere.add_clipped(agent, picked, clip, model, sum);
+        }
         let Some(images) = self.rows.get(agent) else { return sum.fill(f32::NAN) };
         let told = self.with_room(|room| match clip.is_finite() {
             true => self.net.clipped_sum(model, images, picked, clip as f32, room, &mut *sum),

@@ -134,6 +134,11 @@ impl Images {
         &self.pixels[image * self.shape.size()..][..self.shape.size()]
     }
 
+    /// What each byte of a channel stands for.
+    pub fn table(&self, channel: usize) -> Option<&[f32; 256]> {
+        self.tables.get(channel)
+    }
+
     /// These images alone, in this order. An image may be taken twice.
     pub fn gather(&self, images: &[usize]) -> Result<Self> {
         if let Some(at) = images.iter().find(|&&at| at >= self.len()) {

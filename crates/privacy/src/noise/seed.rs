@@ -13,6 +13,8 @@ pub enum Stream {
     Noise = 0,
     /// The records of a batch: the peer and its turn.
     Batch = 0x6261_7463,
+    /// Noise that is drawn on a graphics card: the agent and the draw.
+    Card = 0x6361_7264,
     /// When agents wake: the agent.
     Clocks = 0x636c_6f63,
     /// What happens to a message on its way: the sender and the number of the message.

@@ -209,8 +209,8 @@ impl<T: Trainer> Lot<'_, T> {
 /// Which draw of every cycle a row has its turn in is drawn once, before the first draw, by a coin of its own: it depends on no other row.
 const TURNS: u64 = u64::MAX;
 
-/// The rows of a draw. With a band every row has its turn in one draw of a cycle, and then comes as many times as often.
-fn pick(hidden: &Hidden, seed: Seed, (agent, draw): (Peer, u64), picked: &mut Vec<u32>) {
+/// The rows of a draw, written to `picked`: a function of the seed, the agent and the draw. With a band every row has its turn in one draw of a cycle, and then comes as many times as often.
+pub fn pick(hidden: &Hidden, seed: Seed, (agent, draw): (Peer, u64), picked: &mut Vec<u32>) {
     let (agent, cycle) = (agent as u64, hidden.band.cycle() as u64);
     if cycle == 1 {
         return hidden.lots.draw(seed, agent, draw, picked);

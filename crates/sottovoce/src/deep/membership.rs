@@ -176,6 +176,7 @@ impl Membership {
             draws,
             delta: self.delta,
             seed,
+            points: 0,
         })
     }
 

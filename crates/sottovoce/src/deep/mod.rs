@@ -25,3 +25,4 @@ pub use page::{FILES, files};
 pub use ready::Ready;
 pub use run::{Agent, Found, concluded};
 pub use sottovoce_engine::deep::{Gradients, Point, Run};
+pub use sottovoce_simulator::consensus::Trainer;

@@ -31,7 +31,7 @@ fn setting(method: Method, rule: Rule, band: usize) -> Setting {
     let hidden = hidden.calibrated(plan.draws(), (4.0, 1e-5), calibrate::Method::Pld).unwrap();
     let other = Hidden::new(Lots::of_size(600, 60.0).unwrap(), 1.0, 1.0);
     let (hidden, draws) = (vec![Some(other), Some(hidden), None], vec![plan.draws(), plan.draws(), 0]);
-    Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-5, seed: 5 }
+    Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-5, seed: 5, points: 0 }
 }
 
 /// Attacks what is claimed, which is computed once.
