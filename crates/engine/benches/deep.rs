@@ -13,7 +13,7 @@ use sottovoce_engine::deep::{Amount, Gradients, Holdings, Run, Setting, hidden};
 use sottovoce_learning::images;
 use sottovoce_learning::net::Net;
 use sottovoce_privacy::noise::simulation::Seed;
-use sottovoce_protocol::consensus::{At, Hidden, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_protocol::consensus::{At, Band, Hidden, Method, Optimiser, Plan, Rates, Rule};
 use sottovoce_simulator::consensus::Trainer;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
@@ -50,7 +50,7 @@ fn main() -> Outcome<()> {
 fn setting(holdings: Holdings, plan: Plan) -> Outcome<Setting> {
     let pairs = (0..AGENTS).flat_map(|u| (u + 1..AGENTS).map(move |v| (u, v)));
     let mixing = Mixing::neighbourhoods(&Graph::from_edges(AGENTS, pairs)?);
-    let hidden = hidden(&holdings.sizes(), LOT, 10.0, Amount::Multiplier(1.3), plan.draws())?;
+    let hidden = hidden(&holdings.sizes(), (LOT, 10.0), Band::NONE, Amount::Multiplier(1.3), plan.draws())?;
     let draws = vec![plan.draws(); AGENTS];
     let net = Net::consensus_cnn();
     Ok(Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-5, seed: SEED, points: 0 })
