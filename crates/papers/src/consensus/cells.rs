@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
+use sottovoce::deep::MembershipFound;
 use sottovoce_learning::Spread;
 use sottovoce_learning::net::Net;
 use sottovoce_protocol::consensus::Plan;
@@ -24,6 +25,7 @@ pub(crate) struct Shared {
     program: Once<String>,
     pictures: [Once<Pictures>; 3],
     noises: Noises,
+    pub(super) members: Once<Vec<MembershipFound>>,
     /// One at a time is made: each uses all cores.
     told: Mutex<BTreeMap<String, Told>>,
 }
