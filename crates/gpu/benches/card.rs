@@ -230,10 +230,14 @@ fn table(card: &Card, folder: &Path, trials: usize) -> Done<()> {
             let found: Vec<f64> = (first..first + trials).filter(|run| !lost[*run]).map(of).collect();
             let mean = found.iter().sum::<f64>() / found.len() as f64;
             let spread = found.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (found.len() as f64 - 1.0);
-            print!("{:>15}", format!("{mean:.2} ± {:.2}", spread.sqrt()));
+            // A run that diverged has no accuracy: such cells are marked.
+            let mark =
+                if found.len() < trials { format!(" -{}", trials - found.len()) } else { String::new() };
+            print!("{:>15}", format!("{mean:.2} ± {:.2}{mark}", spread.sqrt()));
         }
         println!();
     }
+    println!("{} of {} runs diverged", lost.iter().filter(|lost| **lost).count(), lost.len());
     println!(
         "{second:.1} s, {:.2} million samples/s; whole command {:.1} s",
         samples / second / 1e6,
