@@ -145,6 +145,7 @@ fn bad_input_is_named() {
         ("--budget 3", &["`budget`", "AGENT=NUMBER"]),
         ("--budget 100=1", &["`budget`", "from 0 to 99"]),
         ("--leave 2@-1", &["`leave`"]),
+        ("--leave 2@1 --join 2@3", &["`leave` is 2@1", "joins later"]),
         ("--drop 1", &["`drop`", "1"]),
         ("--sigma -1", &["`sigma`", "-1"]),
         ("--sigma 1 --epsilon 2", &["--sigma", "--epsilon"]),

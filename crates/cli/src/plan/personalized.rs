@@ -21,6 +21,11 @@ corrected Theorem 2 of the paper suggests, from public numbers alone (docs/theor
 /// Arguments of `plan personalized`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+#[command(mut_args(|arg| match arg.get_id().as_str() {
+    // What a plan chooses.
+    "mu" | "updates" | "clip" | "law" | "sigma" => arg.hide(true),
+    _ => arg,
+}))]
 // The experiment within has the same name.
 #[group(skip)]
 pub(super) struct PersonalizedArgs {

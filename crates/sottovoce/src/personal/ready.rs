@@ -194,8 +194,14 @@ impl Personalized {
             let remedy = "who is there from the start does not join; give more than 0 hours";
             require(!until.is_zero(), "join", text, remedy)?;
         }
+        let leaves = times("leave", &self.network.leave)?;
+        for (text, (peer, at)) in self.network.leave.iter().zip(&leaves) {
+            let joined = joins.iter().find(|(other, _)| other == peer).map(|(_, until)| *until);
+            let remedy = "the agent joins later; let it leave after it has joined";
+            require(joined.is_none_or(|joined| *at > joined), "leave", text, remedy)?;
+        }
         let faults = Faults {
-            crashes: times("leave", &self.network.leave)?,
+            crashes: leaves,
             departures: joins
                 .iter()
                 .map(|&(peer, until)| Absence { peer, from: Duration::ZERO, until })
