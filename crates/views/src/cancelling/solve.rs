@@ -27,21 +27,28 @@ pub(super) struct Solver<'a> {
     edges: f64,
 }
 
-/// Vectors of which only some entries are not zero.
+/// A part of the graph that grows, and vectors on it. Peers are numbered as they are reached, so that all of it lies together.
 pub(super) struct Scratch {
+    /// The number of each peer, and `UNREACHED`.
+    number: Vec<u32>,
+    peers: Vec<usize>,
     at: Vec<Entry>,
-    /// Peers reached so far.
-    reached: Vec<usize>,
+    /// Neighbours of the first peers, by number, and where the list of each ends.
+    neighbours: Vec<u32>,
+    ends: Vec<usize>,
+    /// Edges of all peers reached.
+    degrees: usize,
 }
 
-/// What there is of the vectors at a peer, in one place of the memory.
+const UNREACHED: u32 = u32::MAX;
+
+/// What there is of the vectors at a peer.
 #[derive(Clone, Copy, Default)]
 struct Entry {
     x: f64,
     rest: f64,
     direction: f64,
     image: f64,
-    reached: bool,
 }
 
 impl<'a> Solver<'a> {
@@ -49,107 +56,137 @@ impl<'a> Solver<'a> {
         Self { honest, squared, edges }
     }
 
-    pub(super) fn nodes(&self) -> usize {
-        self.honest.group.len()
-    }
-
     pub(super) fn scratch(&self) -> Scratch {
-        Scratch { at: vec![Entry::default(); self.nodes()], reached: Vec::new() }
+        Scratch {
+            number: vec![UNREACHED; self.honest.group.len()],
+            peers: Vec::new(),
+            at: Vec::new(),
+            neighbours: Vec::new(),
+            ends: Vec::new(),
+            degrees: 0,
+        }
     }
 
     /// What is known of a peer's loss; nothing is lost of those who attack.
     pub(super) fn loss(&self, u: usize, s: &mut Scratch) -> Known {
         let Some(group) = self.honest.group[u] else { return Known::default() };
-        self.descend(u, s);
-        let found = self.known(u, self.honest.sizes[group] as f64, s);
+        s.reach(u, self.honest);
+        self.descend(s);
+        let found = self.known(self.honest.sizes[group] as f64, s);
         s.clear();
         found
     }
 
-    /// Conjugate gradients for `M x = e_u`.
-    fn descend(&self, u: usize, s: &mut Scratch) {
-        s.reach(u);
-        (s.at[u].rest, s.at[u].direction) = (1.0, 1.0);
-        let (mut square, mut edges) = (1.0, 0.0);
+    /// Conjugate gradients for `M x = e_u`, where `u` is the first peer reached.
+    fn descend(&self, s: &mut Scratch) {
+        (s.at[0].rest, s.at[0].direction) = (1.0, 1.0);
+        let (mut square, mut edges) = (1.0, 0);
         for _ in 0..MOST_STEPS {
-            edges += self.multiply(s);
-            let along: f64 = s.entries().map(|at| at.direction * at.image).sum();
+            s.widen(self.honest);
+            self.multiply(s, |at| at.direction);
+            edges += s.neighbours.len();
+            let inner = s.ends.len();
+            let along: f64 = s.at[..inner].iter().map(|at| at.direction * at.image).sum();
             let step = square / along;
             if !step.is_finite() {
                 return;
             }
-            let mut next = 0.0;
-            for &v in &s.reached {
-                let at = &mut s.at[v];
-                at.x += step * at.direction;
-                at.rest -= step * at.image;
-                next += at.rest * at.rest;
+            s.at[..inner].iter_mut().for_each(|at| at.x += step * at.direction);
+            if (edges + s.degrees) as f64 > self.edges {
+                return;
             }
-            let ahead: usize = s.reached.iter().map(|&v| self.honest.keys.degree(v)).sum();
-            if next <= EXACT * EXACT || edges + ahead as f64 > self.edges {
+            s.at.iter_mut().for_each(|at| at.rest -= step * at.image);
+            let next: f64 = s.at.iter().map(|at| at.rest * at.rest).sum();
+            if next <= EXACT * EXACT {
                 return;
             }
             let kept = next / square;
-            for &v in &s.reached {
-                s.at[v].direction = s.at[v].rest + kept * s.at[v].direction;
-            }
+            s.at.iter_mut().for_each(|at| at.direction = at.rest + kept * at.direction);
             square = next;
         }
     }
 
-    /// `image = M direction`, one hop further out; the edges that it took.
-    fn multiply(&self, s: &mut Scratch) -> f64 {
-        s.reached.iter().for_each(|&v| s.at[v].image = 0.0);
-        let mut edges = 0_usize;
-        for i in 0..s.reached.len() {
-            let v = s.reached[i];
-            let own = s.at[v].direction;
-            if own == 0.0 {
-                continue;
-            }
-            for other in self.honest.others(v) {
-                let across = s.at[other].direction;
+    /// `image = M v` for a vector that is zero at the peers whose neighbours are not known yet.
+    fn multiply(&self, s: &mut Scratch, of: impl Fn(&Entry) -> f64) {
+        s.at.iter_mut().for_each(|at| at.image = 0.0);
+        let mut first = 0;
+        for (v, &end) in s.ends.iter().enumerate() {
+            let (own, mut sum) = (of(&s.at[v]), 0.0);
+            for &other in &s.neighbours[first..end] {
+                let across = &mut s.at[other as usize];
                 // Differences, since neighbours are nearly alike and `kappa²` may be large.
-                let pull = self.squared * (own - across);
-                s.at[v].image += pull;
-                if across == 0.0 {
-                    s.reach(other);
-                    s.at[other].image -= pull;
+                let pull = self.squared * (own - of(across));
+                sum += pull;
+                if other as usize >= s.ends.len() {
+                    across.image -= pull;
                 }
-                edges += 1;
             }
-            s.at[v].image += own;
+            s.at[v].image += own + sum;
+            first = end;
         }
-        edges as f64
     }
 
     /// The identity above, for the `x` that was found.
-    fn known(&self, u: usize, size: f64, s: &mut Scratch) -> Known {
-        s.reached.iter().for_each(|&v| s.at[v].direction = s.at[v].x);
-        self.multiply(s);
+    fn known(&self, size: f64, s: &mut Scratch) -> Known {
+        self.multiply(s, |at| at.x);
         let (mut sum, mut square, mut product) = (0.0, 0.0, 0.0);
         // Sizes of what is summed, and by how much each part may be off.
         let (mut sizes, mut off) = (0.0, 0.0);
-        for &v in &s.reached {
-            let Entry { x, image, .. } = s.at[v];
-            let rest = f64::from(v == u) - image;
+        for (v, &Entry { x, image, .. }) in s.at.iter().enumerate() {
+            let rest = f64::from(v == 0) - image;
             sum += x;
             square += rest * rest;
             product += x * image;
-            let spread = if x == 0.0 { image.abs() } else { self.spread(v, s) };
+            let spread = if v < s.ends.len() { self.spread(v, s) } else { image.abs() };
             sizes += x.abs() + (x * image).abs() + rest * rest;
-            off += (8.0 + self.honest.keys.degree(v) as f64) * spread * (x.abs() + 2.0 * rest.abs());
+            off += (8.0 + self.honest.keys.degree(s.peers[v]) as f64) * spread * (x.abs() + 2.0 * rest.abs());
         }
         // What constants add, and what they take from the remainder.
         let constants = (1.0 - sum).powi(2) / size;
-        let rounding = f64::EPSILON * ((16.0 + s.reached.len() as f64) * (2.0 + 4.0 * sizes) + off);
-        Known { lower: 2.0 * s.at[u].x - product + constants, left: square - constants, rounding }
+        let rounding = f64::EPSILON * ((16.0 + s.at.len() as f64) * (2.0 + 4.0 * sizes) + off);
+        Known { lower: 2.0 * s.at[0].x - product + constants, left: square - constants, rounding }
     }
 
     /// The sizes of all that makes up an entry of `M x`.
     fn spread(&self, v: usize, s: &Scratch) -> f64 {
         let own = s.at[v].x;
-        own.abs() + self.squared * self.honest.others(v).map(|w| (own - s.at[w].x).abs()).sum::<f64>()
+        let first = if v == 0 { 0 } else { s.ends[v - 1] };
+        let apart = s.neighbours[first..s.ends[v]].iter().map(|&w| (own - s.at[w as usize].x).abs());
+        own.abs() + self.squared * apart.sum::<f64>()
+    }
+}
+
+impl Scratch {
+    /// The number of a peer, who may be reached now.
+    #[inline]
+    fn reach(&mut self, peer: usize, honest: &Honest<'_>) -> u32 {
+        if self.number[peer] == UNREACHED {
+            self.number[peer] = self.peers.len() as u32;
+            self.peers.push(peer);
+            self.at.push(Entry::default());
+            self.degrees += honest.keys.degree(peer);
+        }
+        self.number[peer]
+    }
+
+    /// One hop further: the neighbours of all peers reached so far.
+    fn widen(&mut self, honest: &Honest<'_>) {
+        for v in self.ends.len()..self.peers.len() {
+            for other in honest.others(self.peers[v]) {
+                let number = self.reach(other, honest);
+                self.neighbours.push(number);
+            }
+            self.ends.push(self.neighbours.len());
+        }
+    }
+
+    fn clear(&mut self) {
+        self.peers.iter().for_each(|&peer| self.number[peer] = UNREACHED);
+        self.peers.clear();
+        self.at.clear();
+        self.neighbours.clear();
+        self.ends.clear();
+        self.degrees = 0;
     }
 }
 
@@ -168,23 +205,5 @@ impl Known {
         let upper = self.lower + left + self.rounding;
         let least = self.lower - self.rounding;
         (if least > 0.0 { least } else { 0.0 }, if upper < 1.0 { upper } else { 1.0 })
-    }
-}
-
-impl Scratch {
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.reached.iter().map(|&v| &self.at[v])
-    }
-
-    #[inline]
-    fn reach(&mut self, v: usize) {
-        if !std::mem::replace(&mut self.at[v].reached, true) {
-            self.reached.push(v);
-        }
-    }
-
-    fn clear(&mut self) {
-        self.reached.iter().for_each(|&v| self.at[v] = Entry::default());
-        self.reached.clear();
     }
 }
