@@ -149,11 +149,14 @@ impl Learnt for Leakage {
     }
 
     fn guarantee(&self, adversary: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
-        let guarantee = match adversary {
-            Adversary::WireTapper if self.losses[u] >= 1.0 => wire_tapper(sensitivity, sigma)?,
-            _ => Self::guarantee(self, u, sensitivity, sigma)?,
-        };
-        Ok(Guarantee { adversary: adversary.clone(), ..guarantee })
+        match adversary {
+            Adversary::WireTapper if self.losses[u] >= 1.0 => wire_tapper(sensitivity, sigma),
+            Adversary::WireTapper | Adversary::WireTapperWith(_) => {
+                let guarantee = Self::guarantee(self, u, sensitivity, sigma)?;
+                Ok(Guarantee { adversary: adversary.clone(), ..guarantee })
+            }
+            _ => Self::guarantee(self, u, sensitivity, sigma),
+        }
     }
 }
 
