@@ -352,9 +352,9 @@ fn a_band_is_counted_by_cycles_and_found_in_transcripts() {
     refused(&small("--memory 0.5 --no-report"), &["`memory` is 0.5", "--band"]);
     refused(&small("--band 4 --noise-multiplier 0 --no-report"), &["`band` is 4"]);
     // Agents stop after the last cycle that their budget pays for.
-    let stopped = json(&small("--method dsgd --band 4 --noise-multiplier 2 --epsilon 4 --no-report"));
+    let stopped = json(&small("--method dsgd --band 4 --noise-multiplier 2 --epsilon 3 --no-report"));
     for agent in stopped["agents"].as_array().unwrap() {
-        assert!(number(agent, "/epsilon") <= 4.0 && number(agent, "/draws") < 20.0, "{agent}");
+        assert!(number(agent, "/epsilon") <= 3.0 && number(agent, "/draws") < 20.0, "{agent}");
         assert_eq!(number(agent, "/draws") % 4.0, 0.0);
     }
 }
