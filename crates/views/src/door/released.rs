@@ -30,8 +30,6 @@ pub struct Released {
     series: Vec<Series>,
     /// Which of them each agent made.
     kind: Vec<usize>,
-    /// What they come to at `DELTA`, for comparison.
-    epsilons: Vec<f64>,
     adjacency: Adjacency,
     not_covered: Vec<String>,
 }
@@ -90,9 +88,7 @@ impl Released {
             }
         }
         let kinds = known.iter().map(composed).collect();
-        let mut learnt = Self { kinds, series: known, kind, epsilons: Vec::new(), adjacency, not_covered };
-        learnt.epsilons = learnt.epsilons(DELTA)?;
-        Ok(learnt)
+        Ok(Self { kinds, series: known, kind, adjacency, not_covered })
     }
 
     /// What one row of each agent loses at most, at a `delta` that may be 0; 0 without rows, infinite where something was not hidden.
@@ -137,7 +133,8 @@ pub fn largest(epsilons: &[f64]) -> (usize, f64) {
 
 impl Learnt for Released {
     fn worst(&self) -> (usize, f64) {
-        largest(&self.epsilons)
+        // What cannot be computed is no bound.
+        self.epsilons(DELTA).map_or((0, f64::INFINITY), |epsilons| largest(&epsilons))
     }
 
     /// Releases name their own sensitivities and noises.
