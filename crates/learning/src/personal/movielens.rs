@@ -114,7 +114,8 @@ mod tests {
             let said = parse(&format!("2\t2\t3\t9\n{line}\n"), 2, 3).unwrap_err().to_string();
             assert!(said.starts_with("line 2: ") && said.contains(words), "{said}");
         }
-        assert!(parse("1\t1\t3\t0\n1\t1\t4\t0\n", 2, 3).unwrap_err().to_string().contains("twice"));
+        let twice = parse("1\t1\t3\t0\n1\t1\t4\t0\n", 2, 3).unwrap_err().to_string();
+        assert!(twice.contains("`item` is 1 in line 2: user 1 rated it in line 1, too"), "{twice}");
     }
 
     #[test]
