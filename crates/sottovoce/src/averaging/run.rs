@@ -120,7 +120,6 @@ pub struct Averaged {
     /// Verdict of the attack.
     pub attack: String,
     /// Whether it found more than the accountant says.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub fell: bool,
     /// What was noticed in the graph's file.
     #[serde(skip)]
