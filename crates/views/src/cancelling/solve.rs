@@ -49,6 +49,8 @@ struct Entry {
     rest: f64,
     direction: f64,
     image: f64,
+    /// The sizes of all that makes up the image.
+    spread: f64,
 }
 
 impl<'a> Solver<'a> {
@@ -111,17 +113,19 @@ impl<'a> Solver<'a> {
         s.at.iter_mut().for_each(|at| at.image = 0.0);
         let mut first = 0;
         for (v, &end) in s.ends.iter().enumerate() {
-            let (own, mut sum) = (of(&s.at[v]), 0.0);
+            let (own, mut sum, mut spread) = (of(&s.at[v]), 0.0, 0.0);
             for &other in &s.neighbours[first..end] {
                 let across = &mut s.at[other as usize];
                 // Differences, since neighbours are nearly alike and `kappa²` may be large.
                 let pull = self.squared * (own - of(across));
                 sum += pull;
+                spread += pull.abs();
                 if other as usize >= s.ends.len() {
                     across.image -= pull;
                 }
             }
-            s.at[v].image += own + sum;
+            let at = &mut s.at[v];
+            (at.image, at.spread) = (own + sum, own.abs() + spread);
             first = end;
         }
     }
@@ -132,12 +136,13 @@ impl<'a> Solver<'a> {
         let (mut sum, mut square, mut product) = (0.0, 0.0, 0.0);
         // Sizes of what is summed, and by how much each part may be off.
         let (mut sizes, mut off) = (0.0, 0.0);
-        for (v, &Entry { x, image, .. }) in s.at.iter().enumerate() {
+        for (v, &Entry { x, image, spread, .. }) in s.at.iter().enumerate() {
             let rest = f64::from(v == 0) - image;
             sum += x;
             square += rest * rest;
             product += x * image;
-            let spread = if v < s.ends.len() { self.spread(v, s) } else { image.abs() };
+            // At the rim all parts have one sign.
+            let spread = if v < s.ends.len() { spread } else { image.abs() };
             sizes += x.abs() + (x * image).abs() + rest * rest;
             off += (8.0 + self.honest.keys.degree(s.peers[v]) as f64) * spread * (x.abs() + 2.0 * rest.abs());
         }
@@ -145,14 +150,6 @@ impl<'a> Solver<'a> {
         let constants = (1.0 - sum).powi(2) / size;
         let rounding = f64::EPSILON * ((16.0 + s.at.len() as f64) * (2.0 + 4.0 * sizes) + off);
         Known { lower: 2.0 * s.at[0].x - product + constants, left: square - constants, rounding }
-    }
-
-    /// The sizes of all that makes up an entry of `M x`.
-    fn spread(&self, v: usize, s: &Scratch) -> f64 {
-        let own = s.at[v].x;
-        let first = if v == 0 { 0 } else { s.ends[v - 1] };
-        let apart = s.neighbours[first..s.ends[v]].iter().map(|&w| (own - s.at[w as usize].x).abs());
-        own.abs() + self.squared * apart.sum::<f64>()
     }
 }
 
