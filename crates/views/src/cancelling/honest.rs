@@ -22,11 +22,15 @@ pub(super) struct Honest<'a> {
     pub(super) group: Vec<Option<usize>>,
     /// Peers in each group.
     pub(super) sizes: Vec<usize>,
+    /// Who is honest, in as little memory as can be: everybody's neighbours are looked up here.
+    honest: Vec<bool>,
 }
 
 impl<'a> Honest<'a> {
     pub(super) fn new(keys: &'a Graph, coalition: Vec<usize>) -> Self {
-        let mut found = Self { keys, coalition, group: vec![None; keys.nodes()], sizes: Vec::new() };
+        let mut honest = vec![true; keys.nodes()];
+        coalition.iter().for_each(|&member| honest[member] = false);
+        let mut found = Self { keys, coalition, group: vec![None; keys.nodes()], sizes: Vec::new(), honest };
         for first in 0..keys.nodes() {
             if found.group[first].is_none() && found.is_honest(first) {
                 found.flood(first);
@@ -52,17 +56,13 @@ impl<'a> Honest<'a> {
     }
 
     pub(super) fn is_honest(&self, peer: usize) -> bool {
-        self.coalition.binary_search(&peer).is_err()
+        self.honest[peer]
     }
 
     /// Honest peers with whom this honest one shares a secret.
     #[inline]
     pub(super) fn others(&self, peer: usize) -> impl Iterator<Item = usize> + '_ {
-        self.keys
-            .neighbors(peer)
-            .iter()
-            .map(|&other| other as usize)
-            .filter(|&other| self.group[other].is_some())
+        self.keys.neighbors(peer).iter().map(|&other| other as usize).filter(|&other| self.honest[other])
     }
 
     pub(super) fn cut(&self) -> Cut {

@@ -25,6 +25,8 @@ pub(super) struct Solver<'a> {
     squared: f64,
     /// Edges to go along for one peer.
     edges: f64,
+    mean_degree: f64,
+    largest_degree: f64,
 }
 
 /// A part of the graph that grows, and vectors on it. Peers are numbered as they are reached, so that all of it lies together.
@@ -36,8 +38,6 @@ pub(super) struct Scratch {
     /// Neighbours of the first peers, by number, and where the list of each ends.
     neighbours: Vec<u32>,
     ends: Vec<usize>,
-    /// Edges of all peers reached.
-    degrees: usize,
 }
 
 const UNREACHED: u32 = u32::MAX;
@@ -55,7 +55,10 @@ struct Entry {
 
 impl<'a> Solver<'a> {
     pub(super) fn new(honest: &'a Honest<'a>, squared: f64, edges: f64) -> Self {
-        Self { honest, squared, edges }
+        let keys = honest.keys;
+        let mean_degree = 2.0 * keys.edge_count() as f64 / keys.nodes() as f64;
+        let largest_degree = (0..keys.nodes()).map(|v| keys.degree(v)).max().unwrap_or(0) as f64;
+        Self { honest, squared, edges, mean_degree, largest_degree }
     }
 
     pub(super) fn scratch(&self) -> Scratch {
@@ -65,14 +68,13 @@ impl<'a> Solver<'a> {
             at: Vec::new(),
             neighbours: Vec::new(),
             ends: Vec::new(),
-            degrees: 0,
         }
     }
 
     /// What is known of a peer's loss; nothing is lost of those who attack.
     pub(super) fn loss(&self, u: usize, s: &mut Scratch) -> Known {
         let Some(group) = self.honest.group[u] else { return Known::default() };
-        s.reach(u, self.honest);
+        s.reach(u);
         self.descend(s);
         let found = self.known(self.honest.sizes[group] as f64, s);
         s.clear();
@@ -94,7 +96,8 @@ impl<'a> Solver<'a> {
                 return;
             }
             s.at[..inner].iter_mut().for_each(|at| at.x += step * at.direction);
-            if (edges + s.degrees) as f64 > self.edges {
+            // One more step goes along the edges of all peers reached.
+            if edges as f64 + self.mean_degree * s.at.len() as f64 > self.edges {
                 return;
             }
             s.at.iter_mut().for_each(|at| at.rest -= step * at.image);
@@ -144,7 +147,7 @@ impl<'a> Solver<'a> {
             // At the rim all parts have one sign.
             let spread = if v < s.ends.len() { spread } else { image.abs() };
             sizes += x.abs() + (x * image).abs() + rest * rest;
-            off += (8.0 + self.honest.keys.degree(s.peers[v]) as f64) * spread * (x.abs() + 2.0 * rest.abs());
+            off += (8.0 + self.largest_degree) * spread * (x.abs() + 2.0 * rest.abs());
         }
         // What constants add, and what they take from the remainder.
         let constants = (1.0 - sum).powi(2) / size;
@@ -156,12 +159,11 @@ impl<'a> Solver<'a> {
 impl Scratch {
     /// The number of a peer, who may be reached now.
     #[inline]
-    fn reach(&mut self, peer: usize, honest: &Honest<'_>) -> u32 {
+    fn reach(&mut self, peer: usize) -> u32 {
         if self.number[peer] == UNREACHED {
             self.number[peer] = self.peers.len() as u32;
             self.peers.push(peer);
             self.at.push(Entry::default());
-            self.degrees += honest.keys.degree(peer);
         }
         self.number[peer]
     }
@@ -170,7 +172,7 @@ impl Scratch {
     fn widen(&mut self, honest: &Honest<'_>) {
         for v in self.ends.len()..self.peers.len() {
             for other in honest.others(self.peers[v]) {
-                let number = self.reach(other, honest);
+                let number = self.reach(other);
                 self.neighbours.push(number);
             }
             self.ends.push(self.neighbours.len());
@@ -183,7 +185,6 @@ impl Scratch {
         self.at.clear();
         self.neighbours.clear();
         self.ends.clear();
-        self.degrees = 0;
     }
 }
 
