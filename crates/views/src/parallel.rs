@@ -23,20 +23,13 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl F
     (0..count).into_par_iter().with_max_len(1).map(one).collect()
 }
 
-/// The same with something to work on for each thread, which must not matter for the results.
+/// `work(own, i)` for every `i` below `count`, results in order; `own` is something to work on for each thread, which must not matter for the results.
 pub(crate) fn map_with<S, T: Send>(
     count: usize,
-    start: impl Fn() -> S + Sync + Send,
+    own: impl Fn() -> S + Sync + Send,
     work: impl Fn(&mut S, usize) -> T + Sync + Send,
-    done: impl Fn(usize) + Sync,
 ) -> Vec<T> {
-    let finished = AtomicUsize::new(0);
-    let one = |own: &mut S, i: usize| {
-        let result = work(own, i);
-        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        result
-    };
-    (0..count).into_par_iter().map_init(start, one).collect()
+    (0..count).into_par_iter().map_init(own, work).collect()
 }
 
 /// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.

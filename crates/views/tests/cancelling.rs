@@ -49,7 +49,7 @@ proptest! {
         let (keys, kappa) = (random_keys(n, seed, share), 10_f64.powf(power));
         let coalition: Vec<usize> = members.into_iter().filter(|v| *v < n).collect();
         let truth = inverse_diagonal(&keys, kappa, &coalition);
-        let found = everything(&Cancelling::new(keys, kappa).unwrap(), &coalition, |_| ()).unwrap();
+        let found = everything(&Cancelling::new(keys, kappa).unwrap(), &coalition).unwrap();
         // What elimination in doubles is good for.
         let slack = 1e-15 * (1.0 + 2.0 * kappa * kappa * n as f64);
         for (loss, true_loss) in found.losses.iter().zip(&truth) {
@@ -107,7 +107,7 @@ fn large_graphs_are_bounded_from_above() {
     let (n, kappa) = (keys.nodes() as f64, 3.0_f64);
     let choose = |k: u32| (0..k).fold(1.0, |product, i| product * f64::from(15 - i) / f64::from(i + 1));
     let truth = (0..=15).map(|k| choose(k) / (1.0 + kappa * kappa * 2.0 * f64::from(k))).sum::<f64>() / n;
-    let found = everything(&Cancelling::new(keys, kappa).unwrap(), &[], |_| ()).unwrap();
+    let found = everything(&Cancelling::new(keys, kappa).unwrap(), &[]).unwrap();
     for loss in [found.losses[0], found.losses[12_345]] {
         assert!(loss >= truth && loss <= 1.1 * truth, "{loss} {truth}");
     }
@@ -120,10 +120,10 @@ fn coalitions_that_cut_are_named() {
     let pairs = Cancelling::new(Graph::from_edges(8, edges).unwrap(), 1000.0).unwrap();
     let whole = cut(&pairs, &[]).unwrap();
     assert_eq!((whole.groups, &whole.smallest[..]), (2, &[7][..]));
-    let found = everything(&pairs, &[3], |_| ()).unwrap();
+    let found = everything(&pairs, &[3]).unwrap();
     assert!((found.losses[0] - 1.0 / 3.0).abs() < 1e-5 && (found.losses[7] - 1.0).abs() < 1e-12);
     assert_eq!(found.losses[3], 0.0);
-    assert!(everything(&pairs, &[8], |_| ()).is_err());
+    assert!(everything(&pairs, &[8]).is_err());
 }
 
 #[test]

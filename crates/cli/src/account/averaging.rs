@@ -380,7 +380,10 @@ impl AveragingAccount {
         match (self.accounted.wire_tapper, self.accounted.observers.is_empty()) {
             (false, _) => known,
             (true, true) => "someone who sees every message".to_owned(),
-            (true, false) => format!("someone who sees every message and knows all that {known} know"),
+            (true, false) => {
+                let know = if self.accounted.observers.len() == 1 { "knows" } else { "know" };
+                format!("someone who sees every message and knows all that {known} {know}")
+            }
         }
     }
 

@@ -104,7 +104,7 @@ pub(super) fn learn(
     if let Some(out) = &out {
         let whole = experiment::Deep { seed: Some(seed), ..experiment.clone() };
         let whole = Experiment::Deep(Box::new(whole)).from_anywhere(folder);
-        let draws: Vec<usize> = found.agents.iter().map(|agent| agent.draws).collect();
+        let draws: Vec<usize> = found.agents.iter().map(|agent| agent.lost.draws).collect();
         let setting = &ready.setting;
         let happened = transcript::Deep::new(&whole, &setting.holdings.sizes(), &setting.hidden, &draws)?;
         let mut provenance = global.provenance();

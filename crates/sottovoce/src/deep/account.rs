@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_privacy::limits;
+use sottovoce_views::door::Released;
 
 use super::{Ready, words};
 use crate::Result;
@@ -11,10 +12,10 @@ use crate::experiment::Deep;
 use crate::names::Names;
 use crate::terms::{Stated, short_up};
 
-/// What an agent would lose.
+/// What an agent loses, or would.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Planned {
+pub struct Lost {
     /// Her number.
     pub agent: usize,
     /// Her images.
@@ -25,7 +26,7 @@ pub struct Planned {
     pub noise_multiplier: f64,
     /// Her private draws: with DiNNO one for each primal step.
     pub draws: usize,
-    /// What one of her images would lose, certified; none where nothing is hidden.
+    /// What one of her images loses, certified; none where nothing is hidden.
     pub epsilon: Option<f64>,
     /// The same by Rényi divergences alone, for comparison.
     pub renyi_epsilon: Option<f64>,
@@ -38,7 +39,7 @@ pub struct Revealed {
     /// The largest loss, in a sentence.
     pub headline: String,
     /// Every agent.
-    pub agents: Vec<Planned>,
+    pub agents: Vec<Lost>,
     /// What agents are called, where they have names.
     pub names: Names,
     /// How it is set up, in words.
@@ -55,26 +56,13 @@ pub struct Revealed {
 pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
     let (setting, delta) = (&ready.setting, ready.setting.delta);
     let account = ready.account(&setting.draws)?;
-    let (epsilons, renyi) = (account.leakage.epsilons(delta)?, account.leakage.renyi(delta)?);
+    let agents = ready.lost(&account.leakage, &setting.draws)?;
     let worst = account.leakage.largest(delta)?.1;
     let (mut guarantees, statements) = words::promised(&account, worst, delta)?;
     // Nothing was run yet.
     let run = [limits::MEASURED, limits::SIMULATION];
     let planned = |limit: &String| !run.contains(&limit.as_str());
     guarantees.iter_mut().for_each(|stated| stated.not_covered.retain(planned));
-    let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
-    let agent = |agent: usize| {
-        let hidden = setting.hidden[agent];
-        Planned {
-            agent,
-            rows: setting.holdings.rows[agent].len(),
-            rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
-            noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
-            draws: setting.draws[agent],
-            epsilon: finite(epsilons[agent]),
-            renyi_epsilon: finite(renyi[agent]),
-        }
-    };
     Ok(Revealed {
         headline: match worst.is_finite() {
             true => format!(
@@ -83,13 +71,35 @@ pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
             ),
             false => "Images are not protected: gradients leave without noise.".to_owned(),
         },
-        agents: (0..setting.hidden.len()).map(agent).collect(),
+        agents,
         names: ready.names.clone(),
         setup: words::setup(experiment, ready),
         guarantees,
         statements,
         notes: words::notes(experiment, ready, &setting.draws),
     })
+}
+
+impl Ready {
+    /// What everybody loses who draws so often.
+    pub(super) fn lost(&self, learnt: &Released, draws: &[usize]) -> Result<Vec<Lost>> {
+        let (setting, delta) = (&self.setting, self.setting.delta);
+        let (epsilons, renyi) = (learnt.epsilons(delta)?, learnt.renyi(delta)?);
+        let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
+        let one = |agent: usize| {
+            let hidden = setting.hidden[agent];
+            Lost {
+                agent,
+                rows: setting.holdings.rows[agent].len(),
+                rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
+                noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
+                draws: draws[agent],
+                epsilon: finite(epsilons[agent]),
+                renyi_epsilon: finite(renyi[agent]),
+            }
+        };
+        Ok((0..setting.hidden.len()).map(one).collect())
+    }
 }
 
 impl fmt::Display for Revealed {
@@ -102,7 +112,7 @@ impl fmt::Display for Revealed {
         let shown = |epsilon: Option<f64>| epsilon.map_or_else(|| "-".to_owned(), short_up);
         let most = if f.alternate() { usize::MAX } else { words::LISTED };
         for agent in self.agents.iter().take(most) {
-            let Planned { rows, rate, noise_multiplier, draws, .. } = agent;
+            let Lost { rows, rate, noise_multiplier, draws, .. } = agent;
             write!(
                 f,
                 "  {} {rows:>9} {rate:>9.4} {noise_multiplier:>9.3}",

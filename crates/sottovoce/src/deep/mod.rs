@@ -18,7 +18,7 @@ mod ready;
 mod run;
 mod words;
 
-pub use account::{Revealed, account};
+pub use account::{Lost, Revealed, account};
 pub use checkpoint::{read, stored};
 pub use membership::{Attacked, Images, MEMBERSHIP, Membership, MembershipFound, attack, membership};
 pub use page::{FILES, files};

@@ -5,7 +5,7 @@ use sottovoce_report::{
     layout,
 };
 
-use super::{Agent, Found, Point};
+use super::{Agent, Found, Lost, Point};
 use crate::Result;
 use crate::terms::short_up;
 
@@ -92,11 +92,11 @@ fn pictures(found: &Found) -> Vec<(&'static str, Picture, String)> {
 fn graph(found: &Found) -> Picture {
     let edges: Vec<(u32, u32)> = found.pairs.iter().map(|&(u, v)| (u as u32, v as u32)).collect();
     let label = |agent: &Agent| {
-        let name = found.names.of(agent.agent);
+        let name = found.names.of(agent.lost.agent);
         format!(
             "agent {name}: {} images, epsilon {}, accuracy {:.3}",
-            agent.rows,
-            loss(agent.epsilon),
+            agent.lost.rows,
+            loss(agent.lost.epsilon),
             agent.accuracy
         )
     };
@@ -125,14 +125,14 @@ fn page(
     beside: &[&str],
 ) -> Page {
     let row = |agent: &Agent| {
-        let Agent { rows, draws, noise_multiplier, accuracy, .. } = agent;
+        let Agent { lost: Lost { rows, draws, noise_multiplier, .. }, accuracy, .. } = agent;
         vec![
-            found.names.of(agent.agent),
+            found.names.of(agent.lost.agent),
             rows.to_string(),
             draws.to_string(),
             format!("{noise_multiplier:.3}"),
-            loss(agent.epsilon),
-            loss(agent.renyi_epsilon),
+            loss(agent.lost.epsilon),
+            loss(agent.lost.renyi_epsilon),
             format!("{accuracy:.4}"),
         ]
     };
@@ -196,8 +196,8 @@ fn agents_csv(found: &Found) -> String {
     let mut out =
         String::from("agent,rows,rate,noise_multiplier,draws,epsilon,renyi_epsilon,accuracy,loss\n");
     for one in &found.agents {
-        let Agent { agent, rows, rate, noise_multiplier, draws, accuracy, loss, .. } = one;
-        let (epsilon, renyi) = (number(one.epsilon), number(one.renyi_epsilon));
+        let Agent { lost: Lost { agent, rows, rate, noise_multiplier, draws, .. }, accuracy, loss } = one;
+        let (epsilon, renyi) = (number(one.lost.epsilon), number(one.lost.renyi_epsilon));
         out += &format!(
             "{agent},{rows},{rate},{noise_multiplier},{draws},{epsilon},{renyi},{accuracy},{loss}\n"
         );

@@ -5,7 +5,7 @@ use sottovoce_engine::deep::{Outcome, Point, Run};
 use sottovoce_learning::net::Tally;
 use sottovoce_protocol::{Shared, Value};
 
-use super::{Ready, words};
+use super::{Lost, Ready, words};
 use crate::Result;
 use crate::experiment::{Deep, DeepMethod};
 use crate::names::Names;
@@ -15,20 +15,9 @@ use crate::terms::Stated;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Agent {
-    /// Her number.
-    pub agent: usize,
-    /// Her images.
-    pub rows: usize,
-    /// How likely each of them is in a lot: with a band, so many times as likely in the draw of a cycle in which it has its turn.
-    pub rate: f64,
-    /// Her noise as a multiple of the largest norm of an image's gradient.
-    pub noise_multiplier: f64,
-    /// Her private draws.
-    pub draws: usize,
-    /// What one of her images has lost, certified; none where nothing was hidden.
-    pub epsilon: Option<f64>,
-    /// The same by Rényi divergences alone, for comparison.
-    pub renyi_epsilon: Option<f64>,
+    /// What she loses.
+    #[serde(flatten)]
+    pub lost: Lost,
     /// Her model's accuracy on all test images.
     pub accuracy: f64,
     /// Its mean loss there.
@@ -139,23 +128,8 @@ fn kept(experiment: &Deep, outcome: &Outcome) -> Shared {
 }
 
 fn agents(ready: &Ready, outcome: &Outcome) -> Result<Vec<Agent>> {
-    let (setting, delta) = (&ready.setting, ready.setting.delta);
-    let learnt = ready.account(&outcome.draws)?.leakage;
-    let (epsilons, renyi) = (learnt.epsilons(delta)?, learnt.renyi(delta)?);
-    let finite = |epsilon: f64| Some(epsilon).filter(|epsilon| epsilon.is_finite());
-    let one = |agent: usize| {
-        let (hidden, told): (_, &Tally) = (setting.hidden[agent], &outcome.told[agent]);
-        Agent {
-            agent,
-            rows: setting.holdings.rows[agent].len(),
-            rate: hidden.map_or(0.0, |hidden| hidden.lots.rate()),
-            noise_multiplier: hidden.map_or(0.0, |hidden| hidden.multiplier),
-            draws: outcome.draws[agent],
-            epsilon: finite(epsilons[agent]),
-            renyi_epsilon: finite(renyi[agent]),
-            accuracy: told.accuracy(),
-            loss: told.mean_loss(),
-        }
-    };
-    Ok((0..setting.hidden.len()).map(one).collect())
+    let lost = ready.lost(&ready.account(&outcome.draws)?.leakage, &outcome.draws)?;
+    let one =
+        |(lost, told): (Lost, &Tally)| Agent { lost, accuracy: told.accuracy(), loss: told.mean_loss() };
+    Ok(lost.into_iter().zip(&outcome.told).map(one).collect())
 }

@@ -3,12 +3,11 @@
 use std::fmt;
 
 use sottovoce_privacy::allotment::LargeDelta;
-use sottovoce_privacy::limits;
-use sottovoce_views::door::{Account, Learnt, Released};
+use sottovoce_views::door::{Account, Released};
 
-use super::{Agent, Found, Ready};
+use super::{Agent, Found, Lost, Ready};
 use crate::experiment::{Deep, DeepMethod, Pictures};
-use crate::personal::statement;
+use crate::personal::promised_of;
 use crate::terms::{self, Stated, short_up};
 use crate::{Result, SIMULATED};
 
@@ -21,15 +20,7 @@ pub(super) fn promised(
     worst: f64,
     delta: f64,
 ) -> Result<(Vec<Stated>, Vec<String>)> {
-    if !worst.is_finite() {
-        return Ok((Vec::new(), vec!["Nothing is promised: gradients left without noise.".into()]));
-    }
-    let (agent, _) = account.leakage.worst();
-    let mut guarantee = account.guarantee(agent, 1.0, 1.0)?;
-    guarantee.not_covered.extend([limits::MEASURED.to_owned(), limits::SIMULATION.to_owned()]);
-    let stated = Stated::at("any image of anyone, in the whole run", &guarantee, delta, worst);
-    let said = statement(&guarantee, worst, delta);
-    Ok((vec![stated], vec![said]))
+    promised_of("any image of anyone, in the whole run", account, (worst, delta), |_| ())
 }
 
 /// What came of it.
@@ -169,11 +160,11 @@ impl fmt::Display for Found {
         heads.iter().try_for_each(|head| write!(f, " {head:>9}"))?;
         writeln!(f)?;
         let most = if f.alternate() { usize::MAX } else { LISTED };
-        for agent in self.agents.iter().take(most) {
-            let Agent { rows, draws, noise_multiplier, .. } = agent;
-            write!(f, "  {} {rows:>9} {draws:>9} {noise_multiplier:>9.3}", self.names.cell(agent.agent, 12))?;
-            let (epsilon, renyi) = (shown(agent.epsilon), shown(agent.renyi_epsilon));
-            writeln!(f, " {epsilon:>9} {renyi:>9} {:>9.4}", agent.accuracy)?;
+        for Agent { lost, accuracy, .. } in self.agents.iter().take(most) {
+            let Lost { rows, draws, noise_multiplier, .. } = lost;
+            write!(f, "  {} {rows:>9} {draws:>9} {noise_multiplier:>9.3}", self.names.cell(lost.agent, 12))?;
+            let (epsilon, renyi) = (shown(lost.epsilon), shown(lost.renyi_epsilon));
+            writeln!(f, " {epsilon:>9} {renyi:>9} {accuracy:>9.4}")?;
         }
         more(f, self.agents.len(), most)?;
         rest(f, &self.setup, &self.notes)?;

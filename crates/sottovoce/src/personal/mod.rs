@@ -29,4 +29,4 @@ pub use plan::{Choice, Planned, Suggestion, choices, plan};
 pub use ready::Ready;
 pub use run::{Found, Way, run};
 pub use sottovoce_engine::personal::CanaryFound;
-pub(crate) use words::{statement, written};
+pub(crate) use words::{promised_of, statement, written};

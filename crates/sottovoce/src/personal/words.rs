@@ -20,15 +20,27 @@ pub(super) fn promised(
     worst: f64,
     delta: f64,
 ) -> Result<(Vec<Stated>, Vec<String>)> {
+    promised_of("any row of anyone, in the whole run", account, (worst, delta), |guarantee| {
+        guarantee.standing = guarantee.standing.clone().given(&experiment.task.assumptions());
+        guarantee.not_covered.extend(experiment.task.not_covered());
+    })
+}
+
+/// The same of whatever was hidden, with further conditions.
+pub(crate) fn promised_of(
+    what: &str,
+    account: &Account<Released>,
+    (worst, delta): (f64, f64),
+    conditions: impl FnOnce(&mut Guarantee),
+) -> Result<(Vec<Stated>, Vec<String>)> {
     if !worst.is_finite() {
         return Ok((Vec::new(), vec!["Nothing is promised: gradients left without noise.".into()]));
     }
     let (agent, _) = account.leakage.worst();
     let mut guarantee = account.guarantee(agent, 1.0, 1.0)?;
-    guarantee.standing = guarantee.standing.given(&experiment.task.assumptions());
-    guarantee.not_covered.extend(experiment.task.not_covered());
+    conditions(&mut guarantee);
     guarantee.not_covered.extend([limits::MEASURED.to_owned(), limits::SIMULATION.to_owned()]);
-    let stated = Stated::at("any row of anyone, in the whole run", &guarantee, delta, worst);
+    let stated = Stated::at(what, &guarantee, delta, worst);
     let said = statement(&guarantee, worst, delta);
     Ok((vec![stated], vec![said]))
 }

@@ -12,7 +12,7 @@ use super::honest::Honest;
 /// By how much the quotient may fall short, relatively.
 const SHORT: f64 = 1.0 / 8.0;
 
-/// Half the logarithm of the chance.
+/// The logarithm of the chance, squared.
 const CHANCE: f64 = -2.0 * 61.0 * std::f64::consts::LN_2;
 
 /// No eigenvalue of the Laplacian of the honest peers' secrets is below this, but for one chance in `2^61`, and but for those of constants on groups.

@@ -37,21 +37,17 @@ const WORK: f64 = 2e9;
 /// use sottovoce_topology::family::{Family, generate};
 /// use sottovoce_views::cancelling::everything;
 /// let keys = generate(&Family::Complete { n: 10 }, 0, true)?;
-/// let found = everything(&Cancelling::new(keys, 100.0)?, &[3, 4], |_| ())?;
+/// let found = everything(&Cancelling::new(keys, 100.0)?, &[3, 4])?;
 /// assert!((found.losses[0] - 1.0 / 8.0).abs() < 1e-4); // one of eight honest peers
 /// assert_eq!(found.losses[3], 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn everything(
-    cancelling: &Cancelling,
-    coalition: &[usize],
-    done: impl Fn(usize) + Sync,
-) -> Result<Leakage> {
+pub fn everything(cancelling: &Cancelling, coalition: &[usize]) -> Result<Leakage> {
     let honest = honest(cancelling, coalition)?;
     let nodes = cancelling.peers();
     let (squared, each) = (cancelling.kappa().powi(2), WORK / nodes as f64);
     let solver = Solver::new(&honest, squared, each);
-    let known = parallel::map_with(nodes, || solver.scratch(), |scratch, u| solver.loss(u, scratch), done);
+    let known = parallel::map_with(nodes, || solver.scratch(), |scratch, u| solver.loss(u, scratch));
     let bounds = |floor: f64| known.iter().map(|known| known.bounds(floor)).collect::<Vec<_>>();
     let is_sharp = |bounds: &Vec<(f64, f64)>| bounds.iter().all(|(lower, upper)| sharp(*lower, *upper));
     let mut found = bounds(1.0);

@@ -136,7 +136,7 @@ impl Overheard for Setting {
 
     fn everything(&self, coalition: &[usize]) -> Result<Leakage> {
         match &self.cancelling {
-            Some(pairs) => cancelling::everything(pairs, coalition, |_| ()),
+            Some(pairs) => cancelling::everything(pairs, coalition),
             None => Ok(Leakage::everything(self.peers())),
         }
     }
