@@ -103,6 +103,7 @@ impl Stated {
         let (adversary, observers) = match &guarantee.adversary {
             Adversary::WireTapper => ("wire-tapper", Vec::new()),
             Adversary::WireTapperWith(peers) => ("wire-tapper-with", peers.clone()),
+            Adversary::WireTapperWithAny(_) => ("wire-tapper-with-any", Vec::new()),
             Adversary::Peer(peer) => ("peer", vec![*peer]),
             Adversary::Coalition(peers) => ("coalition", peers.clone()),
             Adversary::ResultHolder => ("result-holder", Vec::new()),

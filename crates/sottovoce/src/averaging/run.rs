@@ -12,7 +12,6 @@ use sottovoce_simulator::bulk::Bulk;
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::invariants;
-use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
 use sottovoce_views::door::{Past, Source};
 
@@ -206,7 +205,7 @@ impl Simulated {
         }
         let mut transcript = AveragingTranscript::default();
         let checks = invariants::of_averaging(&setup)?;
-        let outcome = Simulation::new(machines, PeerNoise::all(seed, ready.peers()), ready.network, seed)?
+        let outcome = Simulation::new(machines, ready.noises(seed), ready.network, seed)?
             .faults(&ready.faults)?
             .budgets(setup.allowances()?)?
             .averaging(setup.facts()?)
@@ -319,7 +318,8 @@ impl<'a> Judged<'a> {
                 .clone()
                 .unwrap_or_else(|| format!("Private averaging among {n} peers")),
         };
-        found.headline = words::headline(&found, &all, self.views.own.is_some())?;
+        let local = self.views.local_epsilon()?;
+        found.headline = words::headline(&found, &all, self.views.own.is_some(), local)?;
         found.summary = words::summary(&found, ready);
         if !points.is_empty() {
             found.report = Some(page::report(&self, &found, &grid, &points, &measured, attack, &all)?);
@@ -364,14 +364,22 @@ impl<'a> Judged<'a> {
         let runs = (WORK / (ready.peers() * width * (steps + 1))).clamp(4, RUNS); // whole numbers
         let noising = Noising { sensitivity: ready.sensitivity, local: ready.sigma, relay: ready.tau() };
         let gamma = ready.setting.scheme.gamma()?;
-        let (flat, means) = (ready.values.all.concat(), means(&ready.values.all));
+        let (values, means) = (ready.values.all.concat(), means(&ready.values.all));
         let mut sums = vec![(0.0, 0.0); steps + 1];
         for run in 0..runs as u64 {
             let seed = self.seed.wrapping_mul(RUNS as u64 + 1).wrapping_add(run + 1);
-            let mut bulk = Bulk::new(mixing, flat.clone(), noising, gamma, seed, 1)?;
+            let mut flat = values.clone();
+            if ready.setting.cancelling.is_some() {
+                for (value, noise) in flat.chunks_exact_mut(width).zip(ready.noises(seed)) {
+                    noise
+                        .add(0, ready.sigma, value)
+                        .map_err(|uncovered| crate::Error::refused(uncovered.to_string()))?;
+                }
+            }
+            let mut bulk = Bulk::new(mixing, flat, noising, gamma, seed, 1)?;
             for (sum, squares) in &mut sums {
                 let off = bulk.values().iter().zip(means.iter().cycle()).map(|(x, mean)| (x - mean).powi(2));
-                let error = off.sum::<f64>() / flat.len() as f64;
+                let error = off.sum::<f64>() / values.len() as f64;
                 (*sum, *squares) = (*sum + error, *squares + error * error);
                 bulk.step();
             }
@@ -387,9 +395,11 @@ impl<'a> Judged<'a> {
     /// The attack on the values of this run.
     pub(super) fn question(&self) -> Question {
         let Range { low, high } = self.ready.experiment.values.range;
+        let (observers, tapped) = self.views.public.attackers();
         Question {
             setting: self.ready.setting.clone(),
-            observers: self.observers(),
+            observers,
+            tapped,
             sigma: self.ready.sigma,
             sensitivity: self.ready.sensitivity,
             prior: Prior { mean: low.midpoint(high), deviation: (high - low) / 2.0 },

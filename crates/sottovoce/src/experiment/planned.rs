@@ -71,7 +71,7 @@ impl Chosen<'_> {
             seed: Some(self.seed),
             graph,
             protocol: MixingSpec { method, steps: (method != Method::Butterfly).then_some(row.steps) },
-            noise: NoiseSpec { sigma, relay_noise, sensitivity: asked.noise.sensitivity },
+            noise: NoiseSpec { sigma, relay_noise, ..asked.noise.clone() },
             values: if drawn { ValuesSpec { file: None, range } } else { asked.values },
             target: TargetSpec {
                 delta: plan.delta,
