@@ -4,7 +4,7 @@
 
 use rand::Rng;
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
-use sottovoce_protocol::{Peer, Uncovered};
+use sottovoce_protocol::{Law, Peer, Uncovered};
 
 use crate::cancelling::Cancelling;
 use crate::noise::{Noise, PeerNoise};
@@ -75,6 +75,15 @@ impl Paired {
         (0..peers).map(|peer| Self { own: PeerNoise::new(seed, peer), secrets: secrets(peer) }).collect()
     }
 
+    /// Hides a private value as a machine does: in its own noise and that of the pairs together.
+    pub fn hide(&self, draw: u64, scale: f64, value: &mut [f64]) -> Result<(), Uncovered> {
+        let mut noise = vec![0.0; value.len()];
+        self.own.add_by(Law::Gaussian, draw, scale, &mut noise)?;
+        self.add(draw, scale, &mut noise)?;
+        value.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
+        Ok(())
+    }
+
     /// Adds the pairs' noise of a draw, for an own noise of this scale, to numbers.
     pub fn add(&self, draw: u64, scale: f64, noise: &mut [f64]) -> Result<(), Uncovered> {
         self.each(draw, scale, |mut shared, law| shared.add(law, noise))
@@ -91,7 +100,7 @@ impl Paired {
         scale: f64,
         mut add: impl FnMut(SimulatedNoise, ContinuousLaw),
     ) -> Result<(), Uncovered> {
-        for (secret, share) in &self.secrets {
+        for (secret, share) in self.secrets.iter().filter(|_| scale != 0.0) {
             let law = ContinuousLaw::gaussian(share.abs() * scale).map_err(|_| Uncovered { draw, scale })?;
             let law = if *share < 0.0 { law.turned() } else { law };
             add(SimulatedNoise::shared(secret.0, draw), law);

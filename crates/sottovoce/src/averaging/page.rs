@@ -13,6 +13,7 @@ use sottovoce_views::utility::Contraction;
 use super::account::FAR;
 use super::grid::{Grid, Point, left, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured};
+use super::trade::Trade;
 use super::words;
 use crate::Result;
 use crate::names::Names;
@@ -122,6 +123,7 @@ pub(super) fn report(
             published,
             central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
             errors: errors(run, measured)?,
+            traded: found.trade.as_ref().map(Trade::traded),
             attack,
             guarantees: lines(all, found.delta, graph)?,
             notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),

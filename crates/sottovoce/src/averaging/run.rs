@@ -17,6 +17,7 @@ use sottovoce_views::door::{Past, Source};
 
 use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, column, predicted};
+use super::trade::Trade;
 use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::names::Names;
@@ -108,6 +109,9 @@ pub struct Averaged {
     /// What each class of distance got, where bounds fall with a public distance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
+    /// What hiding from someone who sees every message would cost, without and with noise that cancels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trade: Option<Trade>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
     /// The same as fields.
@@ -115,7 +119,7 @@ pub struct Averaged {
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Which of these numbers no noise protects.
-    pub computed_without_privacy: [&'static str; 5],
+    pub computed_without_privacy: [&'static str; 6],
     /// Verdict of the attack.
     pub attack: String,
     /// Whether it found more than the accountant says.
@@ -302,10 +306,22 @@ impl<'a> Judged<'a> {
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
             classes: self.views.classes()?,
+            // Where noise cancels, the run itself tells.
+            trade: match &ready.setting.cancelling {
+                None if !points.is_empty() => Trade::of(ready, self.seed)?,
+                _ => None,
+            },
             statements: statements(&all, delta, &ready.place.graph)?,
             guarantees: stated(&all, delta, &ready.place.graph)?,
             not_covered: not_covered(&all),
-            computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
+            computed_without_privacy: [
+                "mean",
+                "measured_error",
+                "moved",
+                "error",
+                "coordinates/mean",
+                "trade/cancelling_measured",
+            ],
             attack: attack.text.clone(),
             fell: attack.fell,
             notes: ready.place.notes.clone(),

@@ -41,6 +41,7 @@ pub(super) fn costs(
         let (epsilon, local) = (short_up(tapped.epsilon(delta)?.upper), short_up(local));
         let who = match &tapped.adversary {
             Adversary::WireTapperWith(peers) => format!(", and holds the secrets of {} peers,", peers.len()),
+            Adversary::WireTapperWithAny(1) => ", and holds the secrets of any one peer,".to_owned(),
             Adversary::WireTapperWithAny(any) => format!(", and holds the secrets of any {any} peers,"),
             _ => String::new(),
         };
@@ -135,6 +136,9 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     let complete = 2 * found.edges == found.peers * (found.peers - 1);
     if let Some(far) = found.worst_far.filter(|far| *far > 0.0 || !complete) {
         facts.push(("largest loss at distance 2 or more", both(far, found.worst_far_without_relay)));
+    }
+    if let Some(trade) = &found.trade {
+        facts.push(("hiding from whoever sees everything", trade.words()));
     }
     facts
         .push(("messages", format!("{}, in {:.2} s of virtual time", found.messages, found.virtual_seconds)));

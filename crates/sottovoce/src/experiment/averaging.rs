@@ -420,7 +420,8 @@ impl Averaging {
         match (self.noise.cancel, self.adversary.colluders) {
             (None, _) => Adversary::WireTapper,
             (Some(_), Some(colluders)) => Adversary::WireTapperWithAny(colluders),
-            (Some(_), None) if observers.is_empty() => Adversary::WireTapper,
+            // Every peer holds secrets of its own.
+            (Some(_), None) if observers.is_empty() => Adversary::WireTapperWithAny(1),
             (Some(_), None) => Adversary::WireTapperWith(observers.to_vec()),
         }
     }
@@ -495,7 +496,7 @@ impl Ready {
 }
 
 /// Rounds after which what is left of the values' spread, or of louder noise, is no more than what averaged noise leaves.
-fn rounds(gap: f64, loudness: f64, accelerated: bool) -> Result<usize> {
+pub(super) fn rounds(gap: f64, loudness: f64, accelerated: bool) -> Result<usize> {
     let gap = if accelerated { gap.max(0.0).sqrt() } else { gap };
     let enough = 1.0 / loudness;
     let remedy = "the graph does not mix, or too slowly; give --steps, or other --weights (metropolis-plus-one, or --lazy 0.1)";

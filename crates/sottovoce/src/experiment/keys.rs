@@ -9,8 +9,9 @@ use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::{Graph, GraphBuilder};
 
-use super::NoiseSpec;
+use super::{GradientNoise, NoiseSpec};
 use super::graph::{peer, read_graph};
+use crate::learning::Secrets;
 use crate::{Error, Result, require};
 
 /// Peers up to which everyone may share a secret with everyone.
@@ -125,6 +126,43 @@ impl NoiseSpec {
             return Err(Error::parameter("keys", keys, remedy));
         }
         Ok(())
+    }
+}
+
+impl GradientNoise {
+    /// Who shares secrets, where any are shared.
+    pub fn keys(&self) -> &Keys {
+        self.keys.as_ref().unwrap_or(&Keys::Complete)
+    }
+
+    /// The noise that cancels among so many peers, if there is any; so many of them may collude.
+    pub fn secrets(
+        &self,
+        colluders: Option<usize>,
+        folder: &Path,
+        (graph, peers): (Option<&Graph>, usize),
+        seed: u64,
+    ) -> Result<Option<Secrets>> {
+        let Some(kappa) = self.cancel else {
+            if let Some(keys) = &self.keys {
+                let remedy = "no noise cancels; give --cancel KAPPA as well, or leave it out";
+                return Err(Error::parameter("keys", keys, remedy));
+            }
+            if let Some(colluders) = colluders {
+                let remedy = "without noise that cancels someone who sees every message learns all that there is, whoever helps; give --cancel KAPPA as well";
+                return Err(Error::parameter("colluders", colluders, remedy));
+            }
+            return Ok(None);
+        };
+        let keys = match (graph, self.keys()) {
+            (None, Keys::Graph) => {
+                let remedy = "the method has no graph; give complete, regular:K or a file";
+                return Err(Error::parameter("keys", "graph", remedy));
+            }
+            (Some(graph), keys) => keys.graph(folder, graph, seed)?,
+            (None, keys) => keys.graph(folder, &Graph::from_edges(peers, [])?, seed)?,
+        };
+        Ok(Some(Secrets::new(Cancelling::new(keys, kappa)?, colluders.unwrap_or(1))?))
     }
 }
 
