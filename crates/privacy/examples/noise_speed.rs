@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use sottovoce_privacy::noise::exact::{DeployedNoise, DiscreteGaussian, DiscreteLaplace, ExactLaw, Rational};
-use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, PairSecret, SimulatedNoise};
 
 fn main() -> sottovoce_privacy::Result<()> {
     let mut noise = DeployedNoise::from_os()?;
@@ -19,7 +19,33 @@ fn main() -> sottovoce_privacy::Result<()> {
     }
     report("simulated Gaussian", simulated(ContinuousLaw::gaussian(1.0)?));
     report("simulated Laplace", simulated(ContinuousLaw::laplace(1.0)?));
+    let plain = simulated(ContinuousLaw::STANDARD);
+    let pairs = pairs(6, 10_000, 170);
+    report("noise of six pairs, 10000 coordinates each", pairs);
+    println!("{:<45} {:>8.2} of the plain noise", "", pairs / plain);
+    let (plain, pairs) = (peers(1_000_000), self::pairs(6, 1, 170_000));
+    report("simulated Gaussian, one for each peer", plain);
+    report("noise of six pairs, one coordinate each", pairs);
+    println!("{:<45} {:>8.2} of the plain noise", "", pairs / plain);
     Ok(())
+}
+
+/// One draw for each of many peers.
+fn peers(count: usize) -> f64 {
+    let (mut values, start) = (vec![0.0; count], Instant::now());
+    SimulatedNoise::add_to_each(ContinuousLaw::STANDARD, 1, 0, 3, &mut values);
+    std::hint::black_box(values);
+    count as f64 / start.elapsed().as_secs_f64()
+}
+
+/// Draws a second, for each coordinate and key, of a peer with so many keys.
+fn pairs(keys: u64, width: usize, rounds: u64) -> f64 {
+    let secrets: Vec<(PairSecret, f64)> = (1..=keys).map(|peer| (PairSecret::new(1, 0, peer), 1.0)).collect();
+    let (mut values, start) = (vec![0.0; width], Instant::now());
+    for round in 0..rounds {
+        PairSecret::add_all(&secrets, round, std::hint::black_box(&mut values));
+    }
+    (keys * rounds) as f64 * width as f64 / start.elapsed().as_secs_f64()
 }
 
 /// Draws a second.

@@ -41,6 +41,7 @@ mod pld;
 mod pure;
 mod quadrature;
 pub mod rdp;
+mod shares;
 mod special;
 mod trade_off;
 
@@ -58,5 +59,6 @@ pub use interval::{Ends, Interval, Reason};
 pub use loss::Loss;
 pub use lots::Lots;
 pub use mechanism::{Adjacency, Mechanism, Noise, Sampling};
+pub use shares::{Moved, Shares};
 pub use special::normal_quantile;
 pub use trade_off::TradeOff;

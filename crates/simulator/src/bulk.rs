@@ -159,9 +159,7 @@ impl<'a> Bulk<'a> {
     fn enter(&mut self, law: ContinuousLaw) {
         let (seed, width, first) = (self.seed, self.width, self.first);
         in_parallel(&self.parts, width, &mut self.value, |part, values| {
-            for (peer, value) in part.zip(values.chunks_exact_mut(width)) {
-                SimulatedNoise::new(seed, peer as u64, first).add(law, value);
-            }
+            add(law, seed, part, first, values, width);
         });
     }
 
@@ -172,10 +170,18 @@ impl<'a> Bulk<'a> {
         let draw = self.first + self.round as u64 + 1;
         in_parallel(&self.parts, width, &mut self.message, |part, messages| {
             messages.copy_from_slice(&values[part.start * width..part.end * width]);
-            for (peer, message) in part.zip(messages.chunks_exact_mut(width)) {
-                SimulatedNoise::new(seed, peer as u64, draw).add(law, message);
-            }
+            add(law, seed, part, draw, messages, width);
         });
+    }
+}
+
+/// One draw of every peer, added to its numbers.
+fn add(law: ContinuousLaw, seed: u64, peers: Range<usize>, draw: u64, values: &mut [f64], width: usize) {
+    if width == 1 {
+        return SimulatedNoise::add_to_each(law, seed, peers.start as u64, draw, values);
+    }
+    for (peer, value) in peers.zip(values.chunks_exact_mut(width)) {
+        SimulatedNoise::new(seed, peer as u64, draw).add(law, value);
     }
 }
 

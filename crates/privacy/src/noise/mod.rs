@@ -31,6 +31,8 @@
 //! ```
 
 pub mod exact;
+mod lanes;
+mod pairs;
 mod seed;
 pub mod simulation;
 

@@ -10,6 +10,8 @@ use rand::{Rng, SeedableRng, TryRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp1, StandardNormal};
 
+use super::lanes::{Ahead, Keys, LANES};
+pub use super::pairs::PairSecret;
 pub use super::seed::{Seed, Stream};
 use crate::{Result, require};
 
@@ -39,9 +41,12 @@ pub struct SimulationRng(ChaCha8Rng);
 impl SimulationRng {
     /// The stream of `peer` in `round` of the run `seed`.
     pub fn new(seed: u64, peer: u64, round: u64) -> Self {
+        Self::keyed(key(seed, peer, round))
+    }
+
+    pub(super) fn keyed(words: [u64; 4]) -> Self {
         let mut key = [0; 32];
-        let words = [seed.to_le_bytes(), peer.to_le_bytes(), round.to_le_bytes(), *TAG];
-        key.as_chunks_mut().0.copy_from_slice(&words);
+        key.as_chunks_mut().0.copy_from_slice(&words.map(u64::to_le_bytes));
         Self(ChaCha8Rng::from_seed(key))
     }
 
@@ -58,6 +63,11 @@ impl SimulationRng {
         self.0.set_word_pos(0);
         self
     }
+}
+
+/// The key of a triple.
+fn key(seed: u64, peer: u64, round: u64) -> [u64; 4] {
+    [seed, peer, round, u64::from_le_bytes(*TAG)]
 }
 
 impl TryRng for SimulationRng {
@@ -170,6 +180,35 @@ impl SimulatedNoise {
         self.each(law, values, |value, noise| *value += noise as f32);
     }
 
+    /// Adds to value `i` what `Self::new(seed, first + i, round).add` adds to a single value: the same bits for many peers with one number each, computed
+    /// side by side.
+    ///
+    /// ```
+    /// use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
+    /// let (mut all, mut alone) = ([1.0; 100], [1.0]);
+    /// SimulatedNoise::add_to_each(ContinuousLaw::STANDARD, 7, 5, 2, &mut all);
+    /// SimulatedNoise::new(7, 5 + 99, 2).add(ContinuousLaw::STANDARD, &mut alone);
+    /// assert_eq!(all[99], alone[0]);
+    /// ```
+    pub fn add_to_each(law: ContinuousLaw, seed: u64, first: u64, round: u64, values: &mut [f64]) {
+        let mut peer = first;
+        for values in values.chunks_mut(LANES) {
+            let peers = (0..LANES as u64).map(|lane| peer.wrapping_add(lane));
+            if law.shape == Shape::Gaussian {
+                let words = Keys::new(peers.map(|peer| key(seed, peer, round))).first_words(0);
+                for (i, (value, word)) in values.iter_mut().zip(words).enumerate() {
+                    let stream = || SimulationRng::new(seed, peer.wrapping_add(i as u64), round);
+                    *value += law.scale * gaussian(&mut Ahead::new(word, stream));
+                }
+            } else {
+                for (value, peer) in values.iter_mut().zip(peers) {
+                    Self::new(seed, peer, round).add(law, std::slice::from_mut(value));
+                }
+            }
+            peer = peer.wrapping_add(LANES as u64);
+        }
+    }
+
     fn each<V>(&mut self, law: ContinuousLaw, values: &mut [V], apply: impl Fn(&mut V, f64)) {
         // The shape is matched once and not in the loop.
         match law.shape {
@@ -183,7 +222,8 @@ impl SimulatedNoise {
     }
 }
 
-fn gaussian(rng: &mut SimulationRng) -> f64 {
+#[inline]
+fn gaussian(rng: &mut impl Rng) -> f64 {
     StandardNormal.sample(rng)
 }
 
@@ -325,6 +365,22 @@ mod tests {
         SimulatedNoise::new(3, 4, 5).add_single(law, &mut single);
         SimulatedNoise::new(3, 4, 5).fill(law, &mut known);
         assert!(single.iter().zip(known).all(|(x, noise)| *x == 2.0 + noise as f32));
+    }
+
+    #[test]
+    fn many_peers_at_once_have_the_bits_of_each() {
+        let laws = [ContinuousLaw::gaussian(1.5), ContinuousLaw::laplace(0.7), ContinuousLaw::radial(0.7)];
+        for law in laws.map(Result::unwrap) {
+            for (first, count) in [(0, 5000), (7, 1), (1 << 40, 31), (u64::MAX - 9, 33)] {
+                let mut all = vec![0.25; count];
+                SimulatedNoise::add_to_each(law, 9, first, 3, &mut all);
+                for (i, value) in all.into_iter().enumerate() {
+                    let mut alone = [0.25];
+                    SimulatedNoise::new(9, first.wrapping_add(i as u64), 3).add(law, &mut alone);
+                    assert_eq!(value, alone[0], "{law:?} of peer {first} + {i}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -42,11 +42,13 @@
 mod bernoulli;
 mod grid;
 mod laws;
+mod masks;
 mod rational;
 mod source;
 
 pub use grid::Grid;
 pub use laws::{DiscreteGaussian, DiscreteLaplace, ExactLaw};
+pub use masks::Secret;
 pub use rational::Rational;
 pub use source::{DeployedNoise, ExactNoise, OsSeededRng};
 
