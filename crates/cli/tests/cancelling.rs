@@ -77,7 +77,10 @@ fn bad_secrets_are_refused() {
     refused(&format!("{run} --keys regular:x"), &["regular:8"]);
     refused("run learning --cancel 3 --method walk --no-report", &["`cancel` is 3", "gossip and butterfly"]);
     refused("run learning --cancel 3 --colluders 0 --no-report", &["`colluders` is 0", "at least 1"]);
-    refused("run learning --cancel 3 --method gossip --peers 32 --no-report", &["`steps` is missing", "butterfly"]);
+    refused(
+        "run learning --cancel 3 --method gossip --peers 32 --no-report",
+        &["`steps` is missing", "butterfly"],
+    );
     refused("run learning --cancel 3 --keys graph --peers 32 --no-report", &["`keys` is graph", "regular:K"]);
     refused("run learning --colluders 3 --peers 32 --no-report", &["`colluders` is 3", "--cancel"]);
 }
@@ -174,7 +177,9 @@ fn who_vanishes_leaves_no_wrong_result_and_no_leak_in_strict_rounds() {
 #[test]
 fn learning_with_noise_that_cancels_is_as_good_as_with_a_curator() {
     let learned = |how: &str| {
-        let line = format!("run learning {how} --epsilon 1 --against wire-tapper --peers 256 --seeds 60 --no-report");
+        let line = format!(
+            "run learning {how} --epsilon 1 --against wire-tapper --peers 256 --seeds 60 --no-report"
+        );
         json(&line)
     };
     let (curator, cancelling) = (learned("--method central"), learned("--cancel 10 --colluders 6"));
@@ -190,7 +195,8 @@ fn learning_with_noise_that_cancels_is_as_good_as_with_a_curator() {
 fn plans_weigh_it_and_execute_it() {
     let folder = tempfile::tempdir().unwrap();
     let (best, learn) = (folder.path().join("best.toml"), folder.path().join("learn.toml"));
-    let found = json(&format!("plan averaging --peers 16 --epsilon 4 --colluders 3 --out {}", best.display()));
+    let found =
+        json(&format!("plan averaging --peers 16 --epsilon 4 --colluders 3 --out {}", best.display()));
     let chosen = number(&found, "/chosen") as usize;
     assert_eq!(found["rows"][chosen]["protocol"], "cancelling-butterfly");
     assert!(number(&found, &format!("/rows/{chosen}/error_over_central")) < 1.5);

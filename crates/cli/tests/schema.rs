@@ -10,7 +10,9 @@ use common::{json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 11] = [
+const RARE: [&str; 13] = [
+    "wire_tapper",
+    "colluders",
     "classes",
     "silence",
     "ended",

@@ -216,10 +216,9 @@ impl fmt::Display for Adversary {
             Self::WireTapperWithAny(1) => {
                 f.write_str("a wire-tapper who sees every message and holds the secrets of any one peer")
             }
-            Self::WireTapperWithAny(several) => write!(
-                f,
-                "a wire-tapper who sees every message and holds the secrets of any {several} peers"
-            ),
+            Self::WireTapperWithAny(several) => {
+                write!(f, "a wire-tapper who sees every message and holds the secrets of any {several} peers")
+            }
             Self::Peer(peer) => write!(f, "peer {peer}"),
             Self::Coalition(peers) => write!(f, "the coalition of peers {}", listed(peers)),
             Self::ResultHolder => f.write_str("the holder of the final result"),

@@ -39,9 +39,9 @@ impl Paired {
     /// One for each of `peers` peers of the run `seed`.
     pub fn all(seed: u64, peers: usize, cancelling: Option<&Cancelling>) -> Vec<Self> {
         let secrets = |peer: Peer| match cancelling {
-            Some(pairs) => (pairs.ends(peer))
-                .map(|(other, share)| (secret(seed, peer, other), share))
-                .collect(),
+            Some(pairs) => {
+                (pairs.ends(peer)).map(|(other, share)| (secret(seed, peer, other), share)).collect()
+            }
             None => Vec::new(),
         };
         (0..peers).map(|peer| Self { own: PeerNoise::new(seed, peer), secrets: secrets(peer) }).collect()

@@ -141,13 +141,7 @@ impl<V: Value, N: Noise<V>> Means<V> for Unlimited<'_, N> {
         Ok(())
     }
 
-    fn hide(
-        &mut self,
-        _: Law,
-        draw: u64,
-        scale: f64,
-        value: &mut V,
-    ) -> std::result::Result<(), Uncovered> {
+    fn hide(&mut self, _: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
         // Averaging knows Gaussian noise alone.
         let mut noise = self.0.draw(draw, scale, value)?;
         self.0.share(draw, scale, &mut noise)?;

@@ -4,10 +4,10 @@
 use proptest::prelude::*;
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::descent::{Descending, DescentSetup};
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::Network;
-use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::paired::Paired;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -36,9 +36,13 @@ fn descend(peer: usize, iteration: usize, value: &mut [f64]) {
 
 fn by_events(setup: &DescentSetup, seed: u64) -> Vec<f64> {
     let machines = setup.machines(&setup.start).unwrap();
-    let simulation =
-        Simulation::new(machines, Paired::all(seed, PEERS, setup.cancelling.as_ref()), Network::perfect(), seed)
-            .unwrap();
+    let simulation = Simulation::new(
+        machines,
+        Paired::all(seed, PEERS, setup.cancelling.as_ref()),
+        Network::perfect(),
+        seed,
+    )
+    .unwrap();
     let simulation = simulation.budgets(setup.allowances().unwrap()).unwrap();
     let step = |peer, iteration, value: &mut Vec<f64>| descend(peer, iteration, value);
     simulation.descending(step).run().finals.into_iter().flat_map(Option::unwrap).collect()

@@ -78,8 +78,7 @@ impl View {
         let coefficient = |row: usize, variable: usize| all[row].0.get(variable).copied().unwrap_or(0.0);
         // A pair's noise goes where its ends' values go, with opposite signs.
         let kappa = cancelling.as_ref().map_or(0.0, Cancelling::kappa);
-        let pairs: Vec<(Peer, Peer)> =
-            cancelling.iter().flat_map(|pairs| pairs.keys().edges()).collect();
+        let pairs: Vec<(Peer, Peer)> = cancelling.iter().flat_map(|pairs| pairs.keys().edges()).collect();
         let (shared, hidden_pairs): (Vec<_>, Vec<_>) =
             pairs.into_iter().partition(|&(one, other)| watching(one) || watching(other));
         let matrix = |variables: &[usize], pairs: &[(Peer, Peer)]| {

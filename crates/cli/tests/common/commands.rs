@@ -24,6 +24,22 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account averaging", "account averaging --graph GRAPH --steps 2 --all-pairs"),
     ("account averaging", "account averaging --graph GRAPH --steps 2 --worst-coalition 2"),
     ("account averaging", "account averaging --schedule SCHEDULE --observers 0"),
+    ("account averaging", "account averaging --peers 8 --cancel 3 --colluders 2 --steps 2"),
+    (
+        "account learning",
+        "account learning --method butterfly --peers 8 --cancel 3 --colluders 2 --observers 1",
+    ),
+    (
+        "audit reconstruct",
+        "audit reconstruct --protocol butterfly --peers 8 --cancel 3 --wire-tapper --runs 100",
+    ),
+    (
+        "run averaging",
+        "run averaging --protocol butterfly --peers 8 --cancel 3 --keys regular:4 --colluders 1 --no-report",
+    ),
+    ("run learning", "run learning --peers 16 --seeds 1 --cancel 3 --no-report"),
+    ("plan averaging", "plan averaging --peers 8 --epsilon 4 --colluders 2"),
+    ("plan learning", "plan learning --peers 16 --epsilon 4 --colluders 2 --iterations 5 --runs 1"),
     (
         "account averaging",
         "account averaging --graph GRAPH --keys GRAPH --cancel 3 --steps 2 --wire-tapper --observers 1",

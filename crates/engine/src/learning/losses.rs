@@ -175,9 +175,7 @@ impl<'a> Question<'a> {
     /// What is overheard of it, planned or past.
     pub(super) fn overheard(&self, past: &Past) -> Result<Learning<'a>> {
         match self.secrets {
-            Some(secrets) => {
-                Ok(Learning::Cancelling { pairs: secrets.pairs(), iterations: self.iterations })
-            }
+            Some(secrets) => Ok(Learning::Cancelling { pairs: secrets.pairs(), iterations: self.iterations }),
             None => self.method.way().overheard(self, past),
         }
     }

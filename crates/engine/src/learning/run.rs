@@ -247,7 +247,8 @@ impl<'a> Run<'a> {
         let question = self.question();
         let units = question.revealed_by(&Past { steps: end, shown: &shown, paths: &[] })?;
         let lost = if promise.against == Against::MeanPeer { units.pairs.mean } else { units.pairs.worst };
-        let seen_by_all = promise.target.sigma(settings.iterations as f64 * question.share(), Currency::Gaussian)?;
+        let seen_by_all =
+            promise.target.sigma(settings.iterations as f64 * question.share(), Currency::Gaussian)?;
         let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
         if settings.sigma * (1.0 + 1e-9) >= needed {
             return Ok(());

@@ -6,8 +6,8 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_views::cancelling::everything;
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Leakage;
-use sottovoce_views::utility::{Contraction, contraction, pairs_left};
 use sottovoce_views::parallel;
+use sottovoce_views::utility::{Contraction, contraction, pairs_left};
 
 use super::point::{Point, largest_spread};
 use super::row::Kind;
@@ -80,11 +80,7 @@ fn standing(secrets: &Secrets) -> String {
 }
 
 /// What each observer learns, were it to see every message.
-pub(super) fn views(
-    secrets: &Secrets,
-    observers: &Observers,
-    progress: Progress,
-) -> Result<Vec<Leakage>> {
+pub(super) fn views(secrets: &Secrets, observers: &Observers, progress: Progress) -> Result<Vec<Leakage>> {
     let one = |i: usize| Ok(everything(secrets.pairs(), &[observers.all[i]])?);
     let done = |done| progress("verifying", done, observers.all.len());
     parallel::map(observers.all.len(), one, done).into_iter().collect()

@@ -11,7 +11,9 @@ use super::losses::{Seen, gather, outward, unit};
 use super::pairs::PairLosses;
 use super::row::{self, up};
 use super::search::Observers;
-use super::{Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, randomised};
+use super::{
+    Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, randomised,
+};
 use crate::terms::Stated;
 use crate::{Error, Result};
 
@@ -288,11 +290,9 @@ pub(super) fn guarantees(
     let about = "everyone, towards someone who sees every message".to_owned();
     let tapped = stated(about, "wire-tapper", row.epsilon.wire_tapper, Standing::Proven);
     all.push(match &problem.secrets {
-        Some(secrets) if row.protocol.cancels() => Stated {
-            adversary: "wire-tapper-with-any",
-            colluders: Some(secrets.colluders()),
-            ..tapped
-        },
+        Some(secrets) if row.protocol.cancels() => {
+            Stated { adversary: "wire-tapper-with-any", colluders: Some(secrets.colluders()), ..tapped }
+        }
         _ => tapped,
     });
     all

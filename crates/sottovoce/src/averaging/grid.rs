@@ -39,7 +39,11 @@ impl Grid {
         let degree = 2.0 * mixing.graph().edge_count() as f64 / mixing.nodes() as f64;
         // With relay noise and published results the space has a dimension for every noise, which takes too many digits to look at often.
         let shown = setting.results == Results::Published;
-        if mixing.nodes() > MOST_PEERS || degree * rounds as f64 > MOST_HEARD || shown || setting.cancelling.is_some() {
+        if mixing.nodes() > MOST_PEERS
+            || degree * rounds as f64 > MOST_HEARD
+            || shown
+            || setting.cancelling.is_some()
+        {
             return single;
         }
         let unit = if own > 0.0 { own } else { 0.1 };

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sottovoce_privacy::{Adversary, Gdp};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_views::cancelling::Cut;
+use sottovoce_views::cancelling::{AtRandom, Cut};
 use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
@@ -131,13 +131,22 @@ pub struct Cancelled {
     /// Honest peers whom secrets connect.
     #[serde(flatten)]
     pub cut: Cut,
+    /// What coalitions learn that were drawn without looking at the keys, where anybody may collude.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_random: Option<AtRandom>,
 }
 
 impl Cancelled {
-    fn of(pairs: &Cancelling, attackers: &[usize]) -> Result<Self> {
+    fn of(pairs: &Cancelling, attackers: &[usize], colluders: Option<usize>) -> Result<Self> {
         let cut = sottovoce_views::cancelling::cut(pairs, attackers)?;
-        Ok(Self { kappa: pairs.kappa(), pairs: pairs.keys().edge_count(), cut })
+        let at_random = colluders.filter(|colluders| *colluders > 0);
+        let at_random = at_random.map(|colluders| at_random_of(pairs, colluders)).transpose()?;
+        Ok(Self { kappa: pairs.kappa(), pairs: pairs.keys().edge_count(), cut, at_random })
     }
+}
+
+fn at_random_of(pairs: &Cancelling, colluders: usize) -> Result<AtRandom> {
+    Ok(sottovoce_views::cancelling::at_random(pairs, colluders, 0)?)
 }
 
 /// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left
@@ -181,7 +190,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         colluders: question.colluders,
         relay_noise: setting.relay_noise,
         cancelling: (setting.cancelling.as_ref())
-            .map(|pairs| Cancelled::of(pairs, &question.observers))
+            .map(|pairs| Cancelled::of(pairs, &question.observers, question.colluders))
             .transpose()?,
         results: setting.results,
         local_mu: question.sensitivity / question.sigma,

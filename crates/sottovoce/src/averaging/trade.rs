@@ -65,10 +65,8 @@ impl Trade {
         let most = n / 2;
         let mut counts: Vec<usize> = (0..=POINTS).map(|i| i * most / POINTS).collect();
         counts.dedup();
-        let curve = counts
-            .into_iter()
-            .map(|count| Ok((count as f64, error(count)?)))
-            .collect::<Result<Vec<_>>>()?;
+        let curve =
+            counts.into_iter().map(|count| Ok((count as f64, error(count)?))).collect::<Result<Vec<_>>>()?;
         let cancelling = error(colluders)?;
         Ok(Some(Self {
             epsilon,
@@ -101,8 +99,7 @@ impl Trade {
             points: vec![(ends.0, error), (ends.1, error)],
             band: None,
         };
-        let cancelling =
-            Series { name: "noise that cancels".into(), points: self.curve.clone(), band: None };
+        let cancelling = Series { name: "noise that cancels".into(), points: self.curve.clone(), band: None };
         let text = format!(
             "All three keep epsilon {} towards someone who sees every message. With own noise alone that is the price of local privacy. If each two peers share a \
              secret and draw noise from it that one adds and the other takes away, the mean knows nothing of it, and everybody else hears it: with any {} of them \

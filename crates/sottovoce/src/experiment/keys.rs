@@ -9,8 +9,8 @@ use sottovoce_simulator::cancelling::{self, Cancelling};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::{Graph, GraphBuilder};
 
-use super::{GradientNoise, NoiseSpec};
 use super::graph::{peer, read_graph};
+use super::{GradientNoise, NoiseSpec};
 use crate::learning::Secrets;
 use crate::{Error, Result, require};
 
@@ -57,7 +57,11 @@ impl FromStr for Keys {
             _ if text == "complete" => Ok(Self::Complete),
             Some(("regular", partners)) => match partners.parse() {
                 Ok(partners) if partners > 0 => Ok(Self::Regular(partners)),
-                _ => Err(Error::parameter("keys", text, "give how many partners each peer has, as in regular:8")),
+                _ => Err(Error::parameter(
+                    "keys",
+                    text,
+                    "give how many partners each peer has, as in regular:8",
+                )),
             },
             _ => Ok(Self::File(text.into())),
         }
@@ -97,7 +101,8 @@ impl Keys {
             Self::Regular(partners) => {
                 let remedy = format!("there are {n} peers; give fewer partners, or complete");
                 require(*partners < n, "keys", self, remedy)?;
-                let remedy = "an odd number of peers cannot have an odd number of partners each; give one more";
+                let remedy =
+                    "an odd number of peers cannot have an odd number of partners each; give one more";
                 require(n.is_multiple_of(2) || partners.is_multiple_of(2), "keys", self, remedy)?;
                 generate(&Family::RandomRegular { n, degree: *partners }, seed, false)?
             }

@@ -221,7 +221,8 @@ pub enum Whom {
 
 /// Rounds of gossip after which noise so loud is no more than what averaged noise leaves, on the graph that mixes most slowly.
 fn rounds(mixings: &[Mixing], loudness: f64, accelerated: bool) -> Result<usize> {
-    let each = |mixing: &Mixing| super::averaging::rounds(Spectrum::of(mixing)?.gap.lower(), loudness, accelerated);
+    let each =
+        |mixing: &Mixing| super::averaging::rounds(Spectrum::of(mixing)?.gap.lower(), loudness, accelerated);
     mixings.iter().try_fold(1, |most, mixing| Ok(most.max(each(mixing)?))) // whole numbers
 }
 
@@ -265,12 +266,13 @@ impl Learning {
         };
         let graph = mixings.first().map(Mixing::graph);
         let network = self.faulty(graph)?;
-        let secrets =
-            self.noise.secrets(self.target.colluders, folder, (graph, task.peers()), seed)?;
+        let secrets = self.noise.secrets(self.target.colluders, folder, (graph, task.peers()), seed)?;
         if let (Some(secrets), "gossip", None) = (&secrets, choice.method.name, choice.options.rounds) {
             let loud = 1.0 + secrets.pairs().kappa().powi(2) * task.peers() as f64;
             let enough = rounds(&mixings, task.peers() as f64 * loud, choice.options.accelerated)?;
-            let remedy = format!("gossip must go on until the noise of pairs is gone; give {enough}, or method butterfly");
+            let remedy = format!(
+                "gossip must go on until the noise of pairs is gone; give {enough}, or method butterfly"
+            );
             return Err(Error::missing("steps", remedy));
         }
         Ok(ReadyLearning { task, mixings, choice, noise, network, secrets, graph_sha256, notes })

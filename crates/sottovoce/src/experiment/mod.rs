@@ -35,12 +35,12 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
-pub use keys::Keys;
 pub use deep::{
     Deep, DeepGraph, DeepMethod, DeepNoise, DeepProtocol, DeepTarget, DeepTask, Model, Pictures, Steps,
 };
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
+pub use keys::Keys;
 pub use learning::{
     FinalModel, GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
 };

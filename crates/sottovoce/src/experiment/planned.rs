@@ -8,8 +8,9 @@ use sottovoce_topology::family::Family;
 use sottovoce_views::door::account;
 
 use super::{
-    AdversarySpec, Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningGraph, LearningTarget, Method, MethodSpec,
-    MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TokenNetwork, ValuesSpec,
+    AdversarySpec, Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningGraph,
+    LearningTarget, Method, MethodSpec, MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec,
+    TokenNetwork, ValuesSpec,
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;

@@ -185,7 +185,10 @@ impl Averaging {
         }
         let scheme = self.scheme.scheme(self.peers)?;
         let pairs = |pairs: &Pairs| {
-            Ok::<_, crate::Error>(Cancelling::new(Graph::from_edges(self.peers, pairs.keys.iter().copied())?, pairs.kappa)?)
+            Ok::<_, crate::Error>(Cancelling::new(
+                Graph::from_edges(self.peers, pairs.keys.iter().copied())?,
+                pairs.kappa,
+            )?)
         };
         let cancelling = self.cancelling.as_ref().map(pairs).transpose()?;
         let setting = Setting { scheme, relay_noise: self.relay_noise, results: self.results, cancelling };

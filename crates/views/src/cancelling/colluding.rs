@@ -8,6 +8,8 @@
 
 use faer::linalg::solvers::SolveCore;
 use faer::{Conj, Mat, Side};
+use serde::Serialize;
+use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::cancelling::Cancelling;
 
 use super::honest::Honest;
@@ -17,6 +19,12 @@ use crate::{Error, Result, parallel, require};
 
 /// Coalitions that are looked at one by one, times the cube of the peers.
 const WORK: f64 = 4e9;
+
+/// Edges to go along for coalitions that are drawn.
+const DRAWN_WORK: f64 = 1e9;
+
+/// One minus the confidence of what is said of them.
+const UNSURE: f64 = 1e-3;
 
 /// Peers up to which matrices are solved as a whole.
 const DENSE: usize = 2000;
@@ -58,6 +66,36 @@ pub fn with_any(cancelling: &Cancelling, colluders: usize) -> Result<Leakage> {
     // All of a peer's partners: then nothing is left to hide behind.
     let exact = (0..n).all(|u| keys.degree(u) <= colluders || losses[u] >= 1.0);
     Ok(Leakage { observers: Vec::new(), losses, rank: None, certified: exact, rounding: 0.0 })
+}
+
+/// What coalitions learn that were drawn without looking at the keys.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AtRandom {
+    /// How many were drawn.
+    pub drawn: usize,
+    /// The largest loss of anybody to any of them.
+    pub loss: f64,
+    /// No larger share of all coalitions than this takes more, with a confidence of 99.9 %.
+    pub exceeded: f64,
+}
+
+/// The largest loss to coalitions of so many peers that are drawn at random, and how likely another one takes more: if a share `p` of all coalitions did, none of `N` would with
+/// probability `(1 - p)^N`.
+pub fn at_random(cancelling: &Cancelling, colluders: usize, seed: u64) -> Result<AtRandom> {
+    let n = cancelling.peers();
+    let remedy = format!("there are {n} peers, and two must be honest; give fewer");
+    require(colluders + 2 <= n, "colluders", colluders, remedy)?;
+    let edges = (cancelling.keys().edge_count() + n) as f64;
+    let drawn = (DRAWN_WORK / (n as f64 * edges)).clamp(20.0, 2000.0) as usize;
+    let mut loss = 0.0;
+    for i in 0..drawn {
+        let mut rng = Seed(seed).stream(Stream::Sample, u64::MAX, i as u64);
+        let coalition = rand::seq::index::sample(&mut rng, n, colluders).into_vec();
+        let worst = everything(cancelling, &coalition)?.worst().1;
+        loss = if worst > loss { worst } else { loss };
+    }
+    Ok(AtRandom { drawn, loss, exceeded: 1.0 - UNSURE.powf(1.0 / drawn as f64) })
 }
 
 /// The number of coalitions.
@@ -218,6 +256,16 @@ mod tests {
         for (loss, expected) in found.losses.iter().zip(expected) {
             assert!((loss - expected).abs() < 1e-3, "{:?}", found.losses);
         }
+    }
+
+    #[test]
+    fn most_coalitions_learn_less_than_the_worst() {
+        let keys = generate(&Family::RandomRegular { n: 64, degree: 6 }, 3, true).unwrap();
+        let pairs = Cancelling::new(keys, 10.0).unwrap();
+        let (found, worst) = (at_random(&pairs, 6, 1).unwrap(), with_any(&pairs, 6).unwrap());
+        assert_eq!(worst.worst().1, 1.0, "six partners may all collude");
+        assert!(found.loss > 0.017 && found.loss < 0.6, "{found:?}");
+        assert!(found.exceeded < 0.01, "{found:?}");
     }
 
     #[test]

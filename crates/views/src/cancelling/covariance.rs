@@ -56,7 +56,8 @@ pub fn best_covariance(mixing: &Mixing, steps: usize) -> Result<Best> {
         let largest = losses.iter().fold(0.0, |most: f64, loss| if *loss > most { *loss } else { most });
         // Scaled so that nobody loses more than 1.
         let covariance = inverted(&inverse)?;
-        let spread: f64 = (0..n).map(|u| (0..n).map(|v| cost[(u, v)] * covariance[(v, u)]).sum::<f64>()).sum();
+        let spread: f64 =
+            (0..n).map(|u| (0..n).map(|v| cost[(u, v)] * covariance[(v, u)]).sum::<f64>()).sum();
         let error = spread * largest;
         if error - least <= CLOSE * error || round + 1 == ROUNDS {
             let covariance = Mat::from_fn(n, n, |u, v| covariance[(u, v)] * largest);
@@ -121,7 +122,9 @@ mod tests {
     fn by_pairs(mixing: &Mixing, keys: &Family, steps: usize) -> f64 {
         let own = Contraction::new(mixing, steps).unwrap().shares[steps];
         let at = |power: i32| {
-            let pairs = Cancelling::new(generate(keys, 0, true).unwrap(), 10_f64.powf(f64::from(power) / 8.0)).unwrap();
+            let pairs =
+                Cancelling::new(generate(keys, 0, true).unwrap(), 10_f64.powf(f64::from(power) / 8.0))
+                    .unwrap();
             let loss = everything(&pairs, &[]).unwrap().worst().1;
             loss * (own + pairs_left(mixing, &pairs, steps).unwrap()[steps])
         };

@@ -15,7 +15,7 @@ mod heard;
 mod honest;
 mod solve;
 
-pub use colluding::with_any;
+pub use colluding::{AtRandom, at_random, with_any};
 pub use covariance::{Best, best_covariance};
 pub use honest::Cut;
 

@@ -17,8 +17,8 @@ use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::mixing::Mixing;
 
 use super::Overheard;
-use crate::descent::{self, Currency, DescentLoss, consensus, linear, relay};
 use crate::cancelling;
+use crate::descent::{self, Currency, DescentLoss, consensus, linear, relay};
 use crate::error::check_observers;
 use crate::exact::Leakage;
 use crate::walk::{Trajectory, along};
@@ -190,7 +190,11 @@ impl<'a> Overheard for Learning<'a> {
             }
             Self::Cancelling { pairs, iterations } => {
                 let observers = check_observers(observers, pairs.peers())?;
-                cancelled(cancelling::everything(pairs, &observers)?, descent::adversary(&observers), *iterations)
+                cancelled(
+                    cancelling::everything(pairs, &observers)?,
+                    descent::adversary(&observers),
+                    *iterations,
+                )
             }
             Self::Public { peers, iterations } => {
                 let mut all = descent::wire_tapper(*peers, *iterations)?;

@@ -158,9 +158,7 @@ impl Learnt for Leakage {
     fn guarantee(&self, adversary: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
         match adversary {
             Adversary::WireTapper if self.losses[u] >= 1.0 => wire_tapper(sensitivity, sigma),
-            Adversary::WireTapper
-            | Adversary::WireTapperWith(_)
-            | Adversary::WireTapperWithAny(_) => {
+            Adversary::WireTapper | Adversary::WireTapperWith(_) | Adversary::WireTapperWithAny(_) => {
                 let guarantee = Self::guarantee(self, u, sensitivity, sigma)?;
                 Ok(Guarantee { adversary: adversary.clone(), ..guarantee })
             }

@@ -129,7 +129,10 @@ impl Problem<'_> {
         let varying = self.mixings.len() > 1;
         let plain = METHODS.iter().filter(move |entry| !(varying && entry.needs_graph) || entry.varying);
         let paired = METHODS.iter().filter(|entry| entry.name == "butterfly");
-        let paired = self.secrets.into_iter().flat_map(move |secrets| paired.clone().map(move |way| (way, Some(secrets))));
+        let paired = self
+            .secrets
+            .into_iter()
+            .flat_map(move |secrets| paired.clone().map(move |way| (way, Some(secrets))));
         plain.map(|entry| (entry, None)).chain(paired)
     }
 
@@ -172,11 +175,7 @@ impl Problem<'_> {
     }
 
     /// The step size and contributions with the least training loss in one run, then measured in several.
-    fn best(
-        &self,
-        (entry, secrets): (&'static Entry, Option<&Secrets>),
-        done: impl Fn(),
-    ) -> Result<Row> {
+    fn best(&self, (entry, secrets): (&'static Entry, Option<&Secrets>), done: impl Fn()) -> Result<Row> {
         let method = entry.method(&self.options(entry), self.mixings)?;
         let steps: [f64; TRIED] = method.way().step_sizes().1;
         let mut best: Option<(f64, Settings)> = None;
@@ -283,5 +282,15 @@ impl Problem<'_> {
 }
 /// A run on a perfect network that ends with the last models.
 fn plain(method: Method, (iterations, step): (usize, f64), sigma: f64, seed: u64) -> Settings {
-    Settings { method, iterations, step, sigma, budget: None, seed, weighted: false, network: None, secrets: None }
+    Settings {
+        method,
+        iterations,
+        step,
+        sigma,
+        budget: None,
+        seed,
+        weighted: false,
+        network: None,
+        secrets: None,
+    }
 }

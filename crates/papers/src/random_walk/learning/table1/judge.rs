@@ -27,7 +27,10 @@ pub(super) fn judge(mut item: Item, found: &Found, data: &Data) -> Item {
         item.number(format!("butterfly at {}, tuned", butterfly.loss), butterfly.tuned.accuracy().mean);
     }
     for worst in &found.worst {
-        item.number(format!("trusted curator at a worst loss of {}", worst.loss), worst.curator.accuracy().mean);
+        item.number(
+            format!("trusted curator at a worst loss of {}", worst.loss),
+            worst.curator.accuracy().mean,
+        );
         item.number(
             format!("noise that cancels at a worst loss of {}", worst.loss),
             worst.cancelling.accuracy().mean,

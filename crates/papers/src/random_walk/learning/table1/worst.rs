@@ -46,10 +46,9 @@ pub(super) fn worst(data: &Data, options: &Options) -> Result<(f64, Vec<Worst>)>
     let all = ITERATIONS as f64;
     let mut attempts = Vec::new();
     for loss in LOSSES {
-        for (method, units, secrets) in [
-            (Method::Central, all, None),
-            (Method::Butterfly, all * secrets.worst(), Some(&secrets)),
-        ] {
+        for (method, units, secrets) in
+            [(Method::Central, all, None), (Method::Butterfly, all * secrets.worst(), Some(&secrets))]
+        {
             let (sigma, steps) = (noise(units, loss)?, &GOSSIP_STEPS[..]);
             attempts.push(Attempt { task: &task, mixings: &[], method, sigma, steps, secrets });
         }
