@@ -47,7 +47,7 @@ impl Model {
         let bound = bounded.rows;
         match self.loss {
             Loss::Logistic => {
-                go(AlongRows { theta, data, bound, out, derivative: logistic_slope, meanwhile })
+                go(AlongRows { theta, data, bound, out, derivative: logistic_slope, meanwhile });
             }
             Loss::Squared => {
                 let derivative = |score, label| score - label;
