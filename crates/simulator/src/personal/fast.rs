@@ -16,8 +16,8 @@ use crate::budget::Allowance;
 use crate::noise::PeerNoise;
 use crate::{Error, Result};
 
-/// Wake-ups that one thread takes at a time.
-const SHARE: usize = 32;
+/// Wake-ups that one thread takes at a time: the first of them was not foreseen.
+const SHARE: usize = 128;
 
 /// Models that one thread puts in their places at a time.
 const WRITTEN: usize = 1024;
