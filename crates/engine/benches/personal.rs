@@ -3,13 +3,15 @@
 //! `cargo bench -p sottovoce-engine --bench personal`
 //!
 //! In one run: one thread, two threads, and a NumPy loop (`personal_peer.py`, where Python has NumPy) that makes the same updates, so that ratios mean
-//! something on a noisy machine. What bounds it: each update reads 55 rows of 160 bytes on average, which nothing else reads, and 20 models of as many.
+//! something on a noisy machine. Features are numbers that 32 bits hold, as those of drawn tasks are, so that rows are read in half the memory with the same
+//! bits (`learning/src/gradients.rs`); NumPy has them in 64 bits, in which it is faster. What bounds it: each update reads 55 rows of 80 bytes on average,
+//! which nothing else reads, and 20 models of 160.
 
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
-use sottovoce_learning::{Clip, Loss, Model, Shards, Table};
+use sottovoce_learning::{Clip, Gradients, Loss, Model, Shards, Table};
 use sottovoce_protocol::personal::{Hidden, Plan, Rule};
 use sottovoce_protocol::{Law, Peer};
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup, Rows};
@@ -21,12 +23,12 @@ const WIDTH: usize = 20;
 const UPDATES: usize = 10;
 const CLIP: f64 = 0.5;
 
-struct Own {
+struct Own<'a> {
     model: Model,
-    shards: Shards,
+    gradients: Gradients<'a>,
 }
 
-impl Rows for Own {
+impl Rows for Own<'_> {
     fn gradient(&self, agent: Peer, update: usize, model: &[f64], out: &mut [f64]) {
         self.gradient_while(agent, update, model, out, |_| ());
     }
@@ -39,11 +41,15 @@ impl Rows for Own {
         out: &mut [f64],
         meanwhile: impl FnMut(usize),
     ) {
-        self.model.gradient_while(model, self.shards.shard(agent), Clip::Example(CLIP), out, meanwhile);
+        self.gradients.of(agent, &self.model, model, out, meanwhile);
+    }
+
+    fn expect(&self, agent: Peer) {
+        self.gradients.expect(agent);
     }
 
     fn fetch(&self, agent: Peer, row: usize) {
-        self.shards.fetch(agent, row);
+        self.gradients.fetch(agent, row);
     }
 
     fn local(&self, _: Peer, _: &mut [f64]) {}
@@ -52,8 +58,10 @@ impl Rows for Own {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let graph: Graph = generate(&Family::RandomRegular { n: AGENTS, degree: 20 }, 1, true)?;
     let similarity = Similarity::of_graph(graph, |_, _| 1.0)?;
-    let own = rows()?;
-    let size = |agent| own.shards.shard(agent).labels.len() as f64;
+    let shards = rows()?;
+    let model = Model { loss: Loss::Logistic, width: WIDTH, ridge: 0.0 };
+    let own = Own { model, gradients: Gradients::new(&shards, Clip::Example(CLIP))? };
+    let size = |agent| shards.rows_of(agent) as f64;
     let multipliers: Arc<[f64]> = vec![1.0; UPDATES].into();
     let plan = |agent| {
         let m = size(agent);
@@ -83,7 +91,7 @@ fn timed(
     threads: usize,
     similarity: &Similarity,
     plans: &[Plan],
-    own: &Own,
+    own: &Own<'_>,
 ) -> Result<(f64, Vec<f64>), Box<dyn std::error::Error>> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let (mut best, mut models) = (0.0_f64, Vec::new());
@@ -100,7 +108,7 @@ fn timed(
     Ok((best, models))
 }
 
-fn rows() -> sottovoce_learning::Result<Own> {
+fn rows() -> sottovoce_learning::Result<Shards> {
     let mut state = 1_u64;
     let mut number = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -108,8 +116,8 @@ fn rows() -> sottovoce_learning::Result<Own> {
     };
     let sizes: Vec<usize> = (0..AGENTS).map(|_| 10 + (number() * 91.0) as usize).collect();
     let all: usize = sizes.iter().sum();
-    let features: Vec<f64> =
-        (0..all * WIDTH).map(|_| (2.0 * number() - 1.0) / (WIDTH as f64).sqrt()).collect();
+    let mut feature = || f64::from(((2.0 * number() - 1.0) / (WIDTH as f64).sqrt()) as f32);
+    let features: Vec<f64> = (0..all * WIDTH).map(|_| feature()).collect();
     let labels: Vec<f64> = (0..all).map(|_| if number() < 0.5 { -1.0 } else { 1.0 }).collect();
     let table = Table::new(features, WIDTH, labels)?;
     let mut first = 0;
@@ -120,8 +128,7 @@ fn rows() -> sottovoce_learning::Result<Own> {
             (first - m..first).collect()
         })
         .collect();
-    let model = Model { loss: Loss::Logistic, width: WIDTH, ridge: 0.0 };
-    Ok(Own { model, shards: Shards::by_lists(&table, &lists)? })
+    Shards::by_lists(&table, &lists)
 }
 
 fn peer() -> Option<f64> {

@@ -34,6 +34,7 @@ pub mod read;
 pub mod split;
 
 mod error;
+mod gradients;
 mod linear;
 mod measures;
 mod model;
@@ -42,11 +43,13 @@ mod spread;
 mod table;
 pub mod task;
 mod trivial;
+mod widest;
 
 pub use bounds::Bounds;
 pub use data::Data;
 pub(crate) use error::require;
 pub use error::{Error, Result};
+pub use gradients::Gradients;
 pub use images::Images;
 pub use measures::Measures;
 pub use model::{Clip, Loss, Model};

@@ -1,12 +1,16 @@
 //! Who holds which rows: a table reordered so that each peer's rows follow each other.
 
+use std::ops::Range;
+
+use prefetch_index::prefetch_index;
+
 use crate::{Error, Result, Table, require};
 
 /// Some peer's rows.
 #[derive(Debug, Clone, Copy)]
-pub struct Shard<'a> {
+pub struct Shard<'a, F = f64> {
     /// The features, row by row.
-    pub features: &'a [f64],
+    pub features: &'a [F],
     /// A label for each row.
     pub labels: &'a [f64],
     /// The number of features of a row.
@@ -75,7 +79,7 @@ impl Shards {
     ///
     /// If there is no such peer.
     pub(crate) fn alike(mut self, peer: usize, label: f64) -> Self {
-        let (from, to) = (self.starts[peer], self.starts[peer + 1]);
+        let Range { start: from, end: to } = self.range(peer);
         let length = |row: usize| self.table.row(row).iter().map(|x| x * x).sum::<f64>();
         let longest = (from..to).max_by(|one, other| length(*one).total_cmp(&length(*other)));
         if let Some(longest) = longest {
@@ -105,7 +109,7 @@ impl Shards {
             names.iter().position(|known| known == name).ok_or_else(missing)
         };
         let places = order.iter().map(place).collect::<Result<Vec<_>>>()?;
-        let rows = |&peer: &usize| (self.starts[peer]..self.starts[peer + 1]).collect();
+        let rows = |&peer: &usize| self.range(peer).collect();
         Self::some_without(&self.table, &places.iter().map(rows).collect::<Vec<_>>())?.named(order.to_vec())
     }
 
@@ -120,14 +124,19 @@ impl Shards {
     ///
     /// If there is no such peer.
     pub fn shard(&self, peer: usize) -> Shard<'_> {
-        self.table.range(self.starts[peer], self.starts[peer + 1])
+        self.table.range(self.range(peer))
     }
 
-    /// Asks the memory for a row of a peer that is read soon. A hint that changes nothing else, also where there is no such row.
+    /// Asks the memory where the rows of a peer lie.
     #[inline(always)]
-    pub fn fetch(&self, peer: usize, row: usize) {
-        let Some(start) = self.starts.get(peer) else { return };
-        self.table.fetch(start.wrapping_add(row));
+    pub(crate) fn expect(&self, peer: usize) {
+        prefetch_index(&self.starts, peer);
+    }
+
+    /// Where the rows of a peer lie in the table.
+    #[inline(always)]
+    pub(crate) fn range(&self, peer: usize) -> Range<usize> {
+        self.starts[peer]..self.starts[peer + 1]
     }
 
     /// How many rows a peer holds.
@@ -136,7 +145,7 @@ impl Shards {
     ///
     /// If there is no such peer.
     pub fn rows_of(&self, peer: usize) -> usize {
-        self.starts[peer + 1] - self.starts[peer]
+        self.range(peer).len()
     }
 
     /// Everybody's rows: the first peer's, then the second's, and so on.

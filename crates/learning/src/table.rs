@@ -3,13 +3,10 @@
 //! Every number is finite: a table that exists can be learned from without checking again. Every preparation changes a row by itself,
 //! from public numbers: none looks at the other rows, which belong to other people (`docs/theorems/preparing-data.md`).
 
-use prefetch_index::prefetch_index;
+use std::ops::Range;
 
 use crate::linear::norm;
 use crate::{Error, Result, Shard, require};
-
-/// Numbers that come from memory together.
-const LINE: usize = 8;
 
 /// Dense rows and their labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +70,7 @@ impl Table {
     }
 
     /// The number of rows.
+    #[inline]
     pub fn rows(&self) -> usize {
         self.labels.len()
     }
@@ -113,22 +111,16 @@ impl Table {
     }
 
     /// All of it.
+    #[inline]
     pub fn view(&self) -> Shard<'_> {
-        self.range(0, self.rows())
+        self.range(0..self.rows())
     }
 
-    /// Rows `from..to`.
-    pub(crate) fn range(&self, from: usize, to: usize) -> Shard<'_> {
-        let features = &self.features[from * self.width..to * self.width];
-        Shard { features, labels: &self.labels[from..to], width: self.width }
-    }
-
-    /// Asks the memory for a row.
-    #[inline(always)]
-    pub(crate) fn fetch(&self, row: usize) {
-        let first = row.wrapping_mul(self.width);
-        (0..self.width).step_by(LINE).for_each(|k| prefetch_index(&self.features, first.wrapping_add(k)));
-        prefetch_index(&self.labels, row);
+    /// Some rows that follow each other.
+    #[inline]
+    pub(crate) fn range(&self, rows: Range<usize>) -> Shard<'_> {
+        let features = &self.features[rows.start * self.width..rows.end * self.width];
+        Shard { features, labels: &self.labels[rows], width: self.width }
     }
 
     /// Makes rows `from..to` alike.

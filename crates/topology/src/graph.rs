@@ -47,6 +47,7 @@ impl Graph {
     }
 
     /// The neighbours of `node`, in increasing order.
+    #[inline]
     pub fn neighbors(&self, node: usize) -> &[u32] {
         &self.targets[self.offsets[node]..self.offsets[node + 1]]
     }

@@ -83,6 +83,7 @@ impl Similarity {
     }
 
     /// The weights of an agent's edges, in the order of its neighbours.
+    #[inline]
     pub fn weights_of(&self, agent: usize) -> &[f64] {
         let (offsets, _) = self.graph.rows();
         &self.weights[offsets[agent]..offsets[agent + 1]]

@@ -1,19 +1,17 @@
 //! `sottovoce run deep`: a net learned together from images that stay where they are.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{anyhow, ensure};
 use clap::Args;
 use sottovoce::deep::{self, Gradients, Ready, Run};
 use sottovoce::experiment::{self, Experiment};
 use sottovoce::transcript;
 use sottovoce_report::store;
 
+use super::checkpoints::Checkpoints;
 use super::device::Device;
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed};
-use crate::graph::count;
 use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:
@@ -54,20 +52,6 @@ pub(super) struct Means {
     device: Device,
 }
 
-/// Where a run's state is kept.
-#[derive(Debug, Default, Args)]
-struct Checkpoints {
-    /// File in which the run's state is kept; it is written at every point of the curve.
-    #[arg(long, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint; all other options must be those of the first run.
-    #[arg(long, requires = "checkpoint")]
-    resume: bool,
-    /// Stop after so many rounds, and keep the state in the checkpoint.
-    #[arg(long, value_name = "N", value_parser = count, requires = "checkpoint")]
-    pause_after: Option<usize>,
-}
-
 impl DeepArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         learn(&self.experiment, Path::new(""), global.seed, &self.means, &self.place, global)
@@ -98,7 +82,7 @@ pub(super) fn learn(
     if let Some(bytes) = stored {
         run = run.resume(deep::read(&bytes, experiment, &ready)?)?;
     }
-    state.learn(&mut run, experiment, &ready, global)?;
+    advance(&mut run, experiment, &ready, state, global)?;
     let found = deep::concluded(experiment, &ready, &run)?;
     let mut files = Vec::new();
     if let Some(out) = &out {
@@ -118,55 +102,30 @@ pub(super) fn learn(
     global.print(&Printed { found, report: out, files })
 }
 
-impl Checkpoints {
-    /// What an earlier run left, where this one goes on from it.
-    fn bytes(&self) -> anyhow::Result<Option<Vec<u8>>> {
-        let Some(path) = &self.checkpoint else { return Ok(None) };
-        if !self.resume {
-            ensure!(
-                !path.exists(),
-                "`checkpoint` is {}: it exists; add --resume to go on from it, or give another name",
-                path.display()
-            );
-            store::check_file("checkpoint", path, false)?;
-            return Ok(None);
+/// Learns, showing how it goes. What is stored was looked at at every point of the curve: a run that diverges leaves the last good state.
+fn advance(
+    run: &mut Run<'_>,
+    experiment: &experiment::Deep,
+    ready: &Ready,
+    state: &Checkpoints,
+    global: &Global,
+) -> anyhow::Result<()> {
+    let bar = global.progress(ready.setting.plan.iterations, "learning");
+    let stop = state.pause_after.map_or(usize::MAX, |more| run.round().saturating_add(more));
+    loop {
+        bar.set_position(run.round() as u64);
+        if let Some(point) = run.curve().last() {
+            let epsilon = point.epsilon.map_or_else(|| "-".to_owned(), sottovoce::terms::short_up);
+            bar.set_message(format!(
+                "loss {:.3}, accuracy {:.3}, distance {:.2}, epsilon {epsilon}",
+                point.train_loss, point.accuracy, point.disagreement
+            ));
         }
-        let unread = |error| {
-            anyhow!("`checkpoint` is {}: it cannot be read ({error}); check the name", path.display())
-        };
-        std::fs::read(path).map(Some).map_err(unread)
-    }
-
-    /// Learns, showing how it goes. What is stored was looked at: a run that diverges leaves the last good state.
-    fn learn(
-        &self,
-        run: &mut Run<'_>,
-        experiment: &experiment::Deep,
-        ready: &Ready,
-        global: &Global,
-    ) -> anyhow::Result<()> {
-        let bar = global.progress(ready.setting.plan.iterations, "learning");
-        let stop = self.pause_after.map_or(usize::MAX, |more| run.round().saturating_add(more));
-        loop {
-            bar.set_position(run.round() as u64);
-            if let Some(point) = run.curve().last() {
-                let epsilon = point.epsilon.map_or_else(|| "-".to_owned(), sottovoce::terms::short_up);
-                bar.set_message(format!(
-                    "loss {:.3}, accuracy {:.3}, distance {:.2}, epsilon {epsilon}",
-                    point.train_loss, point.accuracy, point.disagreement
-                ));
-            }
-            let more = run.go(stop)?;
-            if let Some(path) = &self.checkpoint {
-                let bytes = deep::stored(experiment, ready, run.checkpoint())?;
-                store::write_file("checkpoint", path, true, |file| {
-                    Ok::<_, anyhow::Error>(file.write_all(&bytes)?)
-                })?;
-            }
-            if !more {
-                bar.finish_and_clear();
-                return Ok(());
-            }
+        let more = run.go(stop)?;
+        state.keep(|| Ok(deep::stored(experiment, ready, run.checkpoint())?))?;
+        if !more {
+            bar.finish_and_clear();
+            return Ok(());
         }
     }
 }

@@ -13,8 +13,9 @@ use crate::audit::Failed;
 use crate::reproduce::reproduce;
 use sottovoce_papers::Options;
 
+use super::checkpoints::Checkpoints;
 use super::deep;
-use super::learning::{Checkpoints, learn};
+use super::learning::learn;
 use super::personalized::personalize;
 use super::{Place, Printed};
 use crate::graph::source::said;

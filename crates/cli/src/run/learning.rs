@@ -1,15 +1,14 @@
 //! `sottovoce run learning`: peers learn a model together.
 
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::Context;
 use clap::Args;
 
+use super::checkpoints::Checkpoints;
 use super::experiment::{AGAIN, EXPERIMENT, HAPPENED, TRANSCRIPT, again};
 use super::{Place, Printed};
 use crate::Global;
-use crate::graph::count;
 use crate::input;
 use crate::output::note;
 use sottovoce::experiment::{self, Experiment};
@@ -55,20 +54,6 @@ pub(super) struct Learning {
     place: Place,
 }
 
-/// Where a run's state is kept.
-#[derive(Debug, Default, Args)]
-pub(super) struct Checkpoints {
-    /// File in which the run's state is kept.
-    #[arg(long, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
-    /// Go on from the checkpoint; all other options must be those of the first run.
-    #[arg(long, requires = "checkpoint")]
-    resume: bool,
-    /// Stop after so many steps, and keep the state in the checkpoint.
-    #[arg(long, value_name = "N", value_parser = count, requires = "checkpoint")]
-    pause_after: Option<usize>,
-}
-
 impl Learning {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
         learn(&self.experiment, Path::new(""), global.seed, &self.state, &self.place, global)
@@ -103,8 +88,10 @@ pub(super) fn learn(
     }
     let job = experiment.job(&ready, seed);
     let mut run = job.start()?;
-    state.take_up(&mut run)?;
-    let more = state.learn(&mut run, &ready.noise, global)?;
+    if let Some(bytes) = state.bytes()? {
+        run.resume(checkpoint(&bytes, state)?)?;
+    }
+    let more = advance(&mut run, &ready.noise, state, global)?;
     let bar = global.progress(experiment.seeds(), "other seeds");
     let found = job.conclude(&run, more, || bar.inc(1))?;
     bar.finish_and_clear();
@@ -124,46 +111,29 @@ pub(super) fn learn(
     global.print(&Printed { found, report: out, files: written })
 }
 
-impl Checkpoints {
-    fn take_up(&self, run: &mut Run<'_>) -> anyhow::Result<()> {
-        let Some(path) = &self.checkpoint else { return Ok(()) };
-        if !self.resume {
-            ensure!(
-                !path.exists(),
-                "`checkpoint` is {}: it exists; add --resume to go on from it, or give another name",
-                path.display()
-            );
-            return Ok(store::check_file("checkpoint", path, false)?);
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| {
-            anyhow!("`checkpoint` is {}: it cannot be read ({error}); check the name", path.display())
-        })?;
-        let checkpoint: Checkpoint = serde_json::from_str(&text).with_context(|| {
-            format!("`checkpoint` is {}: it is not a checkpoint of a learning run", path.display())
-        })?;
-        Ok(run.resume(checkpoint)?)
-    }
+/// What an earlier run left.
+fn checkpoint(bytes: &[u8], state: &Checkpoints) -> anyhow::Result<Checkpoint> {
+    serde_json::from_slice(bytes).with_context(|| {
+        let path = state.checkpoint.as_deref().unwrap_or(Path::new("")).display();
+        format!("`checkpoint` is {path}: it is not a checkpoint of a learning run")
+    })
+}
 
-    /// Learns, showing loss and budget; whether there is more to do.
-    fn learn(&self, run: &mut Run<'_>, noise: &Noise, global: &Global) -> anyhow::Result<bool> {
-        let (done, all) = run.progress();
-        let bar = global.progress(all, "learning");
-        bar.set_position(done as u64);
-        let more = run.go(self.pause_after.unwrap_or(usize::MAX), |run| {
-            bar.set_position(run.progress().0 as u64);
-            if let Some(point) = run.curve().last() {
-                bar.set_message(format!("loss {:.3} (not private), mu² {:.3}", point.objective, point.spent));
-            }
-        })?;
-        bar.finish_and_clear();
-        if let Some(path) = &self.checkpoint {
-            if let Some(promise) = noise.promise() {
-                run.may_show(&promise)?;
-            }
-            store::write_file("checkpoint", path, true, |file| {
-                Ok::<_, anyhow::Error>(serde_json::to_writer(BufWriter::new(file), &run.checkpoint())?)
-            })?;
+/// Learns, showing loss and budget; whether there is more to do.
+fn advance(run: &mut Run<'_>, noise: &Noise, state: &Checkpoints, global: &Global) -> anyhow::Result<bool> {
+    let (done, all) = run.progress();
+    let bar = global.progress(all, "learning");
+    bar.set_position(done as u64);
+    let more = run.go(state.pause_after.unwrap_or(usize::MAX), |run| {
+        bar.set_position(run.progress().0 as u64);
+        if let Some(point) = run.curve().last() {
+            bar.set_message(format!("loss {:.3} (not private), mu² {:.3}", point.objective, point.spent));
         }
-        Ok(more)
-    }
+    })?;
+    bar.finish_and_clear();
+    state.keep(|| {
+        noise.promise().map(|promise| run.may_show(&promise)).transpose()?;
+        Ok(serde_json::to_vec(&run.checkpoint())?)
+    })?;
+    Ok(more)
 }

@@ -10,6 +10,7 @@
 //! All end in a report.
 
 mod averaging;
+mod checkpoints;
 mod deep;
 mod device;
 mod experiment;

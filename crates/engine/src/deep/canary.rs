@@ -24,7 +24,6 @@ use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, allowance};
 use sottovoce_views::door::{self, Drawn};
 
 use super::heard::Heard;
-use super::planted::place;
 use super::trials::{Counted, Trials};
 use super::{Gradients, Mistake, Planted, Setting};
 use crate::terms::{Stated, short_up};
@@ -127,12 +126,12 @@ fn scored(
     done: impl FnMut(),
 ) -> Result<(Vec<bool>, Vec<f64>, usize)> {
     let hidden = hidden_of(setting, target)?;
-    let count = hidden.lots.rows().min(setting.net.parameters()).min(MOST); // whole numbers
+    let count = hidden.lots.rows().min(setting.net.plantable()).min(MOST); // whole numbers
     let few = format!("canaries take the place of images; give the agent at least {FEWEST}");
     require(count >= FEWEST, "images", count, few)?;
     let mut coins = Seed(setting.seed).stream(Stream::Coins, target as u64, 0);
     let there: Vec<bool> = (0..count).map(|_| coins.random_bool(0.5)).collect();
-    let planted = Planted::new(gradients, (target, hidden.lots), &there, mistake);
+    let planted = Planted::new((gradients, &setting.net), (target, hidden.lots), &there, mistake);
     let (scores, draws) = listened(setting, &planted, (target, hidden.band), mistake, done)?;
     Ok((there, scores, draws))
 }
@@ -158,7 +157,7 @@ fn claim(setting: &Setting, hidden: Hidden, target: Peer) -> Result<Claim> {
 /// One run: what the draws have along each canary, and how many there were.
 fn listened(
     setting: &Setting,
-    planted: &Planted<'_, Gradients<'_>>,
+    planted: &Planted<'_>,
     (target, band): (Peer, Band),
     mistake: Option<Mistake>,
     mut done: impl FnMut(),
@@ -173,7 +172,7 @@ fn listened(
     setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
     let mut bulk = BulkConsensus::new(setup, planted)?;
     let adam = matches!(setting.plan.optimiser.rule, Rule::Adam { .. });
-    let mut scores = Scores::new(planted.canaries(), band, adam);
+    let mut scores = Scores::new(planted.places(), band, adam);
     while bulk.remaining() > 0 {
         let learners: Vec<_> = bulk.learners().collect();
         let heard = Heard::before(&setting.plan, &setting.mixing, (target, bulk.round()), &learners);
@@ -188,7 +187,8 @@ fn listened(
 /// What draws have along canaries. Where noises are correlated they are made independent first, and what is added up is what a row with its turn in one draw of every cycle
 /// adds; the attacker does not know the turn, and takes the one that fits best.
 struct Scores {
-    canaries: usize,
+    /// The parameter of each canary.
+    places: Vec<usize>,
     diagonals: Vec<f64>,
     /// The last draws along the canaries, the latest first.
     past: std::collections::VecDeque<Vec<f64>>,
@@ -200,19 +200,18 @@ struct Scores {
 }
 
 impl Scores {
-    fn new(canaries: usize, band: Band, adam: bool) -> Self {
-        let diagonals = band.diagonals();
+    fn new(places: Vec<usize>, band: Band, adam: bool) -> Self {
+        let (diagonals, canaries) = (band.diagonals(), places.len());
         let sums = vec![vec![0.0; canaries]; diagonals.len()];
         let squares = adam.then(|| vec![0.0; canaries]);
-        Self { canaries, diagonals, past: Default::default(), round: 0, sums, squares }
+        Self { places, diagonals, past: Default::default(), round: 0, sums, squares }
     }
 
     fn add(&mut self, draw: &[f64]) {
-        let along = (0..self.canaries).map(|canary| draw[place(canary, self.canaries, draw.len())]);
-        self.past.push_front(along.collect());
+        self.past.push_front(self.places.iter().map(|place| draw[*place]).collect());
         self.past.truncate(self.diagonals.len());
         let width = self.diagonals.len();
-        for canary in 0..self.canaries {
+        for canary in 0..self.places.len() {
             let fresh: f64 = self.past.iter().zip(&self.diagonals).map(|(draw, c)| c * draw[canary]).sum();
             if let Some(squares) = &mut self.squares {
                 squares[canary] += fresh * fresh;
@@ -231,7 +230,7 @@ impl Scores {
             Some(squares) if squares[canary] > 0.0 => squares[canary].sqrt(),
             _ => 1.0,
         };
-        (0..self.canaries).map(|canary| best(canary) / length(canary)).collect()
+        (0..self.places.len()).map(|canary| best(canary) / length(canary)).collect()
     }
 }
 

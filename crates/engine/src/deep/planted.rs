@@ -1,13 +1,17 @@
 //! An agent whose rows are all canaries: gradients that an attacker chose, each along a direction of its own.
 //!
-//! A canary's gradient is longer than may be: clipping shortens it. It lies along one parameter, and no two canaries along the same, so that they do not hide each
-//! other. One that is out contributes nothing, as a row that is not there; rates and divisors, which are public, stay as they are.
+//! A canary's gradient is longer than may be: clipping shortens it, the very code that shortens those of images (`learning/src/net/planted.rs`). It lies along one
+//! weight of a linear layer, and no two canaries along the same, so that they do not hide each other. One that is out contributes nothing, as a row that is not
+//! there; rates and divisors, which are public, stay as they are.
 
 use std::sync::{Mutex, PoisonError};
 
+use sottovoce_learning::Net;
 use sottovoce_privacy::Lots;
 use sottovoce_protocol::Peer;
 use sottovoce_simulator::consensus::Trainer;
+
+use super::Gradients;
 
 /// How many times longer than allowed a canary's gradient is, before it is clipped.
 const LOUD: f64 = 4.0;
@@ -26,8 +30,9 @@ pub enum Mistake {
 }
 
 /// A trainer in which one agent's rows are canaries.
-pub struct Planted<'a, T> {
-    trainer: &'a T,
+pub struct Planted<'a> {
+    trainer: &'a Gradients<'a>,
+    net: &'a Net,
     target: Peer,
     lots: Lots,
     there: &'a [bool],
@@ -35,34 +40,43 @@ pub struct Planted<'a, T> {
     velocity: Mutex<Vec<f32>>,
 }
 
-impl<'a, T> Planted<'a, T> {
+impl<'a> Planted<'a> {
     /// Everybody but the target computes as before. Of the target's rows the first are canaries, as many as `there` says whether they are in; there are no others.
     pub fn new(
-        trainer: &'a T,
+        (trainer, net): (&'a Gradients<'a>, &'a Net),
         (target, lots): (Peer, Lots),
         there: &'a [bool],
         mistake: Option<Mistake>,
     ) -> Self {
-        Self { trainer, target, lots, there, mistake, velocity: Mutex::default() }
+        Self { trainer, net, target, lots, there, mistake, velocity: Mutex::default() }
     }
 
-    /// How many canaries there are.
-    pub fn canaries(&self) -> usize {
-        self.there.len()
+    /// The parameter along which each canary's gradient lies.
+    pub fn places(&self) -> Vec<usize> {
+        (0..self.there.len()).filter_map(|canary| self.net.planted_at(self.weight(canary))).collect()
+    }
+
+    /// The weight of linear layers along which a canary's gradient lies: there are at least as many as canaries.
+    fn weight(&self, canary: usize) -> usize {
+        canary * (self.net.plantable() / self.there.len())
     }
 
     fn add(&self, picked: &[u32], clip: f64, sum: &mut [f32]) {
-        let length = if self.mistake == Some(Mistake::Unclipped) { LOUD * clip } else { clip };
-        let mut size = 0;
-        for row in picked.iter().map(|row| *row as usize) {
-            if self.there.get(row) == Some(&true) {
-                size += 1;
-                sum[place(row, self.there.len(), sum.len())] += length as f32;
-            }
+        let picked = picked.iter().map(|row| *row as usize);
+        let weights: Vec<usize> = picked
+            .filter(|row| self.there.get(*row) == Some(&true))
+            .map(|canary| self.weight(canary))
+            .collect();
+        let (length, size) = ((LOUD * clip) as f32, weights.len());
+        let clip = (self.mistake != Some(Mistake::Unclipped)).then_some(clip as f32);
+        let added = self.trainer.with_room(|room| self.net.planted_sum(&weights, length, clip, room, sum));
+        if added.is_err() {
+            // What cannot be computed is no number, and the driver refuses it.
+            sum.fill(f32::NAN);
         }
         match self.mistake {
             Some(Mistake::TrueSize) if size > 0 => {
-                let wrong = (self.lots.expected() / f64::from(size)) as f32;
+                let wrong = (self.lots.expected() / size as f64) as f32;
                 sum.iter_mut().for_each(|sum| *sum *= wrong);
             }
             Some(Mistake::Momentum(beta)) => {
@@ -78,12 +92,7 @@ impl<'a, T> Planted<'a, T> {
     }
 }
 
-/// The parameter along which a canary's gradient lies: there are at least as many parameters as canaries.
-pub(super) fn place(canary: usize, canaries: usize, parameters: usize) -> usize {
-    canary * (parameters / canaries)
-}
-
-impl<T: Trainer> Trainer for Planted<'_, T> {
+impl Trainer for Planted<'_> {
     fn add_clipped(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) {
         match agent == self.target {
             true => self.add(picked, clip, sum),

@@ -1,6 +1,6 @@
 //! What the drivers of personalised models are given: gradients of an agent's rows, clipped, and her locally trained model.
 
-use sottovoce_learning::{Clip, Model};
+use sottovoce_learning::{Clip, Gradients, Model};
 use sottovoce_simulator::personal::Rows;
 
 use super::Problem;
@@ -10,7 +10,7 @@ use crate::{Result, require};
 #[derive(Debug, Clone)]
 pub struct Clipped<'a> {
     problem: &'a Problem,
-    clip: Clip,
+    gradients: Gradients<'a>,
     /// Everybody's locally trained model, one after the other; empty where nobody begins with hers.
     locals: Vec<f64>,
 }
@@ -18,8 +18,7 @@ pub struct Clipped<'a> {
 impl<'a> Clipped<'a> {
     /// Each row's gradient is clipped so; nobody begins with a model of her own.
     pub fn new(problem: &'a Problem, clip: Clip) -> Result<Self> {
-        clip.check()?;
-        Ok(Self { problem, clip, locals: Vec::new() })
+        Ok(Self { problem, gradients: Gradients::new(problem.train(), clip)?, locals: Vec::new() })
     }
 
     /// The same, with models for those who begin with one.
@@ -46,11 +45,15 @@ impl Rows for Clipped<'_> {
     ) {
         // The ridge is public, and belongs to the update.
         let own = Model { ridge: 0.0, ..self.problem.model(agent) };
-        own.gradient_while(model, self.problem.rows(agent), self.clip, out, meanwhile);
+        self.gradients.of(agent, &own, model, out, meanwhile);
+    }
+
+    fn expect(&self, agent: usize) {
+        self.gradients.expect(agent);
     }
 
     fn fetch(&self, agent: usize, row: usize) {
-        self.problem.train().fetch(agent, row);
+        self.gradients.fetch(agent, row);
     }
 
     fn local(&self, agent: usize, out: &mut [f64]) {

@@ -5,9 +5,12 @@
 //! gradient is a number times the row, so clipping a row is clipping a number, whatever the norm; for softmax it is a column times the row, and norms of
 //! such a product are products of norms.
 
+use fearless_simd::Simd;
+
 use super::{Clip, Loss, Model};
 use crate::Shard;
 use crate::linear::{add_multiple, dot, norm, sum_of_sizes};
+use crate::widest::{Kernel, go};
 
 /// Scores of this many classes fit on the stack.
 const FEW_CLASSES: usize = 128;
@@ -20,39 +23,40 @@ impl Model {
     ///
     /// If `theta`, `data` or `out` have other widths than the model.
     pub fn gradient(&self, theta: &[f64], data: Shard<'_>, clip: Clip, out: &mut [f64]) {
-        self.gradient_while(theta, data, clip, out, |_| ());
+        self.gradient_while(theta, data, Bounded::by(clip), out, |_| ());
     }
 
     /// The same. At the turn of each row, `meanwhile` is called with its number: whoever computes one gradient after the other waits for memory half of the
-    /// time, and can ask for the next one's rows there ([`Shards::fetch`](crate::Shards::fetch)).
+    /// time, and can ask for the next one's rows there.
     ///
     /// # Panics
     ///
     /// As [`gradient`](Self::gradient).
     #[inline]
-    pub fn gradient_while(
+    pub(crate) fn gradient_while<F: Copy + Into<f64>>(
         &self,
         theta: &[f64],
-        data: Shard<'_>,
-        clip: Clip,
+        data: Shard<'_, F>,
+        bounded: Bounded,
         out: &mut [f64],
         meanwhile: impl FnMut(usize),
     ) {
         self.check_shapes(theta, data);
         assert_eq!(out.len(), theta.len(), "the gradient has as many numbers as theta");
         out.fill(0.0);
-        let bound = match clip {
-            Clip::Example(bound) => Some(Bound { most: positive(bound), norm: Norm::Two }),
-            Clip::ExampleL1(bound) => Some(Bound { most: positive(bound), norm: Norm::One }),
-            Clip::None | Clip::User(_) => None,
-        };
+        let bound = bounded.rows;
         match self.loss {
-            Loss::Logistic => along_rows(theta, data, bound, out, logistic_slope, meanwhile),
-            Loss::Squared => along_rows(theta, data, bound, out, |score, label| score - label, meanwhile),
+            Loss::Logistic => {
+                go(AlongRows { theta, data, bound, out, derivative: logistic_slope, meanwhile });
+            }
+            Loss::Squared => {
+                let derivative = |score, label| score - label;
+                go(AlongRows { theta, data, bound, out, derivative, meanwhile });
+            }
             Loss::Softmax { classes } => softmax(theta, data, bound, out, classes),
         }
-        if let Clip::User(bound) = clip {
-            shrink(out, positive(bound), Norm::Two);
+        if let Some(most) = bounded.mean {
+            shrink(out, most, Norm::Two);
         }
         if self.ridge != 0.0 {
             add_multiple(out, self.ridge, theta);
@@ -60,23 +64,69 @@ impl Model {
     }
 }
 
+/// What clipping asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounded {
+    /// How long each row's gradient may be.
+    rows: Option<Bound>,
+    /// How long the mean may be.
+    mean: Option<f64>,
+}
+
+impl Bounded {
+    /// By this clipping, whatever the rows.
+    pub(crate) fn by(clip: Clip) -> Self {
+        let row = |bound, norm| Some(Bound { most: positive(bound), norm, free: -1.0 });
+        match clip {
+            Clip::None => Self { rows: None, mean: None },
+            Clip::Example(bound) => Self { rows: row(bound, Norm::Two), mean: None },
+            Clip::ExampleL1(bound) => Self { rows: row(bound, Norm::One), mean: None },
+            Clip::User(bound) => Self { rows: None, mean: Some(positive(bound)) },
+        }
+    }
+
+    /// The largest slope that clips none of these rows.
+    pub(crate) fn free(self, rows: Shard<'_>) -> f64 {
+        let each = rows.features.chunks_exact(rows.width);
+        self.rows.map_or(f64::INFINITY, |bound| each.map(|row| bound.over(row)).fold(f64::INFINITY, f64::min))
+    }
+
+    /// The same for rows of which that is known: it takes less time.
+    pub(crate) fn knowing(self, free: f64) -> Self {
+        Self { rows: self.rows.map(|bound| Bound { free, ..bound }), ..self }
+    }
+}
+
 /// How long a row's gradient may be.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Bound {
     most: f64,
     norm: Norm,
+    /// No slope up to this clips a row; negative where nothing is known of the rows.
+    free: f64,
 }
 
 impl Bound {
     /// How long the other factor may be, if the gradient is a product with this row.
     #[inline(always)]
-    fn over(self, row: &[f64]) -> f64 {
+    fn over<F: Copy + Into<f64>>(self, row: &[F]) -> f64 {
         self.most / self.norm.of(row)
+    }
+
+    /// The slope along a row, clipped.
+    #[inline(always)]
+    fn clip<F: Copy + Into<f64>>(self, slope: f64, row: &[F]) -> f64 {
+        if slope.abs() <= self.free {
+            return slope;
+        }
+        // `max` and `min` also bound what is not a number.
+        let most = self.over(row);
+        slope.max(-most).min(most)
     }
 }
 
 /// What length means.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 enum Norm {
     One,
     Two,
@@ -84,7 +134,7 @@ enum Norm {
 
 impl Norm {
     #[inline(always)]
-    fn of(self, vector: &[f64]) -> f64 {
+    fn of<F: Copy + Into<f64>>(self, vector: &[F]) -> f64 {
         match self {
             Self::One => sum_of_sizes(vector),
             Self::Two => norm(vector),
@@ -104,31 +154,37 @@ fn logistic_slope(score: f64, label: f64) -> f64 {
 }
 
 /// Adds the mean over the rows of `derivative(x·theta, y)·x`.
-#[inline(always)]
-fn along_rows(
-    theta: &[f64],
-    data: Shard<'_>,
+struct AlongRows<'a, F, D, M> {
+    theta: &'a [f64],
+    data: Shard<'a, F>,
     bound: Option<Bound>,
-    out: &mut [f64],
-    derivative: impl Fn(f64, f64) -> f64,
-    mut meanwhile: impl FnMut(usize),
-) {
-    let share = 1.0 / data.labels.len() as f64;
-    let rows = data.features.chunks_exact(data.width).zip(data.labels);
-    for (number, (row, &label)) in rows.enumerate() {
-        meanwhile(number);
-        let mut slope = derivative(dot(theta, row), label);
-        if let Some(bound) = bound {
-            // `max` and `min` also bound what is not a number.
-            let most = bound.over(row);
-            slope = slope.max(-most).min(most);
+    out: &'a mut [f64],
+    derivative: D,
+    meanwhile: M,
+}
+
+impl<F: Copy + Into<f64>, D: Fn(f64, f64) -> f64, M: FnMut(usize)> Kernel for AlongRows<'_, F, D, M> {
+    #[inline(always)]
+    fn run<S: Simd>(mut self, _: S) {
+        let share = 1.0 / self.data.labels.len() as f64;
+        let rows = self.data.features.chunks_exact(self.data.width).zip(self.data.labels);
+        for (number, (row, &label)) in rows.enumerate() {
+            (self.meanwhile)(number);
+            let slope = (self.derivative)(dot(self.theta, row), label);
+            let slope = self.bound.map_or(slope, |bound| bound.clip(slope, row));
+            add_multiple(self.out, share * slope, row);
         }
-        add_multiple(out, share * slope, row);
     }
 }
 
 /// Adds the mean over the rows of `(p - e_y) x^T`, where `p` are the probabilities of the classes.
-fn softmax(theta: &[f64], data: Shard<'_>, bound: Option<Bound>, out: &mut [f64], classes: usize) {
+fn softmax<F: Copy + Into<f64>>(
+    theta: &[f64],
+    data: Shard<'_, F>,
+    bound: Option<Bound>,
+    out: &mut [f64],
+    classes: usize,
+) {
     let (mut few, mut many) = ([0.0; FEW_CLASSES], Vec::new());
     let scores = match few.get_mut(..classes) {
         Some(scores) => scores,
@@ -150,7 +206,7 @@ fn softmax(theta: &[f64], data: Shard<'_>, bound: Option<Bound>, out: &mut [f64]
 }
 
 /// Probabilities of the classes, less 1 at the label.
-fn residuals(theta: &[f64], row: &[f64], label: f64, scores: &mut [f64]) {
+fn residuals<F: Copy + Into<f64>>(theta: &[f64], row: &[F], label: f64, scores: &mut [f64]) {
     for (score, block) in scores.iter_mut().zip(theta.chunks_exact(row.len())) {
         *score = dot(block, row);
     }

@@ -14,6 +14,8 @@ mod curvature;
 mod gradient;
 mod objective;
 
+pub(crate) use gradient::Bounded;
+
 use crate::{Error, Result, Table, require};
 
 /// What a wrong prediction costs.

@@ -28,7 +28,7 @@ impl Model {
         right as f64 / data.labels.len() as f64
     }
 
-    pub(crate) fn check_shapes(&self, theta: &[f64], data: Shard<'_>) {
+    pub(crate) fn check_shapes<F: Copy>(&self, theta: &[f64], data: Shard<'_, F>) {
         assert!(self.width > 0 && data.width == self.width, "the data has another width than the model");
         assert_eq!(theta.len(), self.parameters(), "theta has another length than the model");
         assert_eq!(data.features.len(), data.labels.len() * data.width, "a shard has a label for each row");

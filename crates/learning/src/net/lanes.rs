@@ -4,10 +4,12 @@
 //! no example ever touches another one's numbers, so its bits do not depend on its neighbours, nor on how wide the processor's registers
 //! are, and what is per example (a norm, a gradient) is there without being asked for.
 //!
-//! [`go`] runs a [`Kernel`] with the widest instructions that the processor has (`fearless_simd` picks them, without unsafe code of ours).
-//! Products that are added are rounded once on every processor: it is the same bits on all of them.
+//! [`go`] runs a [`Kernel`] with the widest instructions that the processor has. Products that are added are rounded once on every processor: it is the
+//! same bits on all of them.
 
-use fearless_simd::{Level, dispatch, f32x16, prelude::*};
+use fearless_simd::{f32x16, prelude::*};
+
+pub(super) use crate::widest::{Kernel, go};
 
 /// Examples that are computed together: a cache line of numbers.
 pub(super) const LANES: usize = 16;
@@ -17,17 +19,6 @@ pub(super) type Row = [f32; LANES];
 
 /// A row of zeros.
 pub(super) const ZERO: Row = [0.0; LANES];
-
-/// Work on rows.
-pub(super) trait Kernel {
-    /// Does it. Must be inlined, for the instructions are chosen outside.
-    fn run<S: Simd>(self, simd: S);
-}
-
-/// Runs a kernel.
-pub(super) fn go(kernel: impl Kernel) {
-    dispatch!(Level::new(), simd => kernel.run(simd));
-}
 
 /// Whether a row fits into a register; then there are many of them, and more sums can be collected at a time.
 #[inline(always)]

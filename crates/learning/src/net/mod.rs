@@ -35,6 +35,7 @@ mod lanes;
 mod layer;
 mod loss;
 mod pass;
+mod planted;
 mod pool;
 mod product;
 mod scratch;

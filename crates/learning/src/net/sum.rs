@@ -157,15 +157,31 @@ impl Net {
         for picked in picked.chunks(LANES) {
             let told = self.forward(parameters, images, picked, scratch);
             self.backward(parameters, scratch);
-            let factors = self.factors(clip, scratch);
+            let factors = self.add_block(clip, scratch, sum);
             tally.add(&told, &factors[..picked.len()]);
-            let factors: Row = factors.map(|factor| factor.unwrap_or(0.0));
-            for step in self.steps.steps.iter().filter(|step| step.has_parameters()) {
-                scratch.add_sums(step, &factors, sum);
-            }
         }
-        self.steps.steps.iter().for_each(|step| scratch.settle(step, sum));
+        self.settle(scratch, sum);
         Ok(tally)
+    }
+
+    /// Adds the gradients of a block of examples, each clipped; what each was multiplied by.
+    pub(super) fn add_block(
+        &self,
+        clip: Option<f32>,
+        scratch: &mut Scratch,
+        sum: &mut [f32],
+    ) -> [Option<f32>; LANES] {
+        let factors = self.factors(clip, scratch);
+        let row: Row = factors.map(|factor| factor.unwrap_or(0.0));
+        for step in self.steps.steps.iter().filter(|step| step.has_parameters()) {
+            scratch.add_sums(step, &row, sum);
+        }
+        factors
+    }
+
+    /// Adds what linear layers have collected over blocks.
+    pub(super) fn settle(&self, scratch: &mut Scratch, sum: &mut [f32]) {
+        self.steps.steps.iter().for_each(|step| scratch.settle(step, sum));
     }
 
     /// Everything that a call can be wrong about, before any work.

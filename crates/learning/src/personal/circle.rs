@@ -76,10 +76,17 @@ fn unit(width: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     drawn.iter().map(|x| x / length).collect()
 }
 
-/// A point of the unit ball, uniform.
+/// A point of the unit ball, uniform, of numbers that 32 bits hold.
 pub(super) fn in_ball(width: usize, rng: &mut ChaCha8Rng) -> Vec<f64> {
     let length = rng.random::<f64>().powf(1.0 / width as f64);
-    unit(width, rng).iter().map(|x| length * x).collect()
+    unit(width, rng).iter().map(|x| shorter(length * x)).collect()
+}
+
+/// The nearest 32-bit number that is not larger in size: what was in the ball stays there.
+fn shorter(x: f64) -> f64 {
+    let near = x as f32;
+    let inner = if f64::from(near).abs() > x.abs() { f32::from_bits(near.to_bits() - 1) } else { near };
+    f64::from(inner)
 }
 
 #[cfg(test)]
@@ -112,10 +119,21 @@ mod tests {
     #[test]
     fn points_fill_the_ball() {
         let rng = &mut ChaCha8Rng::seed_from_u64(3);
-        let lengths: Vec<f64> = (0..4000).map(|_| norm(&in_ball(3, rng))).collect();
-        assert!(lengths.iter().all(|length| *length <= 1.0 + 1e-15));
+        let points: Vec<Vec<f64>> = (0..4000).map(|_| in_ball(3, rng)).collect();
+        assert!(points.iter().flatten().all(|&x| f64::from(x as f32) == x));
+        let lengths: Vec<f64> = points.iter().map(|point| norm(point)).collect();
+        assert!(lengths.iter().all(|length| *length <= 1.0));
         // The mean length of a point of the ball is p/(p+1).
         let mean = lengths.iter().sum::<f64>() / 4000.0;
         assert!((mean - 0.75).abs() < 0.012, "{mean}");
+    }
+
+    #[test]
+    fn numbers_become_shorter_and_hardly() {
+        for x in [0.1, -0.1, 1.0 / 3.0, -1.0 + 1e-12, 1e-42, 0.0, 0.5] {
+            let inner = shorter(x);
+            assert!(inner.abs() <= x.abs() && (x - inner).abs() <= 2f64.powi(-23) * x.abs() + 1e-44, "{x}");
+            assert_eq!(f64::from(inner as f32), inner);
+        }
     }
 }

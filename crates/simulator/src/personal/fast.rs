@@ -4,6 +4,8 @@
 //! writes its own: two of them commute unless their agents are equal or neighbours. So each is given a level, one above the last wake-up in its
 //! neighbourhood, and those of one level are computed side by side, whatever the number of threads.
 
+use std::slice::from_ref;
+
 use prefetch_index::prefetch_index;
 use rayon::prelude::*;
 use sottovoce_protocol::personal::{Plan, Rule, pulled, update};
@@ -14,14 +16,17 @@ use crate::budget::Allowance;
 use crate::noise::PeerNoise;
 use crate::{Error, Result};
 
-/// Wake-ups that one thread takes at a time.
-const SHARE: usize = 32;
+/// Wake-ups that one thread takes at a time: the first of them was not foreseen.
+const SHARE: usize = 128;
 
 /// Models that one thread puts in their places at a time.
 const WRITTEN: usize = 1024;
 
-/// Numbers that come from memory together.
-const LINE: usize = 8;
+/// Bytes that come from memory together.
+const LINE: usize = 64;
+
+/// The neighbours of so many wake-ups are on their way from memory.
+const AHEAD: usize = 8;
 
 /// A run under way.
 pub struct FastPersonal<'a, R> {
@@ -50,12 +55,14 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
             return Err(Error::parameter("patience", "given", remedy));
         }
         let mut models: Vec<f64> = setup.start.iter().copied().cycle().take(agents * width).collect();
-        let mut planned = Vec::with_capacity(agents);
-        for ((agent, plan), model) in setup.plans.iter().enumerate().zip(models.chunks_exact_mut(width)) {
-            let noise = PeerNoise::new(setup.seed, agent);
-            planned.push(begin(agent, plan, &mut setup.allowances[agent], rows, noise, model)?);
-        }
-        let wakes = order(&setup, &planned)?;
+        let each = setup.plans.par_iter().zip(&mut setup.allowances).zip(models.par_chunks_exact_mut(width));
+        let planned: Vec<Result<usize>> = each
+            .enumerate()
+            .map(|(agent, ((plan, allowance), model))| {
+                begin(agent, plan, allowance, rows, PeerNoise::new(setup.seed, agent), model)
+            })
+            .collect();
+        let wakes = order(&setup, &planned.into_iter().collect::<Result<Vec<_>>>()?)?;
         Ok(Self {
             rows,
             width,
@@ -116,8 +123,12 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         let graph = self.setup.similarity.graph();
         let levels = &mut self.levels;
         levels.fill(0);
-        let mut all: Vec<Vec<(u32, u32)>> = Vec::new();
-        for &(agent, wake) in &self.wakes[self.at..to] {
+        let (mut all, wakes): (Vec<Vec<(u32, u32)>>, _) = (Vec::new(), &self.wakes[self.at..to]);
+        for (i, &(agent, wake)) in wakes.iter().enumerate() {
+            if let Some(&(later, _)) = wakes.get(i + AHEAD) {
+                let others = graph.neighbors(later as usize);
+                fetch(others, 0, others.len());
+            }
             let others = graph.neighbors(agent as usize).iter().map(|&other| levels[other as usize]);
             let level = others.fold(levels[agent as usize], u32::max); // whole numbers
             if level as usize == all.len() {
@@ -139,8 +150,7 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
                 for (i, model) in out.chunks_exact_mut(self.width).enumerate() {
                     let (agent, wake) = wakes[i];
                     let next = wakes.get(i + 1).map_or(agent, |next| next.0);
-                    self.fetch(next as usize);
-                    prefetch_index(self.setup.plans, next as usize);
+                    self.foresee(&wakes[i..]);
                     model.copy_from_slice(self.model(agent as usize));
                     self.wake((agent as usize, wake as usize, next as usize), (sum, gradient), model);
                 }
@@ -169,11 +179,34 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         &self.models[agent * self.width..][..self.width]
     }
 
+    /// Tells the memory who comes: where those who are four wake-ups away have their rows and neighbours, who is near those two away, and what the next
+    /// one has agreed to. Her rows and her neighbours' models are asked for while this one's gradient is computed.
+    #[inline(always)]
+    fn foresee(&self, coming: &[(u32, u32)]) {
+        let (similarity, graph) = (self.setup.similarity, self.setup.similarity.graph());
+        let at = |away: usize| coming.get(away).map(|&(agent, _)| agent as usize);
+        if let Some(far) = at(4) {
+            self.rows.expect(far);
+            prefetch_index(graph.rows().0, far);
+        }
+        if let Some(near) = at(2) {
+            let (others, weights) = (graph.neighbors(near), similarity.weights_of(near));
+            fetch(others, 0, others.len());
+            fetch(weights, 0, weights.len());
+        }
+        if let Some(next) = at(1) {
+            let plan = &self.setup.plans[next];
+            prefetch_index(from_ref(&plan.rule), 0);
+            prefetch_index(from_ref(&plan.hidden), 0);
+            prefetch_index(from_ref(&plan.warm), 0);
+            self.fetch(next);
+        }
+    }
+
     /// Asks the memory for an agent's model.
     #[inline(always)]
     fn fetch(&self, agent: Peer) {
-        let first = agent * self.width;
-        (first..first + self.width).step_by(LINE).for_each(|k| prefetch_index(&self.models, k));
+        fetch(&self.models, agent * self.width, self.width);
     }
 
     /// Moves an agent's model; who is `next` is told to the memory meanwhile.
@@ -183,12 +216,10 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         (sum, gradient): (&mut [f64], &mut [f64]),
         model: &mut [f64],
     ) {
-        let (others, weights) =
-            (self.setup.similarity.graph().neighbors(next), self.setup.similarity.weights_of(next));
+        let others = self.setup.similarity.graph().neighbors(next);
         let fetch = |row: usize| {
             self.rows.fetch(next, row);
             if let Some(&other) = others.get(row) {
-                prefetch_index(weights, row);
                 self.fetch(other as usize);
             }
         };
@@ -224,6 +255,16 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
             _ = noise.add_by(release.law, draw, release.scale, gradient);
         }
         plan.rule
+    }
+}
+
+/// Asks the memory for so many numbers from the first on.
+#[inline(always)]
+fn fetch<T>(all: &[T], first: usize, count: usize) {
+    let mut k = 0;
+    while k < count {
+        prefetch_index(all, first + k);
+        k += LINE / size_of::<T>();
     }
 }
 

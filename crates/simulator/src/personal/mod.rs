@@ -36,6 +36,10 @@ pub trait Rows: Sync {
         self.gradient(agent, update, model, out);
     }
 
+    /// Asks the memory where an agent's rows lie, who comes soon. A hint.
+    #[inline(always)]
+    fn expect(&self, _agent: Peer) {}
+
     /// Asks the memory for a row of an agent who is next. A hint.
     #[inline(always)]
     fn fetch(&self, _agent: Peer, _row: usize) {}
