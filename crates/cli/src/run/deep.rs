@@ -10,9 +10,9 @@ use sottovoce::experiment::{self, Experiment};
 use sottovoce::transcript;
 use sottovoce_report::store;
 
-use super::device::Device;
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed};
+use crate::device::Device;
 use crate::graph::count;
 use crate::{Global, input};
 

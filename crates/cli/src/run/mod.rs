@@ -11,7 +11,6 @@
 
 mod averaging;
 mod deep;
-mod device;
 mod experiment;
 mod learning;
 mod personalized;
