@@ -32,7 +32,7 @@ impl SideBySide for Card {
         let (mut all, mut made) = (Vec::new(), 0);
         let parts = parts(courses);
         let longest = |part: &&[Course]| part.iter().map(|course| course.plan.iterations).max().unwrap_or(0);
-        let rounds: usize = parts.iter().map(|part| longest(part)).sum();
+        let rounds: usize = parts.iter().map(longest).sum();
         for part in parts {
             let mut one = || -> crate::Result<Vec<Option<Vec<Tally>>>> {
                 let mut together = Together::new(self, train, test, part)?;
