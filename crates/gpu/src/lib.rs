@@ -14,7 +14,7 @@
 //! | `pool.rs` | images in the card's memory, as bytes |
 //! | `room.rs` | from lots to sums of clipped gradients |
 //! | `gradients.rs` | the same as a [`Trainer`](sottovoce_simulator::consensus::Trainer) |
-//! | `layers.rs`, `kernels/layers.cu` | residual nets: a `Trainer` of its own |
+//! | `layers/`, `kernels/layers.cu` | residual nets: a `Trainer` of its own |
 //! | `together.rs`, `turn.rs` | many runs at once |
 //! | `side.rs` | the same for the engine, as many at a time as there is memory for |
 //!
