@@ -132,7 +132,7 @@ fn resnet(card: &Card) -> Done<()> {
         model.iter().enumerate().map(|(n, x)| if n % 2 == 0 { x.next_up() } else { *x }).collect();
     let length = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
     let mut there = vec![0.0; net.parameters()];
-    for image in (0..1000).step_by(90) {
+    for image in (0..1000).step_by(200) {
         let [mut here, mut beside] = [vec![0.0; net.parameters()], vec![0.0; net.parameters()]];
         there.fill(0.0);
         net.clipped_sum(&model, &rows[0], &[image], 1.0, &mut scratch, &mut here)?;
