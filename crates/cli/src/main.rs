@@ -6,6 +6,7 @@ mod account;
 mod audit;
 mod called;
 mod compare;
+mod device;
 mod exit;
 mod files;
 mod graph;

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use anyhow::ensure;
 use clap::Args;
 use serde::Serialize;
 
 use super::Global;
+use super::device::Device;
 use sottovoce_papers::{Job, Options, Reproduction, Watch, listing};
 
 const EXAMPLES: &str = "Examples:
@@ -16,6 +18,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce reproduce random-walk --data DIR
   sottovoce reproduce rumor --quick
   sottovoce reproduce consensus-deep-learning --data DIR --trials 3
+  sottovoce reproduce consensus-deep-learning/table1 --data DIR --trials 5 --device gpu
 
 Each line says whether the paper's formula or experiment gives here what the paper says it gives, and whether that survives
 exact accounting, or stays within what is proven. The folder gets index.html, results.json, and pictures and data of each
@@ -46,6 +49,9 @@ pub(crate) struct Reproduce {
     /// Trials of each cell of a table (default: 1), for papers that let them be chosen.
     #[arg(long, value_name = "N", requires = "what")]
     trials: Option<usize>,
+    /// Where nets are learned, for papers that have some: on a graphics card, all of them side by side.
+    #[arg(long, value_enum, default_value_t, requires = "what")]
+    device: Device,
 }
 
 impl Reproduce {
@@ -53,7 +59,7 @@ impl Reproduce {
         let Some(what) = &self.what else { return global.print(&Listing::new(LISTED, listing())) };
         let Self { quick, trials, .. } = *self;
         let options = Options { seed: global.seed, quick, data: self.data.clone(), trials, cells: None };
-        reproduce(what, &options, self.out.clone(), self.overwrite, global)
+        reproduce(what, &options, (self.out.clone(), self.overwrite), self.device, global)
     }
 }
 
@@ -61,19 +67,25 @@ impl Reproduce {
 pub(crate) fn reproduce(
     what: &str,
     options: &Options,
-    out: Option<PathBuf>,
-    overwrite: bool,
+    (out, overwrite): (Option<PathBuf>, bool),
+    device: Device,
     global: &Global,
 ) -> anyhow::Result<()> {
     let job = Job::find(what)?;
+    ensure!(
+        job.paper.nets || device == Device::Cpu,
+        "`device` is gpu: no nets are learned for {}; leave it out",
+        job.paper.name
+    );
     let out = out.unwrap_or_else(|| PathBuf::from("reproduced").join(job.paper.name));
     Reproduction::check(&out, overwrite)?;
     // Whoever goes on with an interrupted command finds there what is finished.
     let options = &Options { cells: Some(out.join("cells")), ..options.clone() };
+    let card = device.side_by_side();
     let bar = global.progress(job.parts(options), job.paper.name);
     let doing = |what: &str| bar.set_message(what.to_owned());
     let watch = Watch { doing: &doing, finished: &|| bar.inc(1) };
-    let reproduction = job.run(options, &watch)?;
+    let reproduction = job.run(options, &watch, card.as_deref())?;
     bar.finish_and_clear();
     reproduction.write(&out, global.provenance(), overwrite)?;
     global.print(&Written { reproduction, out })

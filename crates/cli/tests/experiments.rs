@@ -50,7 +50,7 @@ fn there_is_a_file_for_every_figure_and_every_file_can_be_read() {
     }
     let files = std::fs::read_dir(experiments().join("papers")).unwrap().count();
     assert_eq!(files, sottovoce_papers::listing().len());
-    for file in ["quickstart", "hospitals", "learning", "rumor"] {
+    for file in ["quickstart", "hospitals", "learning", "rumor", "band"] {
         Experiment::read(&experiments().join(format!("{file}.toml"))).unwrap();
     }
 }

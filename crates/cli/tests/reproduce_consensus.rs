@@ -37,7 +37,7 @@ fn finished_cells_are_kept_and_what_was_interrupted_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let result = reproduced(&["consensus-deep-learning"], &out);
-    for id in ["table1", "1", "table2", "table3", "table5", "3", "choices"] {
+    for id in ["table1", "1", "table2", "table3", "table5", "3", "choices", "rates"] {
         let verdict = &item(&result, id)["verdict"];
         assert!(verdict["reproduced"].is_boolean() && verdict["holds"].is_boolean(), "{id}");
     }
@@ -68,7 +68,7 @@ fn finished_cells_are_kept_and_what_was_interrupted_goes_on() {
     slow["told"]["seconds"] = 12345.0.into();
     fs::write(place(2), serde_json::to_vec(&slow).unwrap()).unwrap();
     let again = reproduced(&["consensus-deep-learning", "--overwrite"], &out);
-    for id in ["table1", "1", "table2", "choices"] {
+    for id in ["table1", "1", "table2", "choices", "rates"] {
         assert_eq!(item(&again, id)["numbers"], item(&result, id)["numbers"], "{id}");
     }
     let now = kept(&out);
@@ -88,13 +88,45 @@ fn trials_differ_and_the_first_is_the_same() {
     reproduced(&["consensus-deep-learning/choices"], &one);
     reproduced(&["consensus-deep-learning/choices", "--trials", "2"], &two);
     let (one, two) = (kept(&one), kept(&two));
-    assert_eq!((one.len() * 2, one.len()), (two.len(), 14));
+    assert_eq!((one.len() * 2, one.len()), (two.len(), 18));
     for (name, cell) in &one {
         let same = &two.iter().find(|other| other.0 == *name).unwrap().1;
         assert_eq!(same["told"]["accuracies"], cell["told"]["accuracies"]);
     }
     let second = two.iter().find(|(_, cell)| cell["of"]["cell"]["trial"] == 1).unwrap();
     assert!(one.iter().all(|(name, _)| *name != second.0));
+}
+
+/// Where there is no card it is said, and the processor finds the same numbers; papers without nets refuse it.
+#[test]
+fn a_card_that_is_not_there_is_noted_and_one_that_is_of_no_use_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    command.args([
+        "reproduce",
+        "consensus-deep-learning/choices",
+        "--quick",
+        "--json",
+        "--device",
+        "gpu",
+        "--out",
+    ]);
+    let output = command.arg(folder.path().join("there")).assert().success().get_output().clone();
+    let cells = kept(&folder.path().join("there"));
+    let note = common::flat(&output.stderr);
+    match cells[0].1["told"]["card"].as_str() {
+        Some(card) => assert!(!card.is_empty() && note.is_empty(), "{note}"),
+        None => {
+            assert!(note.contains("`device` is gpu: ") && note.contains("on the processor"), "{note}");
+            let here = reproduced(&["consensus-deep-learning/choices"], &folder.path().join("here"));
+            let there: Value = serde_json::from_slice(&output.stdout).unwrap();
+            assert_eq!(item(&here, "choices")["numbers"], item(&there, "choices")["numbers"]);
+        }
+    }
+    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    command.args(["reproduce", "rumor/2a", "--quick", "--device", "gpu", "--out"]);
+    let output = command.arg(folder.path().join("rumor")).assert().code(2).get_output().clone();
+    assert!(common::flat(&output.stderr).contains("`device` is gpu: no nets are learned for rumor"));
 }
 
 /// Files of the form of CIFAR-100: a coarse label, a label, and 3072 bytes an image.

@@ -5,10 +5,9 @@
 //! So many runs (300 unless told) of ten agents, lots of 256 drawn pictures, whole iterations: coins, gradients, clipping, noise, mixing, steps. Where `python3`
 //! has PyTorch, the same batch is timed there (`benches/peer.py`): one plain step under noise for every agent, by ghost clipping and a CUDA graph.
 //!
-//! `cargo bench -p sottovoce-gpu --bench card -- table FOLDER [TRIALS]`
+//! `cargo bench -p sottovoce-gpu --bench card -- resnet`
 //!
-//! All runs of the consensus paper's Table 1 in one go, from a folder with MNIST, under the paper's noise and rates: mean accuracy over agents and trials, with its
-//! spread, and how long it took.
+//! Clipped gradients of ResNet-9 on generated images of CIFAR's form, lots of 250: against the processor's, samples a second, and how long the paper's Table 4 would take.
 //!
 //! `cargo bench -p sottovoce-gpu --bench card -- against FOLDER [ROUNDS]`
 //!
@@ -21,16 +20,14 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use sottovoce_gpu::{Card, Course, Gradients, Together};
-use sottovoce_learning::net::{Net, Scratch};
+use sottovoce_gpu::{Card, Gradients, Layers, Together};
+use sottovoce_learning::net::{Net, Scratch, Shape};
 use sottovoce_learning::{Images, images};
 use sottovoce_privacy::Lots;
 use sottovoce_protocol::consensus::{At, Hidden, Method, Optimiser, Plan, Rates, Rule};
-use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Trainer};
+use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Course, Trainer};
 use sottovoce_topology::Graph;
-use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::Mixing;
-use sottovoce_topology::spectrum::normalized_fiedler;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
@@ -48,13 +45,12 @@ fn main() -> Done<()> {
     };
     println!("{}", card.name());
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["table", folder] => table(&card, Path::new(folder), 5),
-        ["table", folder, trials] => table(&card, Path::new(folder), trials.parse()?),
+        ["resnet"] => resnet(&card),
         ["against", folder] => against(&card, Path::new(folder), ROUNDS),
         ["against", folder, rounds] => against(&card, Path::new(folder), rounds.parse()?),
         [] => speed(&card, 300),
         [runs] => speed(&card, runs.parse()?),
-        _ => Err("give a number of runs, or `table FOLDER [TRIALS]`, or `against FOLDER [ROUNDS]`".into()),
+        _ => Err("give a number of runs, or `resnet`, or `against FOLDER [ROUNDS]`".into()),
     }
 }
 
@@ -78,9 +74,11 @@ fn speed(card: &Card, runs: usize) -> Done<()> {
     };
     let course = |run: usize| {
         let (rows, hidden) = (rows.clone(), hidden.clone());
-        Course { mixing: &mixing, plan, rows, hidden, draws: vec![1000; AGENTS], seed: run as u64 }
+        let (mixing, seed) = (mixing.clone(), run as u64);
+        let draws = vec![1000; AGENTS];
+        Course { mixing, plan, rows, absent: None, hidden, draws, start: seed, seed }
     };
-    let courses: Vec<Course<'_>> = (0..runs).map(course).collect();
+    let courses: Vec<Course> = (0..runs).map(course).collect();
     let mut together = Together::new(card, &train, &test, &courses)?;
     together.advance(3)?;
     together.measure()?;
@@ -119,129 +117,58 @@ fn speed(card: &Card, runs: usize) -> Done<()> {
     Ok(())
 }
 
-/// A connected random graph whose normalised Fiedler value is within 0.05 of the target (0.02 of small ones).
-fn graph(target: f64, seed: u64) -> Done<Graph> {
-    if target == 1.0 {
-        return complete();
-    }
-    let near = if target < 0.1 { 0.02 } else { 0.05 };
-    for draw in 0..100_000u64 {
-        let p = 0.2 + 0.7 * (draw % 50) as f64 / 50.0;
-        let Ok(graph) = generate(&Family::ErdosRenyi { n: AGENTS, p }, 1000 * seed + draw, true) else {
-            continue;
-        };
-        if (normalized_fiedler(&graph)? - target).abs() < near {
-            return Ok(graph);
-        }
-    }
-    Err("no such graph was drawn".into())
-}
-
-/// Noise of an agent and of the centre, and rates: central, DSGD, DSGT, DiNNO.
-type Column = (&'static str, f64, f64, [(f64, f64); 4]);
-
-const COLUMNS: [Column; 5] = [
-    ("none", 0.0, 0.0, [(0.05, 0.05), (0.1, 0.0005), (0.0792, 0.005), (0.005, 0.0005)]),
-    ("100", 0.483, 0.2579, [(0.317, 0.317), (0.2, 0.0005), (0.4, 0.05), (0.008, 0.0005)]),
-    ("10", 1.296, 0.5075, [(0.317, 0.317), (0.113, 0.005), (0.174, 0.005), (0.0075, 0.0005)]),
-    ("1", 8.36, 1.126, [(0.194, 0.194), (0.0365, 0.005), (0.0602, 0.005), (0.01, 0.0005)]),
-    ("0.5", 15.78, 1.68, [(0.1, 0.1), (0.02, 0.005), (0.03, 0.005), (0.03, 0.0005)]),
-];
-
 const ROUNDS: usize = 2000;
 
-fn table(card: &Card, folder: &Path, trials: usize) -> Done<()> {
-    let began = Instant::now();
-    let images::Found { train, test, .. } = images::open(folder)?;
-    let methods = ["central", "DSGD", "DSGT", "DiNNO"];
-    let mut cells: Vec<(f64, usize)> = vec![(1.0, 0)];
-    cells.extend(
-        [1.0, 0.7, 0.39, 0.06].iter().flat_map(|&fiedler| (1..4).map(move |method| (fiedler, method))),
-    );
-    let mut kept = Vec::new();
-    for &(fiedler, method) in &cells {
-        for trial in 0..trials as u64 {
-            let graph = if method == 0 { Graph::from_edges(1, [])? } else { graph(fiedler, trial)? };
-            kept.push(Mixing::neighbourhoods(&graph));
+fn resnet(card: &Card) -> Done<()> {
+    let shape = Shape { channels: 3, height: 32, width: 32 };
+    let pixel = |at: usize| ((at * 7919) ^ (at >> 7) ^ (at / 3072 * 31)) as u8;
+    let labels = (0..1000).map(|image| (image % 100) as u8).collect();
+    let rows = [Images::new(shape, (0..1000 * 3072).map(pixel).collect(), labels, 100)?];
+    let net = Net::resnet9(shape, 100)?;
+    let (layers, model) = (Layers::new(card, &net, &rows)?, net.start(1));
+    let (mut scratch, mut apart) = (Scratch::new(&net), [Vec::new(), Vec::new()]);
+    // What rounding does: a slope that changes at 0, or the largest of two, is another for a few numbers.
+    let moved: Vec<f32> =
+        model.iter().enumerate().map(|(n, x)| if n % 2 == 0 { x.next_up() } else { *x }).collect();
+    let length = |numbers: &mut dyn Iterator<Item = f64>| numbers.map(|x| x * x).sum::<f64>().sqrt();
+    let mut there = vec![0.0; net.parameters()];
+    for image in (0..1000).step_by(200) {
+        let [mut here, mut beside] = [vec![0.0; net.parameters()], vec![0.0; net.parameters()]];
+        there.fill(0.0);
+        net.clipped_sum(&model, &rows[0], &[image], 1.0, &mut scratch, &mut here)?;
+        net.clipped_sum(&moved, &rows[0], &[image], 1.0, &mut scratch, &mut beside)?;
+        layers.add(0, &[image], 1.0, &model, &mut there)?;
+        for (apart, other) in apart.iter_mut().zip([&there, &beside]) {
+            let off = length(&mut here.iter().zip(other).map(|(x, y)| f64::from(*x) - f64::from(*y)));
+            apart.push(off / length(&mut here.iter().map(|x| f64::from(*x))));
         }
     }
-    let everything: Vec<Vec<usize>> = vec![(0..train.len()).collect()];
-    let dealt = (0..trials as u64).map(|trial| train.similarity(AGENTS, 1.0, trial));
-    let dealt = dealt.collect::<Result<Vec<_>, _>>()?;
-    let mut courses = Vec::new();
-    for (cell, &(_, method)) in cells.iter().enumerate() {
-        for (_, agent, centre, rates) in COLUMNS {
-            for trial in 0..trials {
-                let rows = if method == 0 { &everything } else { &dealt[trial] };
-                let (clip, noise) = if method == 0 { (1.0, centre) } else { (10.0, agent) };
-                let clip = if noise == 0.0 { f64::INFINITY } else { clip };
-                let hide = |rows: &Vec<usize>| {
-                    let lots = Lots::new(rows.len(), 1.0 / rows.len().div_ceil(LOT) as f64).ok()?;
-                    Some(Hidden::new(lots, clip, noise))
-                };
-                let (start, finish) = rates[method];
-                let (rule, decay, kept_moments) = match method {
-                    0 => (Rule::Momentum { beta: 0.9 }, 1e-4, true),
-                    3 => (Rule::ADAM, 0.0, false),
-                    _ => (Rule::Sgd, 1e-4, true),
-                };
-                let plan = Plan {
-                    method: match method {
-                        2 => Method::Dsgt,
-                        3 => Method::Dinno { primal: 1, rho: 0.5, growth: 1.0003 },
-                        _ => Method::Dsgd { at: At::Own },
-                    },
-                    iterations: ROUNDS,
-                    rates: Rates { start, finish },
-                    optimiser: Optimiser { rule, decay, kept: kept_moments },
-                };
-                courses.push(Course {
-                    mixing: &kept[cell * trials + trial],
-                    plan,
-                    hidden: rows.iter().map(hide).collect(),
-                    draws: vec![ROUNDS; rows.len()],
-                    rows: rows.clone(),
-                    seed: 1 + trial as u64,
-                });
-            }
-        }
+    for (mut apart, of) in
+        apart.into_iter().zip(["the card's", "the processor's own at a model whose last bits are others"])
+    {
+        apart.sort_by(f64::total_cmp);
+        let (middle, most) = (apart[apart.len() / 2], apart[apart.len() - 1]);
+        println!(
+            "ResNet-9: gradients of {} images and {of} are {middle:.1e} of their length apart in the median, {most:.1e} at most",
+            apart.len()
+        );
     }
-    let mut together = Together::new(card, &train, &test, &courses)?;
-    println!("{} runs, ready after {:.1} s", courses.len(), began.elapsed().as_secs_f64());
+    layers.time(250, 1.0, 2)?;
+    let second = layers.time(250, 1.0, 20)?;
     let start = Instant::now();
-    while together.remaining() > 0 {
-        together.advance(100)?;
-        together.diverged()?;
-        eprintln!("{:5} rounds, {:.1} s", together.round(), start.elapsed().as_secs_f64());
-    }
-    let second = start.elapsed().as_secs_f64();
-    let samples: f64 = courses.iter().map(|course| (course.rows.len() * LOT * ROUNDS) as f64).sum();
-    let told = together.measure()?;
-    let lost = together.diverged()?;
-    println!("{:<14}{}", "", COLUMNS.map(|(name, ..)| format!("{name:>15}")).concat());
-    for (cell, (fiedler, method)) in cells.iter().enumerate() {
-        print!("{:<14}", format!("{fiedler} {}", methods[*method]));
-        for column in 0..COLUMNS.len() {
-            let first = (cell * COLUMNS.len() + column) * trials;
-            let of = |run: usize| {
-                let all = told[run].iter().map(|tally| 100.0 * tally.accuracy());
-                all.sum::<f64>() / told[run].len() as f64
-            };
-            let found: Vec<f64> = (first..first + trials).filter(|run| !lost[*run]).map(of).collect();
-            let mean = found.iter().sum::<f64>() / found.len() as f64;
-            let spread = found.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (found.len() as f64 - 1.0);
-            // A run that diverged has no accuracy: such cells are marked.
-            let mark =
-                if found.len() < trials { format!(" -{}", trials - found.len()) } else { String::new() };
-            print!("{:>15}", format!("{mean:.2} ± {:.2}{mark}", spread.sqrt()));
-        }
-        println!();
-    }
-    println!("{} of {} runs diverged", lost.iter().filter(|lost| **lost).count(), lost.len());
+    layers.add(0, &(0..250).collect::<Vec<_>>(), 1.0, &model, &mut there)?;
     println!(
-        "{second:.1} s, {:.2} million samples/s; whole command {:.1} s",
-        samples / second / 1e6,
-        began.elapsed().as_secs_f64()
+        "lots of 250: {:.1} ms, {:.0} samples/s; with a model there and a sum back {:.1} ms",
+        1e3 * second,
+        250.0 / second,
+        1e3 * start.elapsed().as_secs_f64()
+    );
+    // Three methods and five splits, with noise and without, by ten agents, DiNNO with two gradients; the centre twice.
+    let gradients = 20_000.0 * (2.0 * 5.0 * 10.0 * (1.0 + 1.0 + 2.0) + 2.0);
+    println!(
+        "a trial of DSGT (20,000 iterations of ten agents) is {:.1} hours of gradients, all of Table 4 {:.0}",
+        20_000.0 * 10.0 * second / 3600.0,
+        gradients * second / 3600.0
     );
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute_enum;
-use cudarc::driver::{CudaContext, CudaFunction, CudaStream};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream};
 use cudarc::nvrtc::{CompileError, CompileOptions, compile_ptx_with_opts};
 use sottovoce_learning::net::Net;
 
@@ -65,14 +65,7 @@ impl Card {
         }
         let context =
             CudaContext::new(0).map_err(|error| Error::Missing(format!("no card answers ({error})")))?;
-        let (major, minor) = context.compute_capability()?;
-        let options = CompileOptions {
-            // Every operation is rounded by itself, as on a processor; where it is not, the text says so.
-            fmad: Some(false),
-            options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
-            ..CompileOptions::default()
-        };
-        let module = context.load_module(compile_ptx_with_opts(TEXT.concat(), options).map_err(refused)?)?;
+        let module = compiled(&context, &TEXT.concat())?;
         let kernel = |name: &str| module.load_function(name);
         let kernels = Kernels {
             convolve: kernel("convolve")?,
@@ -106,6 +99,18 @@ impl Card {
             "on a card it is the consensus paper's (cnn); take that one, or compute on the processor";
         Err(Error::parameter("net", format!("one of {} parameters", net.parameters()), remedy))
     }
+}
+
+/// Kernels, compiled for the card.
+pub(crate) fn compiled(context: &Arc<CudaContext>, text: &str) -> Result<Arc<CudaModule>> {
+    let (major, minor) = context.compute_capability()?;
+    let options = CompileOptions {
+        // Every operation is rounded by itself, as on a processor; where it is not, the text says so.
+        fmad: Some(false),
+        options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
+        ..CompileOptions::default()
+    };
+    Ok(context.load_module(compile_ptx_with_opts(text, options).map_err(refused)?)?)
 }
 
 fn refused(error: CompileError) -> Error {

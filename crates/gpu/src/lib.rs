@@ -14,7 +14,9 @@
 //! | `pool.rs` | images in the card's memory, as bytes |
 //! | `room.rs` | from lots to sums of clipped gradients |
 //! | `gradients.rs` | the same as a [`Trainer`](sottovoce_simulator::consensus::Trainer) |
+//! | `layers/`, `kernels/layers.cu` | residual nets: a `Trainer` of its own |
 //! | `together.rs`, `turn.rs` | many runs at once |
+//! | `side.rs` | the same for the engine, as many at a time as there is memory for |
 //!
 //! **What differs from the processor.** Gradients agree to about 1e-6 of their length, not in their last bits. Lots are the same rows: they are drawn on the
 //! host, from the value that is accounted for. With [`Gradients`] noise is the simulator's. With [`Together`] it is drawn on the card, under the same law and
@@ -25,8 +27,10 @@
 mod card;
 mod error;
 mod gradients;
+mod layers;
 mod pool;
 mod room;
+mod side;
 #[cfg(test)]
 mod tests;
 mod together;
@@ -35,4 +39,5 @@ mod turn;
 pub use card::Card;
 pub use error::{Error, Result};
 pub use gradients::Gradients;
-pub use together::{Course, Together};
+pub use layers::Layers;
+pub use together::Together;

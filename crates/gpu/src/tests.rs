@@ -4,20 +4,20 @@
 use cudarc::driver::CudaSlice;
 use rand::Rng;
 use sottovoce_learning::images::drawn;
-use sottovoce_learning::net::{Net, Scratch};
+use sottovoce_learning::net::{Net, Scratch, Shape};
 use sottovoce_learning::{Images, images};
 use sottovoce_privacy::Lots;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_protocol::Shared;
-use sottovoce_protocol::consensus::{At, Hidden, Method, Optimiser, Plan, Rates, Rule};
-use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Trainer};
+use sottovoce_protocol::consensus::{At, Band, Hidden, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Course, Trainer};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
 use crate::card::{PARAMETERS, launch};
 use crate::room::sent;
 use crate::turn::Turn;
-use crate::{Card, Course, Gradients, Result, Together};
+use crate::{Card, Gradients, Layers, Result, Together};
 
 fn card() -> Option<Card> {
     Card::open().map_err(|error| eprintln!("skipped, without a card: {error}")).ok()
@@ -75,6 +75,43 @@ fn gradients_are_the_processors() {
             }
         }
     }
+}
+
+/// Residual nets, narrow and wide: lots of one image, of a few, and of more than are computed at a time; clipped never, sometimes and always.
+#[test]
+fn gradients_of_residual_nets_are_the_processors() {
+    let Some(card) = card() else { return };
+    let shape = Shape { channels: 3, height: 32, width: 32 };
+    let coloured = |count: usize| {
+        let pixel = |at: usize| ((at * 7919) ^ (at >> 7) ^ (at / 3072 * 31)) as u8;
+        let labels = (0..count).map(|image| (image % 10) as u8).collect();
+        Images::new(shape, (0..count * 3072).map(pixel).collect(), labels, 10).unwrap()
+    };
+    let rows = [coloured(12), coloured(400)];
+    for (widths, lots) in [([8, 8, 16, 16], vec![1, 12, 400]), ([16, 32, 32, 48], vec![5])] {
+        let net = Net::residual_net(shape, 10, widths, 4).unwrap();
+        let layers = Layers::new(&card, &net, &rows).unwrap();
+        let (model, mut scratch) = (net.start(3), Scratch::new(&net));
+        for lot in lots {
+            let agent = usize::from(lot > 12);
+            for clip in [0.1, 3.0, f64::INFINITY] {
+                let picked: Vec<u32> = (0..lot).collect();
+                let mut here = vec![0.0; net.parameters()];
+                let mut there = here.clone();
+                layers.add_clipped(agent, &picked, clip, &model, &mut there);
+                match clip.is_finite() {
+                    true => {
+                        net.clipped_sum(&model, &rows[agent], &picked, clip as f32, &mut scratch, &mut here)
+                    }
+                    false => net.gradient_sum(&model, &rows[agent], &picked, &mut scratch, &mut here),
+                }
+                .unwrap();
+                let apart = apart(&there, &here);
+                assert!(apart < 1e-4, "{widths:?}, lot {lot}, clip {clip}: {apart:e}");
+            }
+        }
+    }
+    assert!(Layers::new(&card, &Net::consensus_cnn(), &[]).is_err());
 }
 
 /// Many threads ask at once, more than are computed together: everybody is given her own sum, with the bits that she is given alone.
@@ -169,7 +206,7 @@ fn small() -> Small {
 }
 
 impl Small {
-    fn course(&self, method: Method, rule: Rule, multiplier: f64) -> Course<'_> {
+    fn course(&self, method: Method, rule: Rule, multiplier: f64) -> Course {
         let optimiser = Optimiser { decay: 1e-3, kept: rule != Rule::ADAM, ..Optimiser::new(rule) };
         let rate = if rule == Rule::ADAM { 0.003 } else { 0.05 };
         let plan =
@@ -179,10 +216,19 @@ impl Small {
         let hidden: Vec<_> = self.rows.iter().map(hide).collect();
         // One agent's budget ends before the others'.
         let draws = vec![plan.draws(), plan.draws(), 5];
-        Course { mixing: &self.mixing, plan, rows: self.rows.clone(), hidden, draws, seed: 9 }
+        Course {
+            mixing: self.mixing.clone(),
+            plan,
+            rows: self.rows.clone(),
+            absent: None,
+            hidden,
+            draws,
+            start: 9,
+            seed: 9,
+        }
     }
 
-    fn courses(&self, multiplier: f64) -> Vec<Course<'_>> {
+    fn courses(&self, multiplier: f64) -> Vec<Course> {
         let dinno = Method::Dinno { primal: 2, rho: 0.5, growth: 1.0003 };
         vec![
             self.course(Method::Dsgd { at: At::Own }, Rule::Sgd, multiplier),
@@ -212,7 +258,7 @@ fn runs_side_by_side_are_the_simulators() {
     let all: Vec<u32> = (0..100).collect();
     for (run, course) in courses.iter().enumerate() {
         let start: Shared = net.start(course.seed).into();
-        let setup = ConsensusSetup::new(course.mixing, start, course.plan, &course.hidden, course.seed);
+        let setup = ConsensusSetup::new(&course.mixing, start, course.plan, &course.hidden, course.seed);
         let mut bulk = BulkConsensus::new(setup.unwrap(), &gradients).unwrap();
         bulk.advance(usize::MAX).unwrap();
         let models = together.models(run).unwrap();
@@ -234,7 +280,7 @@ fn runs_are_functions_of_their_seeds_and_keep_budgets() {
     let small = small();
     let models = |seed: u64| {
         let mut courses = small.courses(1.0);
-        courses.iter_mut().for_each(|course| course.seed = seed);
+        courses.iter_mut().for_each(|course| (course.start, course.seed) = (seed, seed));
         let mut together = Together::new(&card, &small.train, &small.test, &courses).unwrap();
         together.advance(usize::MAX).unwrap();
         let draws = together.draws();
@@ -250,7 +296,7 @@ fn runs_are_functions_of_their_seeds_and_keep_budgets() {
 fn what_does_not_fit_is_refused() {
     let Some(card) = card() else { return };
     let small = small();
-    let refused = |change: fn(&mut Course<'_>)| {
+    let refused = |change: fn(&mut Course)| {
         let mut course = small.course(Method::Dsgt, Rule::Sgd, 1.0);
         change(&mut course);
         Together::new(&card, &small.train, &small.test, &[course]).err().unwrap().to_string()
@@ -259,10 +305,74 @@ fn what_does_not_fit_is_refused() {
     assert!(refused(|course| course.draws.truncate(2)).starts_with("`draws` is 2: "));
     assert!(refused(|course| course.rows[0].truncate(20)).starts_with("`lots` is "));
     assert!(refused(|course| course.plan.rates.start = f64::NAN).starts_with("`rates` is NaN: "));
-    let wide = refused(|course| course.hidden[0].as_mut().unwrap().band.width = 2);
-    assert!(wide.starts_with("`band` is 2: "), "{wide}");
     let none = Together::new(&card, &small.train, &small.test, &[]).err().unwrap().to_string();
     assert!(none.starts_with("`courses` is 0: "), "{none}");
     let other = Net::perceptron(small.train.shape(), &[8], 10).unwrap();
     assert!(Gradients::new(&card, &other, &[]).err().unwrap().to_string().starts_with("`net` is "));
+}
+
+/// A band times its noises is fresh noise, of the same streams; a row that is absent contributes nothing.
+#[test]
+fn correlated_noise_is_that_of_its_band() {
+    let Some(card) = card() else { return };
+    let small = small();
+    let of = |width: usize| {
+        let mut course = small.course(Method::Dsgd { at: At::Own }, Rule::Sgd, 1.0);
+        course.plan.optimiser.decay = 0.0;
+        course.plan.rates = Rates::constant(1.0);
+        course.draws = vec![8; 3];
+        course.mixing = Mixing::new(&Graph::from_edges(3, []).unwrap(), Weights::Metropolis);
+        for (rows, hidden) in course.rows.iter_mut().zip(&mut course.hidden) {
+            rows.truncate(1);
+            // One image in a million draws: there are none.
+            let lots = Lots::new(1, 1e-6).unwrap();
+            let band = Band { width, memory: 0.9 };
+            *hidden = Some(Hidden { lots, band, ..hidden.unwrap() });
+        }
+        let mut together = Together::new(&card, &small.train, &small.test, &[course]).unwrap();
+        let mut models = vec![together.models(0).unwrap()];
+        for _ in 0..8 {
+            together.advance(1).unwrap();
+            models.push(together.models(0).unwrap());
+        }
+        let step = |two: &[Vec<Shared>]| -> Vec<f64> {
+            let both =
+                two[0].iter().zip(&two[1]).flat_map(|(a, b)| a.iter().zip(b.iter()).collect::<Vec<_>>());
+            both.map(|(before, after)| f64::from(*before) - f64::from(*after)).collect()
+        };
+        models.windows(2).map(step).collect::<Vec<_>>()
+    };
+    let (fresh, banded) = (of(1), of(4));
+    let diagonals = Band { width: 4, memory: 0.9 }.diagonals();
+    for t in 0..8 {
+        for n in (0..3 * PARAMETERS).step_by(997) {
+            let back = t.min(3); // whole numbers
+            let row: f64 = (0..=back).map(|k| diagonals[k] * banded[t - k][n]).sum();
+            let (exact, large) = (fresh[t][n], 1e6);
+            assert!((row - exact).abs() < 1e-5 * large, "{t} {n}: {row} {exact}");
+        }
+    }
+}
+
+#[test]
+fn what_is_absent_contributes_nothing() {
+    let Some(card) = card() else { return };
+    let small = small();
+    let models = |absent: Option<(usize, usize)>, other: usize| {
+        let mut course = small.course(Method::Dsgt, Rule::Sgd, 0.0);
+        course
+            .hidden
+            .iter_mut()
+            .flatten()
+            .for_each(|hidden| hidden.lots = Lots::new(hidden.lots.rows(), 1.0).unwrap());
+        course.absent = absent;
+        course.rows[1][2] = other;
+        let mut together = Together::new(&card, &small.train, &small.test, &[course]).unwrap();
+        together.advance(usize::MAX).unwrap();
+        together.models(0).unwrap()
+    };
+    let (there, other) = (small.rows[1][2], small.rows[0][0]);
+    assert_ne!(models(None, there), models(None, other));
+    assert_ne!(models(None, there), models(Some((1, 2)), there));
+    assert_eq!(models(Some((1, 2)), there), models(Some((1, 2)), other));
 }

@@ -11,31 +11,13 @@ use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_protocol::consensus::{Hidden, Method, Plan};
 use sottovoce_protocol::{Release, Shared};
 use sottovoce_simulator::Allowance;
-use sottovoce_simulator::consensus::{ConsensusSetup, allowance, pick};
-use sottovoce_topology::mixing::Mixing;
+use sottovoce_simulator::consensus::{Course, allowance, pick};
 
 use crate::card::{PARAMETERS, launch};
 use crate::pool::Pool;
 use crate::room::{Batch, Room, sent};
 use crate::turn::Turn;
 use crate::{Card, Error, Result};
-
-/// One of the runs.
-#[derive(Debug, Clone)]
-pub struct Course<'a> {
-    /// Who hears whom. A single agent with all images is the centre.
-    pub mixing: &'a Mixing,
-    /// What everybody does.
-    pub plan: Plan,
-    /// Which images each agent has.
-    pub rows: Vec<Vec<usize>>,
-    /// How each agent's gradients are hidden; none for those without images.
-    pub hidden: Vec<Option<Hidden>>,
-    /// How many draws each may make; then she goes on without a gradient.
-    pub draws: Vec<usize>,
-    /// The seed of the start, of lots and of noise.
-    pub seed: u64,
-}
 
 /// Runs under way.
 pub struct Together<'a> {
@@ -64,13 +46,24 @@ struct Agent {
     number: u64,
     neighbours: usize,
     rows: Vec<u32>,
+    /// The row among hers that contributes nothing.
+    absent: Option<u32>,
     hidden: Option<(Hidden, Release)>,
+    /// Where her last noises and the diagonals of her band lie.
+    band: Kept,
     allowance: Allowance,
     made: u64,
     spent: bool,
     /// Steps since the optimiser's moments began.
     steps: u64,
     picked: Vec<u32>,
+}
+
+/// Where what is kept for correlated noise begins: vectors of noise, and diagonals.
+#[derive(Debug, Clone, Copy, Default)]
+struct Kept {
+    past: usize,
+    diagonals: usize,
 }
 
 /// Numbers of all agents, on the card.
@@ -85,6 +78,9 @@ struct State {
     moment: CudaSlice<f32>,
     second: CudaSlice<f32>,
     sums: CudaSlice<f32>,
+    /// The last noises of those whose noises are correlated, and the diagonals.
+    past: CudaSlice<f32>,
+    diagonals: CudaSlice<f32>,
     diverged: CudaSlice<u32>,
 }
 
@@ -97,22 +93,28 @@ struct Prepared {
 
 impl<'a> Together<'a> {
     /// Everybody at the start of her run. All runs learn from the same images, each agent from hers, and are judged on `test`.
-    pub fn new(card: &'a Card, train: &Images, test: &Images, courses: &[Course<'_>]) -> Result<Self> {
-        let (mut runs, mut agents) = (Vec::new(), Vec::new());
+    pub fn new(card: &'a Card, train: &Images, test: &Images, courses: &[Course]) -> Result<Self> {
+        let (mut runs, mut agents) = (Vec::new(), Vec::<Agent>::new());
+        let (mut past, mut diagonals) = (0, Vec::new());
         let (mut rows, mut neighbours, mut weights) = (vec![0u32], Vec::new(), Vec::new());
         let mut models = Vec::new();
         let net = Net::consensus_cnn();
         for course in courses {
             let begin = agents.len();
             course.check(train.len())?;
-            let start = net.start(course.seed);
+            let start = net.start(course.start);
             for agent in 0..course.mixing.nodes() {
                 let row: Vec<(usize, f64)> = course.mixing.row(agent).collect();
                 neighbours.extend(row.iter().map(|(peer, _)| (begin + peer) as u32));
                 weights.extend(row.iter().map(|(_, weight)| *weight as f32));
                 rows.push(neighbours.len() as u32);
                 models.extend_from_slice(&start);
-                agents.push(Agent::new(course, agent, row.len())?);
+                let band = Kept { past, diagonals: diagonals.len() };
+                if let Some(hidden) = course.hidden[agent].filter(|hidden| hidden.band.cycle() > 1) {
+                    past += hidden.band.cycle() - 1;
+                    diagonals.extend(hidden.band.diagonals().iter().map(|c| *c as f32));
+                }
+                agents.push(Agent::new(course, agent, row.len(), band)?);
             }
             runs.push(Span { agents: begin..agents.len(), plan: course.plan });
         }
@@ -133,6 +135,8 @@ impl<'a> Together<'a> {
             moment: zeros()?,
             second: zeros()?,
             sums: zeros()?,
+            past: card.stream.alloc_zeros::<f32>(past.max(1) * PARAMETERS)?, // whole numbers
+            diagonals: sent(card, &diagonals)?,
             diverged: card.stream.alloc_zeros(agents.len())?,
         };
         let (pool, room) = (Pool::new(card, &[train, test])?, Room::new(card, largest)?);
@@ -187,7 +191,8 @@ impl<'a> Together<'a> {
         let mut batch = Batch::new();
         for agent in &self.agents {
             let bound = agent.hidden.map_or(f32::INFINITY, |(hidden, _)| hidden.clip as f32);
-            batch.push(agent.picked.iter().map(|&row| agent.rows[row as usize]), bound);
+            let there = agent.picked.iter().filter(|row| Some(**row) != agent.absent);
+            batch.push(there.map(|&row| agent.rows[row as usize]), bound);
         }
         Prepared { turns, batch, begins: made == 0 }
     }
@@ -236,6 +241,8 @@ impl<'a> Together<'a> {
                 &state.pull,
                 &mut state.moment,
                 &mut state.second,
+                &mut state.past,
+                &state.diagonals,
                 &mut state.diverged,
             ]
         );
@@ -286,37 +293,8 @@ impl<'a> Together<'a> {
     }
 }
 
-impl Course<'_> {
-    /// Refuses what the simulator would refuse, images that are not there, and noise that is correlated over time.
-    fn check(&self, images: usize) -> Result<()> {
-        ConsensusSetup::new(self.mixing, Shared::zeros(1), self.plan, &self.hidden, self.seed)?;
-        let agents = self.mixing.nodes();
-        for (field, given) in [("rows", self.rows.len()), ("draws", self.draws.len())] {
-            if given != agents {
-                let remedy = format!("give one for each of the {agents} agents");
-                return Err(Error::parameter(field, given, remedy));
-            }
-        }
-        if let Some(row) = self.rows.iter().flatten().find(|row| **row >= images) {
-            return Err(Error::parameter("row", row, format!("there are {images} images, counted from 0")));
-        }
-        for (rows, hidden) in self.rows.iter().zip(&self.hidden) {
-            let Some(hidden) = hidden else { continue };
-            if hidden.lots.rows() != rows.len() {
-                let remedy = format!("she has {} images; draw lots from as many", rows.len());
-                return Err(Error::parameter("lots", hidden.lots.rows(), remedy));
-            }
-            if hidden.band.cycle() > 1 {
-                let remedy = "noises are independent on the card; give 1, or compute on the processor";
-                return Err(Error::parameter("band", hidden.band.width, remedy));
-            }
-        }
-        Ok(())
-    }
-}
-
 impl Agent {
-    fn new(course: &Course<'_>, agent: usize, neighbours: usize) -> Result<Self> {
+    fn new(course: &Course, agent: usize, neighbours: usize, band: Kept) -> Result<Self> {
         let hidden = course.hidden[agent];
         Ok(Self {
             plan: course.plan,
@@ -324,7 +302,9 @@ impl Agent {
             number: agent as u64,
             neighbours,
             rows: course.rows[agent].iter().map(|&row| row as u32).collect(),
+            absent: course.absent.filter(|(peer, _)| *peer == agent).map(|(_, row)| row as u32),
             hidden: hidden.map(|hidden| (hidden, hidden.release())),
+            band,
             allowance: allowance(hidden.as_ref(), course.draws[agent])?,
             made: 0,
             spent: false,
@@ -345,13 +325,16 @@ impl Agent {
         let turn = Turn::new(&self.plan, self.neighbours, round, made, self.steps);
         self.steps += 1;
         let Some((hidden, release)) = self.hidden.filter(|_| !self.spent) else { return turn };
-        if self.allowance.admit(&release).is_err() {
+        // (With a band one release is made for all draws of a cycle, before the first of them.)
+        let due = self.made.is_multiple_of(hidden.band.cycle() as u64);
+        if due && self.allowance.admit(&release).is_err() {
             self.spent = true;
             return turn;
         }
         let draw = self.made;
         self.made += 1;
         pick(&hidden, Seed(self.seed), (self.number as usize, draw), &mut self.picked);
-        turn.hidden(&hidden, self.seed, self.number, draw)
+        let turn = turn.hidden(&hidden, self.seed, self.number, draw);
+        turn.banded(&hidden.band, draw, (self.band.past, self.band.diagonals))
     }
 }

@@ -1,7 +1,7 @@
 //! What an agent does in a step of a run on the card: the numbers that `protocol::consensus` would use, rounded as it does.
 
 use cudarc::driver::DeviceRepr;
-use sottovoce_protocol::consensus::{At, Hidden, Method, Plan, Rule};
+use sottovoce_protocol::consensus::{At, Band, Hidden, Method, Plan, Rule};
 
 /// One agent's step. The same fields in the same order as in `kernels/learn.cu`.
 #[repr(C)]
@@ -14,6 +14,11 @@ pub(crate) struct Turn {
     idle: u32,
     at_mixed: u32,
     key: [u32; 6],
+    kept: u32,
+    most: u32,
+    slot: u32,
+    past: u32,
+    diagonals: u32,
     share: f32,
     scale: f32,
     rate: f32,
@@ -85,6 +90,17 @@ impl Turn {
         self
     }
 
+    /// The same with noise that is correlated with that of the last draws: where they are kept, and where the diagonals are.
+    pub(crate) fn banded(mut self, band: &Band, draw: u64, (past, diagonals): (usize, usize)) -> Self {
+        let most = band.cycle() as u64 - 1;
+        if most > 0 {
+            self.kept = draw.min(most) as u32; // whole numbers
+            (self.most, self.slot) = (most as u32, (draw % most) as u32);
+            (self.past, self.diagonals) = (past as u32, diagonals as u32);
+        }
+        self
+    }
+
     /// Whether a draw was made for it.
     pub(crate) fn draws(&self) -> bool {
         self.share > 0.0
@@ -117,6 +133,6 @@ mod tests {
     /// The kernel reads words of four bytes.
     #[test]
     fn there_are_no_gaps() {
-        assert_eq!(size_of::<Turn>(), 4 * (6 + 6 + 13));
+        assert_eq!(size_of::<Turn>(), 4 * (6 + 6 + 5 + 13));
     }
 }

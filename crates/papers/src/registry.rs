@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
+use sottovoce_engine::deep::SideBySide;
 use sottovoce_report::Page;
 
 use crate::item::Kind;
@@ -36,6 +37,8 @@ pub struct Paper {
     pub(crate) shared_parts: fn(&[&str], &Options) -> usize,
     /// Whether a number of trials can be asked for.
     pub(crate) trials: bool,
+    /// Whether nets are learned for it, which a graphics card can do.
+    pub nets: bool,
 }
 
 /// A figure or table.
@@ -73,6 +76,8 @@ impl Figure {
 pub(crate) struct Desk<'a> {
     pub(crate) options: &'a Options,
     pub(crate) watch: &'a Watch<'a>,
+    /// A graphics card, if there is one.
+    pub(crate) card: Option<&'a dyn SideBySide>,
     /// Numbers of the figures that are wanted.
     pub(crate) wanted: Vec<&'static str>,
     pub(crate) consensus: consensus::Shared,
@@ -155,8 +160,13 @@ impl Job {
         self.figures.len() + (self.paper.shared_parts)(&self.wanted(), options)
     }
 
-    /// Makes them.
-    pub fn run(&self, options: &Options, watch: &Watch) -> Result<Reproduction> {
+    /// Makes them; a card, if one is given, learns what it can.
+    pub fn run(
+        &self,
+        options: &Options,
+        watch: &Watch,
+        card: Option<&dyn SideBySide>,
+    ) -> Result<Reproduction> {
         if let Some(data) = &options.data {
             let remedy = "there is no such folder; give one that holds the data sets";
             require(data.is_dir(), "data", data.display(), remedy)?;
@@ -169,6 +179,7 @@ impl Job {
         let desk = Desk {
             options,
             watch,
+            card,
             wanted: self.wanted(),
             consensus: Default::default(),
             muffliato: Default::default(),
@@ -222,7 +233,7 @@ mod tests {
     #[test]
     fn all_that_is_listed_is_found_by_its_number() {
         let all = listing();
-        assert_eq!(all.len(), 10 + 8 + 8 + 10 + 5);
+        assert_eq!(all.len(), 11 + 8 + 8 + 10 + 5);
         for (name, title) in all {
             let job = Job::find(&name).unwrap();
             assert_eq!((job.figures.len(), job.figures[0].title), (1, title));

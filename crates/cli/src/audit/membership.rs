@@ -74,7 +74,7 @@ impl Membership {
         let images = Images::new(MEMBERSHIP.images, data.as_deref(), global.seed)?;
         input::of_sources(&images.sources);
         let bar = global.progress(2 * models, "nets with and without it");
-        let found = deep::membership(&MEMBERSHIP, &images, method, models, global.seed, || bar.inc(1))?;
+        let found = deep::membership(&MEMBERSHIP, &images, method, models, global.seed, None, || bar.inc(1))?;
         bar.finish_and_clear();
         global.print(&found)?;
         stands(found.found.stands, &found.found.headline)

@@ -9,9 +9,9 @@ use sottovoce::transcript;
 use sottovoce_report::store;
 
 use super::checkpoints::Checkpoints;
-use super::device::Device;
 use super::experiment::{EXPERIMENT, TRANSCRIPT};
 use super::{Place, Printed};
+use crate::device::Device;
 use crate::{Global, input};
 
 const EXAMPLES: &str = "Examples:

@@ -10,6 +10,7 @@ use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport, store};
 
 use crate::audit::Failed;
+use crate::device::Device;
 use crate::reproduce::reproduce;
 use sottovoce_papers::Options;
 
@@ -96,7 +97,8 @@ pub(super) fn execute(
                 trials: paper.trials,
                 cells: None,
             };
-            reproduce(&paper.figure, &options, place.out.clone(), place.overwrite, global)
+            let place = (place.out.clone(), place.overwrite);
+            reproduce(&paper.figure, &options, place, Device::Cpu, global)
         }
         Experiment::Personalized(personalized) => personalize(personalized, folder, seed, place, global),
         Experiment::Deep(asked) => deep::learn(asked, folder, seed, &deep::Means::default(), place, global),

@@ -12,7 +12,6 @@
 mod averaging;
 mod checkpoints;
 mod deep;
-mod device;
 mod experiment;
 mod learning;
 mod personalized;

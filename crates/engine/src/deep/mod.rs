@@ -11,6 +11,7 @@
 //! | `hiding.rs` | the noise of each agent, and how often each may draw |
 //! | `gradients.rs` | clipped gradients of lots |
 //! | `run.rs` | rounds, curves, checkpoints |
+//! | `side.rs` | many runs at once, by a graphics card |
 //! | `canary.rs`, `planted.rs`, `heard.rs` | an attack in one run: canaries in place of an agent's rows, and what messages tell of them |
 //! | `threshold.rs` | an attack by many runs: with one image and without it |
 //! | `trials.rs` | bets by a threshold that is fixed beforehand |
@@ -25,6 +26,7 @@ mod hiding;
 mod holdings;
 mod planted;
 mod run;
+mod side;
 mod threshold;
 mod trials;
 
@@ -34,4 +36,5 @@ pub use hiding::{Amount, check, draws, hidden};
 pub use holdings::Holdings;
 pub use planted::{Mistake, Planted};
 pub use run::{Checkpoint, Outcome, POINTS, Point, Run, Setting};
+pub use side::SideBySide;
 pub use threshold::{Histogram, ThresholdFound, threshold};

@@ -6,15 +6,17 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_learning::Images;
+use sottovoce_learning::net::Tally;
 use sottovoce_privacy::Adversary;
 use sottovoce_privacy::noise::simulation::Seed;
 use sottovoce_protocol::{Peer, Shared};
-use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Trainer};
+use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, Course, Trainer};
 use sottovoce_views::door::{self, Drawn};
 use sottovoce_views::parallel;
 
 use super::trials::{Counted, Trials};
-use super::{Gradients, Setting};
+use super::{Gradients, Setting, SideBySide};
 use crate::terms::{Stated, short_up};
 use crate::{Error, Result, require};
 
@@ -80,24 +82,27 @@ pub struct Histogram {
     pub without: Vec<usize>,
 }
 
-/// Attacks the last row of an agent by so many nets with it and without it; `done` is called after each.
+/// Attacks the last row of an agent by so many nets with it and without it; `done` is called after each. A card, if one is given that computes the net, learns them all side by side.
 pub fn threshold(
     setting: &Setting,
     target: Peer,
     models: usize,
+    card: Option<&dyn SideBySide>,
     done: impl Fn() + Sync,
 ) -> Result<ThresholdFound> {
     require(models >= FEWEST, "models", models, format!("give at least {FEWEST}"))?;
     let hidden = setting.hidden.get(target).copied().flatten().filter(|hidden| hidden.multiplier > 0.0);
     let hidden =
         hidden.ok_or_else(|| Error::parameter("agent", target, "nothing is claimed of her; give another"))?;
-    let gradients = Gradients::new(&setting.net, &setting.holdings.rows);
-    let start: Shared = setting.net.start(setting.seed).into();
-    let one = |run: usize| {
-        let loss = learned(setting, &gradients, &start, (target, run));
-        loss.map(f64::from)
+    let all = match card.filter(|card| card.takes(&setting.net)) {
+        Some(card) => side_by_side(card, setting, target, 2 * models)?,
+        None => {
+            let gradients = Gradients::new(&setting.net, &setting.holdings.rows);
+            let start: Shared = setting.net.start(setting.seed).into();
+            let one = |run: usize| learned(setting, &gradients, &start, (target, run)).map(f64::from);
+            parallel::map(2 * models, one, |_| done()).into_iter().collect::<Result<Vec<f64>>>()?
+        }
     };
-    let all = parallel::map(2 * models, one, |_| done()).into_iter().collect::<Result<Vec<f64>>>()?;
     let of = |which: usize| all.iter().skip(which).step_by(2).copied().collect::<Vec<f64>>();
     let losses = [of(0), of(1)];
     let scores = |losses: &[f64]| losses.iter().map(|loss| -loss).collect();
@@ -140,6 +145,42 @@ pub fn threshold(
     })
 }
 
+/// The seed of a net's lots and noise.
+fn seed(setting: &Setting, run: usize) -> u64 {
+    Seed(setting.seed).part(1 + run as u64).0
+}
+
+/// The same nets as [`learned`], all at once: their losses on the image.
+fn side_by_side(card: &dyn SideBySide, setting: &Setting, target: Peer, runs: usize) -> Result<Vec<f64>> {
+    let held = &setting.holdings.rows;
+    let begins = held.iter().scan(0, |end, images| {
+        let begin = *end;
+        *end += images.len();
+        Some((begin..*end).collect::<Vec<usize>>())
+    });
+    let rows: Vec<Vec<usize>> = begins.collect();
+    let last = held[target].len().saturating_sub(1);
+    let course = |run: usize| Course {
+        mixing: setting.mixing.clone(),
+        plan: setting.plan,
+        rows: rows.clone(),
+        absent: (run % 2 == 1).then_some((target, last)),
+        hidden: setting.hidden.clone(),
+        draws: setting.draws.clone(),
+        start: setting.seed,
+        seed: seed(setting, run),
+    };
+    let courses: Vec<Course> = (0..runs).map(course).collect();
+    let none = || Error::parameter("agent", target, "nobody has images");
+    let train = held.iter().cloned().reduce(Images::and).ok_or_else(none)?;
+    let found = card.learn(&train, &held[target].gather(&[last])?, &courses, &|_, _| ())?;
+    let loss = |told: Option<Vec<Tally>>| {
+        let remedy = "a model is no longer made of numbers; lower them";
+        told.map(|told| told[target].loss).ok_or_else(|| Error::parameter("rates", "too large", remedy))
+    };
+    found.into_iter().map(loss).collect()
+}
+
 /// A net that is learned with the image, or where the number of the run is odd without it: its loss on the image.
 fn learned(
     setting: &Setting,
@@ -150,7 +191,7 @@ fn learned(
     let images = &setting.holdings.rows[target];
     let last = images.len().saturating_sub(1) as u32;
     let trainer = Without { gradients, target, row: (run % 2 == 1).then_some(last) };
-    let seed = Seed(setting.seed).part(1 + run as u64).0;
+    let seed = seed(setting, run);
     let setup = ConsensusSetup::new(&setting.mixing, start.clone(), setting.plan, &setting.hidden, seed)?;
     let mut bulk = BulkConsensus::new(setup, &trainer)?;
     bulk.advance(setting.plan.iterations)?;

@@ -10,6 +10,11 @@ struct Turn {
     u32 idle;           // nothing is done
     u32 at_mixed;       // DSGD takes its gradient at the mixed model
     u32 key[6];         // the noise: seed, agent, draw
+    u32 kept;           // earlier noises that this one is correlated with
+    u32 most;           // as many are kept; 0: noises are independent
+    u32 slot;           // where this one is kept, of those places
+    u32 past;           // where they begin, in vectors
+    u32 diagonals;      // where the band's diagonals begin
     float share;        // one over the mean size of a lot
     float scale;        // of the noise; 0: none
     float rate, decay, rho, spring;
@@ -115,10 +120,21 @@ __device__ __forceinline__ float stepped(const Turn* turn, float x, float g, flo
     return x - turn->size * m / (sqrtf(v) * turn->root + turn->epsilon);
 }
 
+// Noise of which the last ones are partly taken back: of fresh noise z it is (z - sum_k c_k noise_(t-k)) / c_0. It is kept.
+__device__ __forceinline__ float correlated(const Turn* turn, float* past, const float* diagonals, u32 n, float noise) {
+    float* kept = past + (u64)turn->past * PARAMETERS + n;
+    const float* c = diagonals + turn->diagonals;
+    for (u32 k = 1; k <= turn->kept; k++)
+        noise -= c[k] * kept[(u64)((turn->slot + turn->most - k) % turn->most) * PARAMETERS];
+    noise /= c[0];
+    kept[(u64)turn->slot * PARAMETERS] = noise;
+    return noise;
+}
+
 // Every agent's gradient under its noise, and her step. `moment` is DSGT's last gradient, or an optimiser's first moment.
 extern "C" __global__ void __launch_bounds__(TEAM) step(
     const Turn* turns, const float* sums, float* model, float* tracker, float* mixed, const float* pull,
-    float* moment, float* second, u32* diverged)
+    float* moment, float* second, float* past, const float* diagonals, u32* diverged)
 {
     const Turn* turn = turns + blockIdx.y;
     if (turn->idle) return;
@@ -137,7 +153,11 @@ extern "C" __global__ void __launch_bounds__(TEAM) step(
         if (n >= PARAMETERS) continue;
         u64 at = (u64)blockIdx.y * PARAMETERS + n;
         float gradient = sums[at] * turn->share;
-        if (turn->scale != 0.0f) gradient += turn->scale * g[i];
+        if (turn->scale != 0.0f) {
+            float noise = turn->scale * g[i];
+            if (turn->most > 0) noise = correlated(turn, past, diagonals, n, noise);
+            gradient += noise;
+        }
         float x = mixed[at];
         if (turn->decay != 0.0f)
             gradient += turn->decay * (turn->method == 0 && !turn->at_mixed ? model[at] : x);

@@ -151,7 +151,7 @@ impl Images {
     }
 
     /// These, then the others, which have the same form.
-    pub(crate) fn and(mut self, other: Self) -> Self {
+    pub fn and(mut self, other: Self) -> Self {
         self.pixels.extend(other.pixels);
         self.labels.extend(other.labels);
         self

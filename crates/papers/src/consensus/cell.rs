@@ -6,12 +6,13 @@ use serde::{Deserialize, Serialize};
 use sottovoce_engine::deep::{Gradients, Holdings, Outcome, Run, Setting};
 use sottovoce_learning::net::Tally;
 use sottovoce_privacy::noise::simulation::Seed;
-use sottovoce_protocol::consensus::{At, Method, Optimiser, Plan, Rule};
+use sottovoce_protocol::consensus::{At, Method, Optimiser, Plan, Rates, Rule};
+use sottovoce_simulator::consensus::Course;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
 use super::graph::at_fiedler;
-use super::noise::{DELTA, Draws, Noise, Noises};
+use super::noise::{Asked, DELTA, Draws, Noise, Noises};
 use super::printed;
 use super::task::{Pictures, Sizes, Task};
 use crate::Result;
@@ -50,8 +51,8 @@ impl Way {
     }
 }
 
-/// What text and code of the paper leave open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// What text and code of the paper leave open, and other rates than the paper's.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Choice {
     /// Gradients at the own model, as the text has it; rows `1/(d + 1)` and Adam begun afresh, as the code has it.
@@ -62,6 +63,10 @@ pub(super) enum Choice {
     Kept,
     /// Doubly stochastic weights.
     Metropolis,
+    /// First and last step sizes.
+    Rates(f64, f64),
+    /// The graph whose Fiedler value is nearest, of twenty that are near enough.
+    Nearest,
 }
 
 /// One trial of one method.
@@ -87,17 +92,52 @@ pub(super) struct Told {
     pub(super) multiplier: f64,
     /// The graph's normalised Fiedler value.
     pub(super) fiedler: f64,
-    /// How long iterations and the measurement at the end took.
+    /// How long iterations and the measurement at the end took; of trials that were learned side by side, all of them.
     pub(super) seconds: f64,
+    /// The card that it was learned on, side by side with others; none on the processor.
+    #[serde(default)]
+    pub(super) card: Option<String>,
 }
 
-/// A cell that can be run.
+/// A cell that can be run: images dealt out, a graph drawn, noise chosen.
 pub(super) struct Ready {
-    pub(super) setting: Setting,
+    pub(super) course: Course,
     /// The graph's normalised Fiedler value.
     fiedler: f64,
     /// What an image of anyone will have lost at most.
     spent: Option<f64>,
+}
+
+/// A loss so many times that of guessing is no learning.
+const DIVERGED: f64 = 100.0;
+
+impl Ready {
+    /// By itself, on the processor.
+    pub(super) fn setting(&self, cell: &Cell, pictures: &Pictures, sizes: &Sizes) -> Result<Setting> {
+        let Course { mixing, plan, rows, hidden, draws, seed, .. } = self.course.clone();
+        let gather = |rows: &Vec<usize>| Ok(pictures.train.gather(rows)?);
+        let rows = rows.iter().map(gather).collect::<Result<_>>()?;
+        let holdings = Holdings { rows, test: pictures.test.clone() };
+        let net = cell.task.net(&holdings.test, sizes)?;
+        Ok(Setting { net, holdings, mixing, plan, hidden, draws, delta: DELTA, seed, points: 0 })
+    }
+
+    /// What came of it, so much time later. A model that is worse than any guess is as good as none.
+    pub(super) fn told(&self, found: Option<Vec<Tally>>, seconds: f64, card: Option<String>) -> Told {
+        // (What is no number is not below anything.)
+        let learns =
+            |tally: &Tally| tally.lost == 0 && tally.mean_loss() < DIVERGED * std::f64::consts::LN_10;
+        let found = found.filter(|all| all.iter().all(learns)).unwrap_or_default();
+        let noises = self.course.hidden.iter().flatten().map(|hidden| hidden.multiplier);
+        Told {
+            accuracies: found.iter().map(Tally::accuracy).collect(),
+            spent: self.spent,
+            multiplier: noises.fold(0.0, |most, noise| if noise > most { noise } else { most }),
+            fiedler: self.fiedler,
+            seconds,
+            card,
+        }
+    }
 }
 
 impl Told {
@@ -134,6 +174,10 @@ impl Cell {
             true => printed::cifar_rates(self.way, epsilon.is_some()),
             false => printed::rates(self.way, epsilon),
         };
+        let rates = match self.choice {
+            Choice::Rates(start, finish) => Rates { start, finish },
+            _ => rates,
+        };
         let at = if self.choice == Choice::Mixed { At::Mixed } else { At::Own };
         let (method, rule, decay) = match self.way {
             Way::Central => (Method::Dsgd { at }, Rule::Momentum { beta: 0.9 }, DECAY),
@@ -148,16 +192,42 @@ impl Cell {
         Plan { method, iterations: sizes.rounds, rates, optimiser: Optimiser { rule, decay, kept } }
     }
 
-    /// Learns.
+    /// Learns, on the processor.
     pub(super) fn run(&self, pictures: &Pictures, sizes: &Sizes, seed: u64, noises: &Noises) -> Result<Told> {
-        let Ready { setting, fiedler, spent } = self.ready(pictures, sizes, seed, noises)?;
+        let ready = self.ready(pictures, sizes, seed, noises)?;
+        let setting = ready.setting(self, pictures, sizes)?;
         let began = Instant::now();
         let outcome = learned(&setting)?;
-        let seconds = began.elapsed().as_secs_f64();
-        let accuracies = outcome.map_or(Vec::new(), |end| end.told.iter().map(Tally::accuracy).collect());
-        let noises = setting.hidden.iter().flatten().map(|hidden| hidden.multiplier);
-        let multiplier = noises.fold(0.0, |most, noise| if noise > most { noise } else { most });
-        Ok(Told { accuracies, spent, multiplier, fiedler, seconds })
+        Ok(ready.told(outcome.map(|end| end.told), began.elapsed().as_secs_f64(), None))
+    }
+
+    /// The seed of its graph, its lots and its noise: another in every trial.
+    fn seed(&self, seed: u64) -> u64 {
+        Seed(seed).part(self.trial as u64).0
+    }
+
+    /// Which images everybody has; the centre has them all.
+    fn rows(&self, pictures: &Pictures, sizes: &Sizes, seed: u64) -> Result<Vec<Vec<usize>>> {
+        let train = &pictures.train;
+        Ok(match self.way {
+            Way::Central => vec![(0..train.len()).collect()],
+            _ => train.similarity(sizes.agents, self.split, self.seed(seed))?,
+        })
+    }
+
+    /// How much noise there is for how many draws.
+    fn drawn(&self, plan: &Plan, sizes: &Sizes) -> Draws {
+        // The paper counts one draw an iteration, of however many there are.
+        let counted = if let Noise::Published(_) = self.noise { plan.iterations } else { plan.draws() };
+        let clip = if self.way == Way::Central { CENTRAL_CLIP } else { CLIP };
+        Draws { lot: sizes.lot, clip, made: plan.draws(), counted }
+    }
+
+    /// What noise must be found for it: for how many images, and for which draws.
+    pub(super) fn asked(&self, pictures: &Pictures, sizes: &Sizes, seed: u64) -> Result<Vec<Asked>> {
+        let draws = self.drawn(&self.plan(sizes), sizes);
+        let one = |rows: &Vec<usize>| Asked { noise: self.noise, rows: rows.len(), draws };
+        Ok(self.rows(pictures, sizes, seed)?.iter().map(one).collect())
     }
 
     /// Images dealt out, a graph drawn, noise chosen.
@@ -168,31 +238,26 @@ impl Cell {
         seed: u64,
         noises: &Noises,
     ) -> Result<Ready> {
-        let seed = Seed(seed).part(self.trial as u64).0;
-        let (train, test) = (&pictures.train, pictures.test.clone());
+        let rows = self.rows(pictures, sizes, seed)?;
+        let seed = self.seed(seed);
         let central = self.way == Way::Central;
-        let holdings = match central {
-            true => Holdings::pooled(train.clone(), test),
-            false => Holdings::dealt(train, test, sizes.agents, self.split, seed)?,
-        };
         let (graph, fiedler) = match central {
             true => (Graph::from_edges(1, [])?, 1.0),
-            false => at_fiedler(sizes.agents, self.fiedler, seed)?,
+            false => {
+                let of = if self.choice == Choice::Nearest { 20 } else { 1 };
+                at_fiedler(sizes.agents, self.fiedler, of, seed)?
+            }
         };
         let mixing = match central || self.choice == Choice::Metropolis {
             true => Mixing::new(&graph, Weights::Metropolis),
             false => Mixing::neighbourhoods(&graph),
         };
         let plan = self.plan(sizes);
-        // The paper counts one draw an iteration, of however many there are.
-        let counted = if let Noise::Published(_) = self.noise { plan.iterations } else { plan.draws() };
-        let clip = if central { CENTRAL_CLIP } else { CLIP };
-        let asked = Draws { lot: sizes.lot, clip, made: plan.draws(), counted };
-        let (hidden, spent) = noises.hidden(self.noise, &holdings.sizes(), &asked)?;
+        let held: Vec<usize> = rows.iter().map(Vec::len).collect();
+        let (hidden, spent) = noises.hidden(self.noise, &held, self.drawn(&plan, sizes))?;
         let draws = hidden.iter().map(|hidden| hidden.map_or(0, |_| plan.draws())).collect();
-        let net = self.task.net(&holdings.test, sizes)?;
-        let setting = Setting { net, holdings, mixing, plan, hidden, draws, delta: DELTA, seed, points: 0 };
-        Ok(Ready { setting, fiedler, spent })
+        let course = Course { mixing, plan, rows, absent: None, hidden, draws, start: seed, seed };
+        Ok(Ready { course, fiedler, spent })
     }
 }
 

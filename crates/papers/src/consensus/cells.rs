@@ -1,10 +1,12 @@
 //! All cells: each is made once, kept as a file as soon as it is finished, and taken from there by whoever asks again. An interrupted command so goes on.
+//! Where there is a graphics card, all that are wanted and missing are learned there side by side when the first is asked for.
 //!
 //! A file says of what it is: images by their hashes, seed, sizes, plan, and the program by its version and by what it makes of a small task. One that is not of just this is not taken.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use sottovoce::deep::MembershipFound;
@@ -12,6 +14,7 @@ use sottovoce_learning::Spread;
 use sottovoce_learning::net::Net;
 use sottovoce_protocol::consensus::Plan;
 use sottovoce_report::{hash, store};
+use sottovoce_simulator::consensus::Course;
 
 use super::cell::{Cell, Choice, Told, Way, learned};
 use super::noise::{Noise, Noises};
@@ -23,8 +26,12 @@ use crate::{Error, Options, Result};
 #[derive(Default)]
 pub(crate) struct Shared {
     program: Once<String>,
-    pictures: [Once<Pictures>; 3],
+    pictures: [Once<Pictures>; 4],
     noises: Noises,
+    /// Whether a card has learned what is wanted.
+    ahead: Once<()>,
+    /// What it learned.
+    made: Mutex<BTreeMap<String, Told>>,
     pub(super) members: Once<Vec<MembershipFound>>,
     /// One at a time is made: each uses all cores.
     told: Mutex<BTreeMap<String, Told>>,
@@ -71,26 +78,39 @@ impl Origin {
     }
 }
 
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Images of a task.
+fn pictures<'a>(desk: &'a Desk, task: Task) -> Result<&'a Pictures> {
+    desk.consensus.pictures[task as usize].get(|| task.pictures(desk.options))
+}
+
+/// What a cell is a function of.
+fn origin(desk: &Desk, cell: &Cell) -> Result<Origin> {
+    let program = desk.consensus.program.get(program)?.clone();
+    let (sizes, images) = (cell.task.sizes(desk.options), pictures(desk, cell.task)?.origin.clone());
+    Ok(Origin { program, images, seed: desk.options.seed, sizes, plan: cell.plan(&sizes), cell: *cell })
+}
+
 /// What came of a cell.
 pub(super) fn told(desk: &Desk, cell: &Cell) -> Result<Told> {
     let shared = &desk.consensus;
-    let pictures = shared.pictures[cell.task as usize].get(|| cell.task.pictures(desk.options))?;
-    let program = shared.program.get(program)?.clone();
-    let name = cell.name();
-    let mut known = shared.told.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.ahead.get(|| ahead(desk, super::cells(&desk.wanted, desk.options)))?;
+    let pictures = pictures(desk, cell.task)?;
+    let (name, origin) = (cell.name(), origin(desk, cell)?);
+    let mut known = locked(&shared.told);
     if let Some(told) = known.get(&name) {
         return Ok(told.clone());
     }
     (desk.watch.doing)(&name);
-    let (sizes, seed) = (cell.task.sizes(desk.options), desk.options.seed);
-    let images = pictures.origin.clone();
-    let origin = Origin { program, images, seed, sizes, plan: cell.plan(&sizes), cell: *cell };
     let folder = desk.options.cells.as_deref();
     let kept = folder.map(|folder| origin.found(folder)).transpose()?.flatten();
-    let told = match kept {
+    let told = match kept.or_else(|| locked(&shared.made).remove(&name)) {
         Some(told) => told,
         None => {
-            let told = cell.run(pictures, &sizes, seed, &shared.noises)?;
+            let told = cell.run(pictures, &origin.sizes, origin.seed, &shared.noises)?;
             folder.map(|folder| origin.keep(folder, &told)).transpose()?;
             told
         }
@@ -100,19 +120,53 @@ pub(super) fn told(desk: &Desk, cell: &Cell) -> Result<Told> {
     Ok(told)
 }
 
-/// All trials of a cell, in percent.
-pub(super) fn trials(desk: &Desk, cell: Cell) -> Result<Vec<Told>> {
-    (0..count(desk.options, cell.fiedler)).map(|trial| told(desk, &Cell { trial, ..cell })).collect()
+/// Lets a card learn those of these cells that are not kept, if there is one; all of a task side by side.
+pub(super) fn ahead(desk: &Desk, cells: impl IntoIterator<Item = Cell>) -> Result<()> {
+    let (Some(card), shared, folder) = (desk.card, &desk.consensus, desk.options.cells.as_deref()) else {
+        return Ok(());
+    };
+    let mut missing: BTreeMap<usize, BTreeMap<String, (Cell, Origin)>> = BTreeMap::new();
+    for cell in cells {
+        let origin = origin(desk, &cell)?;
+        let kept = folder.map(|folder| origin.found(folder)).transpose()?.flatten();
+        let net = cell.task.net(&pictures(desk, cell.task)?.test, &origin.sizes)?;
+        if kept.is_none() && card.takes(&net) {
+            missing.entry(cell.task as usize).or_default().insert(cell.name(), (cell, origin));
+        }
+    }
+    for all in missing.into_values().map(BTreeMap::into_values) {
+        let all: Vec<(Cell, Origin)> = all.collect();
+        let pictures = pictures(desk, all[0].0.task)?;
+        (desk.watch.doing)(&format!("noise of {} trials", all.len()));
+        let asked = all.iter().map(|(cell, of)| cell.asked(pictures, &of.sizes, of.seed));
+        shared.noises.find(asked.collect::<Result<Vec<_>>>()?.concat())?;
+        let ready = all.iter().map(|(cell, of)| cell.ready(pictures, &of.sizes, of.seed, &shared.noises));
+        let ready = ready.collect::<Result<Vec<_>>>()?;
+        let courses: Vec<Course> = ready.iter().map(|ready| ready.course.clone()).collect();
+        let (began, name) = (Instant::now(), card.name());
+        let round = |made: usize, rounds: usize| {
+            (desk.watch.doing)(&format!("{} trials on {name}, round {made} of {rounds}", all.len()));
+        };
+        let found = card.learn(&pictures.train, &pictures.test, &courses, &round)?;
+        let seconds = began.elapsed().as_secs_f64();
+        for (((cell, origin), ready), found) in all.iter().zip(&ready).zip(found) {
+            let told = ready.told(found, seconds, Some(name.clone()));
+            folder.map(|folder| origin.keep(folder, &told)).transpose()?;
+            locked(&shared.made).insert(cell.name(), told);
+        }
+    }
+    Ok(())
 }
 
-/// How many trials there are: those that are asked for on the complete and on the sparsest graphs, one on those between.
-pub(super) fn count(options: &Options, fiedler: f64) -> usize {
-    if fiedler == 1.0 || fiedler < 0.1 { options.trials.unwrap_or(1) } else { 1 }
+/// All trials of a cell, in percent.
+pub(super) fn trials(desk: &Desk, cell: Cell) -> Result<Vec<Told>> {
+    (0..desk.options.trials.unwrap_or(1)).map(|trial| told(desk, &Cell { trial, ..cell })).collect()
 }
 
 /// Every trial of these.
 pub(super) fn all(options: &Options, cells: impl IntoIterator<Item = Cell>) -> Vec<Cell> {
-    let each = |cell: Cell| (0..count(options, cell.fiedler)).map(move |trial| Cell { trial, ..cell });
+    let trials = options.trials.unwrap_or(1);
+    let each = |cell: Cell| (0..trials).map(move |trial| Cell { trial, ..cell });
     cells.into_iter().flat_map(each).collect()
 }
 
@@ -134,6 +188,18 @@ pub(super) fn beside(told: &[Told], printed: Option<(f64, f64)>) -> String {
     }
 }
 
+/// Where trials were learned, for whoever asks how they were made.
+pub(super) fn learned_on(told: &[Told]) -> String {
+    let cards: BTreeSet<&String> = told.iter().filter_map(|one| one.card.as_ref()).collect();
+    let there = told.iter().filter(|one| one.card.is_some()).count();
+    let cards = cards.into_iter().cloned().collect::<Vec<_>>().join(" and ");
+    match told.len() - there {
+        0 => format!("All {there} trials were learned on {cards}, side by side."),
+        here if there == 0 => format!("All {here} trials were learned on the processor."),
+        here => format!("{there} trials were learned on {cards}, side by side, and {here} on the processor."),
+    }
+}
+
 /// The program, by its version and by what it makes of a small task: other bits are another program.
 fn program() -> Result<String> {
     let small = Sizes::small();
@@ -144,7 +210,7 @@ fn program() -> Result<String> {
             [(Noise::Published(2.0), Choice::Usual), (Noise::Certified(2.0), Choice::Metropolis)]
         {
             let cell = Cell { choice, ..Cell::new(way, noise, 0.25, 0) };
-            let mut setting = cell.ready(&pictures, &small, 1, &noises)?.setting;
+            let mut setting = cell.ready(&pictures, &small, 1, &noises)?.setting(&cell, &pictures, &small)?;
             for net in [None, Some(Net::residual_net(pictures.test.shape(), 10, [4, 4, 4, 8], 4)?)] {
                 if let Some(net) = net {
                     setting.net = net;
@@ -180,6 +246,7 @@ mod tests {
             multiplier: 1.3,
             fiedler: 0.08,
             seconds: 1.0,
+            card: None,
         };
         assert_eq!(of.found(folder.path()).unwrap(), None);
         of.keep(folder.path(), &told).unwrap();

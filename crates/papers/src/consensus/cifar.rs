@@ -1,4 +1,4 @@
-//! Table 4 and Figure 2: CIFAR-100 by method and split, with ResNet-9. At full size a trial of it is weeks on a processor, and is skipped; small sizes run wherever the files are.
+//! Table 4 and Figure 2: CIFAR-100 by method and split, with ResNet-9. At full size it is weeks on a processor and about four days on a graphics card, and is skipped; small sizes run wherever the files are.
 
 use sottovoce_report::{Axis, Chart};
 
@@ -18,8 +18,7 @@ const FIEDLER: f64 = 0.06;
 const FEW: f64 = 0.25;
 
 const MISSING: &str = "it needs CIFAR-100; give --data DIR, a folder with cifar-100-binary/ (train.bin and test.bin), and --quick";
-const LONG: &str =
-    "31 cells of 20,000 iterations with ResNet-9 are weeks on a processor; --quick tries it in small sizes";
+const LONG: &str = "31 cells of 20,000 iterations with ResNet-9 are weeks on a processor, and days on a graphics card; --quick tries it in small sizes";
 
 /// Why it is not made, if it is not.
 fn skipped(options: &Options) -> Option<&'static str> {

@@ -1,7 +1,7 @@
 //! Not in the paper: the same methods, rates and graphs on Fashion-MNIST, for which nothing was tuned.
 
 use super::cell::{Cell, Way};
-use super::cells::{all, beside, spread, trials};
+use super::cells::{all, beside, learned_on, spread, trials};
 use super::noise::Noise;
 use super::task::Task;
 use crate::registry::Desk;
@@ -33,7 +33,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
         "Test accuracy {}, in percent, at epsilon {EPSILON} under certified noise. Rates are those for digits; the paper has no such table.",
         Task::Fashion.source(desk.options)
     ));
-    let (mut shown, mut means) = (Vec::new(), Vec::new());
+    let (mut shown, mut means, mut seen) = (Vec::new(), Vec::new(), Vec::new());
     for way in Way::ALL {
         let told =
             GRAPHS.iter().map(|&fiedler| trials(desk, one(way, fiedler))).collect::<Result<Vec<_>>>()?;
@@ -44,7 +44,9 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
             item.number(format!("{}, Fiedler {fiedler}", way.name()), *mean);
         }
         means.push((way, both));
+        seen.extend(told.into_iter().flatten());
     }
+    item.say(learned_on(&seen));
     item.table(&["method", "complete graph", "Fiedler 0.06"], shown);
     let lines = means.iter().map(|(way, both)| format!("{},{},{}", way.name(), both[0], both[1]));
     item.csv("method,complete,sparse", lines);

@@ -14,18 +14,29 @@ const DENSITIES: u64 = 20;
 /// How often each is tried.
 const TIMES: u64 = 200;
 
-/// A graph and its normalised Fiedler value: 1 stands for the complete one.
-pub(super) fn at_fiedler(agents: usize, target: f64, seed: u64) -> Result<(Graph, f64)> {
+/// A graph and its normalised Fiedler value: 1 stands for the complete one. Of so many that are near enough, the nearest.
+pub(super) fn at_fiedler(agents: usize, target: f64, of: usize, seed: u64) -> Result<(Graph, f64)> {
     if target == 1.0 {
         return Ok((generate(&Family::Complete { n: agents }, seed, true)?, 1.0));
     }
+    let (mut best, mut found) = (None, 0);
     for attempt in 0..DENSITIES * TIMES {
         let p = (attempt % DENSITIES + 1) as f64 / DENSITIES as f64;
         let graph = generate(&Family::ErdosRenyi { n: agents, p }, Seed(seed).part(attempt).0, false)?;
         let value = if graph.is_connected() { normalized_fiedler(&graph)? } else { continue };
-        if (value - target).abs() <= WITHIN {
-            return Ok((graph, value));
+        let off = (value - target).abs();
+        if off <= WITHIN {
+            found += 1;
+            if best.as_ref().is_none_or(|(least, _)| off < *least) {
+                best = Some((off, (graph, value)));
+            }
         }
+        if found == of {
+            break;
+        }
+    }
+    if let Some((_, best)) = best {
+        return Ok(best);
     }
     let remedy = format!("no connected random graph of {agents} agents is within {WITHIN} of it");
     Err(Error::parameter("fiedler", target, remedy))
@@ -41,13 +52,15 @@ mod tests {
     fn graphs_are_connected_near_their_target_and_the_seeds_alone() {
         for target in FIEDLERS {
             for seed in 0..5 {
-                let (graph, value) = at_fiedler(10, target, seed).unwrap();
+                let (graph, value) = at_fiedler(10, target, 1, seed).unwrap();
                 assert!(graph.is_connected() && (value - target).abs() <= WITHIN, "{target}: {value}");
                 assert!((normalized_fiedler(&graph).unwrap() - value).abs() < 1e-12);
-                assert_eq!(at_fiedler(10, target, seed).unwrap().0, graph);
+                assert_eq!(at_fiedler(10, target, 1, seed).unwrap().0, graph);
             }
         }
-        assert_ne!(at_fiedler(10, 0.39, 1).unwrap().0, at_fiedler(10, 0.39, 2).unwrap().0);
-        assert!(at_fiedler(2, 0.3, 1).is_err());
+        assert_ne!(at_fiedler(10, 0.39, 1, 1).unwrap().0, at_fiedler(10, 0.39, 1, 2).unwrap().0);
+        let off = |of| (at_fiedler(10, 0.06, of, 0).unwrap().1 - 0.06).abs();
+        assert!(off(20) < off(1) && off(20) < 0.01, "{} {}", off(20), off(1));
+        assert!(at_fiedler(2, 0.3, 1, 1).is_err());
     }
 }

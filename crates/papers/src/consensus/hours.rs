@@ -22,6 +22,13 @@ pub(super) fn cells(_: &Options) -> Vec<Cell> {
 }
 
 pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
+    for cell in cells(desk.options) {
+        if let Some(card) = told(desk, &cell)?.card {
+            return Ok(item.skip(&format!(
+                "its trials were learned on {card}, side by side with others, and none has a time of its own; without --device gpu, in a folder of its own, each is timed"
+            )));
+        }
+    }
     item.say(format!(
         "Hours of one trial {}, without noise and under certified noise for epsilon {EPSILON}, on the complete graph and on the processor's cores; in brackets what is printed, on a graphics card (it \
          prints nothing of its load, and ours are those of a machine that may have other work). A trial that was kept has the time that it took when it was made.",

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! tables and figures ──► cells: one trial of one method each ──► cells.rs: made once, kept as files, taken again by whoever asks
-//!                                                                    └─► cell.rs: images, graph, noise, plan ──► engine::deep
+//!                                                                    └─► cell.rs: images, graph, noise, plan ──► engine::deep, or a card
 //! ```
 //!
 //! Settings, from the paper: ten agents, lots of 256, 2000 iterations, delta 1e-5, gradients of at most 10 (at the centre 1), rows `1/(d + 1)`. MNIST is read from the data folder;
@@ -19,6 +19,7 @@
 //! | `table2` | who holds which digits |
 //! | `hours` | table 3 |
 //! | `choices` | what the text leaves open, tried |
+//! | `rates` | other rates than the paper's, chosen on images that are held out |
 //! | `fashion` | the same ordering on other images |
 //! | `cifar` | table 4 and figure 2 |
 //! | `members` | table 5 and figure 3 |
@@ -34,6 +35,7 @@ mod hours;
 mod members;
 mod noise;
 mod printed;
+mod rates;
 mod table1;
 mod table2;
 mod task;
@@ -45,6 +47,7 @@ use sottovoce_report::Page;
 use crate::registry::{Figure, Paper};
 use crate::{Item, Options};
 
+use cell::Cell;
 pub(crate) use cells::Shared;
 
 /// The paper.
@@ -64,18 +67,17 @@ pub(crate) static PAPER: Paper = Paper {
         Figure::experiment("table5", "what an attack on membership proves", members::table),
         Figure::experiment("3", "losses of a canary with and without it", members::figure),
         Figure::experiment("choices", "what text and code leave open, tried", choices::table),
+        Figure::experiment("rates", "rates chosen on images that are held out", rates::table),
         Figure::experiment("fashion", "the same methods on other images", fashion::table),
     ],
     page,
-    shared_parts: |wanted, options| {
-        let attacked = wanted.iter().any(|figure| ["3", "table5"].contains(figure));
-        cells(wanted, options).len() + if attacked { members::PARTS } else { 0 }
-    },
+    shared_parts: parts,
     trials: true,
+    nets: true,
 };
 
-/// Names of all cells that the wanted figures need.
-fn cells(wanted: &[&str], options: &Options) -> BTreeSet<String> {
+/// All cells that the wanted figures need, as far as they are known beforehand.
+fn cells(wanted: &[&str], options: &Options) -> Vec<Cell> {
     let of = |figure: &&str| match *figure {
         "1" | "table1" => table1::cells(options),
         "2" | "table4" => cifar::cells(options),
@@ -83,9 +85,18 @@ fn cells(wanted: &[&str], options: &Options) -> BTreeSet<String> {
         "fashion" => fashion::cells(options),
         "table2" => table2::cells(options),
         "table3" => hours::cells(options),
+        "rates" => rates::cells(options),
         _ => Vec::new(),
     };
-    wanted.iter().flat_map(of).map(|cell| cell.name()).collect()
+    wanted.iter().flat_map(of).collect()
+}
+
+/// How many there are, counted once, and with those that others decide on.
+fn parts(wanted: &[&str], options: &Options) -> usize {
+    let names: BTreeSet<String> = cells(wanted, options).iter().map(Cell::name).collect();
+    let attacked = wanted.iter().any(|figure| ["3", "table5"].contains(figure));
+    let chosen = if wanted.contains(&"rates") { rates::chosen_cells(options) } else { 0 };
+    names.len() + chosen + if attacked { members::PARTS } else { 0 }
 }
 
 fn page(items: &[Item], options: &Options) -> Page {

@@ -8,6 +8,7 @@ use sottovoce_privacy::calibrate::Method;
 use sottovoce_privacy::{Adversary, Lots};
 use sottovoce_protocol::consensus::Hidden;
 use sottovoce_views::door::{Drawn, account};
+use sottovoce_views::parallel;
 
 use crate::Result;
 
@@ -64,7 +65,7 @@ struct Found {
 }
 
 /// Draws, and what is hidden in each.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Draws {
     /// The mean size of a lot.
     pub(super) lot: f64,
@@ -76,13 +77,40 @@ pub(super) struct Draws {
     pub(super) counted: usize,
 }
 
+/// Noise for an agent with so many images.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Asked {
+    pub(super) noise: Noise,
+    pub(super) rows: usize,
+    pub(super) draws: Draws,
+}
+
+impl Asked {
+    fn name(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
 impl Noises {
+    /// Finds what many will ask for, on all cores.
+    pub(super) fn find(&self, asked: impl IntoIterator<Item = Asked>) -> Result<()> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let asked: BTreeMap<String, Asked> = asked.into_iter().map(|one| (one.name(), one)).collect();
+        let new = asked.into_iter().filter(|(name, one)| one.rows > 0 && !known.contains_key(name));
+        let new: Vec<(String, Asked)> = new.collect();
+        let all = parallel::map(new.len(), |at| found(&new[at].1), |_| ());
+        for ((name, _), found) in new.into_iter().zip(all) {
+            known.insert(name, found?);
+        }
+        Ok(())
+    }
+
     /// How agents with so many images are hidden, and the most that an image of anyone loses.
     pub(super) fn hidden(
         &self,
         noise: Noise,
         sizes: &[usize],
-        draws: &Draws,
+        draws: Draws,
     ) -> Result<(Vec<Option<Hidden>>, Option<f64>)> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut all, mut most) = (Vec::new(), None);
@@ -91,12 +119,12 @@ impl Noises {
                 all.push(None);
                 continue;
             }
-            let name = format!("{noise:?} {rows} {draws:?}");
-            let found = match known.get(&name) {
+            let asked = Asked { noise, rows, draws };
+            let found = match known.get(&asked.name()) {
                 Some(found) => *found,
-                None => found(noise, rows, draws)?,
+                None => found(&asked)?,
             };
-            known.insert(name, found);
+            known.insert(asked.name(), found);
             all.push(Some(found.hidden));
             most = if found.spent > most { found.spent } else { most };
         }
@@ -104,8 +132,8 @@ impl Noises {
     }
 }
 
-fn found(noise: Noise, rows: usize, draws: &Draws) -> Result<Found> {
-    let hidden = one(noise, rows, draws)?;
+fn found(&Asked { noise, rows, draws }: &Asked) -> Result<Found> {
+    let hidden = one(noise, rows, &draws)?;
     if noise == Noise::Silent {
         return Ok(Found { hidden, spent: None });
     }
@@ -142,7 +170,7 @@ mod tests {
     fn published_noise_is_the_papers_and_spends_what_is_told() {
         let of = |noise| {
             let draws = Draws { lot: 256.0, clip: 10.0, made: 2000, counted: 2000 };
-            let (all, spent) = Noises::default().hidden(noise, &[5421], &draws).unwrap();
+            let (all, spent) = Noises::default().hidden(noise, &[5421], draws).unwrap();
             (all[0].unwrap(), spent.unwrap())
         };
         let (published, loss) = of(Noise::Published(10.0));
@@ -160,13 +188,13 @@ mod tests {
     fn silence_spends_nothing_that_could_be_told() {
         let draws = Draws { lot: 50.0, clip: 10.0, made: 30, counted: 30 };
         let noises = Noises::default();
-        let (all, spent) = noises.hidden(Noise::Silent, &[100, 0, 20], &draws).unwrap();
+        let (all, spent) = noises.hidden(Noise::Silent, &[100, 0, 20], draws).unwrap();
         assert!(all[1].is_none() && all[0].unwrap().clip.is_infinite());
         assert_eq!((all[2].unwrap().lots.rate(), spent), (1.0, None));
         // What was found is found again, and counting one of two draws is spending more.
         let twice = Draws { made: 60, ..draws };
         let loss = |draws| noises.hidden(Noise::Certified(2.0), &[100, 200], draws).unwrap().1.unwrap();
-        assert!(loss(&draws) <= 2.0 && loss(&twice) > 2.5);
-        assert_eq!(loss(&draws).to_bits(), loss(&draws).to_bits());
+        assert!(loss(draws) <= 2.0 && loss(twice) > 2.5);
+        assert_eq!(loss(draws).to_bits(), loss(draws).to_bits());
     }
 }

@@ -3,7 +3,7 @@
 use sottovoce_report::text;
 
 use super::cell::{Cell, Told, Way};
-use super::cells::{all, beside, spread, trials};
+use super::cells::{all, beside, learned_on, spread, trials};
 use super::noise::Noise;
 use super::printed::{EPSILONS, FIEDLERS, accuracy};
 use super::task::Task;
@@ -56,7 +56,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
         Task::Digits.source(desk.options)
     ));
     let mut short = [Vec::new(), Vec::new()];
-    let mut lines = Vec::new();
+    let (mut lines, mut seen) = (Vec::new(), Vec::new());
     for (published, short) in [true, false].into_iter().zip(&mut short) {
         let of = if published { "the paper's noise" } else { "our noise" };
         let (mut shown, mut spent) = (Vec::new(), vec![0.0; budgets.len()]);
@@ -90,6 +90,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
                 .map(|(epsilon, told)| beside(told, accuracy(way, fiedler, *epsilon)));
             let fiedler = if way == Way::Central { "none".into() } else { fiedler.to_string() };
             shown.push([fiedler, way.name().into()].into_iter().chain(cells).collect::<Vec<String>>());
+            seen.extend(row.into_iter().flatten());
         }
         let truly = spent.iter().map(|loss| if *loss > 0.0 { text::up(*loss, 4) } else { String::new() });
         shown.push([of.to_owned(), "epsilon truly spent, at most".into()].into_iter().chain(truly).collect());
@@ -99,6 +100,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
         let columns: Vec<String> = ["Fiedler value".into(), of.to_owned()].into_iter().chain(named).collect();
         item.table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), shown);
     }
+    item.say(learned_on(&seen));
     item.csv("noise,method,fiedler,epsilon,trial,graph,accuracy,spent,multiplier", lines.into_iter());
     let found = |short: &[String]| match short {
         [] => "all are".to_owned(),

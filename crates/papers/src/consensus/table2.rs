@@ -1,7 +1,7 @@
 //! Table 2: accuracy by who holds which digits, on sparse graphs.
 
 use super::cell::{Cell, Way};
-use super::cells::{all, beside, spread, trials};
+use super::cells::{all, beside, learned_on, spread, trials};
 use super::noise::Noise;
 use super::printed::{SPLIT_EPSILONS, SPLITS, by_split};
 use super::task::Task;
@@ -41,7 +41,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
         Task::Digits.source(desk.options)
     ));
     // What the split costs, by noise, budget and method: from the best to the worst of it.
-    let (mut cost, mut lines) = ([Vec::new(), Vec::new()], Vec::new());
+    let (mut cost, mut lines, mut seen) = ([Vec::new(), Vec::new()], Vec::new(), Vec::new());
     for (published, cost) in [true, false].into_iter().zip(&mut cost) {
         let of = if published { "the paper's noise" } else { "our noise" };
         let mut shown = Vec::new();
@@ -71,6 +71,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
                         .chain(cells)
                         .collect::<Vec<String>>(),
                 );
+                seen.extend(told.into_iter().flatten());
             }
         }
         let columns: Vec<String> = ["epsilon".into(), of.into()]
@@ -79,6 +80,7 @@ pub(super) fn table(mut item: Item, desk: &Desk) -> Result<Item> {
             .collect();
         item.table(&columns.iter().map(String::as_str).collect::<Vec<_>>(), shown);
     }
+    item.say(learned_on(&seen));
     item.csv("noise,method,epsilon,split,accuracy", lines.into_iter());
     let of = |cost: &[(Way, f64, f64)], way: Way, epsilon: f64| {
         cost.iter().find(|one| (one.0, one.1) == (way, epsilon)).map_or(f64::NAN, |one| one.2)

@@ -22,7 +22,12 @@ pub(super) enum Task {
     Fashion,
     /// CIFAR-100.
     Cifar,
+    /// What digits are learned from, every eleventh held out to judge by: nobody sees those that digits are judged by.
+    Held,
 }
+
+/// Of so many images one is held out. (Coprime to the number of classes: drawn figures come one after the other.)
+const HELD: usize = 11;
 
 /// How much of it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -56,6 +61,7 @@ impl Task {
             Self::Digits => ("mnist", "t10k-labels-idx1-ubyte.gz"),
             Self::Fashion => ("fashion-mnist", ""),
             Self::Cifar => ("cifar-100-binary", ""),
+            Self::Held => Self::Digits.place(),
         }
     }
 
@@ -82,6 +88,14 @@ impl Task {
 
     /// Reads or draws them.
     pub(super) fn pictures(self, options: &Options) -> Result<Pictures> {
+        if self == Self::Held {
+            let Pictures { train, origin, .. } = Self::Digits.pictures(options)?;
+            let part = |held: bool| {
+                let rows = (0..train.len()).filter(|row| row.is_multiple_of(HELD) == held);
+                train.gather(&rows.collect::<Vec<_>>())
+            };
+            return Ok(Pictures { train: part(false)?, test: part(true)?, origin });
+        }
         let Sizes { images, .. } = self.sizes(options);
         let (learn, judge) = images.unwrap_or((usize::MAX, usize::MAX));
         let Some(folder) = self.folder(options) else {
@@ -105,7 +119,7 @@ impl Task {
     pub(super) fn net(self, images: &Images, sizes: &Sizes) -> Result<Net> {
         let (shape, classes) = (images.shape(), images.classes());
         Ok(match self {
-            Self::Digits | Self::Fashion => Net::consensus_cnn(),
+            Self::Digits | Self::Fashion | Self::Held => Net::consensus_cnn(),
             Self::Cifar if sizes.images.is_some() => Net::residual_net(shape, classes, [8, 8, 16, 16], 4)?,
             Self::Cifar => Net::resnet9(shape, classes)?,
         })
@@ -124,6 +138,7 @@ impl Task {
             (Self::Digits, Some(_)) => format!("on MNIST ({sizes})"),
             (Self::Fashion, _) => format!("on Fashion-MNIST ({sizes})"),
             (Self::Cifar, _) => format!("on CIFAR-100 ({sizes})"),
+            (Self::Held, _) => format!("on images held out of those that are learned from ({sizes})"),
         }
     }
 }

@@ -44,6 +44,7 @@ pub(crate) static PAPER: Paper = Paper {
     page,
     shared_parts: |_, _| 0,
     trials: false,
+    nets: false,
 };
 
 /// The four graphs of figures 1a and 2.

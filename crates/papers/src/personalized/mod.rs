@@ -66,6 +66,7 @@ pub(crate) static PAPER: Paper = Paper {
     page,
     shared_parts: |_, _| 0,
     trials: false,
+    nets: false,
 };
 
 /// Weights of own losses that the synthetic task may choose from.

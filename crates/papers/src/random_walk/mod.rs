@@ -68,6 +68,7 @@ pub(crate) static PAPER: Paper = Paper {
     page,
     shared_parts: |_, _| 0,
     trials: false,
+    nets: false,
 };
 
 /// The four graphs of figures 1 and 4; those of figures 3a, 3b and 3c.

@@ -49,6 +49,7 @@ pub(crate) static PAPER: Paper = Paper {
     page,
     shared_parts: |wanted, options| Plan::new(wanted, options).parts(),
     trials: false,
+    nets: false,
 };
 
 /// What was simulated for all figures that are wanted.

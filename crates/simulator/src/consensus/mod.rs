@@ -4,6 +4,7 @@
 //! it: lots are drawn here, from the same [`Hidden`] that is released and accounted for.
 
 mod bulk;
+mod course;
 mod run;
 
 use rand::RngExt;
@@ -17,6 +18,7 @@ use crate::budget::Allowance;
 use crate::{Error, Result};
 
 pub use bulk::{BulkConsensus, Checkpoint};
+pub use course::Course;
 pub use run::{ConsensusOutcome, ConsensusRun, ConsensusTranscript, ConsensusWorld};
 
 /// What agents compute from their rows.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use sottovoce_engine::deep::{
-    CanariesFound, Gradients, Holdings, Setting, ThresholdFound, canaries, target, threshold,
+    CanariesFound, Gradients, Holdings, Setting, SideBySide, ThresholdFound, canaries, target, threshold,
 };
 use sottovoce_learning::images;
 use sottovoce_learning::net::Net;
@@ -96,17 +96,18 @@ impl fmt::Display for MembershipFound {
 }
 
 /// Attacks nets of a method, so many with the blank image and as many without it; `done` is called after each. A result is a function of the arguments, whatever the number of
-/// threads.
+/// threads; a card, if one is given, learns all nets side by side, with the same lots and noise of the same law.
 pub fn membership(
     asked: &Membership,
     images: &Images,
     method: DeepMethod,
     models: usize,
     seed: u64,
+    card: Option<&dyn SideBySide>,
     done: impl Fn() + Sync,
 ) -> Result<MembershipFound> {
     let setting = asked.setting(images, method, seed)?;
-    Ok(MembershipFound { method, found: threshold(&setting, 0, models, done)? })
+    Ok(MembershipFound { method, found: threshold(&setting, 0, models, card, done)? })
 }
 
 impl Images {

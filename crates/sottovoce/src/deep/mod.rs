@@ -24,5 +24,5 @@ pub use membership::{Attacked, Images, MEMBERSHIP, Membership, MembershipFound, 
 pub use page::{FILES, files};
 pub use ready::Ready;
 pub use run::{Agent, Found, concluded};
-pub use sottovoce_engine::deep::{Gradients, Point, Run};
+pub use sottovoce_engine::deep::{Gradients, Point, Run, SideBySide};
 pub use sottovoce_simulator::consensus::Trainer;
