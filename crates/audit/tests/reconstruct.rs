@@ -30,6 +30,7 @@ fn published(mut question: Question) -> Question {
 
 fn question(scheme: Scheme, observers: &[usize], relay_noise: f64) -> Question {
     Question {
+        tapped: false,
         setting: Setting { relay_noise, ..Setting::of(scheme) },
         observers: observers.to_vec(),
         sigma: 1.5,

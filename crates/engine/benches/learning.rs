@@ -25,6 +25,7 @@ fn main() {
         seed: 1,
         weighted: false,
         network: None,
+        secrets: None,
     };
     let mut best = f64::INFINITY;
     let mut accuracy = 0.0;

@@ -68,12 +68,15 @@ pub struct Stated {
     pub epsilon: Option<f64>,
     /// The probability with which it may fail.
     pub delta: f64,
-    /// Who attacks: `wire-tapper`, `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
-    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "wire-tapper-with", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
+    /// Who attacks: `wire-tapper`, the same with the help of peers who are named or with that of any (`wire-tapper-with`, `wire-tapper-with-any`), `peer`, `coalition`, `any-peer`, `result-holder` or `curious-peers`.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["wire-tapper", "wire-tapper-with", "wire-tapper-with-any", "peer", "coalition", "any-peer", "result-holder", "curious-peers"])))]
     pub adversary: &'static str,
     /// Which peers, where they are named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub observers: Vec<usize>,
+    /// How many peers help, where it may be anyone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colluders: Option<usize>,
     /// What those are called, where peers have names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub observer_names: Vec<String>,
@@ -88,6 +91,15 @@ pub struct Stated {
 }
 
 impl Stated {
+    /// Who attacks, in short.
+    pub fn who(&self) -> String {
+        match (self.colluders, self.adversary) {
+            (Some(1), _) => "wire-tapper with the secrets of any one peer".to_owned(),
+            (Some(several), _) => format!("wire-tapper with the secrets of any {several} peers"),
+            (None, other) => other.to_owned(),
+        }
+    }
+
     /// A guarantee at `delta`.
     pub fn new(
         about: impl Into<String>,
@@ -103,6 +115,7 @@ impl Stated {
         let (adversary, observers) = match &guarantee.adversary {
             Adversary::WireTapper => ("wire-tapper", Vec::new()),
             Adversary::WireTapperWith(peers) => ("wire-tapper-with", peers.clone()),
+            Adversary::WireTapperWithAny(_) => ("wire-tapper-with-any", Vec::new()),
             Adversary::Peer(peer) => ("peer", vec![*peer]),
             Adversary::Coalition(peers) => ("coalition", peers.clone()),
             Adversary::ResultHolder => ("result-holder", Vec::new()),
@@ -113,6 +126,10 @@ impl Stated {
             delta,
             adversary,
             observers,
+            colluders: match guarantee.adversary {
+                Adversary::WireTapperWithAny(colluders) => Some(colluders),
+                _ => None,
+            },
             observer_names: Vec::new(),
             unit: guarantee.unit,
             adjacency: guarantee.adjacency,
@@ -129,6 +146,7 @@ impl Stated {
             delta,
             adversary: "curious-peers",
             observers: Vec::new(),
+            colluders: None,
             observer_names: Vec::new(),
             unit: Unit::Source,
             adjacency: Adjacency::Replace,

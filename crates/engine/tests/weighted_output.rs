@@ -49,6 +49,7 @@ fn settings(method: Method) -> Settings {
         seed: 0,
         weighted: true,
         network: None,
+        secrets: None,
     }
 }
 

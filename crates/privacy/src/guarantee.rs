@@ -16,6 +16,8 @@ pub enum Adversary {
     WireTapper,
     /// Sees every message on the network, and knows all that these peers know: what they drew, and the secrets they share.
     WireTapperWith(Vec<usize>),
+    /// Sees every message on the network, and knows all that any so many peers know, whoever they are.
+    WireTapperWithAny(usize),
     /// One peer, with all it receives and all it drew itself.
     Peer(usize),
     /// Several peers who pool what they know.
@@ -210,6 +212,13 @@ impl fmt::Display for Adversary {
                 f,
                 "a wire-tapper who sees every message and holds the secrets of peers {}",
                 listed(peers)
+            ),
+            Self::WireTapperWithAny(1) => {
+                f.write_str("a wire-tapper who sees every message and holds the secrets of any one peer")
+            }
+            Self::WireTapperWithAny(several) => write!(
+                f,
+                "a wire-tapper who sees every message and holds the secrets of any {several} peers"
             ),
             Self::Peer(peer) => write!(f, "peer {peer}"),
             Self::Coalition(peers) => write!(f, "the coalition of peers {}", listed(peers)),

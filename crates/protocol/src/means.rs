@@ -26,10 +26,16 @@ pub trait Means<V>: Chance {
         }
     }
 
-    /// Releases a private value: admitted first, then covered. Where this fails nothing may be sent.
+    /// Hides a private value as [`Self::cover_by`] does, and in the noise that it shares with others as well, where it shares secrets: what one end of a pair
+    /// adds the other takes away, under the same number of a draw.
+    fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> Result<(), Uncovered> {
+        self.cover_by(law, draw, scale, value)
+    }
+
+    /// Releases a private value: admitted first, then hidden. Where this fails nothing may be sent.
     fn release(&mut self, release: &Release, draw: u64, scale: f64, value: &mut V) -> Result<(), Withheld> {
         self.admit(release)?;
-        Ok(self.cover_by(release.law, draw, scale, value)?)
+        Ok(self.hide(release.law, draw, scale, value)?)
     }
 }
 

@@ -37,7 +37,7 @@ pub mod text;
 mod thin;
 mod ticks;
 
-pub use averaging::{Attack, AttackRow, AveragingReport, Cell, Promised};
+pub use averaging::{Attack, AttackRow, AveragingReport, Cell, Promised, Traded};
 pub use blocks::GuaranteeLine;
 pub use chart::{Chart, Curve, Mark, Series, Spread};
 pub use colour::{Ink, Rgb, scale};

@@ -37,6 +37,12 @@ impl Cancelling {
         &self.keys
     }
 
+    /// A peer's pairs: the other end, and what this one adds of their noise, in units of the own one. The smaller number adds, the larger takes away.
+    pub fn ends(&self, peer: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let share = move |other: usize| if peer < other { self.kappa } else { -self.kappa };
+        self.keys.neighbors(peer).iter().map(move |&other| (other as usize, share(other as usize)))
+    }
+
     /// The scale of a pair's noise, in units of the own one.
     pub fn kappa(&self) -> f64 {
         self.kappa

@@ -4,12 +4,17 @@
 //! that it can be watched, stopped and continued: gossip in bulk, anything else by the machines of averaging. The numbers are the same
 //! bit for bit (a test).
 
+use std::ops::Range;
+use std::sync::OnceLock;
+
 use sottovoce_protocol::averaging::{Averager, InTurn, Noising};
 use sottovoce_protocol::{Overspent, Peer, Release, Uncovered};
 
 use crate::averaging::{Part, Scheme, check};
 use crate::bulk::{Bulk, in_parallel};
-use crate::noise::{Noise, PeerNoise};
+use crate::cancelling::Cancelling;
+use crate::noise::Noise;
+use crate::paired::Paired;
 use crate::trace::listen;
 use crate::{Allowance, Error, Result, require};
 
@@ -31,6 +36,8 @@ pub struct DescentSetup {
     pub iterations: usize,
     /// The noises of one step, and how far one user can move a step (`nu` times a gradient). No noise at all: not private.
     pub noising: Noising,
+    /// Noise of pairs that cancels, on every step.
+    pub cancelling: Option<Cancelling>,
     /// Each peer's budget of squared Gaussian loss towards a wire-tapper; infinite for none.
     pub budget: f64,
     /// Where everyone begins.
@@ -104,11 +111,15 @@ impl DescentSetup {
 }
 
 /// Draws of a peer from some number on.
-struct Later(PeerNoise, usize);
+struct Later(Paired, usize);
 
 impl Noise<Vec<f64>> for Later {
     fn draw(&mut self, draw: u64, scale: f64, like: &Vec<f64>) -> std::result::Result<Vec<f64>, Uncovered> {
         self.0.draw(self.1 as u64 + draw, scale, like)
+    }
+
+    fn share(&mut self, draw: u64, scale: f64, noise: &mut Vec<f64>) -> std::result::Result<(), Uncovered> {
+        self.0.share(self.1 as u64 + draw, scale, noise)
     }
 }
 
@@ -119,6 +130,7 @@ pub struct Descending {
     gammas: Vec<Option<f64>>,
     seed: u64,
     threads: usize,
+    noises: Vec<Paired>,
     allowance: Allowance,
     stopped: Option<Overspent>,
     released: usize,
@@ -133,7 +145,19 @@ impl Descending {
         let gammas = setup.schemes.iter().map(Scheme::gamma).collect::<Result<_>>()?;
         let values = setup.start.repeat(setup.peers());
         let allowance = Allowance::gaussian(setup.budget)?;
-        Ok(Self { setup, gammas, seed, threads, allowance, stopped: None, released: 0, iteration: 0, values })
+        let noises = Paired::all(seed, setup.peers(), setup.cancelling.as_ref());
+        Ok(Self {
+            setup,
+            gammas,
+            seed,
+            threads,
+            noises,
+            allowance,
+            stopped: None,
+            released: 0,
+            iteration: 0,
+            values,
+        })
     }
 
     /// Goes on from the values after so many iterations.
@@ -225,6 +249,12 @@ impl Descending {
         let (hear, width) = (hear.filter(|_| self.stopped.is_none()), self.setup.start.len());
         self.values = match scheme {
             Scheme::Gossip { mixing, rounds, .. } => {
+                let (mut values, mut noising) = (values, noising);
+                if self.setup.cancelling.is_some() {
+                    // Own noise and the pairs' are one noise, as a machine adds it.
+                    self.hide(first as u64, noising.local, &mut values)?;
+                    noising.local = 0.0;
+                }
                 let mut bulk =
                     Bulk::from_draw(first as u64, mixing, values, noising, gamma, self.seed, self.threads)?;
                 if let Some(hear) = hear {
@@ -233,17 +263,33 @@ impl Descending {
                 bulk.run(*rounds);
                 bulk.into_values()
             }
-            _ => average(scheme, &values, noising, self.seed, first, hear)?,
+            _ => average(scheme, &values, noising, &self.noises, first, hear)?,
         };
         self.iteration += 1;
         Ok(true)
     }
 
+    /// Hides every peer's value, all noises of a peer together.
+    fn hide(&self, draw: u64, scale: f64, values: &mut [f64]) -> Result<()> {
+        let (peers, width) = (self.setup.peers(), self.setup.start.len());
+        let failed = OnceLock::new();
+        in_parallel(&split(peers, self.threads), width, values, |part, values| {
+            for (peer, value) in part.zip(values.chunks_exact_mut(width)) {
+                if let Err(uncovered) = self.noises[peer].hide(draw, scale, value) {
+                    // Which of them is the first to say so makes no difference.
+                    let _ = failed.set(uncovered);
+                }
+            }
+        });
+        match failed.into_inner() {
+            Some(uncovered) => Err(Error::parameter("sigma", scale, uncovered.to_string())),
+            None => Ok(()),
+        }
+    }
+
     fn descend(&mut self, descend: &Descend<'_>) {
         let (peers, width, iteration) = (self.setup.peers(), self.setup.start.len(), self.iteration);
-        let threads = self.threads.clamp(1, peers);
-        let bound = |i: usize| peers * i / threads;
-        let parts: Vec<_> = (0..threads).map(|i| bound(i)..bound(i + 1)).collect();
+        let parts = split(peers, self.threads);
         in_parallel(&parts, width, &mut self.values, |part, values| {
             part.zip(values.chunks_exact_mut(width))
                 .for_each(|(peer, value)| descend(peer, iteration, value));
@@ -251,12 +297,19 @@ impl Descending {
     }
 }
 
+/// As many parts as there are threads.
+fn split(peers: usize, threads: usize) -> Vec<Range<usize>> {
+    let threads = threads.clamp(1, peers);
+    let bound = |i: usize| peers * i / threads;
+    (0..threads).map(|i| bound(i)..bound(i + 1)).collect()
+}
+
 /// One averaging by the peers' machines.
 fn average(
     scheme: &Scheme,
     values: &[f64],
     noising: Noising,
-    seed: u64,
+    noises: &[Paired],
     first: usize,
     mut hear: Option<&mut Hear<'_>>,
 ) -> Result<Vec<f64>> {
@@ -266,7 +319,7 @@ fn average(
     let machine = |(part, value): (Part, &[f64])| scheme.peer(value.to_vec(), part, noising, gamma);
     let mut machines: Vec<_> =
         scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
-    let mut noises: Vec<_> = (0..peers).map(|peer| Later(PeerNoise::new(seed, peer), first)).collect();
+    let mut noises: Vec<_> = noises.iter().map(|noise| Later(noise.clone(), first)).collect();
     let mut heard = vec![false; peers];
     let results = listen(&mut machines, &mut noises, |from, _, message| {
         if let Some(hear) = &mut hear

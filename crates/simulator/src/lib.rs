@@ -26,6 +26,7 @@ mod mass;
 pub mod network;
 pub mod noise;
 pub mod outcome;
+pub mod paired;
 pub mod personal;
 mod presence;
 mod queue;

@@ -11,6 +11,11 @@ pub trait Noise<V> {
     /// Independent noise of standard deviation `scale` in every coordinate of a value shaped `like` this one, and none at all where the scale is 0;
     /// `draw` numbers the draws of a peer: no two may share a number.
     fn draw(&mut self, draw: u64, scale: f64, like: &V) -> Result<V, Uncovered>;
+
+    /// Adds what the peer shares with others to the noise of a private value, under the number of its draw; most share nothing.
+    fn share(&mut self, _draw: u64, _scale: f64, _noise: &mut V) -> Result<(), Uncovered> {
+        Ok(())
+    }
 }
 
 /// Gaussian numbers of one peer: draw `k` is the noise of `(seed, peer, k)`. It protects nobody.

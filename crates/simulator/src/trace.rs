@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use sottovoce_protocol::averaging::{Input, Message, Noising, Note, Output, Start};
-use sottovoce_protocol::{Chance, Coefficients, Means, Overspent, Peer, Release, Uncovered, Value};
+use sottovoce_protocol::{Chance, Coefficients, Law, Means, Overspent, Peer, Release, Uncovered, Value};
 
 use crate::averaging::{Averages, Scheme};
 use crate::noise::{Noise, Tracer};
@@ -138,6 +138,20 @@ impl<V: Value, N: Noise<V>> Means<V> for Unlimited<'_, N> {
 
     fn cover(&mut self, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
         value.add(1.0, &self.0.draw(draw, scale, value)?);
+        Ok(())
+    }
+
+    fn hide(
+        &mut self,
+        _: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut V,
+    ) -> std::result::Result<(), Uncovered> {
+        // Averaging knows Gaussian noise alone.
+        let mut noise = self.0.draw(draw, scale, value)?;
+        self.0.share(draw, scale, &mut noise)?;
+        value.add(1.0, &noise);
         Ok(())
     }
 }

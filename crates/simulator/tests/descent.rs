@@ -23,7 +23,7 @@ fn gossip(seed: u64, accelerated: bool) -> Scheme {
 }
 
 fn setup(schemes: Vec<Scheme>, noising: Noising, budget: f64) -> DescentSetup {
-    DescentSetup { schemes, iterations: 4, noising, budget, start: vec![1.0, -2.0] }
+    DescentSetup { schemes, iterations: 4, noising, cancelling: None, budget, start: vec![1.0, -2.0] }
 }
 
 /// Each peer is drawn towards a point of its own.

@@ -55,7 +55,7 @@ proptest! {
         let noising = Noising { sensitivity: 1.0, local: 0.5, relay: if relay { 0.1 } else { 0.0 } };
         let scheme = Scheme::Gossip { mixing: mixing(8), rounds: 3, accelerated: true };
         // Without budget for the fourth step.
-        let setup = DescentSetup { schemes: vec![scheme], iterations: 4, noising, budget: 13.0, start: vec![1.0, -2.0] };
+        let setup = DescentSetup { schemes: vec![scheme], iterations: 4, noising, cancelling: None, budget: 13.0, start: vec![1.0, -2.0] };
         let run = |stop: bool| {
             let peers: Vec<_> = setup.machines(&setup.start).unwrap().into_iter().map(|peer| peer.lenient()).collect();
             let (fresh, noises) = (peers.clone(), PeerNoise::all(seed, 8));

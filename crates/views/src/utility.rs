@@ -11,6 +11,8 @@
 //! the noise that everyone shares (`sigma²/n` at best), the third the price of relay noise.
 
 use serde::Serialize;
+use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
 use crate::error::check_steps;
@@ -83,6 +85,37 @@ pub fn spread_left(mixing: &Mixing, values: &[f64], steps: usize) -> Vec<f64> {
         std::mem::swap(&mut now, &mut next);
     }
     left
+}
+
+/// Peers whose results are looked at, for the noise of pairs that is left in them; of more, so many of them.
+const LOOKED_AT: usize = 256;
+
+/// What is left in a result of the noise of pairs after `T = 0..=steps`, in units of the own noise's variance: `kappa² tr(W^T L W^T) / n`, with `L` the Laplacian
+/// of the keys; of very many peers, the mean over some.
+pub fn pairs_left(mixing: &Mixing, pairs: &Cancelling, steps: usize) -> Result<Vec<f64>> {
+    check_steps(steps)?;
+    let n = mixing.nodes();
+    let looked_at = n.min(LOOKED_AT); // whole numbers
+    let squares = |i: usize| {
+        let (mut now, mut next) = (vec![0.0; n], vec![0.0; n]);
+        now[i * n / looked_at] = 1.0;
+        let mut left = Vec::with_capacity(steps + 1);
+        for _ in 0..=steps {
+            left.push(quadratic(pairs.keys(), &now));
+            mixing.apply(&now, &mut next);
+            std::mem::swap(&mut now, &mut next);
+        }
+        left
+    };
+    let all = parallel::map(looked_at, squares, |_| ());
+    let mean = |t: usize| all.iter().map(|left| left[t]).sum::<f64>() / looked_at as f64;
+    Ok((0..=steps).map(|t| pairs.kappa().powi(2) * mean(t)).collect())
+}
+
+/// `x' L x`: the squared differences along the edges. What `x` does not reach is 0.
+pub(crate) fn quadratic(keys: &Graph, x: &[f64]) -> f64 {
+    let at = |peer: usize| x.get(peer).copied().unwrap_or(0.0);
+    keys.edges().map(|(one, other)| (at(one) - at(other)).powi(2)).sum()
 }
 
 /// A bound on `|P_T (x - mean)|² / |x - mean|²` for every `x`, after `steps` of plain gossip: `(1 - gap)^(2T)`.

@@ -74,7 +74,7 @@ proptest! {
 
         let rounds = schemes[0].rounds();
         let setup = DescentSetup {
-            schemes, iterations, noising: noising(0.0), budget: f64::INFINITY, start: vec![0.0],
+            schemes, iterations, noising: noising(0.0), cancelling: None, budget: f64::INFINITY, start: vec![0.0],
         };
         let mut machines = setup.machines(&Coefficients::default()).unwrap();
         let mut rows = Vec::new();

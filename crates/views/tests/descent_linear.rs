@@ -19,7 +19,7 @@ use sottovoce_views::exact;
 /// The machines themselves on coefficients; their gradients are zero, so that nothing but noise enters.
 fn by_tracing(schemes: Vec<Scheme>, observers: &[usize], iterations: usize, tau: f64) -> DescentLoss {
     let noising = Noising { sensitivity: 1.0, local: 1.0, relay: tau };
-    let setup = DescentSetup { schemes, iterations, noising, budget: f64::INFINITY, start: vec![0.0] };
+    let setup = DescentSetup { schemes, iterations, noising, cancelling: None, budget: f64::INFINITY, start: vec![0.0] };
     let (peers, rounds) = (setup.peers(), setup.rounds());
     let mut machines = setup.machines(&Coefficients::default()).unwrap();
     let mut rows = Vec::new();

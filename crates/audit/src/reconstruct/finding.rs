@@ -85,6 +85,9 @@ pub struct Findings {
     pub rounds: usize,
     /// The observers, in increasing order.
     pub observers: Vec<Peer>,
+    /// Whether someone attacked who sees every message and knows all that they know.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wire_tapper: bool,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// Relay noise as a share of the local noise.
@@ -126,6 +129,7 @@ impl Findings {
             peers: question.setting.scheme.peers(),
             rounds: question.setting.scheme.rounds(),
             observers: leakage.observers.clone(),
+            wire_tapper: question.tapped,
             sigma: question.sigma,
             relay_noise: question.setting.relay_noise,
             results: question.setting.results,

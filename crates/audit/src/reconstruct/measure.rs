@@ -8,11 +8,12 @@ use faer::Mat;
 use rand::Rng;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::noise::PeerNoise;
+use sottovoce_simulator::paired::Secret;
 use sottovoce_views::parallel;
 
 use super::attack::Attackers;
 use super::stage::Stage;
-use super::view::View;
+use super::view::{Known, View};
 use super::{Prior, Result};
 
 /// Runs played at once: as many coins as a word has.
@@ -110,18 +111,21 @@ impl Experiment<'_> {
             }
         };
         let results = self.stage.perform(seed, values, |from, to, message| {
-            if view.targets.binary_search(&to).is_err() {
+            if view.is_heard(to) {
                 write(message.round, from, &message.value);
             }
         })?;
         results.iter().enumerate().for_each(|(peer, last)| write(self.stage.rounds(), peer, last));
         let mut own = Mat::zeros(view.own.len(), runs);
-        for (i, &variable) in view.own.iter().enumerate() {
-            let (draw, peer) = (variable / view.peers, variable % view.peers);
-            let noise = standard(seed, peer, draw, runs);
+        for (i, &known) in view.own.iter().enumerate() {
+            let (noise, value) = match known {
+                Known::Draw(peer, draw) => {
+                    (standard(seed, peer, draw, runs), (draw == 0).then(|| &values[peer]))
+                }
+                Known::Pair(one, other) => (Secret::simulated(seed, one, other).standard(0, runs), None),
+            };
             for run in 0..runs {
-                let value = if draw == 0 { values[peer][run] / self.sigma } else { 0.0 };
-                own[(i, run)] = value + noise[run];
+                own[(i, run)] = value.map_or(0.0, |value| value[run] / self.sigma) + noise[run];
             }
         }
         Ok(heard - &view.known * own)
@@ -167,10 +171,11 @@ mod tests {
     #[test]
     fn blocks_on_many_threads_are_blocks_one_after_the_other() {
         let scheme = Scheme::Butterfly { positions: (0..6).collect() };
-        let view = View::new(&Setting { relay_noise: 0.2, ..Setting::of(scheme.clone()) }, &[1]).unwrap();
+        let setting = Setting { relay_noise: 0.2, ..Setting::of(scheme) };
+        let view = View::new(&setting, &[1], false).unwrap();
         let attackers = Attackers::new(&view, 0.5).unwrap();
         let noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.4 };
-        let stage = Stage::new(&scheme, noising).unwrap();
+        let stage = Stage::new(&setting, noising).unwrap();
         let prior = Prior { mean: 1.0, deviation: 1.0 };
         let experiment = Experiment {
             view: &view,

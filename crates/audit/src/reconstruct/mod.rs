@@ -78,6 +78,7 @@ pub enum Claim {
 /// let question = Question {
 ///     setting: Setting::of(Scheme::Butterfly { positions: (0..8).collect() }),
 ///     observers: vec![0],
+///     tapped: false,
 ///     sigma: 2.0,
 ///     sensitivity: 1.0,
 ///     prior: Prior { mean: 0.0, deviation: 0.5 },
@@ -96,6 +97,8 @@ pub struct Question {
     pub setting: Setting,
     /// Peers who pool what they hear.
     pub observers: Vec<Peer>,
+    /// Whether someone attacks who sees every message and knows all that they know, instead of themselves.
+    pub tapped: bool,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// How far one person can move a peer's value.
@@ -116,9 +119,9 @@ impl Question {
         self.check()?;
         let leakage = self.exact()?;
         let claimed = self.claimed(claim, &leakage)?;
-        let view = View::new(&self.setting, &leakage.observers)?;
+        let view = View::new(&self.setting, &leakage.observers, self.tapped)?;
         let attackers = Attackers::new(&view, self.prior.deviation / self.sigma)?;
-        let stage = Stage::new(&self.setting.scheme, self.noising())?;
+        let stage = Stage::new(&self.setting, self.noising())?;
         let experiment = Experiment {
             view: &view,
             attackers: &attackers,
@@ -142,7 +145,10 @@ impl Question {
 
     /// What the accountant says.
     pub fn exact(&self) -> Result<Leakage> {
-        Ok(self.setting.leakage(&self.observers)?)
+        Ok(match self.tapped {
+            true => Leakage { observers: self.sorted(), ..self.setting.everything(&self.observers)? },
+            false => self.setting.leakage(&self.observers)?,
+        })
     }
 
     fn claimed(&self, claim: &Claim, leakage: &Leakage) -> Result<Vec<f64>> {
@@ -183,12 +189,17 @@ impl Question {
         }
         let remedy = format!("give a number from {} to {}", RUNS.start(), RUNS.end());
         require(RUNS.contains(&self.runs), "runs", self.runs, remedy)?;
-        let mut observers = self.observers.clone();
-        observers.sort_unstable();
-        observers.dedup();
+        let observers = self.sorted();
         let remedy = "nobody is left to attack; leave somebody out";
         require(observers.len() != self.setting.peers(), "observers", "everybody", remedy)?;
         self.setting.scheme.check()?;
-        view::check_size(&self.setting, &observers)
+        view::check_size(&self.setting, &observers, self.tapped)
+    }
+
+    fn sorted(&self) -> Vec<Peer> {
+        let mut observers = self.observers.clone();
+        observers.sort_unstable();
+        observers.dedup();
+        observers
     }
 }

@@ -3,8 +3,10 @@
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::{Message, Noising, Plan};
 use sottovoce_simulator::averaging::{AveragingPeer, Part, Scheme};
-use sottovoce_simulator::noise::PeerNoise;
+use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_simulator::paired::Paired;
 use sottovoce_simulator::trace::listen;
+use sottovoce_views::door::Setting;
 
 use super::Result;
 
@@ -13,14 +15,16 @@ type Numbers = Vec<f64>;
 /// Everything that is the same in all runs, worked out once.
 pub(super) struct Stage {
     scheme: Scheme,
+    cancelling: Option<Cancelling>,
     parts: Vec<Part>,
     gamma: Option<f64>,
     noising: Noising,
 }
 
 impl Stage {
-    pub(super) fn new(scheme: &Scheme, noising: Noising) -> Result<Self> {
-        Ok(Self { scheme: scheme.clone(), parts: scheme.parts()?, gamma: scheme.gamma()?, noising })
+    pub(super) fn new(setting: &Setting, noising: Noising) -> Result<Self> {
+        let Setting { scheme, cancelling, .. } = setting.clone();
+        Ok(Self { parts: scheme.parts()?, gamma: scheme.gamma()?, scheme, cancelling, noising })
     }
 
     /// Number of rounds.
@@ -41,7 +45,7 @@ impl Stage {
             self.scheme.peer(value.clone(), part.clone(), self.noising, self.gamma)
         };
         let mut peers: Vec<AveragingPeer<Numbers>> = self.parts.iter().zip(values).map(machine).collect();
-        let mut noises = PeerNoise::all(seed, peers.len());
+        let mut noises = Paired::all(seed, peers.len(), self.cancelling.as_ref());
         Ok(listen(&mut peers, &mut noises, hear)?)
     }
 }

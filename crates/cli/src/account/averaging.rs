@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use sottovoce_privacy::{Adversary, Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
-use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::Graph;
 use sottovoce_topology::paths::{self, UNREACHABLE};
 use sottovoce_views::door::{Overheard, account};
@@ -19,7 +17,6 @@ use crate::Global;
 use crate::graph::count;
 use crate::graph::source::{Plan, Planned};
 use sottovoce::averaging::{Accounted, Cancelled, Method, Promised, answer, promise, told};
-use sottovoce::experiment::keys::read_keys;
 use sottovoce::names::Names;
 use sottovoce::terms::{Stated, Terms, short_up};
 
@@ -32,6 +29,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --graph ring.txt --steps 10 --observers 0 --results published
   sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
   sottovoce account averaging --peers 64 --keys keys.txt --cancel 10 --wire-tapper --observers 3,7
+  sottovoce account averaging --peers 64 --cancel 10 --colluders 6 --epsilon 4
 
 Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. Without relay noise, acceleration changes none. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
@@ -40,22 +38,16 @@ Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
-#[command(group = clap::ArgGroup::new("who").required(true).multiple(true).args(["observers", "all_pairs", "worst_coalition", "wire_tapper"]))]
+#[command(group = clap::ArgGroup::new("who").required(true).multiple(true).args(["observers", "all_pairs", "worst_coalition", "wire_tapper", "colluders"]))]
 pub(crate) struct AveragingArgs {
     /// Every peer on its own: the whole matrix of exact losses.
-    #[arg(long, conflicts_with_all = ["observers", "worst_coalition", "wire_tapper"])]
+    #[arg(long, conflicts_with_all = ["observers", "worst_coalition", "wire_tapper", "colluders"])]
     all_pairs: bool,
     /// Someone who sees every message, and knows all that --observers know, if they are given.
     #[arg(long, conflicts_with = "worst_coalition")]
     wire_tapper: bool,
-    /// Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas.
-    #[arg(long, value_name = "KAPPA", requires = "keys", conflicts_with_all = ["worst_coalition", "epsilon"], allow_negative_numbers = true)]
-    cancel: Option<f64>,
-    /// Who shares a secret with whom: a graph of the same peers.
-    #[arg(long, value_name = "FILE", requires = "cancel")]
-    keys: Option<PathBuf>,
     /// The K peers who together learn most (without relay noise).
-    #[arg(long, value_name = "K", value_parser = count, conflicts_with = "observers", allow_negative_numbers = true)]
+    #[arg(long, value_name = "K", value_parser = count, conflicts_with_all = ["observers", "cancel", "colluders"], allow_negative_numbers = true)]
     worst_coalition: Option<usize>,
     /// Which accounting to print.
     #[arg(id = "accounting", long = "method", value_enum, default_value = "all", conflicts_with_all = ["all_pairs", "worst_coalition"])]
@@ -93,10 +85,6 @@ impl AveragingArgs {
         let _waiting = global.waiting("accounting");
         let mut found = self.plan.read(global)?;
         found.question.tapped = self.wire_tapper;
-        if let Some((kappa, file)) = self.cancel.zip(self.keys.as_ref()) {
-            let keys = read_keys(file, &found.graph)?;
-            found.setting.cancelling = Some(Cancelling::new(keys, kappa)?);
-        }
         if self.all_pairs {
             return matrix(global, &found);
         }
@@ -114,7 +102,7 @@ impl AveragingArgs {
     fn check(&self) -> anyhow::Result<()> {
         let experiment = self.plan.experiment();
         let printed = matches!(self.choice, Choice::Published | Choice::PublishedCorrected);
-        if printed && (self.wire_tapper || self.cancel.is_some()) {
+        if printed && (self.wire_tapper || experiment.noise.cancel.is_some()) {
             bail!(
                 "`method` is {}: the printed formulas know neither wire-tappers nor noise that cancels; use exact",
                 self.choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())

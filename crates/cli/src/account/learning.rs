@@ -21,6 +21,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account learning --graph friends.txt --iterations 9 --steps 1 --observers 0 --sigma 4
   sottovoce account learning --peers 256 --fresh-graphs 1 --iterations 5 --observers 0
   sottovoce account learning --method butterfly --peers 64 --iterations 10 --observers 0 --json
+  sottovoce account learning --method butterfly --peers 64 --observers 0 --cancel 10 --colluders 6
 
 Options are those of `run learning`: what holds there before a run is what this says. Everyone makes a private gradient step, adds fresh
 noise, and averages with the others; so often as --iterations says. A loss of 1 is that of one gradient released under its own noise; as many as there are iterations is no amplification at all.";
@@ -74,6 +75,13 @@ impl LearningArgs {
         let graph = mixings.first().map(Mixing::graph);
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;
+        let place = (graph, peers);
+        let secrets = self.noise.secrets(self.target.colluders, Path::new(""), place, global.seed)?;
+        if let Some(kappa) = self.noise.cancel {
+            let cancels = method.method(&choice.options, &mixings)?.way().cancels();
+            let remedy = "only gossip and butterfly have a use for noise that cancels; leave it out";
+            sottovoce::require(cancels, "cancel", kappa, remedy)?;
+        }
         let mut question = Question {
             method: method.method(&choice.options, &mixings)?,
             mixings: &mixings,
@@ -83,6 +91,7 @@ impl LearningArgs {
             sample: 1,
             seed: global.seed,
             network: None,
+            secrets: secrets.as_ref(),
         };
         let sigma = match (self.noise.sigma, self.target.given()?) {
             (Some(sigma), _) => sigma,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, Parser};
+use sottovoce::averaging::Public;
 use sottovoce::experiment::{Experiment, folder_of};
 use sottovoce::learning::canary::attack as attack_release;
 use sottovoce::names::Names;
@@ -48,8 +49,10 @@ impl File {
             Experiment::Averaging(averaging) => {
                 let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
                 let range = averaging.values.range;
+                let (observers, tapped) = Public::from(&ready).attackers();
                 let question = Question {
-                    observers: if ready.observers.is_empty() { vec![0] } else { ready.observers.clone() },
+                    observers,
+                    tapped,
                     setting: ready.setting.clone(),
                     sigma: ready.sigma,
                     sensitivity: ready.sensitivity,

@@ -19,6 +19,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph ring.txt --lazy .3 --steps 6 --observers 0 --claim published
   sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
+  sottovoce audit reconstruct --protocol butterfly --peers 16 --cancel 10 --wire-tapper
   sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0 --results published
 
 The protocol is run many times; from the messages the observers hear, two attackers estimate every peer's value. The informed
@@ -29,7 +30,7 @@ In each run a peer's value is the mean plus or minus the deviation. Exit code 0:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("mixing").required(true).args(["graph", "schedule", "peers"]))]
-#[command(group = clap::ArgGroup::new("who").required(true).args(["observers"]))]
+#[command(group = clap::ArgGroup::new("who").required(true).multiple(true).args(["observers", "wire_tapper"]))]
 pub(crate) struct Reconstruct {
     /// Mean of the private values, known to the uninformed attacker.
     #[arg(long, value_name = "M", default_value = "0", value_parser = real, allow_negative_numbers = true)]
@@ -46,6 +47,9 @@ pub(crate) struct Reconstruct {
     /// Loss that relay noise should keep everybody below who is two hops away or more.
     #[arg(long, value_name = "F", default_value = "0.5", value_parser = real, allow_negative_numbers = true)]
     target: f64,
+    /// Someone attacks who sees every message, and knows all that --observers know, if they are given.
+    #[arg(long)]
+    wire_tapper: bool,
     #[command(flatten)]
     plan: Plan,
 }
@@ -64,6 +68,7 @@ impl Reconstruct {
         let asked = found.question;
         let question = Question {
             observers: asked.observers,
+            tapped: self.wire_tapper,
             setting: found.setting,
             sigma: asked.sigma,
             sensitivity: asked.sensitivity,
@@ -108,12 +113,22 @@ pub(super) fn attack(
     let findings = question.reconstruct(claim, |runs| bar.set_position(runs as u64));
     bar.finish_and_clear();
     let findings = findings?;
-    let Question { setting, observers, sigma, .. } = question;
-    let remedies = Remedies {
-        edge: remedy::edge(setting, observers, weighing.weights, weighing.lazy, *sigma)?,
-        relay_noise: remedy::relay_noise(setting, observers, *sigma, weighing.target)?,
+    let Question { setting, observers, sigma, tapped, .. } = question;
+    // Against someone who sees every message neither helps.
+    let remedies = (!tapped)
+        .then(|| {
+            anyhow::Ok(Remedies {
+                edge: remedy::edge(setting, observers, weighing.weights, weighing.lazy, *sigma)?,
+                relay_noise: remedy::relay_noise(setting, observers, *sigma, weighing.target)?,
+            })
+        })
+        .transpose()?;
+    let adversary = match (tapped, &observers[..]) {
+        (true, []) => Adversary::WireTapper,
+        (true, _) => Adversary::WireTapperWith(observers.clone()),
+        (false, _) => Adversary::Coalition(observers.clone()),
     };
-    let account = account(setting, &Adversary::Coalition(observers.clone()))?;
+    let account = account(setting, &adversary)?;
     let (peer, guarantee) = account.worst(question.sensitivity, *sigma)?;
     let about = format!("peer {}, the worst off", names.of(peer));
     let guarantees = vec![Stated::new(about, &guarantee, weighing.delta)?.named(&names)];

@@ -17,8 +17,9 @@ use sottovoce::terms::short_up;
 pub(crate) struct Reconstruction {
     #[serde(flatten)]
     pub(super) findings: Findings,
-    /// What would help.
-    pub(super) remedies: Remedies,
+    /// What would help; nothing against someone who sees every message.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) remedies: Option<Remedies>,
     /// What the accountant promises the peer that loses most: what was put to the test, if that is the exact loss.
     pub(super) guarantees: Vec<Stated>,
     /// Names of the peers.
@@ -81,7 +82,14 @@ impl Reconstruction {
             "{} peers, {} rounds; observed by {}; {} runs",
             found.peers,
             found.rounds,
-            self.names.peers(&found.observers),
+            match (found.wire_tapper, &found.observers[..]) {
+                (true, []) => "someone who sees every message".to_owned(),
+                (true, _) => format!(
+                    "someone who sees every message and knows what {} know",
+                    self.names.peers(&found.observers)
+                ),
+                (false, _) => self.names.peers(&found.observers),
+            },
             found.runs
         )?;
         writeln!(
@@ -129,12 +137,13 @@ impl Reconstruction {
     }
 
     fn remedies(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(remedies) = &self.remedies else { return Ok(()) };
         writeln!(f, "\nRemedies")?;
-        match &self.remedies.edge {
+        match &remedies.edge {
             None => writeln!(f, "  edges: there is no fixed graph to take one from")?,
             Some(search) => self.edge(f, search)?,
         }
-        self.relay_noise(f, &self.remedies.relay_noise)
+        self.relay_noise(f, &remedies.relay_noise)
     }
 
     fn edge(&self, f: &mut fmt::Formatter<'_>, search: &EdgeSearch) -> fmt::Result {

@@ -89,7 +89,7 @@ impl Transcript {
     fn averaging(&self, file: &transcript::Averaging, global: &Global) -> anyhow::Result<()> {
         kept(&file.check()?, global)?;
         let public = file.public()?.asked(&self.observers, None)?;
-        let observers = if public.observers.is_empty() { vec![0] } else { public.observers.clone() };
+        let (observers, tapped) = public.attackers();
         if file.past()?.source(&observers) != Source::Planned {
             anyhow::bail!(
                 "`transcript` is of a run in which peers went on without those they missed: the attack knows planned messages only; see what was revealed by \
@@ -99,6 +99,7 @@ impl Transcript {
         let question = Question {
             setting: public.setting.clone(),
             observers,
+            tapped,
             sigma: public.sigma,
             sensitivity: public.sensitivity,
             prior: Prior { mean: 0.0, deviation: public.sensitivity / 2.0 },

@@ -100,16 +100,25 @@ impl Plan {
         experiment.check()?;
         let place = experiment.graph.place(Path::new(""), global.seed)?;
         said(place.sha256.as_ref(), &place.notes);
-        let setting = experiment.setting(&place, global.seed)?;
+        let mut setting = experiment.setting(&place, global.seed)?;
+        setting.cancelling = experiment.noise.cancelling(Path::new(""), &place.graph, global.seed)?;
         let observers = experiment.adversary.peers(Some(&place.graph), place.graph.nodes())?;
         let sensitivity = experiment.noise.sensitivity.unwrap_or(1.0);
         let bar = global.progress(place.graph.nodes(), "observers");
-        let sigma = experiment.sigma(&setting, sensitivity, None, |_| bar.inc(1))?;
+        let tapper = experiment.tapper(&observers);
+        let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, |_| bar.inc(1))?;
         bar.finish_and_clear();
         let Place { graph, .. } = place;
         let names = Names::of_graph(&graph);
-        let question =
-            Question { observers, tapped: false, sigma, sensitivity, delta: experiment.target.delta, names };
+        let question = Question {
+            observers,
+            tapped: false,
+            colluders: experiment.adversary.colluders,
+            sigma,
+            sensitivity,
+            delta: experiment.target.delta,
+            names,
+        };
         Ok(Planned { experiment, graph, setting, question })
     }
 }

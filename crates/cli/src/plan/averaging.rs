@@ -19,8 +19,10 @@ use crate::Global;
 use crate::graph::source::said;
 use crate::graph::{count, real};
 use sottovoce::experiment::{
-    AdversarySpec, Averaging, ByDistance, Chosen, Coalition, Experiment, GraphSpec, Place, TargetSpec,
+    AdversarySpec, Averaging, ByDistance, Chosen, Coalition, Experiment, GraphSpec, Keys, NoiseSpec, Place,
+    TargetSpec,
 };
+use sottovoce::learning::Secrets;
 use sottovoce::names::end;
 use sottovoce::plan::{self, Bound, Falling, Problem, Row, Site, Target, site, target};
 use sottovoce::terms::short_up;
@@ -33,6 +35,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan averaging --graph er.txt --epsilon 1 --coalition 3,7
   sottovoce plan averaging --graph town.graphml --distance coordinates --within 0.3=4 --farther 1
   sottovoce plan averaging --peers 64 --target-worst --epsilon 1 --page plan.html
+  sottovoce plan averaging --peers 64 --epsilon 4 --colluders 6
 
 A target bounds mu² = f Delta²/sigma², where f is the exact loss in units of local DP: of the mean over pairs of peers (a
 guarantee for nobody: some pairs lose more), of the worst pair, or of the worst pair at --beyond hops or more. The bound
@@ -69,6 +72,12 @@ pub(super) struct AveragingArgs {
     bounds: Bounds,
     #[command(flatten)]
     adversary: AdversarySpec,
+    /// Noise of a pair, where noise that cancels is weighed with the others (with --colluders), in sigmas (default: 10).
+    #[arg(long, value_name = "KAPPA", value_parser = real, requires = "colluders", allow_negative_numbers = true)]
+    cancel: Option<f64>,
+    /// Who shares a secret with whom: graph, complete, regular:K or a file (default: complete).
+    #[arg(long, value_name = "KEYS", requires = "colluders")]
+    keys: Option<Keys>,
     /// Look at so many observers only: an estimate, no guarantee.
     #[arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true)]
     sample: Option<usize>,
@@ -78,6 +87,9 @@ pub(super) struct AveragingArgs {
     #[command(flatten)]
     out: Out,
 }
+
+/// Loudness of pairs where none is given: what they leave of the loss is a hundredth of what there must be, if everyone shares secrets with everyone.
+pub(super) const KAPPA: f64 = 10.0;
 
 /// What the observers of an experiment are to a plan.
 const COALITION: &str = "Peers who pool what they hear, by name, separated by commas (--coalition is the same): the table says what each row would \
@@ -146,6 +158,11 @@ impl AveragingArgs {
                 ..self.graph.clone()
             },
             adversary: self.adversary.clone(),
+            noise: NoiseSpec {
+                cancel: self.cancel.or(self.adversary.colluders.map(|_| KAPPA)),
+                keys: self.keys.clone(),
+                ..NoiseSpec::default()
+            },
             target: TargetSpec {
                 delta: self.bounds.delta,
                 by_distance: self.bounds.by_distance.clone(),
@@ -211,6 +228,7 @@ impl Asked {
         let problem = Problem {
             target,
             falling: self.falling(place.as_ref(), &sites)?,
+            secrets: self.secrets(place.as_ref(), &sites)?,
             sites,
             graph_is_given: given,
             sensitivity: self.sensitivity,
@@ -229,6 +247,20 @@ impl Asked {
             false => Some(chosen.coalition(&plan, observers)?),
         };
         Ok((Planned { plan, coalition }, experiment))
+    }
+
+    /// Who shares secrets, where some may collude.
+    fn secrets(&self, place: Option<&Place>, sites: &[Site]) -> anyhow::Result<Option<Secrets>> {
+        let (Some(colluders), Some(site)) = (self.experiment.adversary.colluders, sites.first()) else {
+            return Ok(None);
+        };
+        let none = Graph::from_edges(site.nodes(), [])?;
+        let graph = place.map_or(&none, |place| &place.graph);
+        if place.is_none() && self.experiment.noise.keys() == &Keys::Graph {
+            bail!("`keys` is graph: the graph is yet to be chosen; give complete, regular:K or a file");
+        }
+        let found = self.experiment.noise.cancelling(Path::new(""), graph, self.seed)?;
+        Ok(found.map(|pairs| Secrets::new(pairs, colluders)).transpose()?)
     }
 
     /// The bounds that fall with distance, read before the work.

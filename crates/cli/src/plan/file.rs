@@ -55,9 +55,9 @@ impl File {
     }
 
     fn averaging(&self, asked: &Averaging, seed: u64, global: &Global) -> anyhow::Result<()> {
-        if asked.target.against == Some(Against::WireTapper) {
+        if asked.against() == Against::WireTapper && asked.adversary.colluders.is_none() {
             bail!(
-                "`against` is wire-tapper: nobody hides from one who sees everything, whatever the protocol; plan for worst-peer"
+                "`against` is wire-tapper: only noise that cancels hides anything from one who sees everything; give colluders, or plan for worst-peer"
             );
         }
         let place = asked.graph.place(Path::new(""), seed)?;

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
+use super::averaging::KAPPA;
 use super::written::Out;
 use anyhow::bail;
 use clap::Args;
 use sottovoce::experiment::flags::real;
-use sottovoce::experiment::{Experiment, Learning, LearningGraph, LearningTarget, MethodSpec, TaskSpec};
+use sottovoce::experiment::{
+    Experiment, GradientNoise, Keys, Learning, LearningGraph, LearningTarget, MethodSpec, TaskSpec,
+};
 
 use crate::Global;
 use crate::graph::count;
@@ -19,6 +22,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce plan learning --peers 256 --epsilon 2 --delta 1e-6
   sottovoce plan learning --graph friends.txt --peers 128 --epsilon 1 --against wire-tapper
   sottovoce plan learning --peers 256 --epsilon 2 --fresh-graphs 1.5
+  sottovoce plan learning --peers 256 --epsilon 1 --colluders 6 --against wire-tapper
   sottovoce plan learning --peers 512 --epsilon 1 --order 2 --against mean-peer --json
 
 Every method gets the noise that the target asks of it and is tried on the task (without --data: a synthetic look-alike of Houses); step size and
@@ -49,6 +53,12 @@ pub(crate) struct LearningArgs {
     /// has the paper's steps for gradients that differ.
     #[arg(long, value_name = "Z2", value_parser = real, allow_negative_numbers = true)]
     heterogeneity: Option<f64>,
+    /// Noise of a pair, where noise that cancels is weighed with the others (with --colluders), in sigmas (default: 10).
+    #[arg(long, value_name = "KAPPA", value_parser = real, requires = "colluders", allow_negative_numbers = true)]
+    cancel: Option<f64>,
+    /// Who shares a secret with whom: graph, complete, regular:K or a file (default: complete).
+    #[arg(long, value_name = "KEYS", requires = "colluders")]
+    keys: Option<Keys>,
     #[command(flatten)]
     out: Out,
 }
@@ -60,6 +70,11 @@ impl LearningArgs {
             graph: self.graph.clone(),
             target: self.target.clone(),
             protocol: MethodSpec { heterogeneity: self.heterogeneity, ..MethodSpec::default() },
+            noise: GradientNoise {
+                cancel: self.cancel.or(self.target.colluders.map(|_| KAPPA)),
+                keys: self.keys.clone(),
+                ..GradientNoise::default()
+            },
             ..Learning::default()
         };
         plan(&asked, &self.iterations, self.runs, global.seed, &self.out, global)
@@ -87,10 +102,13 @@ pub(super) fn plan(
     let most = iterations.iter().copied().max().unwrap_or(1); // whole numbers
     let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed, false)?;
     said(graphs.sha256.as_ref(), &graphs.notes);
+    let place = (graphs.mixings.first().map(|mixing| mixing.graph()), task.peers());
+    let secrets = asked.noise.secrets(asked.target.colluders, Path::new(""), place, seed)?;
     let problem = Problem {
         task: &task,
         mixings: &graphs.mixings,
         heterogeneity: asked.protocol.heterogeneity,
+        secrets: secrets.as_ref(),
         promise,
         iterations,
         runs,

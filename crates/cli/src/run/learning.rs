@@ -19,6 +19,7 @@ use sottovoce_report::{LearningReport, store};
 
 const EXAMPLES: &str = "Examples:
   sottovoce run learning
+  sottovoce run learning --cancel 10 --colluders 6 --epsilon 1
   sottovoce run learning --method walk --epsilon 4 --against worst-peer --out my-report
   sottovoce run learning --method gossip --graph friends.txt --data DIR --sigma 2 --epsilon 8
   sottovoce run learning --method gossip --accelerated --fresh-graphs 1 --iterations 5

@@ -8,8 +8,8 @@ use sottovoce_privacy::{Adversary, limits, round_up};
 use sottovoce_views::descent::DescentLoss;
 use sottovoce_views::door;
 
-use super::Task;
 use super::losses::{Past, Question};
+use super::{Secrets, Task};
 use crate::names::Names;
 use crate::terms::Stated;
 use crate::{Result, require};
@@ -51,7 +51,7 @@ pub struct Accounted {
 /// use sottovoce_engine::learning::account::account;
 /// use sottovoce_engine::learning::losses::Question;
 /// let method = Method::Butterfly;
-/// let run = Question { method, mixings: &[], peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0, network: None };
+/// let run = Question { method, mixings: &[], peers: 16, iterations: 3, nonexpansive: true, sample: 1, seed: 0, network: None, secrets: None };
 /// let found = account(&run, &[0], 4.0, 1e-5)?;
 /// assert!(found.ours.mean() < found.wire_tapper.mean());
 /// # Ok::<(), sottovoce_engine::Error>(())
@@ -71,13 +71,14 @@ pub fn account_of(
 ) -> Result<Accounted> {
     require(run.iterations > 0, "iterations", 0, "give at least 1 gradient step")?;
     let way = run.method.way();
-    let overheard = way.overheard(run, &Past::PLANNED)?;
+    let overheard = run.overheard(&Past::PLANNED)?;
     let towards = match observers {
         [one] => Adversary::Peer(*one),
         _ => Adversary::Coalition(observers.to_vec()),
     };
     let mut ours = door::account(&overheard, &towards)?;
-    let mut wire_tapper = door::account(&overheard, &Adversary::WireTapper)?;
+    let tapper = run.secrets.map_or(Adversary::WireTapper, Secrets::adversary);
+    let mut wire_tapper = door::account(&overheard, &tapper)?;
     // With a server, whoever hears the messages hears what has no noise: only those who see the result are spoken of, and all peers lose to them.
     let everything = way.sees_all();
     if everything != Adversary::WireTapper {
@@ -91,8 +92,11 @@ pub fn account_of(
         if everything == Adversary::WireTapper { vec![&ours, &wire_tapper] } else { vec![&wire_tapper] };
     let most = wire_tapper.guarantee(worst, 1.0, sigma)?;
     for account in all {
-        // No peer hears more than someone who sees every message.
-        let mut guarantee = account.guarantee(worst, 1.0, sigma)?.within(&most, delta)?;
+        let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
+        // No peer hears more than someone who sees every message; but many may know more secrets.
+        if run.secrets.is_none() {
+            guarantee = guarantee.within(&most, delta)?;
+        }
         if everything != Adversary::WireTapper {
             guarantee.adversary = everything.clone();
         }

@@ -56,7 +56,7 @@ impl Promise {
     /// The noise under which a whole run keeps the promise.
     pub fn sigma(&self, run: &Question) -> Result<f64> {
         // No peer learns more than a wire-tapper, whose loss is exactly Gaussian.
-        let all = self.target.sigma(run.iterations as f64, Currency::Gaussian)?;
+        let all = self.target.sigma(run.iterations as f64 * run.share(), Currency::Gaussian)?;
         if self.against == Against::WireTapper {
             return Ok(all);
         }
@@ -73,7 +73,7 @@ impl Promise {
         let remedy = "without noise nothing is private; leave out the target, or the 0";
         require(sigma != 0.0, "sigma", sigma, remedy)?;
         if self.against == Against::WireTapper {
-            settings.budget = Some(self.target.mu_squared()? * (1.0 + 1e-12));
+            settings.budget = Some(self.target.mu_squared()? / run.share() * (1.0 + 1e-12));
             return Ok(None);
         }
         let remedy = "a mean cannot end a run; leave out --sigma";

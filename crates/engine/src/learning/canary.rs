@@ -227,6 +227,7 @@ mod tests {
             delta: 1e-5,
             threads: 1,
             network: None,
+            secrets: None,
         };
         attack(&job, 0, 1000, || ())
     }

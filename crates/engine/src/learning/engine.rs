@@ -7,7 +7,7 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::descent::{Descending, DescentSetup, Hear};
 
 use super::network::Traffic;
-use super::{Settings, State, Task};
+use super::{Secrets, Settings, State, Task};
 use crate::{Error, Result};
 
 /// Hears of releases: the peer, its model before, which is known by then, and after.
@@ -75,6 +75,7 @@ pub(super) struct Descent<'a> {
     seed: u64,
     step: f64,
     run: Descending,
+    secrets: Option<Secrets>,
     consensus: bool,
 }
 
@@ -90,9 +91,16 @@ impl<'a> Descent<'a> {
         let Settings { iterations, step, sigma, seed, .. } = *settings;
         let sensitivity = step * task.sensitivity();
         let noising = Noising { sensitivity, local: sigma * sensitivity, relay: relay * sigma * sensitivity };
-        let setup =
-            DescentSetup { schemes, iterations, noising, budget: settings.budget(), start: task.start() };
-        Ok(Self { task, seed, step, run: Descending::new(setup, seed, threads)?, consensus: true })
+        let setup = DescentSetup {
+            schemes,
+            iterations,
+            noising,
+            cancelling: settings.secrets.as_ref().map(|secrets| secrets.pairs().clone()),
+            budget: settings.budget(),
+            start: task.start(),
+        };
+        let run = Descending::new(setup, seed, threads)?;
+        Ok(Self { task, seed, step, run, secrets: settings.secrets.clone(), consensus: true })
     }
 
     /// Peers end with models of their own.
@@ -148,7 +156,11 @@ impl Engine for Descent<'_> {
     }
 
     fn spent(&self) -> f64 {
-        self.run.spent()
+        self.run.spent() * self.secrets.as_ref().map_or(1.0, Secrets::worst)
+    }
+
+    fn spent_by(&self, peer: Peer) -> f64 {
+        self.run.spent() * self.secrets.as_ref().map_or(1.0, |secrets| secrets.of(peer))
     }
 
     fn stopped(&self) -> Option<Overspent> {

@@ -5,7 +5,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::losses::Question;
 use super::method::{Entry, Options};
 use super::network::Faulty;
-use super::{Learned, Measures, Method, Promise, Run, Session, Settings, Task};
+use super::{Learned, Measures, Method, Promise, Run, Secrets, Session, Settings, Task};
 use crate::{Result, require};
 
 /// Most runs over which accuracies are measured.
@@ -53,6 +53,7 @@ impl Choice {
             budget: None,
             seed,
             network: None,
+            secrets: None,
             weighted: self.options.weighted,
         })
     }
@@ -132,6 +133,8 @@ pub struct Job<'a> {
     pub threads: usize,
     /// The network under a walk; none: a perfect one.
     pub network: Option<&'a Faulty>,
+    /// Noise that cancels, where there is some.
+    pub secrets: Option<&'a Secrets>,
 }
 
 impl<'a> Job<'a> {
@@ -147,6 +150,7 @@ impl<'a> Job<'a> {
     pub fn settings(&self, seed: u64) -> Result<(Settings, Option<usize>)> {
         let mut settings = self.choice.settings(self.task, self.mixings, seed)?;
         settings.network = self.network.cloned();
+        settings.secrets = self.secrets.cloned();
         let given = settings.clone();
         let question = Question::of(self.task, self.mixings, &given);
         let last_step = self.choice.settle(&self.noise, &question, &mut settings)?;

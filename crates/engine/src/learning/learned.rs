@@ -249,7 +249,7 @@ impl Learned {
                 everyone.shown()
             ),
             (Some(one), _) => {
-                format!("epsilon {} at delta {:e} towards a {}", one.shown(), one.delta, one.adversary)
+                format!("epsilon {} at delta {:e} towards a {}", one.shown(), one.delta, one.who())
             }
             (None, _) => "nobody is protected, as there was no noise".to_owned(),
         };

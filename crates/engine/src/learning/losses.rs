@@ -11,14 +11,15 @@
 //! | local, central | | one per iteration (proven) |
 
 use serde::Serialize;
-use sottovoce_privacy::Standing;
+use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::door::Learning;
 
 use super::calibrate::Currency;
 use super::network::Faulty;
 use super::path::Pairs;
-use super::{Method, Settings, Task};
+use super::{Method, Secrets, Settings, Task};
 use crate::Result;
 
 /// Losses of all pairs, in short.
@@ -109,6 +110,8 @@ pub struct Question<'a> {
     pub seed: u64,
     /// The network under a walk; none: a perfect one.
     pub network: Option<&'a Faulty>,
+    /// Noise that cancels, where there is some.
+    pub secrets: Option<&'a Secrets>,
 }
 
 impl<'a> Question<'a> {
@@ -123,6 +126,7 @@ impl<'a> Question<'a> {
             sample: 1,
             seed: settings.seed,
             network: settings.network.as_ref(),
+            secrets: settings.secrets.as_ref(),
         }
     }
 
@@ -131,7 +135,7 @@ impl<'a> Question<'a> {
         Ok(UnitLosses {
             published: self.published()?,
             ours: self.ours()?,
-            wire_tapper: self.iterations as f64,
+            wire_tapper: self.iterations as f64 * self.share(),
         })
     }
 
@@ -149,11 +153,42 @@ impl<'a> Question<'a> {
 
     /// Our own losses.
     pub fn ours(&self) -> Result<Summary> {
-        self.method.way().ours(self)
+        match self.secrets {
+            Some(secrets) => Ok(secrets.summary(self.iterations)),
+            None => self.method.way().ours(self),
+        }
     }
 
     /// What pairs lose by the whole run of this seed.
     pub fn revealed(&self) -> Result<Revealed> {
-        self.method.way().revealed(self, &Past::PLANNED)
+        self.revealed_by(&Past::PLANNED)
+    }
+
+    /// The same of a run that is over.
+    pub(super) fn revealed_by(&self, past: &Past) -> Result<Revealed> {
+        match self.secrets {
+            Some(secrets) => Ok(secrets.revealed(self.iterations)),
+            None => self.method.way().revealed(self, past),
+        }
+    }
+
+    /// What is overheard of it, planned or past.
+    pub(super) fn overheard(&self, past: &Past) -> Result<Learning<'a>> {
+        match self.secrets {
+            Some(secrets) => {
+                Ok(Learning::Cancelling { pairs: secrets.pairs(), iterations: self.iterations })
+            }
+            None => self.method.way().overheard(self, past),
+        }
+    }
+
+    /// What a release costs the peer that loses most, in units of a local one.
+    pub fn share(&self) -> f64 {
+        self.secrets.map_or(1.0, Secrets::worst)
+    }
+
+    /// Who sees all there is to see.
+    pub fn sees_all(&self) -> Adversary {
+        self.secrets.map_or_else(|| self.method.way().sees_all(), Secrets::adversary)
     }
 }

@@ -1,13 +1,13 @@
 //! A whole run: learning with checkpoints, and what was revealed in the end.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Guarantee, limits};
+use sottovoce_privacy::Guarantee;
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
 
 use super::calibrate::Currency;
 use super::losses::{Past, Question};
-use super::transcript::{Released, Transcript};
+use super::transcript::{Released, Transcript, limits_of};
 use super::{Against, Measures, Promise, Session, Settings, State, Task};
 use crate::origin::graphs_hash;
 use crate::{Error, Result, require};
@@ -244,9 +244,10 @@ impl<'a> Run<'a> {
         let mut shown = self.shown.clone();
         shown.push(done);
         let end = self.last_step.unwrap_or(usize::MAX);
-        let units = way.revealed(&self.question(), &Past { steps: end, shown: &shown, paths: &[] })?;
+        let question = self.question();
+        let units = question.revealed_by(&Past { steps: end, shown: &shown, paths: &[] })?;
         let lost = if promise.against == Against::MeanPeer { units.pairs.mean } else { units.pairs.worst };
-        let seen_by_all = promise.target.sigma(settings.iterations as f64, Currency::Gaussian)?;
+        let seen_by_all = promise.target.sigma(settings.iterations as f64 * question.share(), Currency::Gaussian)?;
         let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
         if settings.sigma * (1.0 + 1e-9) >= needed {
             return Ok(());
@@ -257,12 +258,9 @@ impl<'a> Run<'a> {
         )))
     }
 
-    /// What no guarantee of it speaks of. On a network with faults lost messages are counted.
+    /// What no guarantee of it speaks of.
     pub(super) fn not_covered(&self) -> Vec<String> {
-        let mut all = self.task.not_covered();
-        let counted = self.session.settings().network.is_some();
-        all.retain(|limit| !(counted && limit == limits::LOST_MESSAGES));
-        all
+        limits_of(self.task, self.session.settings())
     }
 
     /// What is minimised.

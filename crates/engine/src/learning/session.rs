@@ -10,7 +10,7 @@ use sottovoce_topology::mixing::Mixing;
 use super::engine::Engine;
 use super::network::{Faulty, Traffic};
 use super::weighted::WeightedMean;
-use super::{Measures, Method, Task};
+use super::{Measures, Method, Secrets, Task};
 use crate::{Error, Result, require};
 
 /// Contributions of all peers in a run, at most: beyond, it would take hours.
@@ -34,6 +34,9 @@ pub struct Settings {
     /// The network under a walk; none: a perfect one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<Faulty>,
+    /// Noise that cancels, where there is some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secrets: Option<Secrets>,
     /// Whether every peer ends with the weighted mean of its models, and not with the last.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub weighted: bool,
@@ -110,6 +113,10 @@ impl<'a> Session<'a> {
         let remedy = "only walks have faults; leave it out";
         require(walks || settings.network.is_none(), "network", "given", remedy)?;
         let engine = settings.method.way().start(task, mixings, &settings, threads)?;
+        if let Some(secrets) = &settings.secrets {
+            let remedy = "only gossip and butterfly have a use for noise that cancels; leave it out";
+            require(settings.method.way().cancels(), "cancel", secrets.pairs().kappa(), remedy)?;
+        }
         let held = !settings.weighted || settings.method.way().tokens() == 0;
         let remedy = "no peer sees all models of a token, so none can take their mean; leave it out";
         require(held, "final-model", "weighted", remedy)?;

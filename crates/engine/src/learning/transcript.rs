@@ -10,7 +10,7 @@
 //! entry. Only a token's path is told step by step.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_protocol::{Peer, Release};
 use sottovoce_simulator::Allowance;
@@ -18,7 +18,7 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door;
 
 use super::losses::{Past, Question};
-use super::{Settings, Task};
+use super::{Secrets, Settings, Task};
 use crate::Result;
 
 /// Peers and iterations of a run, at most: a file that says more is damaged.
@@ -64,6 +64,14 @@ pub struct Transcript {
     pub paths: Vec<TokenPath>,
 }
 
+/// What no guarantee of a run speaks of. On a network with faults lost messages are counted.
+pub(super) fn limits_of(task: &Task, settings: &Settings) -> Vec<String> {
+    let mut all = task.not_covered();
+    all.retain(|limit| !(settings.network.is_some() && limit == limits::LOST_MESSAGES));
+    all.extend(settings.secrets.iter().map(|_| limits::SECRETS.to_owned()));
+    all
+}
+
 impl Transcript {
     /// What a run will have been when it is over: every peer contributes as often as it may.
     pub fn planned(task: &Task, settings: &Settings) -> Self {
@@ -76,7 +84,7 @@ impl Transcript {
             sensitivity: task.sensitivity(),
             nonexpansive: task.is_nonexpansive(settings.step),
             assumptions: task.assumptions().to_vec(),
-            not_covered: task.not_covered(),
+            not_covered: limits_of(task, settings),
             steps: way.steps(task.peers(), settings.iterations),
             shown: Vec::new(),
             releases: (0..task.peers()).map(|peer| Released { peer, release, count }).collect(),
@@ -108,7 +116,7 @@ impl Transcript {
                 most = spent;
             }
         }
-        Ok(Some(most))
+        Ok(Some(most * self.settings.secrets.as_ref().map_or(1.0, Secrets::worst)))
     }
 
     /// What decides how much was revealed. Of a descent that ended early, so many iterations as there were.
@@ -124,6 +132,7 @@ impl Transcript {
             sample: 1,
             seed,
             network: self.settings.network.as_ref(),
+            secrets: self.settings.secrets.as_ref(),
         }
     }
 
@@ -192,7 +201,7 @@ impl Transcript {
     /// What was promised towards someone who sees everything: all releases of the peer that lost most.
     fn everything(&self) -> Result<Guarantee> {
         let spent = Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
-        Ok(self.guarantee(self.settings.method.way().sees_all(), spent, Standing::Proven))
+        Ok(self.guarantee(self.question(&[]).sees_all(), spent, Standing::Proven))
     }
 
     /// What was promised, to whom, and by what right: towards someone who sees everything, and where that is less (at `delta`), towards the
@@ -204,8 +213,9 @@ impl Transcript {
         }
         let way = method.way();
         let mut guarantees = vec![self.everything()?];
-        if way.hides_from_peers() {
-            let revealed = way.revealed(&self.question(mixings), &self.past())?;
+        // Where noise cancels, every peer is one of those who may help.
+        if way.hides_from_peers() && self.settings.secrets.is_none() {
+            let revealed = self.question(mixings).revealed_by(&self.past())?;
             let loss = revealed.currency.loss(revealed.pairs.worst, sigma)?;
             let peer = self.guarantee(Adversary::Peer(revealed.pairs.observer), loss, revealed.standing);
             if peer.epsilon(delta)?.upper < guarantees[0].epsilon(delta)?.upper {
@@ -217,11 +227,14 @@ impl Transcript {
 
     /// What the peer that loses most to these observers, who pool what they heard, is promised; and which it is.
     pub fn towards(&self, mixings: &[Mixing], observers: &[usize], delta: f64) -> Result<(Peer, Guarantee)> {
-        let overheard = self.settings.method.way().overheard(&self.question(mixings), &self.past())?;
+        let overheard = self.question(mixings).overheard(&self.past())?;
         let account = door::account(&overheard, &Adversary::Coalition(observers.to_vec()))?;
         let (peer, found) = account.worst(1.0, self.settings.sigma)?;
         let found = self.guarantee(found.adversary, found.loss, found.standing);
-        // Nobody hears more than someone who sees every message.
-        Ok((peer, found.within(&self.everything()?, delta)?))
+        // Nobody hears more than someone who sees every message; but many may know more secrets.
+        match self.settings.secrets {
+            Some(_) => Ok((peer, found)),
+            None => Ok((peer, found.within(&self.everything()?, delta)?)),
+        }
     }
 }

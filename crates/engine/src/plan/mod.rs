@@ -13,9 +13,10 @@
 //! ([`verify`]).
 //!
 //! * [`target`], [`distance`]: what must hold; [`losses`], [`pairs`]: what is lost; [`site`]: graphs to choose from;
-//! * [`gossip`], [`randomised`], [`butterfly`]: the candidates; [`search`]: the least error of all.
+//! * [`gossip`], [`randomised`], [`butterfly`], `cancelling`: the candidates; [`search`]: the least error of all.
 
 pub mod butterfly;
+mod cancelling;
 pub mod distance;
 pub mod gossip;
 pub mod losses;
@@ -37,6 +38,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use sottovoce_views::exact::{Leakage, Results};
 
+use crate::learning::Secrets;
 use crate::names::Names;
 use crate::terms::Stated;
 
@@ -62,6 +64,8 @@ pub struct Problem {
     pub target: Target,
     /// Bounds of each pair that fall with a public distance.
     pub falling: Option<Falling>,
+    /// Noise that cancels, to be weighed with the others, where peers share secrets.
+    pub secrets: Option<Secrets>,
     /// What becomes of the results.
     pub results: Results,
     /// The observers to look at; `None` for all (above [`ALL_OBSERVERS`] peers a mean is then estimated from a sample).

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sottovoce_privacy::{Gdp, round_up};
 
+use super::losses::{outward, unit};
 use super::point::Point;
 use super::{Losses, Problem, Spread};
 use crate::Result;
@@ -22,6 +23,10 @@ pub enum Protocol {
     RandomisedGossip,
     /// Exact averaging in `log2 n` rounds among partners of its own, whatever the graph.
     Butterfly,
+    /// The same with noise of pairs that cancels.
+    CancellingButterfly,
+    /// Gossip with noise of pairs that cancels, until that is gone.
+    CancellingGossip,
     /// Everyone publishes a noisy value: a baseline.
     LocalDp,
     /// A trusted party adds noise to the mean: a baseline.
@@ -37,9 +42,16 @@ impl Protocol {
             Self::RelayGossip => "relay gossip",
             Self::RandomisedGossip => "randomised gossip",
             Self::Butterfly => "butterfly",
+            Self::CancellingButterfly => "cancelling noise",
+            Self::CancellingGossip => "cancelling gossip",
             Self::LocalDp => "local DP",
             Self::CentralDp => "central DP",
         }
+    }
+
+    /// Whether pairs add noise that cancels.
+    pub fn cancels(self) -> bool {
+        matches!(self, Self::CancellingButterfly | Self::CancellingGossip)
     }
 
     /// Whether it is there for comparison only: it needs everybody's noisy value in public, or a trusted party.
@@ -138,8 +150,11 @@ impl Row {
     /// The same with its losses as epsilons.
     pub(crate) fn with_epsilons(self, problem: &Problem) -> Result<Self> {
         let at = |mu_squared: f64| epsilon(mu_squared, problem.delta);
-        let tapped = match self.protocol {
-            Protocol::CentralDp => None,
+        let tapped = match (self.protocol, &problem.secrets) {
+            (Protocol::CentralDp, _) => None,
+            (protocol, Some(secrets)) if protocol.cancels() => {
+                at(outward(secrets.worst()) * unit(problem.sensitivity, self.sigma))?
+            }
             _ => at(Losses::local(&problem.target).scaled(problem.sensitivity, self.sigma).worst)?,
         };
         let far = self.mu_squared.far.map_or(Ok(None), at)?;

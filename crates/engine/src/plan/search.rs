@@ -7,8 +7,8 @@ use super::losses::unit;
 use super::pairs::{Spread, dominance};
 use super::verify::{Verified, binding, classes, guarantees, pairs, statements, verify};
 use super::{
-    ALL_OBSERVERS, Falling, Plan, Problem, Progress, Protocol, Row, Site, butterfly, gossip, randomised,
-    reason,
+    ALL_OBSERVERS, Falling, Plan, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, gossip,
+    randomised, reason,
 };
 use crate::{Error, Result, require};
 
@@ -97,6 +97,7 @@ fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
 ///     sensitivity: 1.0,
 ///     results: Default::default(),
 ///     falling: None,
+///     secrets: None,
 ///     target: Target::none(2).with(Bound::Far, 0.05).guarded(),
 ///     sample: None,
 ///     delta: 1e-5,
@@ -117,7 +118,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
         return Err(Error::parameter("beyond", beyond, remedy));
     }
     let mut rows = Vec::new();
-    for site in sites {
+    for site in &sites {
         rows.extend(gossip::rows(problem, site, &observers, progress)?);
         if peers <= RANDOMISED {
             rows.extend(randomised::row(problem, site, &observers, progress)?);
@@ -126,6 +127,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     if peers <= BUTTERFLY {
         rows.push(butterfly::row(problem, peers, &observers, progress)?);
     }
+    rows.extend(cancelling::rows(problem, peers, &sites)?);
     rows.sort_by(|a, b| a.error.total_cmp(&b.error));
     let Some(chosen) = rows.iter().position(|row| may_be_chosen(problem, row)) else {
         let remedy = "give another graph";
@@ -144,11 +146,11 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
         delta: problem.delta,
         reason: reason::reason(problem, &rows, chosen),
         statements: statements(problem, &rows[chosen], &verified.mu_squared, &classes, &observers)?,
-        guarantees: guarantees(problem, &rows[chosen], &classes, &observers, &not_covered(problem)),
+        guarantees: guarantees(problem, &rows[chosen], &classes, &observers, &not_covered(problem, &rows[chosen])),
         binding: binding(problem, &rows[chosen], &verified)?,
         below: dominance(&rows),
         classes,
-        not_covered: not_covered(problem),
+        not_covered: not_covered(problem, &rows[chosen]),
         rows,
         chosen,
         verified: verified.mu_squared,
@@ -187,10 +189,11 @@ fn compare(
     Ok(())
 }
 
-fn not_covered(problem: &Problem) -> Vec<String> {
+fn not_covered(problem: &Problem, chosen: &Row) -> Vec<String> {
     let mut all = limits::of_a_protocol();
     all.retain(|limit| problem.results == Results::Kept || limit != limits::RESULTS);
     all.extend(problem.falling.iter().map(|_| limits::DISTANCES.to_owned()));
+    all.extend(chosen.protocol.cancels().then(|| limits::SECRETS.to_owned()));
     all
 }
 

@@ -21,6 +21,7 @@ fn problem(families: &[Family], target: Target) -> Problem {
         results: Default::default(),
         target,
         falling: None,
+        secrets: None,
         sample: None,
         delta: 1e-5,
         seed: 1,

@@ -7,11 +7,11 @@ use sottovoce_views::door::{self, Setting};
 use sottovoce_views::exact::Leakage;
 use sottovoce_views::parallel;
 
-use super::losses::{Seen, gather, unit};
+use super::losses::{Seen, gather, outward, unit};
 use super::pairs::PairLosses;
 use super::row::{self, up};
 use super::search::Observers;
-use super::{Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, randomised};
+use super::{Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, randomised};
 use crate::terms::Stated;
 use crate::{Error, Result};
 
@@ -82,6 +82,10 @@ fn views(
             schedules.iter().map(one).collect()
         }
         Protocol::Butterfly => Ok(vec![butterfly::views(problem, &scheme(problem)?, observers, progress)?.0]),
+        Protocol::CancellingButterfly | Protocol::CancellingGossip => match &problem.secrets {
+            Some(secrets) => Ok(vec![cancelling::views(secrets, observers, progress)?]),
+            None => Err(Error::missing("keys", "noise cancels only among those who share secrets")),
+        },
         Protocol::LocalDp | Protocol::CentralDp => Err(Error::parameter(
             "protocol",
             row.protocol.name(),
@@ -93,7 +97,7 @@ fn views(
 /// The graph that distances are of.
 pub(super) fn graph(problem: &Problem, row: &Row) -> Result<Graph> {
     match row.protocol {
-        Protocol::Butterfly => butterfly::graph(problem, &scheme(problem)?),
+        Protocol::Butterfly | Protocol::CancellingButterfly => butterfly::graph(problem, &scheme(problem)?),
         _ => Ok(site(problem, row)?.graph().clone()),
     }
 }
@@ -226,9 +230,13 @@ pub(super) fn statements(
             names.of(observer)
         ));
     }
+    let (who, share) = match &problem.secrets {
+        Some(secrets) if row.protocol.cancels() => (secrets.adversary(), outward(secrets.worst())),
+        _ => (Adversary::WireTapper, 1.0),
+    };
     said.push(format!(
-        "a wire-tapper who sees every message: {} at delta = {delta:e}; proven",
-        epsilon((problem.sensitivity / row.sigma).powi(2) * (1.0 + 4.0 * f64::EPSILON), delta)?
+        "{who}: {} at delta = {delta:e}; proven",
+        epsilon(share * unit(problem.sensitivity, row.sigma), delta)?
     ));
     let estimate = if observers.complete { "" } else { " (estimated, three standard errors added)" };
     said.push(format!(
@@ -248,7 +256,7 @@ pub(super) fn guarantees(
 ) -> Vec<Stated> {
     let standing = match row.protocol {
         Protocol::RandomisedGossip => Standing::Conditional(vec![row.standing.clone()]),
-        Protocol::Butterfly => {
+        Protocol::Butterfly | Protocol::CancellingButterfly => {
             Standing::Conditional(vec!["everyone can reach the butterfly's partners".into()])
         }
         _ => Standing::Proven,
@@ -259,6 +267,7 @@ pub(super) fn guarantees(
         delta: problem.delta,
         adversary,
         observers: Vec::new(),
+        colluders: None,
         observer_names: Vec::new(),
         unit: Unit::User,
         adjacency: Adjacency::Replace,
@@ -277,7 +286,15 @@ pub(super) fn guarantees(
         }
     }
     let about = "everyone, towards someone who sees every message".to_owned();
-    all.push(stated(about, "wire-tapper", row.epsilon.wire_tapper, Standing::Proven));
+    let tapped = stated(about, "wire-tapper", row.epsilon.wire_tapper, Standing::Proven);
+    all.push(match &problem.secrets {
+        Some(secrets) if row.protocol.cancels() => Stated {
+            adversary: "wire-tapper-with-any",
+            colluders: Some(secrets.colluders()),
+            ..tapped
+        },
+        _ => tapped,
+    });
     all
 }
 

@@ -42,10 +42,10 @@ impl Draws {
             return Err(overspent.into());
         }
         if hidden.band.cycle() == 1 {
-            means.cover(draw, release.scale, gradient)?;
+            means.hide(release.law, draw, release.scale, gradient)?;
         } else {
             let mut noise = Shared::zeros(gradient.len());
-            means.cover(draw, release.scale, &mut noise)?;
+            means.hide(release.law, draw, release.scale, &mut noise)?;
             hidden.band.correlate(&mut self.past, &mut noise);
             gradient.add(1.0, &noise);
         }

@@ -24,7 +24,8 @@ impl AveragingReport {
             files: &beside,
             provenance: &self.provenance,
         };
-        let sections = || self.privacy() + &self.error_section() + &self.attack_section();
+        let sections =
+            || self.privacy() + &self.error_section() + &self.trade_section() + &self.attack_section();
         frame.page(self.check(), || self.controls() + &self.readout(), sections, || self.data())
     }
 
@@ -99,6 +100,16 @@ impl AveragingReport {
             item("mean", "Mean loss, all pairs", &up(cell.mean, 3)),
             item("worst", "Worst loss at two hops or more", &up(cell.worst_far, 3)),
             item("error", "Mean squared error", &digits(cell.error, 3)),
+        )
+    }
+
+    fn trade_section(&self) -> String {
+        let Some(traded) = &self.traded else { return String::new() };
+        let figure = shell::figure(&self.errors_by_colluders(traded).embedded("colluders"), "");
+        let text = shell::paragraphs(std::slice::from_ref(&traded.text));
+        format!(
+            "<section id=\"secrets\">\n<h2>What hiding from everyone would cost</h2>\n<div class=\"pair\">\n{figure}\
+             <div class=\"beside\">{text}</div></div>\n</section>\n"
         )
     }
 

@@ -51,6 +51,9 @@ pub struct AveragingReport {
     pub central: f64,
     /// Mean squared error by step, of several protocols or predictions.
     pub errors: Vec<Series>,
+    /// What hiding from someone who sees every message would cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traded: Option<Traded>,
     /// What an attack found.
     pub attack: Attack,
     /// What is promised of the run, and what was published about such runs and is wrong.
@@ -99,6 +102,15 @@ impl From<&GuaranteeLine> for Promised {
         let GuaranteeLine { statement, adversary, loss, truth, .. } = line.clone();
         Self { statement, adversary, loss, truth }
     }
+}
+
+/// Mean squared errors at the same epsilon, by the number of peers who collude.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Traded {
+    /// What is compared.
+    pub text: String,
+    /// The curves.
+    pub series: Vec<Series>,
 }
 
 /// What an attack found.

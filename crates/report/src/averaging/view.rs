@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::pack::SMALLEST;
-use super::{AveragingReport, NO_PATH, honest};
+use super::{AveragingReport, NO_PATH, Traded, honest};
 use crate::chart::{Chart, Curve, Mark, Series, Spread};
 use crate::colour::Ink;
 use crate::frame::{Axis, rounded};
@@ -153,6 +153,18 @@ impl AveragingReport {
         let chart = Chart::new(
             "Mean squared error by step",
             Axis::whole("step"),
+            Axis::log10("mean squared error"),
+            curves,
+        );
+        chart.picture()
+    }
+
+    /// Mean squared error by the number of peers who collude.
+    pub(super) fn errors_by_colluders(&self, traded: &Traded) -> Picture {
+        let curves = traded.series.iter().cloned().map(Curve::line).collect();
+        let chart = Chart::new(
+            "Mean squared error at the same epsilon, by the number of peers who collude",
+            Axis::whole("peers who collude"),
             Axis::log10("mean squared error"),
             curves,
         );

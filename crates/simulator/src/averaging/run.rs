@@ -93,6 +93,16 @@ where
         self.noises[peer].draw(draw, scale, like)
     }
 
+    fn share(
+        &mut self,
+        peer: Peer,
+        draw: u64,
+        scale: f64,
+        noise: &mut M::Value,
+    ) -> std::result::Result<(), Uncovered> {
+        self.noises[peer].share(draw, scale, noise)
+    }
+
     fn compute(&mut self, peer: Peer, iteration: usize, _: f64, value: &mut M::Value) {
         if let Some(gradients) = &mut self.gradients {
             gradients(peer, iteration, value);

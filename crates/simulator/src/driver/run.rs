@@ -321,6 +321,14 @@ struct Lent<'r, M: Machine, W> {
     drawn: Vec<Drawn<M::Value>>,
 }
 
+impl<M: Machine, W: World<M>> Lent<'_, M, W> {
+    fn add(&mut self, draw: u64, noise: M::Value, value: &mut M::Value) {
+        let before = value.clone();
+        value.add(1.0, &noise);
+        self.drawn.push(Drawn { draw, before, noise });
+    }
+}
+
 impl<M: Machine, W: World<M>> Chance for Lent<'_, M, W> {
     fn bits(&mut self) -> u64 {
         self.world.bits(self.peer)
@@ -337,10 +345,15 @@ impl<M: Machine, W: World<M>> Means<M::Value> for Lent<'_, M, W> {
     }
 
     fn cover_by(&mut self, law: Law, draw: u64, scale: f64, value: &mut M::Value) -> Result<(), Uncovered> {
-        let before = value.clone();
         let noise = self.world.noise_by(law, self.peer, draw, scale, value)?;
-        value.add(1.0, &noise);
-        self.drawn.push(Drawn { draw, before, noise });
+        self.add(draw, noise, value);
+        Ok(())
+    }
+
+    fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut M::Value) -> Result<(), Uncovered> {
+        let mut noise = self.world.noise_by(law, self.peer, draw, scale, value)?;
+        self.world.share(self.peer, draw, scale, &mut noise)?;
+        self.add(draw, noise, value);
         Ok(())
     }
 }

@@ -30,6 +30,17 @@ pub trait World<M: Machine> {
         }
     }
 
+    /// Adds what a peer shares with others to the noise of a private value; most share nothing.
+    fn share(
+        &mut self,
+        _peer: Peer,
+        _draw: u64,
+        _scale: f64,
+        _noise: &mut M::Value,
+    ) -> Result<(), Uncovered> {
+        Ok(())
+    }
+
     /// Makes a peer's private step of this size; a world without private data leaves the value as it is.
     fn compute(&mut self, _peer: Peer, _iteration: usize, _size: f64, _value: &mut M::Value) {}
 

@@ -38,6 +38,8 @@ pub struct Public {
     pub delta: f64,
     /// Peers who pool what they hear; none: each by itself.
     pub observers: Vec<usize>,
+    /// Someone who sees every message, with those who help.
+    pub tapper: Adversary,
     /// Bounds that fall with a public distance.
     pub falling: Option<Falling>,
 }
@@ -51,6 +53,7 @@ impl From<&Ready> for Public {
             sensitivity: ready.sensitivity,
             delta: ready.experiment.target.delta,
             observers: ready.observers.clone(),
+            tapper: ready.tapper.clone(),
             falling: ready.falling.clone(),
         }
     }
@@ -65,12 +68,28 @@ impl Public {
             self.observers = observers.iter().map(number).collect::<Result<_>>()?;
             self.observers.sort_unstable();
             self.observers.dedup();
+            if self.setting.cancelling.is_some() {
+                self.tapper = Adversary::WireTapperWith(self.observers.clone());
+            }
         }
         if let Some(delta) = delta {
             require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
             self.delta = delta;
         }
         Ok(self)
+    }
+}
+
+impl Public {
+    /// Who attacks, and whether that one sees every message: noise that cancels is there for those who do. Of a coalition that may be anyone, the first peers.
+    pub fn attackers(&self) -> (Vec<usize>, bool) {
+        let tapped = self.setting.cancelling.is_some();
+        let who = match &self.tapper {
+            Adversary::WireTapperWithAny(colluders) => (0..*colluders).collect(),
+            _ if tapped || !self.observers.is_empty() => self.observers.clone(),
+            _ => vec![0],
+        };
+        (who, tapped)
     }
 }
 
@@ -105,6 +124,9 @@ impl Judgeable for Past {
         }
     }
 }
+
+/// How the line about whoever sees every message begins.
+const TAPPED: &str = "towards someone who sees everything";
 
 /// How the line about those who are no neighbours begins.
 pub(super) const FAR: &str = "the worst pair at distance 2";
@@ -158,11 +180,13 @@ impl<R: Judgeable> Views<R> {
     /// Towards the wire-tapper, the worst pairs by distance, the named observers together; and the published figure.
     pub(super) fn guarantees(&self) -> Result<Vec<(String, Guarantee)>> {
         let (sensitivity, sigma) = (self.public.sensitivity, self.public.sigma);
-        let mut all = vec![(
-            "towards someone who sees everything".to_owned(),
-            self.towards(&Adversary::WireTapper, 0)?,
-        )];
         let name = |peer| self.public.graph.label(peer).to_string();
+        let (worst, tapped) = account(&self.run, &self.public.tapper)?.worst(sensitivity, sigma)?;
+        let about = match self.public.setting.cancelling {
+            Some(_) => format!("{TAPPED} (the worst off, peer {})", name(worst)),
+            None => TAPPED.to_owned(),
+        };
+        let mut all = vec![(about, tapped)];
         for least in [1, 2, 4] {
             let worst = self.own.as_ref().and_then(|own| own.worst(&self.hops, least));
             let Some((v, u)) = worst else { continue };
@@ -202,6 +226,15 @@ impl<R: Judgeable> Views<R> {
             all.iter_mut().for_each(|(_, one)| one.not_covered.push(limits::DISTANCES.to_owned()));
         }
         Ok(all)
+    }
+
+    /// What a peer's own noise alone would cost it, where noise that cancels hides more.
+    pub(super) fn local_epsilon(&self) -> Result<Option<f64>> {
+        if self.public.setting.cancelling.is_none() {
+            return Ok(None);
+        }
+        let local = Gdp::new(self.public.sensitivity / self.public.sigma)?;
+        Ok(Some(local.epsilon(self.public.delta)?.upper))
     }
 
     /// What each class of distance got; nothing where there are too many pairs.
@@ -300,6 +333,13 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         |guarantee: &Guarantee| -> Result<String> { Ok(short_up(guarantee.epsilon(public.delta)?.upper)) };
     let own = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()).nth(1);
     let headline = match own {
+        _ if let Some(local) = views.local_epsilon()? => format!(
+            "Epsilon {} at delta {:e}: {}; without noise that cancels it would be {}",
+            epsilon(&all[0].1)?,
+            public.delta,
+            all[0].0,
+            short_up(local)
+        ),
         Some((about, guarantee)) => format!(
             "Epsilon {} at delta {:e}: {about}; plain local privacy would be {}",
             epsilon(guarantee)?,

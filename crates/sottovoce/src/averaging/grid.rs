@@ -4,7 +4,7 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
-use sottovoce_views::utility::{Contraction, spread_left};
+use sottovoce_views::utility::{Contraction, pairs_left, spread_left};
 
 use super::pairs::Pairs;
 use crate::Result;
@@ -39,7 +39,7 @@ impl Grid {
         let degree = 2.0 * mixing.graph().edge_count() as f64 / mixing.nodes() as f64;
         // With relay noise and published results the space has a dimension for every noise, which takes too many digits to look at often.
         let shown = setting.results == Results::Published;
-        if mixing.nodes() > MOST_PEERS || degree * rounds as f64 > MOST_HEARD || shown {
+        if mixing.nodes() > MOST_PEERS || degree * rounds as f64 > MOST_HEARD || shown || setting.cancelling.is_some() {
             return single;
         }
         let unit = if own > 0.0 { own } else { 0.1 };
@@ -112,7 +112,7 @@ impl Errors {
         let gossip = match &ready.setting.scheme {
             Scheme::Gossip { mixing, accelerated: false, .. } => {
                 let steps = grid.steps.last().copied().unwrap_or(0);
-                Some((Contraction::new(mixing, steps)?, spread(mixing, ready, steps)))
+                Some((Contraction::new(mixing, steps)?, left(mixing, ready, steps)?))
             }
             _ => None,
         };
@@ -130,7 +130,7 @@ impl Errors {
 }
 
 /// What is left of the values' spread after each step, averaged over coordinates.
-pub(super) fn spread(mixing: &Mixing, ready: &Ready, steps: usize) -> Vec<f64> {
+fn spread(mixing: &Mixing, ready: &Ready, steps: usize) -> Vec<f64> {
     let coordinates = ready.values.columns.len();
     let mut sum = vec![0.0; steps + 1];
     for coordinate in 0..coordinates {
@@ -140,6 +140,16 @@ pub(super) fn spread(mixing: &Mixing, ready: &Ready, steps: usize) -> Vec<f64> {
     }
     sum.iter_mut().for_each(|sum| *sum /= coordinates as f64);
     sum
+}
+
+/// The same with what is left of the noise of pairs.
+pub(super) fn left(mixing: &Mixing, ready: &Ready, steps: usize) -> Result<Vec<f64>> {
+    let mut left = spread(mixing, ready, steps);
+    if let Some(pairs) = &ready.setting.cancelling {
+        let noise = pairs_left(mixing, pairs, steps)?;
+        left.iter_mut().zip(noise).for_each(|(left, noise)| *left += ready.sigma.powi(2) * noise);
+    }
+    Ok(left)
 }
 
 /// One number of every peer.

@@ -8,7 +8,7 @@
 //!
 //! * [`walk`]: the same by tokens that walk;
 //! * [`question`]: losses towards named observers, exactly and as published;
-//! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `page.rs`: the report.
+//! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `trade.rs`: what hiding from everyone would cost; `page.rs`: the report.
 
 mod account;
 mod grid;
@@ -16,6 +16,7 @@ mod page;
 mod pairs;
 pub mod question;
 mod run;
+mod trade;
 pub mod walk;
 mod words;
 
@@ -25,4 +26,5 @@ pub use question::{
     Accounted, Cancelled, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,
 };
 pub use run::{Averaged, Coordinate, parts, run};
+pub use trade::Trade;
 pub use words::STARRED;

@@ -11,8 +11,9 @@ use sottovoce_views::door::Source;
 use sottovoce_views::utility::Contraction;
 
 use super::account::FAR;
-use super::grid::{Grid, Point, spread, with};
+use super::grid::{Grid, Point, left, with};
 use super::run::{ATTACKS, Averaged, Judged, Measured};
+use super::trade::Trade;
 use super::words;
 use crate::Result;
 use crate::names::Names;
@@ -52,17 +53,21 @@ fn verdict(run: &Judged<'_>, findings: &Findings) -> String {
     } else {
         "THE MEASURED ERRORS DO NOT AGREE WITH THE ACCOUNTANT: please report the seed"
     };
-    let names: Vec<String> = run.observers().iter().map(|&peer| run.ready.name(peer)).collect();
-    let who = if names.len() == 1 { "Peer" } else { "Peers" };
+    let names: Vec<String> = run.question().observers.iter().map(|&peer| run.ready.name(peer)).collect();
+    let who = match (&names[..], run.ready.setting.cancelling.is_some()) {
+        ([], _) => "Someone who sees every message".to_owned(),
+        (_, true) => format!("Someone who sees every message and holds the secrets of {}", names.join(", ")),
+        ([one], _) => format!("Peer {one}"),
+        (several, _) => format!("Peers {}", several.join(", ")),
+    };
     let column = match &run.ready.values.columns[..] {
         [_] => String::new(),
         several => format!(" (of {})", several[0]),
     };
     format!(
-        "{who} {} attacked everyone {ATTACKS} times with the best unbiased estimate of their private value{column}, knowing all other values. The \
+        "{who} attacked everyone {ATTACKS} times with the best unbiased estimate of their private value{column}, knowing all other values. The \
          values are those of this run. The mean squared error should be sigma² / loss; {outcome} ({:.1} % confidence over all peers together). Fully \
          exposed: {}.",
-        names.join(", "),
         100.0 * findings.confidence,
         match findings.exposed().len() {
             0 => "nobody".to_owned(),
@@ -118,6 +123,7 @@ pub(super) fn report(
             published,
             central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
             errors: errors(run, measured)?,
+            traded: found.trade.as_ref().map(Trade::traded),
             attack,
             guarantees: lines(all, found.delta, graph)?,
             notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
@@ -163,7 +169,7 @@ fn errors(run: &Judged<'_>, measured: &Measured) -> Result<Vec<Series>> {
     };
     let steps = measured.by_step.len() - 1;
     let contraction = Contraction::new(mixing, steps)?;
-    let left = spread(mixing, ready, steps);
+    let left = left(mixing, ready, steps)?;
     let curve = |name: &str, value: &dyn Fn(usize) -> f64| Series {
         name: name.into(),
         points: (0..=steps).map(|t| (t as f64, value(t))).collect(),
@@ -218,7 +224,7 @@ fn cells(
                 grid.steps[place.1],
                 point.error.sqrt()
             );
-            let said = words::costs(&average, &all, found.delta, true)?;
+            let said = words::costs(&average, &all, found.delta, true, None)?;
             (all, said)
         };
         let promised = lines(&all, found.delta, &run.ready.place.graph)?.iter().map(Promised::from).collect();

@@ -24,6 +24,8 @@ pub struct Question {
     pub observers: Vec<usize>,
     /// Whether someone attacks who sees every message and knows what they know, instead of themselves.
     pub tapped: bool,
+    /// So many peers, whoever they are, tell that one all they know.
+    pub colluders: Option<usize>,
     /// Standard deviation of the local noise.
     pub sigma: f64,
     /// How far one person can move a peer's value.
@@ -73,6 +75,9 @@ pub struct Accounted {
     /// Whether someone attacks who sees every message and knows what they know, instead of themselves.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wire_tapper: bool,
+    /// With the help of so many peers, whoever they are: losses are those towards the worst of all coalitions, or bounds on them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub colluders: Option<usize>,
     /// Relay noise as a share of the local noise.
     pub relay_noise: f64,
     /// Noise of pairs that cancels.
@@ -155,10 +160,11 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     };
     let published = printed(Method::Published, Formula::Theorem1)?;
     let published_corrected = printed(Method::PublishedCorrected, Formula::Corrected)?;
-    let adversary = match (question.tapped, observers.is_empty()) {
-        (true, true) => Adversary::WireTapper,
-        (true, false) => Adversary::WireTapperWith(observers.clone()),
-        (false, _) => Adversary::Coalition(observers.clone()),
+    let adversary = match (question.tapped, question.colluders) {
+        (_, Some(colluders)) => Adversary::WireTapperWithAny(colluders),
+        (true, None) if observers.is_empty() => Adversary::WireTapper,
+        (true, None) => Adversary::WireTapperWith(observers.clone()),
+        (false, None) => Adversary::Coalition(observers.clone()),
     };
     let found = wants(Method::Exact).then(|| account(setting, &adversary)).transpose()?;
     let promised = found.as_ref().map(|account| promise(account, question)).transpose()?;
@@ -171,7 +177,8 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         peers: setting.peers(),
         steps: setting.scheme.rounds(),
         observers,
-        wire_tapper: question.tapped,
+        wire_tapper: question.tapped || question.colluders.is_some(),
+        colluders: question.colluders,
         relay_noise: setting.relay_noise,
         cancelling: (setting.cancelling.as_ref())
             .map(|pairs| Cancelled::of(pairs, &question.observers))

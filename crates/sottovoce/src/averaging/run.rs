@@ -12,12 +12,12 @@ use sottovoce_simulator::bulk::Bulk;
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_simulator::invariants;
-use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::outcome::Outcome;
 use sottovoce_views::door::{Past, Source};
 
 use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, column, predicted};
+use super::trade::Trade;
 use super::{page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::names::Names;
@@ -109,6 +109,9 @@ pub struct Averaged {
     /// What each class of distance got, where bounds fall with a public distance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
+    /// What hiding from someone who sees every message would cost, without and with noise that cancels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trade: Option<Trade>,
     /// Guarantees, with their standing.
     pub statements: Vec<String>,
     /// The same as fields.
@@ -116,7 +119,7 @@ pub struct Averaged {
     /// What they do not speak of.
     pub not_covered: Vec<String>,
     /// Which of these numbers no noise protects.
-    pub computed_without_privacy: [&'static str; 5],
+    pub computed_without_privacy: [&'static str; 6],
     /// Verdict of the attack.
     pub attack: String,
     /// Whether it found more than the accountant says.
@@ -206,7 +209,7 @@ impl Simulated {
         }
         let mut transcript = AveragingTranscript::default();
         let checks = invariants::of_averaging(&setup)?;
-        let outcome = Simulation::new(machines, PeerNoise::all(seed, ready.peers()), ready.network, seed)?
+        let outcome = Simulation::new(machines, ready.noises(seed), ready.network, seed)?
             .faults(&ready.faults)?
             .budgets(setup.allowances()?)?
             .averaging(setup.facts()?)
@@ -303,10 +306,22 @@ impl<'a> Judged<'a> {
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
             classes: self.views.classes()?,
+            // Where noise cancels, the run itself tells.
+            trade: match &ready.setting.cancelling {
+                None if !points.is_empty() => Trade::of(ready, self.seed)?,
+                _ => None,
+            },
             statements: statements(&all, delta, &ready.place.graph)?,
             guarantees: stated(&all, delta, &ready.place.graph)?,
             not_covered: not_covered(&all),
-            computed_without_privacy: ["mean", "measured_error", "moved", "error", "coordinates/mean"],
+            computed_without_privacy: [
+                "mean",
+                "measured_error",
+                "moved",
+                "error",
+                "coordinates/mean",
+                "trade/cancelling_measured",
+            ],
             attack: attack.text.clone(),
             fell: attack.fell,
             notes: ready.place.notes.clone(),
@@ -319,7 +334,8 @@ impl<'a> Judged<'a> {
                 .clone()
                 .unwrap_or_else(|| format!("Private averaging among {n} peers")),
         };
-        found.headline = words::headline(&found, &all, self.views.own.is_some())?;
+        let local = self.views.local_epsilon()?;
+        found.headline = words::headline(&found, &all, self.views.own.is_some(), local)?;
         found.summary = words::summary(&found, ready);
         if !points.is_empty() {
             found.report = Some(page::report(&self, &found, &grid, &points, &measured, attack, &all)?);
@@ -364,14 +380,22 @@ impl<'a> Judged<'a> {
         let runs = (WORK / (ready.peers() * width * (steps + 1))).clamp(4, RUNS); // whole numbers
         let noising = Noising { sensitivity: ready.sensitivity, local: ready.sigma, relay: ready.tau() };
         let gamma = ready.setting.scheme.gamma()?;
-        let (flat, means) = (ready.values.all.concat(), means(&ready.values.all));
+        let (values, means) = (ready.values.all.concat(), means(&ready.values.all));
         let mut sums = vec![(0.0, 0.0); steps + 1];
         for run in 0..runs as u64 {
             let seed = self.seed.wrapping_mul(RUNS as u64 + 1).wrapping_add(run + 1);
-            let mut bulk = Bulk::new(mixing, flat.clone(), noising, gamma, seed, 1)?;
+            let mut flat = values.clone();
+            if ready.setting.cancelling.is_some() {
+                for (value, noise) in flat.chunks_exact_mut(width).zip(ready.noises(seed)) {
+                    noise
+                        .add(0, ready.sigma, value)
+                        .map_err(|uncovered| crate::Error::refused(uncovered.to_string()))?;
+                }
+            }
+            let mut bulk = Bulk::new(mixing, flat, noising, gamma, seed, 1)?;
             for (sum, squares) in &mut sums {
                 let off = bulk.values().iter().zip(means.iter().cycle()).map(|(x, mean)| (x - mean).powi(2));
-                let error = off.sum::<f64>() / flat.len() as f64;
+                let error = off.sum::<f64>() / values.len() as f64;
                 (*sum, *squares) = (*sum + error, *squares + error * error);
                 bulk.step();
             }
@@ -387,9 +411,11 @@ impl<'a> Judged<'a> {
     /// The attack on the values of this run.
     pub(super) fn question(&self) -> Question {
         let Range { low, high } = self.ready.experiment.values.range;
+        let (observers, tapped) = self.views.public.attackers();
         Question {
             setting: self.ready.setting.clone(),
-            observers: self.observers(),
+            observers,
+            tapped,
             sigma: self.ready.sigma,
             sensitivity: self.ready.sensitivity,
             prior: Prior { mean: low.midpoint(high), deviation: (high - low) / 2.0 },

@@ -14,17 +14,41 @@ pub const STARRED: &str =
     "* computed from the private values without privacy: whoever publishes it reveals more than is promised.";
 
 /// The result and what it costs, in a sentence.
-pub(super) fn headline(found: &Averaged, all: &[(String, Guarantee)], pairs: bool) -> Result<String> {
+pub(super) fn headline(
+    found: &Averaged,
+    all: &[(String, Guarantee)],
+    pairs: bool,
+    local: Option<f64>,
+) -> Result<String> {
     let result = match found.finished {
         0 => "Nobody has a result".to_owned(),
         n if n < found.peers => format!("{} (of {n} of {} peers)", average(found), found.peers),
         _ => average(found),
     };
-    costs(&result, all, found.delta, pairs)
+    costs(&result, all, found.delta, pairs, local)
 }
 
-/// A result, and what it costs. Only where all `pairs` were accounted for is anything said of every peer.
-pub(super) fn costs(result: &str, all: &[(String, Guarantee)], delta: f64, pairs: bool) -> Result<String> {
+/// A result, and what it costs. Only where all `pairs` were accounted for is anything said of every peer. `local` is what a peer's own noise would cost it, where
+/// noise that cancels hides more from whoever sees everything.
+pub(super) fn costs(
+    result: &str,
+    all: &[(String, Guarantee)],
+    delta: f64,
+    pairs: bool,
+    local: Option<f64>,
+) -> Result<String> {
+    if let (Some(local), Some((_, tapped))) = (local, all.first()) {
+        let (epsilon, local) = (short_up(tapped.epsilon(delta)?.upper), short_up(local));
+        let who = match &tapped.adversary {
+            Adversary::WireTapperWith(peers) => format!(", and holds the secrets of {} peers,", peers.len()),
+            Adversary::WireTapperWithAny(1) => ", and holds the secrets of any one peer,".to_owned(),
+            Adversary::WireTapperWithAny(any) => format!(", and holds the secrets of any {any} peers,"),
+            _ => String::new(),
+        };
+        return Ok(format!(
+            "{result}; who sees every message{who} learns no more than epsilon {epsilon}; without noise that cancels it would be {local} (delta {delta:e})."
+        ));
+    }
     let mut local = f64::INFINITY;
     let mut peers: Option<(bool, f64)> = None;
     for (_, guarantee) in all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()) {
@@ -83,6 +107,11 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
         ),
         ("gossip steps", found.steps.to_string()),
     ];
+    if let Some(pairs) = &ready.setting.cancelling {
+        let (kappa, keys) = (pairs.kappa(), pairs.keys());
+        let each = 2.0 * keys.edge_count() as f64 / keys.nodes() as f64;
+        facts.push(("noise that cancels", format!("{kappa} of it for each pair; {each:.1} secrets a peer")));
+    }
     let many = found.coordinates.len() > 1;
     for one in &found.coordinates {
         let of = if many { format!(" of {}", one.name) } else { String::new() };
@@ -107,6 +136,9 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     let complete = 2 * found.edges == found.peers * (found.peers - 1);
     if let Some(far) = found.worst_far.filter(|far| *far > 0.0 || !complete) {
         facts.push(("largest loss at distance 2 or more", both(far, found.worst_far_without_relay)));
+    }
+    if let Some(trade) = &found.trade {
+        facts.push(("hiding from whoever sees everything", trade.words()));
     }
     facts
         .push(("messages", format!("{}, in {:.2} s of virtual time", found.messages, found.virtual_seconds)));

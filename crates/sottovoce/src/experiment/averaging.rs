@@ -4,13 +4,15 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_fault::brief;
+use sottovoce_privacy::Adversary;
 use sottovoce_protocol::averaging::Coupling;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::network::{Faults, Network};
+use sottovoce_simulator::paired::Paired;
 use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::Schedule;
 use sottovoce_topology::spectrum::{Exchanges, Spectrum};
-use sottovoce_views::door::{Overheard, Setting};
+use sottovoce_views::door::{Overheard, Setting, account};
 use sottovoce_views::exact::Results;
 use sottovoce_views::utility::contraction;
 
@@ -18,6 +20,7 @@ use super::distance::{self, ByDistance};
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphSpec, Place, peer};
+use super::keys::Keys;
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
 use super::walk::WalkSpec;
@@ -146,6 +149,14 @@ pub struct NoiseSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", value_parser = real, allow_negative_numbers = true))]
     pub sensitivity: Option<f64>,
+    /// Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", value_parser = real, allow_negative_numbers = true))]
+    pub cancel: Option<f64>,
+    /// Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KEYS"))]
+    pub keys: Option<Keys>,
 }
 
 /// Who listens.
@@ -157,6 +168,10 @@ pub struct AdversarySpec {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "flags", arg(long, aliases = ["observer", "coalition"], value_name = "V,...", value_delimiter = ','))]
     pub observers: Vec<String>,
+    /// So many peers, whoever they are, may tell someone who sees every message all they know (with noise that cancels).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true))]
+    pub colluders: Option<usize>,
     /// What becomes of the results: kept, or published and so known to the observers.
     #[cfg_attr(feature = "flags", arg(long, value_name = "kept|published", default_value = "kept"))]
     pub results: Results,
@@ -183,7 +198,7 @@ pub enum Against {
     /// Any one peer.
     #[default]
     WorstPeer,
-    /// Someone who sees every message.
+    /// Someone who sees every message, and with noise that cancels knows all that observers or colluders know.
     WireTapper,
 }
 
@@ -200,7 +215,7 @@ pub struct TargetSpec {
     /// Probability with which epsilons may fail.
     #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
     pub delta: f64,
-    /// To whom, where the noise is to be found (default: worst-peer).
+    /// To whom, where the noise is to be found (default: worst-peer; with noise that cancels wire-tapper).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum))]
     pub against: Option<Against>,
@@ -240,6 +255,8 @@ pub struct Ready {
     pub sigma: f64,
     /// Peers who pool what they hear.
     pub observers: Vec<usize>,
+    /// Someone who sees every message, with those who help.
+    pub tapper: Adversary,
     /// The network.
     pub network: Network,
     /// What happens to peers.
@@ -253,7 +270,8 @@ impl Averaging {
     pub fn ready(&self, folder: &Path, seed: u64, progress: impl Fn(usize) + Sync) -> Result<Ready> {
         self.check()?;
         let place = self.graph.place(folder, seed)?;
-        let setting = self.setting(&place, seed)?;
+        let mut setting = self.setting(&place, seed)?;
+        setting.cancelling = self.noise.cancelling(folder, &place.graph, seed)?;
         let observers = self.adversary.peers(Some(&place.graph), place.graph.nodes())?;
         let values = self.values.read(folder, &place.graph, seed)?;
         let bound = self.values.sensitivity(values.columns.len());
@@ -261,7 +279,8 @@ impl Averaging {
         check_sensitivity(sensitivity, bound)?;
         let (network, faults) = (self.network.network()?, self.network.faults(&place.graph)?);
         let falling = self.target.by_distance.falling(folder, &place.graph, self.target.delta)?;
-        let sigma = self.sigma(&setting, sensitivity, falling.as_ref(), progress)?;
+        let tapper = self.tapper(&observers);
+        let sigma = self.sigma(&setting, &tapper, sensitivity, falling.as_ref(), progress)?;
         let experiment = self.clone();
         Ok(Ready {
             experiment,
@@ -271,6 +290,7 @@ impl Averaging {
             sensitivity,
             sigma,
             observers,
+            tapper,
             network,
             faults,
             falling,
@@ -283,6 +303,13 @@ impl Averaging {
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
         distance::check(&self.target)?;
         self.check_walk()?;
+        self.noise.check_keys()?;
+        if let Some(colluders) = self.adversary.colluders {
+            let remedy = "without noise that cancels someone who sees every message learns all that there is, whoever helps; give --cancel KAPPA as well";
+            require(self.noise.cancel.is_some(), "colluders", colluders, remedy)?;
+            let remedy = "observers are given, too; give one of them";
+            require(self.adversary.observers.is_empty(), "colluders", colluders, remedy)?;
+        }
         let positive = |value: f64| value.is_finite() && value > 0.0;
         if let Some(sensitivity) = self.noise.sensitivity {
             require(positive(sensitivity), "sensitivity", sensitivity, "give a positive number")?;
@@ -370,10 +397,32 @@ impl Averaging {
                 let accelerated = method == Method::Accelerated;
                 let rounds = match steps {
                     Some(steps) => steps,
-                    None => rounds(Spectrum::of(&mixing)?.gap.lower(), place.graph.nodes(), accelerated)?,
+                    None => {
+                        let nodes = place.graph.nodes() as f64;
+                        // Pairs are as loud as `1 + kappa² n` own noises, at most.
+                        let loud = self.noise.cancel.map_or(1.0, |kappa| 1.0 + kappa * kappa * nodes);
+                        rounds(Spectrum::of(&mixing)?.gap.lower(), nodes * loud, accelerated)?
+                    }
                 };
                 Ok(Scheme::Gossip { mixing, rounds, accelerated })
             }
+        }
+    }
+
+    /// Towards whom the target holds.
+    pub fn against(&self) -> Against {
+        let usual = if self.noise.cancel.is_some() { Against::WireTapper } else { Against::WorstPeer };
+        self.target.against.unwrap_or(usual)
+    }
+
+    /// Someone who sees every message, with those who help: whoever helps knows nothing more unless there are secrets.
+    pub fn tapper(&self, observers: &[usize]) -> Adversary {
+        match (self.noise.cancel, self.adversary.colluders) {
+            (None, _) => Adversary::WireTapper,
+            (Some(_), Some(colluders)) => Adversary::WireTapperWithAny(colluders),
+            // Every peer holds secrets of its own.
+            (Some(_), None) if observers.is_empty() => Adversary::WireTapperWithAny(1),
+            (Some(_), None) => Adversary::WireTapperWith(observers.to_vec()),
         }
     }
 
@@ -381,6 +430,7 @@ impl Averaging {
     pub fn sigma(
         &self,
         setting: &Setting,
+        tapper: &Adversary,
         sensitivity: f64,
         falling: Option<&Falling>,
         progress: impl Fn(usize) + Sync,
@@ -403,16 +453,14 @@ impl Averaging {
             return Ok(up(sensitivity * by_distance.sqrt() * (1.0 + 1e-9)));
         }
         let mu_squared = mu_squared_at(self.target.epsilon(), self.target.delta)?;
-        let loss = match self.target.against.unwrap_or_default() {
-            Against::WireTapper => 1.0,
-            Against::WorstPeer => {
-                // A hair more: rounding is added to a loss that becomes a guarantee.
-                let worst = |most: f64, loss: f64| if loss > most { loss } else { most };
-                let each = setting.leakages(progress)?;
-                let most = each.iter().map(|one| one.worst().1 + one.rounding).fold(0.0, worst) + 2e-9;
-                if most < 1.0 { most } else { 1.0 }
-            }
+        let worst = |most: f64, loss: f64| if loss > most { loss } else { most };
+        let each = match self.against() {
+            Against::WireTapper => vec![account(setting, tapper)?.leakage],
+            Against::WorstPeer => setting.leakages(progress)?,
         };
+        // A hair more: rounding is added to a loss that becomes a guarantee.
+        let most = each.iter().map(|one| one.worst().1 + one.rounding).fold(0.0, worst) + 2e-9;
+        let loss = if most < 1.0 { most } else { 1.0 };
         // Both targets hold together.
         let needed = loss / mu_squared;
         let needed = if needed > by_distance { needed } else { by_distance };
@@ -424,6 +472,11 @@ impl Ready {
     /// Number of peers.
     pub fn peers(&self) -> usize {
         self.setting.peers()
+    }
+
+    /// Everybody's noise in the run of a seed.
+    pub fn noises(&self, seed: u64) -> Vec<Paired> {
+        Paired::all(seed, self.peers(), self.setting.cancelling.as_ref())
     }
 
     /// Standard deviation of the relay noise.
@@ -442,10 +495,10 @@ impl Ready {
     }
 }
 
-/// Rounds after which what is left of the values' spread is no more than what averaged noise leaves.
-fn rounds(gap: f64, peers: usize, accelerated: bool) -> Result<usize> {
+/// Rounds after which what is left of the values' spread, or of louder noise, is no more than what averaged noise leaves.
+pub(super) fn rounds(gap: f64, loudness: f64, accelerated: bool) -> Result<usize> {
     let gap = if accelerated { gap.max(0.0).sqrt() } else { gap };
-    let enough = 1.0 / peers as f64;
+    let enough = 1.0 / loudness;
     let remedy = "the graph does not mix, or too slowly; give --steps, or other --weights (metropolis-plus-one, or --lazy 0.1)";
     let found = (1..MOST_ROUNDS).find(|&t| contraction(gap, t) <= enough);
     found.ok_or_else(|| Error::parameter("steps", "missing", remedy))

@@ -6,15 +6,17 @@ use serde::{Deserialize, Serialize};
 use sottovoce_learning::Task;
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_topology::spectrum::Spectrum;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
+use super::keys::Keys;
 use super::learning_graph::LearningGraph;
 use super::network::TokenNetwork;
 use super::task::TaskSpec;
 use crate::learning::method::{Entry, Options};
 use crate::learning::network::Faulty;
-use crate::learning::{Against, Choice, Job, Noise, Promise, Target};
+use crate::learning::{Against, Choice, Job, Noise, Promise, Secrets, Target};
 use crate::{Error, Result};
 
 /// The method by which tokens walk.
@@ -161,6 +163,14 @@ pub struct GradientNoise {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "S", value_parser = real, allow_negative_numbers = true))]
     pub sigma: Option<f64>,
+    /// Noise that cancels: each two peers who share a secret add and subtract a Gaussian of so many sigmas, in every step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", value_parser = real, allow_negative_numbers = true))]
+    pub cancel: Option<f64>,
+    /// Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KEYS"))]
+    pub keys: Option<Keys>,
 }
 
 /// How much may be lost.
@@ -183,11 +193,15 @@ pub struct LearningTarget {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum))]
     pub against: Option<Whom>,
+    /// So many peers, whoever they are, may tell someone who sees every message all they know (with noise that cancels; default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K", value_parser = count))]
+    pub colluders: Option<usize>,
 }
 
 impl Default for LearningTarget {
     fn default() -> Self {
-        Self { epsilon: None, delta: 1e-5, order: None, against: None }
+        Self { epsilon: None, delta: 1e-5, order: None, against: None, colluders: None }
     }
 }
 
@@ -205,6 +219,12 @@ pub enum Whom {
     MeanPeer,
 }
 
+/// Rounds of gossip after which noise so loud is no more than what averaged noise leaves, on the graph that mixes most slowly.
+fn rounds(mixings: &[Mixing], loudness: f64, accelerated: bool) -> Result<usize> {
+    let each = |mixing: &Mixing| super::averaging::rounds(Spectrum::of(mixing)?.gap.lower(), loudness, accelerated);
+    mixings.iter().try_fold(1, |most, mixing| Ok(most.max(each(mixing)?))) // whole numbers
+}
+
 /// Learning that can be run: files read, the method chosen.
 pub struct ReadyLearning {
     /// The task, its peers in the graph's order.
@@ -217,6 +237,8 @@ pub struct ReadyLearning {
     pub noise: Noise,
     /// The network, where something is said of it.
     pub network: Option<Faulty>,
+    /// Noise that cancels, where there is some.
+    pub secrets: Option<Secrets>,
     /// SHA-256 of the graph's file.
     pub graph_sha256: Option<String>,
     /// What was noticed in the files.
@@ -241,8 +263,17 @@ impl Learning {
         } else {
             task
         };
-        let network = self.faulty(mixings.first().map(Mixing::graph))?;
-        Ok(ReadyLearning { task, mixings, choice, noise, network, graph_sha256, notes })
+        let graph = mixings.first().map(Mixing::graph);
+        let network = self.faulty(graph)?;
+        let secrets =
+            self.noise.secrets(self.target.colluders, folder, (graph, task.peers()), seed)?;
+        if let (Some(secrets), "gossip", None) = (&secrets, choice.method.name, choice.options.rounds) {
+            let loud = 1.0 + secrets.pairs().kappa().powi(2) * task.peers() as f64;
+            let enough = rounds(&mixings, task.peers() as f64 * loud, choice.options.accelerated)?;
+            let remedy = format!("gossip must go on until the noise of pairs is gone; give {enough}, or method butterfly");
+            return Err(Error::missing("steps", remedy));
+        }
+        Ok(ReadyLearning { task, mixings, choice, noise, network, secrets, graph_sha256, notes })
     }
 
     fn check_network(&self, method: &Entry) -> Result<()> {
@@ -294,6 +325,7 @@ impl Learning {
             delta: self.target.delta,
             threads: sottovoce_views::parallel::threads(),
             network: ready.network.as_ref(),
+            secrets: ready.secrets.as_ref(),
         }
     }
 }

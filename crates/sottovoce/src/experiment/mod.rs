@@ -35,6 +35,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use averaging::{AdversarySpec, Against, Averaging, Method, MixingSpec, NoiseSpec, Ready, TargetSpec};
+pub use keys::Keys;
 pub use deep::{
     Deep, DeepGraph, DeepMethod, DeepNoise, DeepProtocol, DeepTarget, DeepTask, Model, Pictures, Steps,
 };

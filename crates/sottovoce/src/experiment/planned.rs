@@ -8,7 +8,7 @@ use sottovoce_topology::family::Family;
 use sottovoce_views::door::account;
 
 use super::{
-    Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningGraph, Method, MethodSpec,
+    AdversarySpec, Averaging, Experiment, GradientNoise, GraphFile, GraphSpec, Learning, LearningGraph, LearningTarget, Method, MethodSpec,
     MixingSpec, NoiseSpec, Place, Range, Rumor, StepSpec, TargetSpec, TokenNetwork, ValuesSpec,
 };
 use crate::learning::Method as Way;
@@ -71,7 +71,17 @@ impl Chosen<'_> {
             seed: Some(self.seed),
             graph,
             protocol: MixingSpec { method, steps: (method != Method::Butterfly).then_some(row.steps) },
-            noise: NoiseSpec { sigma, relay_noise, sensitivity: asked.noise.sensitivity },
+            noise: NoiseSpec {
+                sigma,
+                relay_noise,
+                sensitivity: asked.noise.sensitivity,
+                cancel: asked.noise.cancel.filter(|_| row.protocol.cancels()),
+                keys: asked.noise.keys.clone().filter(|_| row.protocol.cancels()),
+            },
+            adversary: AdversarySpec {
+                colluders: asked.adversary.colluders.filter(|_| row.protocol.cancels()),
+                ..asked.adversary.clone()
+            },
             values: if drawn { ValuesSpec { file: None, range } } else { asked.values },
             target: TargetSpec {
                 delta: plan.delta,
@@ -103,7 +113,8 @@ impl Chosen<'_> {
                 Some(place) => place.clone(),
                 None => experiment.graph.place(Path::new(""), self.seed)?,
             };
-            let setting = experiment.setting(&drawn, self.seed)?;
+            let mut setting = experiment.setting(&drawn, self.seed)?;
+            setting.cancelling = experiment.noise.cancelling(Path::new(""), &drawn.graph, self.seed)?;
             let (_, guarantee) = account(&setting, &adversary)?.worst(plan.sensitivity, kind.sigma)?;
             Ok(Some(guarantee.epsilon(plan.delta)?.upper).filter(|epsilon| epsilon.is_finite()))
         };
@@ -120,10 +131,10 @@ impl Chosen<'_> {
 fn method(protocol: Protocol) -> Result<Method> {
     let remedy = "a baseline is not run; it is there to compare";
     match protocol {
-        Protocol::Gossip | Protocol::RelayGossip => Ok(Method::Gossip),
+        Protocol::Gossip | Protocol::RelayGossip | Protocol::CancellingGossip => Ok(Method::Gossip),
         Protocol::AcceleratedGossip => Ok(Method::Accelerated),
         Protocol::RandomisedGossip => Ok(Method::Randomised),
-        Protocol::Butterfly => Ok(Method::Butterfly),
+        Protocol::Butterfly | Protocol::CancellingButterfly => Ok(Method::Butterfly),
         Protocol::LocalDp | Protocol::CentralDp => Err(Error::parameter("protocol", protocol.name(), remedy)),
     }
 }
@@ -176,8 +187,11 @@ impl Experiment {
             graph: if needs_graph { asked.graph.clone() } else { LearningGraph::default() },
             protocol,
             step: StepSpec { size: Some(row.step), markov_step: None },
-            noise: GradientNoise::default(),
-            target: asked.target.clone(),
+            noise: if row.cancels { asked.noise.clone() } else { GradientNoise::default() },
+            target: LearningTarget {
+                colluders: asked.target.colluders.filter(|_| row.cancels),
+                ..asked.target.clone()
+            },
         })))
     }
 }

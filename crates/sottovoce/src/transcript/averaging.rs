@@ -1,9 +1,11 @@
 //! The transcript of an averaging run as a file: all that is public of the run, and what happened, without any value.
 
 use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Adversary;
 use sottovoce_protocol::Law;
 use sottovoce_protocol::averaging::{Coupling, Note, Plan};
 use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
 use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
@@ -42,7 +44,18 @@ pub struct Averaging {
     /// Public distances by which bounds fall, where hops do not tell them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     distances: Option<Distances>,
+    /// Noise that cancels.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    cancelling: Option<Pairs>,
     transcript: AveragingTranscript,
+}
+
+/// Who shares a secret with whom, and how loud the pairs are.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pairs {
+    kappa: f64,
+    keys: Vec<(usize, usize)>,
 }
 
 /// Who mixes with whom.
@@ -126,7 +139,7 @@ impl Averaging {
         public: &Public,
         transcript: AveragingTranscript,
     ) -> Result<Self> {
-        let Public { graph, setting, sigma, sensitivity, delta, observers, falling } = public;
+        let Public { graph, setting, sigma, sensitivity, delta, observers, tapper: _, falling } = public;
         Ok(Self {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -146,6 +159,10 @@ impl Averaging {
                 .as_ref()
                 .map(|falling| falling.distances().clone())
                 .filter(|distances| *distances != Distances::Hops),
+            cancelling: setting
+                .cancelling
+                .as_ref()
+                .map(|pairs| Pairs { kappa: pairs.kappa(), keys: pairs.keys().edges().collect() }),
             transcript,
         })
     }
@@ -167,9 +184,16 @@ impl Averaging {
             graph = graph.with_labels(names.clone())?;
         }
         let scheme = self.scheme.scheme(self.peers)?;
-        let setting =
-            Setting { scheme, relay_noise: self.relay_noise, results: self.results, cancelling: None };
+        let pairs = |pairs: &Pairs| {
+            Ok::<_, crate::Error>(Cancelling::new(Graph::from_edges(self.peers, pairs.keys.iter().copied())?, pairs.kappa)?)
+        };
+        let cancelling = self.cancelling.as_ref().map(pairs).transpose()?;
+        let setting = Setting { scheme, relay_noise: self.relay_noise, results: self.results, cancelling };
+        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
+            return Err(astray("the experiment is no averaging"));
+        };
         Ok(Public {
+            tapper: experiment.tapper(&self.observers),
             graph,
             setting,
             sigma: self.sigma,
@@ -193,7 +217,7 @@ impl Averaging {
         let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
-        let Public { graph, setting, .. } = self.public()?;
+        let Public { graph, setting, tapper, .. } = self.public()?;
         let (scheme, peers) = (&setting.scheme, setting.peers());
         let mut problems = Vec::new();
         let mut released = BTreeSet::new();
@@ -231,7 +255,7 @@ impl Averaging {
         let silent =
             (0..peers).find(|peer| experiment.network.crashes.is_empty() && !released.contains(peer));
         problems.extend(silent.map(|peer| format!("peer {peer} took no part, although nobody crashed")));
-        problems.extend(self.other_terms(&experiment, &graph, &setting)?);
+        problems.extend(self.other_terms(&experiment, &graph, &setting, &tapper)?);
         problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
         Ok(problems)
@@ -243,6 +267,7 @@ impl Averaging {
         experiment: &experiment::Averaging,
         graph: &Graph,
         setting: &Setting,
+        tapper: &Adversary,
     ) -> Result<Vec<String>> {
         experiment.check()?;
         let observers = experiment.adversary.peers(Some(graph), self.peers)?;
@@ -254,11 +279,12 @@ impl Averaging {
             target.by_distance.again(self.distances.as_ref(), drawn.as_ref(), self.peers, target.delta);
         let alike = |drawn: Graph| drawn.nodes() == graph.nodes() && drawn.edges().eq(graph.edges());
         let sigma = match &falling {
-            Ok(falling) => experiment.sigma(setting, self.sensitivity, falling.as_ref(), |_| ())?,
+            Ok(falling) => experiment.sigma(setting, tapper, self.sensitivity, falling.as_ref(), |_| ())?,
             Err(_) => self.sigma,
         };
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
+            ("noise that cancels", self.is_paired(experiment, graph)?),
             ("results", experiment.adversary.results == self.results),
             ("seed", experiment.seed == Some(self.seed)),
             ("graph", drawn.is_none_or(alike)),
@@ -271,6 +297,16 @@ impl Averaging {
             ("delta", experiment.target.delta == self.delta),
         ];
         Ok(differing(&same))
+    }
+
+    /// Whether pairs are as loud as the experiment says, and those that it names. What a file said is not known here.
+    fn is_paired(&self, experiment: &experiment::Averaging, graph: &Graph) -> Result<bool> {
+        let (Some(kappa), Some(pairs)) = (experiment.noise.cancel, &self.cancelling) else {
+            return Ok(experiment.noise.cancel.is_none() && self.cancelling.is_none());
+        };
+        let known = experiment.noise.keys().known(graph, self.seed)?;
+        let alike = |keys: Graph| keys.edges().eq(pairs.keys.iter().copied());
+        Ok(kappa == pairs.kappa && known.is_none_or(alike))
     }
 
     /// Whether peers mixed as the experiment says: on this graph, with this seed. Of a schedule, whose file is not here, only the number of rounds is known.

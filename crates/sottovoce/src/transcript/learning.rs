@@ -179,6 +179,7 @@ impl Learning {
             sample: 1,
             seed: self.seed,
             network: network.as_ref(),
+            secrets: settings.secrets.as_ref(),
         };
         let whole = settings.method.way().steps(*peers, settings.iterations);
         let noise = experiment.target.noise(experiment.noise.sigma)?;
@@ -209,16 +210,37 @@ impl Learning {
                 terms.limits.iter().any(|(given, left_out)| {
                     // On a network with faults lost messages are counted.
                     let counted = |limit: &&String| network.is_some() && *limit == limits::LOST_MESSAGES;
+                    let secret = limits::SECRETS.to_owned();
                     let left_out = left_out.iter().filter(|limit| !counted(limit));
+                    let left_out = left_out.chain(settings.secrets.iter().map(|_| &secret));
                     given == assumptions && left_out.eq(not_covered)
                 }),
             ),
             // Without a budget nothing ends a run early.
             ("end", settings.budget.is_some() || last.is_some() || network.is_some() || *steps == whole),
             ("network", network == settings.network),
+            ("noise that cancels", self.is_paired(&experiment, mixings)?),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
         ]))
+    }
+
+    /// Whether pairs are as loud as the experiment says, and those that it names. What a file said is not known here.
+    fn is_paired(&self, experiment: &experiment::Learning, mixings: &[Mixing]) -> Result<bool> {
+        let (noise, secrets) = (&experiment.noise, &self.transcript.settings.secrets);
+        let (Some(kappa), Some(secrets)) = (noise.cancel, secrets) else {
+            return Ok(noise.cancel.is_none() && secrets.is_none());
+        };
+        let graph = match mixings.first() {
+            Some(mixing) => mixing.graph().clone(),
+            None => Graph::from_edges(self.transcript.peers, [])?,
+        };
+        let known = noise.keys().known(&graph, self.seed)?;
+        let alike = |keys: Graph| keys.edges().eq(secrets.pairs().keys().edges());
+        Ok(kappa == secrets.pairs().kappa()
+            && secrets.colluders() == experiment.target.colluders.unwrap_or(1)
+            && secrets.pairs().peers() == self.transcript.peers
+            && known.is_none_or(alike))
     }
 
     /// What cannot be held against the experiment without the rows.
@@ -280,13 +302,13 @@ impl Learning {
                 format!(
                     "Epsilon {} at delta {delta:e} towards a {}; towards {}, {}",
                     all.shown(),
-                    all.adversary,
+                    all.who(),
                     names.peers(&less.observers),
                     less.shown()
                 )
             }
             (Some(all), None) => {
-                format!("Epsilon {} at delta {delta:e} towards a {}", all.shown(), all.adversary)
+                format!("Epsilon {} at delta {delta:e} towards a {}", all.shown(), all.who())
             }
             (None, _) => "Nobody was protected, as there was no noise".to_owned(),
         };

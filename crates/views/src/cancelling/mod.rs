@@ -8,11 +8,13 @@
 //! `L` is the Laplacian of the graph of secrets without `V`, and `q_u` what `Q` has of peer `u`. The first is solved peer by peer (`solve.rs`), the second
 //! at once (`heard.rs`).
 
+mod colluding;
 mod gap;
 mod heard;
 mod honest;
 mod solve;
 
+pub use colluding::with_any;
 pub use honest::Cut;
 
 pub(crate) use heard::under;

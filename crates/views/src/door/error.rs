@@ -8,7 +8,7 @@ use sottovoce_topology::paths::{UNREACHABLE, distances};
 
 use super::{Overheard, Setting};
 use crate::Result;
-use crate::utility::{Contraction, spread_left};
+use crate::utility::{Contraction, pairs_left, quadratic, spread_left};
 
 impl Setting {
     /// Everyone who ever speaks to someone, as a graph.
@@ -37,13 +37,27 @@ impl Setting {
 
     /// Expected squared error of a result that is due to noise, per coordinate, averaged over peers.
     pub fn noise_error(&self, sigma: f64) -> Result<f64> {
-        match &self.scheme {
+        let own = match &self.scheme {
             Scheme::Gossip { mixing, rounds, accelerated: false } => {
                 let left = Contraction::new(mixing, *rounds)?;
-                Ok(left.noise_error(*rounds, sigma, sigma * self.relay_noise))
+                left.noise_error(*rounds, sigma, sigma * self.relay_noise)
             }
-            _ => Ok(sigma * sigma * self.traced_noise()?),
-        }
+            _ => sigma * sigma * self.traced_noise()?,
+        };
+        let Some(pairs) = &self.cancelling else { return Ok(own) };
+        let left = match &self.scheme {
+            Scheme::Gossip { mixing, rounds, accelerated: false } => {
+                pairs_left(mixing, pairs, *rounds)?[*rounds]
+            }
+            // Sums of all peers, to the last digit but rounding.
+            Scheme::Butterfly { .. } => 0.0,
+            _ => {
+                let finals = self.results_traced()?.finals;
+                let squares: f64 = finals.iter().map(|row| quadratic(pairs.keys(), &row.0)).sum();
+                pairs.kappa().powi(2) * squares / self.peers() as f64
+            }
+        };
+        Ok(own + sigma * sigma * left)
     }
 
     /// The same for any linear protocol, in units of the local noise: the squared coefficients of all results.

@@ -5,18 +5,22 @@
 //! | gossip after every step, on one graph or on others each time | linear views of all iterations, with relay noise or momentum | conditional from the second step on |
 //! | butterfly, in positions of its own after every step | consensus: losses of iterations add | proven |
 //! | tokens that walk | their paths | proven if losses are convex and steps small |
+//! | gossip or butterfly with noise that cancels | every model is seen, losses of steps add | proven |
 //! | everything is public | every release is lost | proven |
 //!
 //! A run that is over is asked about in the same words: the positions and paths are those that were.
 
-use sottovoce_privacy::Standing;
+use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_simulator::averaging::Scheme;
+use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::mixing::Mixing;
 
 use super::Overheard;
 use crate::descent::{self, Currency, DescentLoss, consensus, linear, relay};
+use crate::cancelling;
 use crate::error::check_observers;
+use crate::exact::Leakage;
 use crate::walk::{Trajectory, along};
 use crate::{Error, Result, parallel};
 
@@ -55,6 +59,13 @@ pub enum Learning<'a> {
         /// After how many steps they were shown on the way.
         shown: Vec<usize>,
     },
+    /// Pairs of peers add noise that cancels to every release, and nothing else is counted on: what the model is made of is seen by all.
+    Cancelling {
+        /// Who shares a secret with whom.
+        pairs: &'a Cancelling,
+        /// Releases of each.
+        iterations: usize,
+    },
     /// Everyone sees every release.
     Public {
         /// Number of peers.
@@ -71,6 +82,7 @@ impl Learning<'_> {
             Self::Butterfly { positions } => positions.len(),
             Self::Gossip { iterations, .. }
             | Self::Walk { iterations, .. }
+            | Self::Cancelling { iterations, .. }
             | Self::Public { iterations, .. } => *iterations,
         }
     }
@@ -87,6 +99,20 @@ impl Learning<'_> {
     }
 }
 
+/// Releases of all steps, each with fresh noise: losses add (`docs/theorems/cancelling.md`).
+fn cancelled(found: Leakage, adversary: Adversary, iterations: usize) -> Result<DescentLoss> {
+    descent::check_iterations(iterations)?;
+    let all = |loss: f64| iterations as f64 * (loss + found.rounding);
+    Ok(DescentLoss {
+        adversary,
+        iterations,
+        losses: found.losses.into_iter().map(all).collect(),
+        rank: None,
+        standing: Standing::Proven,
+        currency: Currency::Gaussian,
+    })
+}
+
 impl<'a> Overheard for Learning<'a> {
     type Learnt = DescentLoss;
 
@@ -94,12 +120,36 @@ impl<'a> Overheard for Learning<'a> {
         match self {
             Self::Gossip { mixings, .. } => mixings.first().map_or(0, Mixing::nodes),
             Self::Butterfly { positions } => positions.first().map_or(0, Vec::len),
+            Self::Cancelling { pairs, .. } => pairs.peers(),
             Self::Walk { peers, .. } | Self::Public { peers, .. } => *peers,
         }
     }
 
-    fn everything(&self, _: &[usize]) -> Result<DescentLoss> {
-        descent::wire_tapper(self.peers(), self.iterations())
+    fn everything(&self, coalition: &[usize]) -> Result<DescentLoss> {
+        match self {
+            Self::Cancelling { pairs, iterations } if coalition.is_empty() => {
+                cancelled(cancelling::everything(pairs, &[])?, Adversary::WireTapper, *iterations)
+            }
+            Self::Cancelling { pairs, iterations } => {
+                let who = Adversary::WireTapperWith(coalition.to_vec());
+                cancelled(cancelling::everything(pairs, coalition)?, who, *iterations)
+            }
+            _ => descent::wire_tapper(self.peers(), self.iterations()),
+        }
+    }
+
+    fn everything_with_any(&self, colluders: usize) -> Result<DescentLoss> {
+        match self {
+            Self::Cancelling { pairs, iterations } => {
+                let who = Adversary::WireTapperWithAny(colluders);
+                cancelled(cancelling::with_any(pairs, colluders)?, who, *iterations)
+            }
+            _ => self.everything(&[]),
+        }
+    }
+
+    fn cancels(&self) -> bool {
+        matches!(self, Self::Cancelling { .. })
     }
 
     fn leakage(&self, observers: &[usize]) -> Result<DescentLoss> {
@@ -137,6 +187,10 @@ impl<'a> Overheard for Learning<'a> {
                     standing: Standing::Conditional(vec![CONVEX.to_owned()]),
                     currency: Currency::Concentrated,
                 })
+            }
+            Self::Cancelling { pairs, iterations } => {
+                let observers = check_observers(observers, pairs.peers())?;
+                cancelled(cancelling::everything(pairs, &observers)?, descent::adversary(&observers), *iterations)
             }
             Self::Public { peers, iterations } => {
                 let mut all = descent::wire_tapper(*peers, *iterations)?;

@@ -63,6 +63,12 @@ pub trait Overheard {
     /// What someone learns who sees every message, and knows all that the peers of a coalition know, which may be empty.
     fn everything(&self, coalition: &[usize]) -> Result<Self::Learnt>;
 
+    /// What someone learns who sees every message, and knows all that any so many peers know: of each peer, with those who are worst for it. Who has no secrets
+    /// loses no more by them.
+    fn everything_with_any(&self, _colluders: usize) -> Result<Self::Learnt> {
+        self.everything(&[])
+    }
+
     /// Whether pairs of peers add noise that cancels, which only their secrets hide.
     fn cancels(&self) -> bool {
         false
@@ -104,6 +110,7 @@ pub fn account<R: Overheard + ?Sized>(run: &R, adversary: &Adversary) -> Result<
     let leakage = match adversary {
         Adversary::WireTapper => run.everything(&[])?,
         Adversary::WireTapperWith(several) => run.everything(several)?,
+        Adversary::WireTapperWithAny(colluders) => run.everything_with_any(*colluders)?,
         Adversary::Peer(one) => run.leakage(&[*one])?,
         Adversary::Coalition(several) => run.leakage(several)?,
         Adversary::ResultHolder => {
@@ -151,7 +158,9 @@ impl Learnt for Leakage {
     fn guarantee(&self, adversary: &Adversary, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
         match adversary {
             Adversary::WireTapper if self.losses[u] >= 1.0 => wire_tapper(sensitivity, sigma),
-            Adversary::WireTapper | Adversary::WireTapperWith(_) => {
+            Adversary::WireTapper
+            | Adversary::WireTapperWith(_)
+            | Adversary::WireTapperWithAny(_) => {
                 let guarantee = Self::guarantee(self, u, sensitivity, sigma)?;
                 Ok(Guarantee { adversary: adversary.clone(), ..guarantee })
             }

@@ -79,8 +79,17 @@ impl Past {
 impl Overheard for Past {
     type Learnt = Leakage;
 
-    fn everything(&self, _: &[usize]) -> Result<Leakage> {
-        Ok(Leakage::everything(self.peers()))
+    /// As planned: who hears less learns no more.
+    fn everything(&self, coalition: &[usize]) -> Result<Leakage> {
+        self.setting.everything(coalition)
+    }
+
+    fn everything_with_any(&self, colluders: usize) -> Result<Leakage> {
+        self.setting.everything_with_any(colluders)
+    }
+
+    fn cancels(&self) -> bool {
+        self.setting.cancels()
     }
 
     fn peers(&self) -> usize {
@@ -93,13 +102,18 @@ impl Overheard for Past {
 
     fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
         let nodes = self.peers();
-        match &self.rounds {
-            None => self.setting.leakage(observers),
+        let found = match &self.rounds {
+            None => return self.setting.leakage(observers),
             Some(rounds) if self.is_traceable(rounds, observers) => {
                 let shown = self.results().of(nodes).into_iter().filter(|peer| self.finished[*peer]);
                 exact::happened(nodes, rounds, observers, &shown.collect::<Vec<_>>())
             }
             Some(_) => exact::local(nodes, &check_observers(observers, nodes)?),
+        }?;
+        match self.setting.cancels() {
+            // Pairs' noise reveals nothing, and nobody who hears a part learns more than who hears everything.
+            true => Ok(found.at_most(&self.setting.everything(observers)?)),
+            false => Ok(found),
         }
     }
 

@@ -141,6 +141,13 @@ impl Overheard for Setting {
         }
     }
 
+    fn everything_with_any(&self, colluders: usize) -> Result<Leakage> {
+        match &self.cancelling {
+            Some(pairs) => cancelling::with_any(pairs, colluders),
+            None => self.everything(&[]),
+        }
+    }
+
     fn peers(&self) -> usize {
         self.scheme.peers()
     }
@@ -159,7 +166,12 @@ impl Overheard for Setting {
     fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
         if let Some(pairs) = &self.cancelling {
             let observers = check_observers(observers, self.peers())?;
-            return Ok(cancelling::under(self.heard(&observers)?.as_ref(), pairs, &observers));
+            let found = cancelling::under(self.heard(&observers)?.as_ref(), pairs, &observers);
+            return match found.certified {
+                true => Ok(found),
+                // Nobody who hears a part learns more than who hears everything.
+                false => Ok(found.at_most(&cancelling::everything(pairs, &observers)?)),
+            };
         }
         let (tau, published) = (self.relay_noise, self.results.of(self.peers()));
         match &self.scheme {

@@ -153,6 +153,15 @@ impl Leakage {
         }
     }
 
+    /// The same where another bound on the same losses is known: the smaller one of each peer.
+    pub(crate) fn at_most(mut self, other: &Self) -> Self {
+        for (loss, bound) in self.losses.iter_mut().zip(&other.losses) {
+            *loss = if bound < loss { *bound } else { *loss };
+        }
+        let rounding = if other.rounding > self.rounding { other.rounding } else { self.rounding };
+        Self { rank: None, rounding, ..self }
+    }
+
     /// Mean over all peers, as the papers define it (observers lose nothing to themselves, and are counted).
     pub fn mean(&self) -> f64 {
         self.losses.iter().sum::<f64>() / self.losses.len() as f64

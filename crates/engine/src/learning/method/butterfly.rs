@@ -118,6 +118,10 @@ impl Way for Butterfly {
         true
     }
 
+    fn cancels(&self) -> bool {
+        true
+    }
+
     fn rounds(&self, peers: usize) -> usize {
         natural(peers).rounds()
     }

@@ -175,6 +175,10 @@ impl Way for Gossip {
         Ok(Some(printed::theorem11(&mixings, observers, self.rounds, run.iterations)?))
     }
 
+    fn cancels(&self) -> bool {
+        true
+    }
+
     fn rounds(&self, _peers: usize) -> usize {
         self.rounds
     }

@@ -169,6 +169,11 @@ pub trait Way {
         Adversary::WireTapper
     }
 
+    /// Whether everyone releases something in every step, so that noise of pairs can cancel.
+    fn cancels(&self) -> bool {
+        false
+    }
+
     /// Whether peers need nobody else.
     fn is_serverless(&self) -> bool {
         true

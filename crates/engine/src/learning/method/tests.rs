@@ -13,7 +13,7 @@ fn mixing(n: usize) -> Mixing {
 
 fn question(method: Method, mixing: &Mixing) -> Question<'_> {
     let (mixings, peers) = (from_ref(mixing), mixing.nodes());
-    Question { method, mixings, peers, iterations: 3, nonexpansive: true, sample: 1, seed: 5, network: None }
+    Question { method, mixings, peers, iterations: 3, nonexpansive: true, sample: 1, seed: 5, network: None, secrets: None }
 }
 
 /// Runs the machines, and counts what everyone hears.

@@ -15,7 +15,8 @@ use crate::learning::losses::Question;
 use crate::learning::method::{Entry, METHODS, Options};
 use crate::learning::transcript::Transcript;
 use crate::learning::{
-    Against, Choice, Measures, Method, Noise, Origin, Promise, Session, Settings, Spread, Task, Trivial,
+    Against, Choice, Measures, Method, Noise, Origin, Promise, Secrets, Session, Settings, Spread, Task,
+    Trivial,
 };
 use crate::terms::Stated;
 use crate::{Error, Result, require};
@@ -39,6 +40,8 @@ pub struct Problem<'a> {
     pub mixings: &'a [Mixing],
     /// How far the gradients of peers are from each other, where that is public: it decides how long gossip is.
     pub heterogeneity: Option<f64>,
+    /// Noise that cancels, to be weighed with the others, where peers share secrets.
+    pub secrets: Option<&'a Secrets>,
     /// What must hold.
     pub promise: Promise,
     /// Contributions of each peer to choose from.
@@ -59,6 +62,9 @@ pub struct Problem<'a> {
 pub struct Row {
     /// Its name.
     pub method: &'static str,
+    /// Whether noise of pairs cancels.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cancels: bool,
     /// The method with its parameters.
     #[serde(skip)]
     pub chosen: Method,
@@ -114,13 +120,17 @@ pub struct LearningPlan {
 impl Problem<'_> {
     /// How many runs a plan takes, for a progress bar.
     pub fn trials(&self) -> usize {
-        self.methods().count() * (self.iterations.len() * TRIED + self.runs)
+        self.ways().count() * (self.iterations.len() * TRIED + self.runs)
     }
 
-    /// Those that go with the graphs: tokens walk on one that stays.
-    fn methods(&self) -> impl Iterator<Item = &'static Entry> {
+    /// Those that go with the graphs: tokens walk on one that stays. Where peers share secrets, the butterfly with noise that cancels, too: gossip would have
+    /// to go on for long until that is gone.
+    fn ways(&self) -> impl Iterator<Item = (&'static Entry, Option<&Secrets>)> {
         let varying = self.mixings.len() > 1;
-        METHODS.iter().filter(move |entry| !(varying && entry.needs_graph) || entry.varying)
+        let plain = METHODS.iter().filter(move |entry| !(varying && entry.needs_graph) || entry.varying);
+        let paired = METHODS.iter().filter(|entry| entry.name == "butterfly");
+        let paired = self.secrets.into_iter().flat_map(move |secrets| paired.clone().map(move |way| (way, Some(secrets))));
+        plain.map(|entry| (entry, None)).chain(paired)
     }
 
     /// A method's options.
@@ -139,7 +149,7 @@ impl Problem<'_> {
             let own = Spectrum::of(mixing)?.gap.value;
             gap = if own < gap { own } else { gap };
         }
-        let mut rows = self.methods().map(|entry| self.best(entry, &done)).collect::<Result<Vec<_>>>()?;
+        let mut rows = self.ways().map(|way| self.best(way, &done)).collect::<Result<Vec<_>>>()?;
         rows.sort_by(|a, b| b.measures.first().mean.total_cmp(&a.measures.first().mean));
         let chosen = rows.iter().position(|row| row.serverless).unwrap_or(0);
         let guarantees = self.promised(&rows[chosen])?;
@@ -162,7 +172,11 @@ impl Problem<'_> {
     }
 
     /// The step size and contributions with the least training loss in one run, then measured in several.
-    fn best(&self, entry: &'static Entry, done: impl Fn()) -> Result<Row> {
+    fn best(
+        &self,
+        (entry, secrets): (&'static Entry, Option<&Secrets>),
+        done: impl Fn(),
+    ) -> Result<Row> {
         let method = entry.method(&self.options(entry), self.mixings)?;
         let steps: [f64; TRIED] = method.way().step_sizes().1;
         let mut best: Option<(f64, Settings)> = None;
@@ -172,8 +186,11 @@ impl Problem<'_> {
             for step in steps {
                 let known = &mut known[usize::from(self.task.is_nonexpansive(step))];
                 let settings = match *known {
-                    Some((sigma, method)) => plain(method, (iterations, step), sigma, self.seed),
-                    None => self.settings(entry, method, (iterations, step), self.seed)?,
+                    Some((sigma, method)) => {
+                        let secrets = secrets.cloned();
+                        Settings { secrets, ..plain(method, (iterations, step), sigma, self.seed) }
+                    }
+                    None => self.settings((entry, secrets), method, (iterations, step), self.seed)?,
                 };
                 *known = Some((settings.sigma, settings.method));
                 let model = self.learn(&settings)?.model();
@@ -192,8 +209,8 @@ impl Problem<'_> {
         };
         let mut measures = Vec::new();
         for run in 0..self.runs as u64 {
-            let settings =
-                self.settings(entry, method, (best.iterations, best.step), self.seed.wrapping_add(1 + run))?;
+            let (chosen, seed) = ((best.iterations, best.step), self.seed.wrapping_add(1 + run));
+            let settings = self.settings((entry, secrets), method, chosen, seed)?;
             measures.push(self.learn(&settings)?.measures());
             done();
         }
@@ -206,8 +223,10 @@ impl Problem<'_> {
             Against::WireTapper => Standing::Proven,
             _ => question.revealed()?.standing,
         };
+        let cancels = best.secrets.is_some();
         Ok(Row {
-            method: best.method.name(),
+            method: if cancels { "butterfly, noise cancels" } else { best.method.name() },
+            cancels,
             chosen: best.method,
             iterations: best.iterations,
             step: best.step,
@@ -222,7 +241,8 @@ impl Problem<'_> {
     /// What the run of a row promises: every peer contributes as often as planned at most.
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
-        let settings = plain(method, (iterations, step), sigma, self.seed);
+        let secrets = self.secrets.filter(|_| row.cancels).cloned();
+        let settings = Settings { secrets, ..plain(method, (iterations, step), sigma, self.seed) };
         let all = Transcript::planned(self.task, &settings).guarantees(self.mixings, self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
@@ -238,13 +258,14 @@ impl Problem<'_> {
 
     fn settings(
         &self,
-        entry: &'static Entry,
+        (entry, secrets): (&'static Entry, Option<&Secrets>),
         method: Method,
         (iterations, step): (usize, f64),
         seed: u64,
     ) -> Result<Settings> {
         let choice = Choice { method: entry, options: self.options(entry), iterations, step: Some(step) };
-        let mut settings = plain(method, (iterations, step), 0.0, seed);
+        let secrets = secrets.cloned();
+        let mut settings = Settings { secrets, ..plain(method, (iterations, step), 0.0, seed) };
         let given = settings.clone();
         choice.settle(&Noise::Calibrated(self.promise), &self.question(&given), &mut settings)?;
         Ok(settings)
@@ -262,5 +283,5 @@ impl Problem<'_> {
 }
 /// A run on a perfect network that ends with the last models.
 fn plain(method: Method, (iterations, step): (usize, f64), sigma: f64, seed: u64) -> Settings {
-    Settings { method, iterations, step, sigma, budget: None, seed, weighted: false, network: None }
+    Settings { method, iterations, step, sigma, budget: None, seed, weighted: false, network: None, secrets: None }
 }

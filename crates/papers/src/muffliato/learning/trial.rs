@@ -126,6 +126,7 @@ fn course(task: &Task, mixings: &[Mixing], method: Method, seed: u64) -> Result<
         seed,
         weighted: false,
         network: None,
+        secrets: None,
     };
     let mut session = Session::new(task, mixings, settings, 1)?;
     let mut course = vec![session.accuracy()];

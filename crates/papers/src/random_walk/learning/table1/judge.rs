@@ -1,5 +1,6 @@
 //! What became of table 1's claim.
 
+use super::worst::Worst;
 use super::{Cell, Found, Pair};
 use crate::learners::Data;
 use crate::{Item, Verdict};
@@ -24,6 +25,13 @@ pub(super) fn judge(mut item: Item, found: &Found, data: &Data) -> Item {
     for butterfly in &found.butterflies {
         item.number(format!("butterfly at {}", butterfly.loss), butterfly.fixed.accuracy().mean);
         item.number(format!("butterfly at {}, tuned", butterfly.loss), butterfly.tuned.accuracy().mean);
+    }
+    for worst in &found.worst {
+        item.number(format!("trusted curator at a worst loss of {}", worst.loss), worst.curator.accuracy().mean);
+        item.number(
+            format!("noise that cancels at a worst loss of {}", worst.loss),
+            worst.cancelling.accuracy().mean,
+        );
     }
     item.judge(verdict(found, data))
 }
@@ -72,7 +80,8 @@ fn verdict(found: &Found, data: &Data) -> Verdict {
         ),
         exact: format!(
             "at equal true losses {}, and the walk wins in {}; tuned as well {}, and it wins in {}; butterfly rounds, whose mean is \
-             proven, are at {} and beat the walk in {butterfly} of {} rows, and gossip with relay noise is at {} where it was accounted for",
+             proven, are at {} and beat the walk in {butterfly} of {} rows, and gossip with relay noise is at {} where it was accounted for; at the same \
+             losses as bounds for everybody, noise that cancels is at {} and a trusted curator at {}, at most {:.3} above",
             ranges(|cell| &cell.truly),
             wins(found, |cell| &cell.truly),
             ranges(|cell| &cell.truly_tuned),
@@ -80,6 +89,9 @@ fn verdict(found: &Found, data: &Data) -> Verdict {
             range(found.butterflies.iter().map(|butterfly| butterfly.tuned.accuracy().mean)),
             found.cells.len(),
             range(found.cells.iter().filter_map(|cell| Some(cell.relay.as_ref()?.accuracy().mean))),
+            range(found.worst.iter().map(|worst| worst.cancelling.accuracy().mean)),
+            range(found.worst.iter().map(|worst| worst.curator.accuracy().mean)),
+            found.worst.iter().map(Worst::short).fold(0.0, |most, one| if one > most { one } else { most }),
         ),
     }
 }

@@ -5,6 +5,7 @@
 //! | `paper` | the numbers of the paper |
 //! | `units` | what both reveal on average, as printed and truly |
 //! | `runs` | learning at a noise, with a step size as published or tuned |
+//! | `worst` | a trusted curator and noise that cancels, at the same losses for everybody |
 //! | `show`, `judge` | tables, pictures, verdict |
 
 mod judge;
@@ -12,6 +13,7 @@ mod paper;
 mod runs;
 mod show;
 mod units;
+mod worst;
 
 use runs::{Attempt, Learned};
 use sottovoce::learning::calibrate::Currency;
@@ -71,6 +73,9 @@ struct Found {
     butterflies: Vec<Butterfly>,
     /// Units of the butterfly.
     consensus: f64,
+    /// What a release costs with noise that cancels, in units of a local one, and both ways at worst-case losses.
+    share: f64,
+    worst: Vec<worst::Worst>,
     runs: usize,
 }
 
@@ -85,7 +90,9 @@ pub(in super::super) fn table(item: Item, desk: &Desk) -> Result<Item> {
     }
     (watch.doing)("table1: butterfly");
     let (consensus, butterflies) = butterflies(&data, runs, options)?;
-    let found = Found { cells, butterflies, consensus, runs };
+    (watch.doing)("table1: a trusted curator, and noise that cancels");
+    let (share, worst) = worst::worst(&data, options)?;
+    let found = Found { cells, butterflies, consensus, share, worst, runs };
     let item = show::show(item, &found, &data)?;
     Ok(judge::judge(item, &found, &data))
 }
@@ -112,6 +119,7 @@ fn on_graph(shape: Shape, data: &Data, runs: usize, options: &Options) -> Result
                 method,
                 sigma,
                 steps,
+                secrets: None,
             });
             Ok(())
         };
@@ -146,7 +154,8 @@ fn butterflies(data: &Data, runs: usize, options: &Options) -> Result<(f64, Vec<
     for loss in LOSSES {
         for steps in [&GOSSIP_STEPS[..1], &GOSSIP_STEPS] {
             let sigma = noise(units, loss)?;
-            attempts.push(Attempt { task: &task, mixings: &[], method: Method::Butterfly, sigma, steps });
+            let method = Method::Butterfly;
+            attempts.push(Attempt { task: &task, mixings: &[], method, sigma, steps, secrets: None });
         }
     }
     let mut results = runs::all(&attempts, runs, options.seed)?.into_iter();

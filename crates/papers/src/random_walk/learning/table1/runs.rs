@@ -1,6 +1,6 @@
 //! Learning at a given noise: with a step size as published, or with the best of a few.
 
-use sottovoce::learning::{Method, Session, Settings, Task};
+use sottovoce::learning::{Method, Secrets, Session, Settings, Task};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
 
@@ -22,6 +22,8 @@ pub(super) struct Attempt<'a> {
     pub(super) sigma: f64,
     /// Step sizes to choose from, by the training loss; of one there is no choice.
     pub(super) steps: &'a [f64],
+    /// Noise that cancels.
+    pub(super) secrets: Option<&'a Secrets>,
 }
 
 /// What came of it.
@@ -41,7 +43,7 @@ impl Learned {
 impl Attempt<'_> {
     /// The training loss, and the accuracy (of gossip: the mean over peers).
     fn run(&self, step: f64, seed: u64) -> Result<(f64, f64)> {
-        let Self { task, mixings, method, sigma, .. } = *self;
+        let Self { task, mixings, method, sigma, secrets, .. } = *self;
         let settings = Settings {
             method,
             iterations: ITERATIONS,
@@ -51,6 +53,7 @@ impl Attempt<'_> {
             seed,
             weighted: false,
             network: None,
+            secrets: secrets.cloned(),
         };
         let mut session = Session::new(task, mixings, settings, 1)?;
         while session.advance(|_, _, _| {})? {}

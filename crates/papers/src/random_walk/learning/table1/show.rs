@@ -5,6 +5,7 @@ use sottovoce_report::{Axis, Chart, Curve, Series, text};
 use super::super::graphs::Shape;
 use super::runs::Learned;
 use super::units::RELAY;
+use super::worst::{KEYS, RUNS, Worst};
 use super::{CLIP, TOKEN_STEP};
 use super::{Cell, Found, GOSSIP_STEP, GOSSIP_STEPS, ITERATIONS, LOSSES, ORDER, Pair, TOKEN_STEPS};
 use crate::Item;
@@ -17,6 +18,17 @@ pub(super) fn show(mut item: Item, found: &Found, data: &Data) -> Result<Item> {
     item.csv(
         "mean_loss,graph,accounting,tuned,method,units,sigma,step,run,accuracy",
         lines(found).into_iter(),
+    );
+    let (keys, kappa, colluders) = KEYS;
+    item.say(format!(
+        "Means are guarantees for nobody. The second table has the same losses as bounds for every peer: of a trusted curator towards whoever sees its models, of noise that cancels \
+         ({keys} secrets a peer, pairs {kappa} times as loud as the own noise) towards someone who sees every message and holds the secrets of any {colluders} peers; a release costs \
+         {} of a local one. {RUNS} runs, step sizes tuned as above.",
+        text::up(found.share, 3)
+    ));
+    item.table(
+        &["loss of every peer, at most", "trusted curator", "noise that cancels", "falls short by"],
+        found.worst.iter().map(worst).collect(),
     );
     item.table(
         &[
@@ -90,13 +102,21 @@ fn describe(item: &mut Item, found: &Found, data: &Data) {
     ));
 }
 
+fn short(result: &Learned) -> String {
+    let Spread { mean, deviation, .. } = result.accuracy();
+    format!("{mean:.3} ± {deviation:.2}")
+}
+
+fn tuned(result: &Learned) -> String {
+    format!("{} (step {})", short(result), result.step)
+}
+
+fn worst(row: &Worst) -> Vec<String> {
+    vec![row.loss.to_string(), tuned(&row.curator), tuned(&row.cancelling), format!("{:.4}", row.short())]
+}
+
 fn row(cell: &Cell, found: &Found) -> Vec<String> {
     let printed = |(mean, deviation): (f64, f64)| format!("{mean} ± {deviation}");
-    let short = |result: &Learned| {
-        let Spread { mean, deviation, .. } = result.accuracy();
-        format!("{mean:.3} ± {deviation:.2}")
-    };
-    let tuned = |result: &Learned| format!("{} (step {})", short(result), result.step);
     let mut row = vec![cell.paper.loss.to_string(), cell.paper.shape.name().into()];
     row.extend([cell.paper.gossip, cell.paper.walk].map(printed));
     row.extend([&cell.printed.gossip, &cell.printed.walk].map(short));
@@ -139,6 +159,11 @@ fn lines(found: &Found) -> Vec<String> {
     for butterfly in &found.butterflies {
         add(["none", "proven", "no", "butterfly"], butterfly.loss, found.consensus, &butterfly.fixed);
         add(["none", "proven", "yes", "butterfly"], butterfly.loss, found.consensus, &butterfly.tuned);
+    }
+    for worst in &found.worst {
+        let (all, share) = (ITERATIONS as f64, found.share);
+        add(["none", "worst", "yes", "curator"], worst.loss, all, &worst.curator);
+        add(["none", "worst", "yes", "noise that cancels"], worst.loss, all * share, &worst.cancelling);
     }
     lines
 }

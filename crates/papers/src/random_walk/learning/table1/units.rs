@@ -73,6 +73,7 @@ impl Units {
             sample: PATHS,
             seed,
             network: None,
+            secrets: None,
         };
         let walk = question(WALK);
         let printed = |question: Question| -> Result<f64> {

@@ -1,0 +1,160 @@
+//! A peer's own noise together with that of its pairs: what one end adds the other takes away (`docs/theorems/cancelling.md`).
+//!
+//! A pair's noise is a function of `(secret, draw, coordinate)`, so both ends draw the same bits without a word. Here the secrets come of the seed.
+
+use rand::Rng;
+use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
+use sottovoce_protocol::{Law, Peer, Uncovered};
+
+use crate::cancelling::Cancelling;
+use crate::noise::{Noise, PeerNoise};
+
+/// What two peers know, and nobody else.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Secret {
+    /// As a driver has it, from a key agreement or otherwise.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// That of two peers of the simulated run `seed`, whoever asks.
+    pub fn simulated(seed: u64, one: Peer, other: Peer) -> Self {
+        let (low, high) = (one.min(other), one.max(other)); // whole numbers
+        let mut bytes = [0; 32];
+        Seed(seed).stream(Stream::Secrets, low as u64, high as u64).fill_bytes(&mut bytes);
+        Self(bytes)
+    }
+
+    /// The pair's draw in units of its scale: so many numbers.
+    pub fn standard(&self, draw: u64, numbers: usize) -> Vec<f64> {
+        let mut out = vec![0.0; numbers];
+        SimulatedNoise::shared(self.0, draw).fill(ContinuousLaw::STANDARD, &mut out);
+        out
+    }
+}
+
+/// A peer's own noise, and that of its pairs on private values.
+///
+/// ```
+/// use sottovoce_simulator::cancelling::Cancelling;
+/// use sottovoce_simulator::noise::Noise;
+/// use sottovoce_simulator::paired::Paired;
+/// use sottovoce_topology::Graph;
+/// let pairs = Cancelling::new(Graph::from_edges(2, [(0, 1)])?, 10.0)?;
+/// let mut both = Paired::all(7, 2, Some(&pairs));
+/// let (mut one, mut other) = (vec![0.0; 3], vec![0.0; 3]);
+/// both[0].share(0, 2.0, &mut one)?;
+/// both[1].share(0, 2.0, &mut other)?;
+/// assert!(one.iter().zip(other).all(|(x, y)| *x != 0.0 && *x == -y));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paired {
+    own: PeerNoise,
+    /// The peer's secrets, with the share of the own noise that a pair has, and its sign at this end.
+    secrets: Vec<(Secret, f64)>,
+}
+
+impl Paired {
+    /// One for each of `peers` peers of the run `seed`.
+    pub fn all(seed: u64, peers: usize, cancelling: Option<&Cancelling>) -> Vec<Self> {
+        let secrets = |peer: Peer| match cancelling {
+            Some(pairs) => (pairs.ends(peer))
+                .map(|(other, share)| (Secret::simulated(seed, peer, other), share))
+                .collect(),
+            None => Vec::new(),
+        };
+        (0..peers).map(|peer| Self { own: PeerNoise::new(seed, peer), secrets: secrets(peer) }).collect()
+    }
+
+    /// Hides a private value as a machine does: in its own noise and that of the pairs together.
+    pub fn hide(&self, draw: u64, scale: f64, value: &mut [f64]) -> Result<(), Uncovered> {
+        let mut noise = vec![0.0; value.len()];
+        self.own.add_by(Law::Gaussian, draw, scale, &mut noise)?;
+        self.add(draw, scale, &mut noise)?;
+        value.iter_mut().zip(noise).for_each(|(x, noise)| *x += noise);
+        Ok(())
+    }
+
+    /// Adds the pairs' noise of a draw, for an own noise of this scale, to numbers.
+    pub fn add(&self, draw: u64, scale: f64, noise: &mut [f64]) -> Result<(), Uncovered> {
+        self.each(draw, scale, |mut shared, law| shared.add(law, noise))
+    }
+
+    /// The same for numbers of single precision.
+    pub fn add_single(&self, draw: u64, scale: f64, noise: &mut [f32]) -> Result<(), Uncovered> {
+        self.each(draw, scale, |mut shared, law| shared.add_single(law, noise))
+    }
+
+    fn each(
+        &self,
+        draw: u64,
+        scale: f64,
+        mut add: impl FnMut(SimulatedNoise, ContinuousLaw),
+    ) -> Result<(), Uncovered> {
+        for (secret, share) in self.secrets.iter().filter(|_| scale != 0.0) {
+            let law = ContinuousLaw::gaussian(share.abs() * scale).map_err(|_| Uncovered { draw, scale })?;
+            let law = if *share < 0.0 { law.turned() } else { law };
+            add(SimulatedNoise::shared(secret.0, draw), law);
+        }
+        Ok(())
+    }
+}
+
+impl Noise<Vec<f64>> for Paired {
+    fn draw(&mut self, draw: u64, scale: f64, like: &Vec<f64>) -> Result<Vec<f64>, Uncovered> {
+        self.own.draw(draw, scale, like)
+    }
+
+    fn share(&mut self, draw: u64, scale: f64, noise: &mut Vec<f64>) -> Result<(), Uncovered> {
+        self.add(draw, scale, noise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sottovoce_topology::family::{Family, generate};
+
+    #[test]
+    fn pairs_vanish_from_the_sum_and_differ_from_draw_to_draw() {
+        let keys = generate(&Family::Complete { n: 6 }, 0, true).unwrap();
+        let pairs = Cancelling::new(keys, 3.0).unwrap();
+        let drawn = |draw| {
+            let mut all = vec![vec![0.0; 50]; 6];
+            for (noise, peer) in all.iter_mut().zip(Paired::all(1, 6, Some(&pairs))) {
+                peer.add(draw, 2.0, noise).unwrap();
+            }
+            all
+        };
+        let (first, second) = (drawn(0), drawn(1));
+        for i in 0..50 {
+            let sum: f64 = first.iter().map(|noise| noise[i]).sum();
+            assert!(sum.abs() < 1e-12, "{sum}");
+        }
+        assert_ne!(first, second);
+        // Five pairs of deviation 6 each: the mean square of 300 numbers is 180, give or take 5 standard errors.
+        let square = first.iter().flatten().map(|x| x * x).sum::<f64>() / 300.0;
+        assert!((square - 180.0).abs() < 5.0 * 180.0 * (2.0_f64 / 150.0).sqrt(), "{square}");
+    }
+
+    #[test]
+    fn a_secret_is_the_same_at_both_ends_and_is_never_shown() {
+        assert_eq!(Secret::simulated(4, 1, 9), Secret::simulated(4, 9, 1));
+        assert_ne!(Secret::simulated(4, 1, 9), Secret::simulated(5, 1, 9));
+        assert_eq!(format!("{:?}", Secret::simulated(4, 1, 9)), "Secret");
+        assert!(
+            Paired::all(1, 2, Some(&Cancelling::new(sottovoce_topology::Graph::from_edges(2, [(0, 1)]).unwrap(), 1.0).unwrap()))[0]
+                .add(0, f64::NAN, &mut [0.0])
+                .is_err()
+        );
+    }
+}
