@@ -201,10 +201,14 @@ impl RingNoise {
 
 impl Noise<Residues> for RingNoise {
     fn draw(&mut self, draw: u64, scale: f64, _: &Residues) -> std::result::Result<Residues, Uncovered> {
-        let uncovered = Uncovered { draw, scale };
-        let round = self.round.checked_add(draw).filter(|_| scale == self.scale).ok_or(uncovered)?;
-        let mut own = ExactNoise::simulated(self.seed, self.peer as u64, round);
-        self.cover.draw(round, &mut own).map_err(|_| uncovered)
+        let round = self.round.checked_add(draw).filter(|_| scale == self.scale);
+        let round = round.ok_or(Uncovered { draw, scale })?;
+        Ok(self.cover.share(&mut ExactNoise::simulated(self.seed, self.peer as u64, round)))
+    }
+
+    fn share(&mut self, draw: u64, scale: f64, noise: &mut Residues) -> std::result::Result<(), Uncovered> {
+        let round = self.round.checked_add(draw).ok_or(Uncovered { draw, scale })?;
+        self.cover.mask(round, noise).map_err(|_| Uncovered { draw, scale })
     }
 }
 

@@ -43,14 +43,19 @@ impl Cover {
         Self { ring, pairs, last }
     }
 
-    /// What is added to the value of a round: noise from this source, and masks.
-    pub fn draw<R: CryptoRng>(&mut self, round: u64, noise: &mut ExactNoise<R>) -> Result<Residues, Reused> {
+    /// A fresh share of the noise, from this source.
+    pub fn share<R: CryptoRng>(&self, noise: &mut ExactNoise<R>) -> Residues {
+        let share = |_| noise.sample(self.ring.share());
+        Residues::new((0..self.ring.agreed().width).map(share).collect(), self.ring.agreed().bits)
+    }
+
+    /// Adds the masks of a round.
+    pub fn mask(&mut self, round: u64, value: &mut Residues) -> Result<(), Reused> {
         if let Some(last) = self.last.filter(|&last| round <= last) {
             return Err(Reused { round, last });
         }
         self.last = Some(round);
-        let share = |_| noise.sample(self.ring.share()) as u64;
-        let mut words: Vec<u64> = (0..self.ring.agreed().width).map(share).collect();
+        let mut words = value.words().to_vec();
         for (secret, adds) in &self.pairs {
             if *adds {
                 secret.add(round, &mut words);
@@ -58,7 +63,8 @@ impl Cover {
                 secret.subtract(round, &mut words);
             }
         }
-        Ok(Residues::of_words(words, self.ring.agreed().bits))
+        *value = Residues::of_words(words, self.ring.agreed().bits);
+        Ok(())
     }
 }
 
@@ -76,8 +82,10 @@ mod tests {
     /// What peer 0 sends of this value, with fresh noise.
     fn message(ring: &Ring, value: f64, round: u64, seed: u64) -> Residues {
         let secrets = (1..4).map(|other| (other, Secret::simulated(7, 0, other as u64)));
+        let mut cover = Cover::new(ring.clone(), 0, secrets, None);
         let mut said = ring.encode(&[value]).unwrap();
-        said.add(1.0, &Cover::new(ring.clone(), 0, secrets, None).draw(round, &mut noise(seed)).unwrap());
+        said.add(1.0, &cover.share(&mut noise(seed)));
+        cover.mask(round, &mut said).unwrap();
         said
     }
 
@@ -99,29 +107,29 @@ mod tests {
     #[test]
     fn so_it_is_refused() {
         let ring = Ring::fitting(4, 1, 1.0, 1e-3).unwrap();
+        let mut said = ring.encode(&[0.5]).unwrap();
         let mut cover = Cover::new(ring, 0, [(1, Secret::new([1; 32]))], Some(5));
-        let mut noise = noise(1);
-        assert_eq!(cover.draw(5, &mut noise), Err(Reused { round: 5, last: 5 }));
-        assert!(cover.draw(6, &mut noise).is_ok());
-        let error = cover.draw(6, &mut noise).unwrap_err().to_string();
+        assert_eq!(cover.mask(5, &mut said), Err(Reused { round: 5, last: 5 }));
+        assert!(cover.mask(6, &mut said).is_ok());
+        let before = said.clone();
+        let error = cover.mask(6, &mut said).unwrap_err().to_string();
         assert!(error.starts_with("`round` is 6: streams up to round 6 are used"), "{error}");
+        assert_eq!(said, before);
     }
 
     #[test]
-    fn masks_of_all_peers_cancel_and_shares_remain() {
+    fn masks_of_all_peers_cancel() {
         let ring = Ring::fitting(5, 3, 1.0, 0.5).unwrap();
-        let mut sum = Residues::new(vec![0; 3], ring.agreed().bits);
-        let mut shares = sum.clone();
-        for peer in 0..5usize {
-            let secrets = (0..5usize).filter(|&other| other != peer);
-            let secrets = secrets.map(|other| (other, Secret::simulated(7, peer as u64, other as u64)));
-            let mut cover = Cover::new(ring.clone(), peer, secrets, None);
-            sum.add(1.0, &cover.draw(0, &mut noise(peer as u64)).unwrap());
-            shares.add(
-                1.0,
-                &Cover::new(ring.clone(), peer, [], None).draw(0, &mut noise(peer as u64)).unwrap(),
-            );
+        let zero = Residues::new(vec![0; 3], ring.agreed().bits);
+        let mut sum = zero.clone();
+        for peer in 0..5 {
+            let others = (0..5).filter(|&other| other != peer);
+            let secrets = others.map(|other| (other, Secret::simulated(7, peer as u64, other as u64)));
+            let mut mask = zero.clone();
+            Cover::new(ring.clone(), peer, secrets, None).mask(0, &mut mask).unwrap();
+            assert_ne!(mask, zero);
+            sum.add(1.0, &mask);
         }
-        assert_eq!(sum, shares);
+        assert_eq!(sum, zero);
     }
 }
