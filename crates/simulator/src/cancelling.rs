@@ -17,13 +17,18 @@ pub struct Cancelling {
     kappa: f64,
 }
 
+/// Refuses scales of a pair's noise that are none, or so loud that nothing else is heard.
+pub fn check(kappa: f64) -> Result<()> {
+    let remedy = format!(
+        "give a number from 0 to {LOUDEST:e}, in units of sigma: beyond, doubles lose the values in the noise of the pairs"
+    );
+    require((0.0..=LOUDEST).contains(&kappa), "cancel", kappa, remedy)
+}
+
 impl Cancelling {
     /// Pairs are the edges of `keys`; their noise is `kappa` times the own one.
     pub fn new(keys: Graph, kappa: f64) -> Result<Self> {
-        let remedy = format!(
-            "give a number from 0 to {LOUDEST:e}, in units of sigma: beyond, doubles lose the values in the noise of the pairs"
-        );
-        require((0.0..=LOUDEST).contains(&kappa), "cancel", kappa, remedy)?;
+        check(kappa)?;
         Ok(Self { keys, kappa })
     }
 

@@ -2,44 +2,11 @@
 //!
 //! A pair's noise is a function of `(secret, draw, coordinate)`, so both ends draw the same bits without a word. Here the secrets come of the seed.
 
-use rand::Rng;
-use sottovoce_privacy::noise::simulation::{ContinuousLaw, Seed, SimulatedNoise, Stream};
+use sottovoce_privacy::noise::simulation::PairSecret;
 use sottovoce_protocol::{Law, Peer, Uncovered};
 
-use crate::cancelling::Cancelling;
+use crate::cancelling::{Cancelling, LOUDEST};
 use crate::noise::{Noise, PeerNoise};
-
-/// What two peers know, and nobody else.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Secret([u8; 32]);
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret")
-    }
-}
-
-impl Secret {
-    /// As a driver has it, from a key agreement or otherwise.
-    pub fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    /// That of two peers of the simulated run `seed`, whoever asks.
-    pub fn simulated(seed: u64, one: Peer, other: Peer) -> Self {
-        let (low, high) = (one.min(other), one.max(other)); // whole numbers
-        let mut bytes = [0; 32];
-        Seed(seed).stream(Stream::Secrets, low as u64, high as u64).fill_bytes(&mut bytes);
-        Self(bytes)
-    }
-
-    /// The pair's draw in units of its scale: so many numbers.
-    pub fn standard(&self, draw: u64, numbers: usize) -> Vec<f64> {
-        let mut out = vec![0.0; numbers];
-        SimulatedNoise::shared(self.0, draw).fill(ContinuousLaw::STANDARD, &mut out);
-        out
-    }
-}
 
 /// A peer's own noise, and that of its pairs on private values.
 ///
@@ -60,7 +27,12 @@ impl Secret {
 pub struct Paired {
     own: PeerNoise,
     /// The peer's secrets, with the share of the own noise that a pair has, and its sign at this end.
-    secrets: Vec<(Secret, f64)>,
+    secrets: Vec<(PairSecret, f64)>,
+}
+
+/// The secret of two peers of the run `seed`, whoever asks.
+pub fn secret(seed: u64, one: Peer, other: Peer) -> PairSecret {
+    PairSecret::new(seed, one as u64, other as u64)
 }
 
 impl Paired {
@@ -68,7 +40,7 @@ impl Paired {
     pub fn all(seed: u64, peers: usize, cancelling: Option<&Cancelling>) -> Vec<Self> {
         let secrets = |peer: Peer| match cancelling {
             Some(pairs) => (pairs.ends(peer))
-                .map(|(other, share)| (Secret::simulated(seed, peer, other), share))
+                .map(|(other, share)| (secret(seed, peer, other), share))
                 .collect(),
             None => Vec::new(),
         };
@@ -86,26 +58,24 @@ impl Paired {
 
     /// Adds the pairs' noise of a draw, for an own noise of this scale, to numbers.
     pub fn add(&self, draw: u64, scale: f64, noise: &mut [f64]) -> Result<(), Uncovered> {
-        self.each(draw, scale, |mut shared, law| shared.add(law, noise))
+        PairSecret::add_all(&self.scaled(draw, scale)?, draw, noise);
+        Ok(())
     }
 
     /// The same for numbers of single precision.
     pub fn add_single(&self, draw: u64, scale: f64, noise: &mut [f32]) -> Result<(), Uncovered> {
-        self.each(draw, scale, |mut shared, law| shared.add_single(law, noise))
+        self.scaled(draw, scale)?.iter().for_each(|(secret, scale)| secret.add_single(draw, *scale, noise));
+        Ok(())
     }
 
-    fn each(
-        &self,
-        draw: u64,
-        scale: f64,
-        mut add: impl FnMut(SimulatedNoise, ContinuousLaw),
-    ) -> Result<(), Uncovered> {
-        for (secret, share) in self.secrets.iter().filter(|_| scale != 0.0) {
-            let law = ContinuousLaw::gaussian(share.abs() * scale).map_err(|_| Uncovered { draw, scale })?;
-            let law = if *share < 0.0 { law.turned() } else { law };
-            add(SimulatedNoise::shared(secret.0, draw), law);
+    /// Each pair's scale; none where there is no noise.
+    fn scaled(&self, draw: u64, scale: f64) -> Result<Vec<(PairSecret, f64)>, Uncovered> {
+        // A scale that is no scale must not pass for silence.
+        if !(scale >= 0.0 && (LOUDEST * scale).is_finite()) {
+            return Err(Uncovered { draw, scale });
         }
-        Ok(())
+        let loud = self.secrets.iter().filter(|_| scale > 0.0);
+        Ok(loud.map(|(secret, share)| (*secret, share * scale)).collect())
     }
 }
 
@@ -147,14 +117,11 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_the_same_at_both_ends_and_is_never_shown() {
-        assert_eq!(Secret::simulated(4, 1, 9), Secret::simulated(4, 9, 1));
-        assert_ne!(Secret::simulated(4, 1, 9), Secret::simulated(5, 1, 9));
-        assert_eq!(format!("{:?}", Secret::simulated(4, 1, 9)), "Secret");
-        assert!(
-            Paired::all(1, 2, Some(&Cancelling::new(sottovoce_topology::Graph::from_edges(2, [(0, 1)]).unwrap(), 1.0).unwrap()))[0]
-                .add(0, f64::NAN, &mut [0.0])
-                .is_err()
-        );
+    fn a_scale_that_is_no_scale_covers_nothing() {
+        let keys = generate(&Family::Complete { n: 2 }, 0, true).unwrap();
+        let pairs = Cancelling::new(keys, 1.0).unwrap();
+        for scale in [f64::NAN, -1.0, f64::INFINITY] {
+            assert!(Paired::all(1, 2, Some(&pairs))[0].add(0, scale, &mut [0.0]).is_err(), "{scale}");
+        }
     }
 }

@@ -7,7 +7,8 @@ use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::descent::{Descending, DescentSetup};
 use sottovoce_simulator::driver::Simulation;
 use sottovoce_simulator::network::Network;
-use sottovoce_simulator::noise::PeerNoise;
+use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_simulator::paired::Paired;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 
@@ -36,7 +37,8 @@ fn descend(peer: usize, iteration: usize, value: &mut [f64]) {
 fn by_events(setup: &DescentSetup, seed: u64) -> Vec<f64> {
     let machines = setup.machines(&setup.start).unwrap();
     let simulation =
-        Simulation::new(machines, PeerNoise::all(seed, PEERS), Network::perfect(), seed).unwrap();
+        Simulation::new(machines, Paired::all(seed, PEERS, setup.cancelling.as_ref()), Network::perfect(), seed)
+            .unwrap();
     let simulation = simulation.budgets(setup.allowances().unwrap()).unwrap();
     let step = |peer, iteration, value: &mut Vec<f64>| descend(peer, iteration, value);
     simulation.descending(step).run().finals.into_iter().flat_map(Option::unwrap).collect()
@@ -52,7 +54,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn both_drivers_agree_bit_for_bit(seed in any::<u64>(), relay in any::<bool>(), kind in 0..5) {
+    fn both_drivers_agree_bit_for_bit(seed in any::<u64>(), relay in any::<bool>(), cancel in any::<bool>(), kind in 0..5) {
         let noising = Noising { sensitivity: 1.0, local: 0.5, relay: if relay { 0.1 } else { 0.0 } };
         let schemes = match kind {
             0 => vec![gossip(1, true)],
@@ -63,7 +65,9 @@ proptest! {
         };
         // One kind runs out of budget after two of four steps.
         let budget = if kind == 3 { 9.0 } else { f64::INFINITY };
-        let setup = setup(schemes, noising, budget);
+        let keys = sottovoce_topology::Graph::from_edges(PEERS, (1..PEERS).map(|v| (v / 2, v))).unwrap();
+        let cancelling = cancel.then(|| Cancelling::new(keys, 3.0).unwrap());
+        let setup = DescentSetup { cancelling, ..setup(schemes, noising, budget) };
         prop_assert_eq!(in_bulk(&setup, seed, 3), by_events(&setup, seed));
     }
 }

@@ -8,7 +8,7 @@ use faer::Mat;
 use rand::Rng;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::noise::PeerNoise;
-use sottovoce_simulator::paired::Secret;
+use sottovoce_simulator::paired::secret;
 use sottovoce_views::parallel;
 
 use super::attack::Attackers;
@@ -122,7 +122,11 @@ impl Experiment<'_> {
                 Known::Draw(peer, draw) => {
                     (standard(seed, peer, draw, runs), (draw == 0).then(|| &values[peer]))
                 }
-                Known::Pair(one, other) => (Secret::simulated(seed, one, other).standard(0, runs), None),
+                Known::Pair(one, other) => {
+                    let mut noise = vec![0.0; runs];
+                    secret(seed, one, other).add(0, 1.0, &mut noise);
+                    (noise, None)
+                }
             };
             for run in 0..runs {
                 own[(i, run)] = value.map_or(0.0, |value| value[run] / self.sigma) + noise[run];

@@ -94,7 +94,9 @@ impl AveragingArgs {
         let bar = global.progress(0, "accounting");
         let accounted = answer(&found.setting, &found.question, &self.choice.methods())?;
         bar.finish_and_clear();
-        let hops = fixed(&found).map(|graph| hops(graph, &accounted.observers)).transpose()?;
+        // Someone who sees every message is nowhere.
+        let near = fixed(&found).filter(|_| !accounted.wire_tapper);
+        let hops = near.map(|graph| hops(graph, &accounted.observers)).transpose()?;
         global.print(&AveragingAccount { accounted, hops, names: found.question.names })
     }
 
@@ -367,7 +369,11 @@ impl AveragingAccount {
         let known = self.names.peers(&self.accounted.observers);
         match (self.accounted.wire_tapper, self.accounted.observers.is_empty()) {
             (false, _) => known,
-            (true, true) => "someone who sees every message".to_owned(),
+            (true, true) => match self.accounted.colluders {
+                None => "someone who sees every message".to_owned(),
+                Some(1) => "someone who sees every message and knows all that any one peer knows".to_owned(),
+                Some(any) => format!("someone who sees every message and knows all that any {any} peers know"),
+            },
             (true, false) => {
                 let know = if self.accounted.observers.len() == 1 { "knows" } else { "know" };
                 format!("someone who sees every message and knows all that {known} {know}")
@@ -435,11 +441,16 @@ impl fmt::Display for AveragingAccount {
             ("corrected", &found.published_corrected),
         ];
         for (name, losses) in columns.iter().filter_map(|(name, losses)| Some((name, losses.as_ref()?))) {
-            writeln!(f, "  {name:<10} {:>8} {:>8} {:>10} {:>10}", "distance", "peers", "mean", "largest")?;
+            let heading = if found.wire_tapper { "" } else { "distance" };
+            writeln!(f, "  {name:<10} {heading:>8} {:>8} {:>10} {:>10}", "peers", "mean", "largest")?;
             for (hops, (peers, sum, largest)) in self.by_distance(losses) {
                 let mean = sum / peers as f64;
+                let hops = if found.wire_tapper { String::new() } else { hops.to_string() };
                 writeln!(f, "  {:<10} {hops:>8} {peers:>8} {:>10} {:>10}", "", up(mean), up(largest))?;
             }
+        }
+        if found.colluders.is_some() && found.certified == Some(false) {
+            writeln!(f, "\n  bounds from above: there are too many coalitions to look at them all")?;
         }
         if f.alternate() {
             self.everybody(f, &columns)?;

@@ -41,6 +41,15 @@ impl PairSecret {
         }
     }
 
+    /// The same for numbers of single precision, each noise rounded before it is added.
+    pub fn add_single(&self, round: u64, scale: f64, values: &mut [f32]) {
+        let mut rng = self.stream(round);
+        for value in values {
+            let noise: f64 = StandardNormal.sample(&mut rng);
+            *value += (scale * noise) as f32;
+        }
+    }
+
     /// The noises of several pairs one after the other, each with its scale: the bits of as many calls of [`Self::add`]. For single numbers the streams
     /// are computed side by side.
     ///

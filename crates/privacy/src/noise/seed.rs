@@ -33,8 +33,6 @@ pub enum Stream {
     Runs = 0x7265_6373,
     /// The choices of those who spread a rumour: the peer and the run.
     Rumor = 0x7275_6d6f,
-    /// The secrets of pairs of peers: the smaller peer and the larger one.
-    Secrets = 0x7365_6372,
     /// Who is drawn from a population: the drawer and the step.
     Sample = 0x7361_6d70,
     /// The order in which rows of a table are dealt out.

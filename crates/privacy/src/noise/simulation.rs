@@ -50,13 +50,6 @@ impl SimulationRng {
         Self(ChaCha8Rng::from_seed(key))
     }
 
-    /// The stream that two who share a secret draw in a round: the same bits at both ends.
-    pub fn shared(secret: [u8; 32], round: u64) -> Self {
-        let mut rng = ChaCha8Rng::from_seed(secret);
-        rng.set_stream(round);
-        Self(rng)
-    }
-
     /// The same triple for another purpose: a stream apart, from its beginning. [`Seed::stream`] gives them by name.
     pub(super) fn numbered(mut self, number: u64) -> Self {
         self.0.set_stream(number);
@@ -126,11 +119,6 @@ impl ContinuousLaw {
         Self::scaled(Shape::Radial, "scale", scale)
     }
 
-    /// The same law with the opposite sign in every draw: the other end of a pair.
-    pub fn turned(self) -> Self {
-        Self { scale: -self.scale, ..self }
-    }
-
     fn scaled(shape: Shape, field: &'static str, scale: f64) -> Result<Self> {
         require(scale.is_finite() && scale >= 0.0, field, scale, "give a finite number, zero or more")?;
         Ok(Self { shape, scale })
@@ -158,11 +146,6 @@ impl SimulatedNoise {
     /// The noise of `peer` in `round` of the run `seed`.
     pub fn new(seed: u64, peer: u64, round: u64) -> Self {
         Self { rng: SimulationRng::new(seed, peer, round) }
-    }
-
-    /// The noise that two who share a secret draw in a round.
-    pub fn shared(secret: [u8; 32], round: u64) -> Self {
-        Self { rng: SimulationRng::shared(secret, round) }
     }
 
     /// Writes independent draws over `out`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use sottovoce_simulator::cancelling::Cancelling;
+use sottovoce_simulator::cancelling::{self, Cancelling};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::{Graph, GraphBuilder};
 
@@ -119,8 +119,11 @@ impl NoiseSpec {
         self.keys.as_ref().unwrap_or(&Keys::Complete)
     }
 
-    /// Keys without noise say nothing.
+    /// Keys without noise say nothing, and some noises are none.
     pub(super) fn check_keys(&self) -> Result<()> {
+        if let Some(kappa) = self.cancel {
+            cancelling::check(kappa)?;
+        }
         if let (Some(keys), None) = (&self.keys, self.cancel) {
             let remedy = "no noise cancels; give --cancel KAPPA as well, or leave it out";
             return Err(Error::parameter("keys", keys, remedy));

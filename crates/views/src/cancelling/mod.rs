@@ -6,15 +6,17 @@
 //! ```
 //!
 //! `L` is the Laplacian of the graph of secrets without `V`, and `q_u` what `Q` has of peer `u`. The first is solved peer by peer (`solve.rs`), the second
-//! at once (`heard.rs`).
+//! at once (`heard.rs`). `colluding.rs` has the worst `V` of a size, `covariance.rs` the best noise that is not of pairs.
 
 mod colluding;
+mod covariance;
 mod gap;
 mod heard;
 mod honest;
 mod solve;
 
 pub use colluding::with_any;
+pub use covariance::{Best, best_covariance};
 pub use honest::Cut;
 
 pub(crate) use heard::under;
