@@ -63,7 +63,7 @@ pub struct Ring {
     grid: Grid,
     share: DiscreteGaussian,
     /// The largest size of a value, in steps.
-    reach: f64,
+    reach: i64,
 }
 
 impl Ring {
@@ -80,7 +80,7 @@ impl Ring {
         )?;
         let grid = Grid::new(step)?;
         let share = DiscreteGaussian::at_least(grid.units_of(sigma))?;
-        let reach = grid.round(&[range])?[0] as f64;
+        let reach = grid.round(&[range])?[0];
         let ring = Self { agreed, grid, share, reach };
         let needed = (1..=64).find(|&bits| ring.chance(bits) <= RARE);
         let case = format!("{peers} peers with values up to {range} in steps of {step}");
@@ -127,10 +127,11 @@ impl Ring {
     /// `2 width exp(-room²/(2 peers sigma²))`: a discrete Gaussian's moments are no larger than a Gaussian's.
     fn chance(&self, bits: u32) -> f64 {
         let (peers, width) = (self.agreed.peers as f64, self.agreed.width as f64);
-        let room = (f64::from(bits - 1).exp2() - 1.0 - peers * self.reach) * (1.0 - 1e-9) - 1.0;
-        if room <= 0.0 {
+        let room = (1_i128 << (bits - 1)) - 1 - self.agreed.peers as i128 * i128::from(self.reach);
+        if room <= 0 {
             return 1.0;
         }
+        let room = (room as f64).next_down();
         let bound = 2.0
             * width
             * (-room * room / (2.0 * peers * self.share.variance().to_f64())).exp()
@@ -251,8 +252,8 @@ mod tests {
             let smaller = Ring::new(Agreed { bits: bits - 1, ..*ring.agreed() });
             prop_assert!(smaller.is_err());
             // The largest sum of values alone comes back.
-            let top = Residues::new(vec![ring.reach as i64 * peers as i64; 3], bits);
-            prop_assert_eq!(top.centred().next(), Some(ring.reach as i64 * peers as i64));
+            let top = Residues::new(vec![ring.reach * peers as i64; 3], bits);
+            prop_assert_eq!(top.centred().next(), Some(ring.reach * peers as i64));
         }
     }
 }
