@@ -2,7 +2,7 @@
 //!
 //! A sum of discrete Gaussians is not one, but nearly: its masses are those of the discrete Gaussian of the summed variance times a factor, and no two of these
 //! factors are further apart than `e^tau`. Kairouz, Liu and Steinke (2021) bound that by `10 Σ exp(-2 pi² sigma² k/(k+1))`; the bound here has the same
-//! exponents and less than half of the constant. From three grid steps on it is below `1e-37`.
+//! exponents and less than half of the constant. From three grid steps on it is below `1.1e-38`.
 
 use crate::interval::add_up;
 use crate::mechanism::{check_delta, positive};

@@ -14,7 +14,7 @@
 //!
 //! What a peer computes with is a [`Value`]: numbers (or many of them, [`Shared`]) in a simulation or on a network, and *coefficients* over the noises that
 //! were drawn when the accountant wants to know what a message is made of. The code is the same: what is run is what is
-//! accounted for.
+//! accounted for. Under masks that cancel they are integers on a [`ring`].
 //!
 //! Nothing private leaves a peer before its [`Release`] was admitted by the budget, which the driver keeps. What a machine stores, sends and notes are
 //! serde types; a run is written down, without values, as a [`Transcript`].
@@ -26,6 +26,7 @@ mod machine;
 mod means;
 pub mod personal;
 mod release;
+pub mod ring;
 pub mod rumor;
 mod transcript;
 mod value;

@@ -7,7 +7,7 @@
 //! | [`trace`] | the same peers on coefficients: what every message is made of, for the accountant |
 //!
 //! [`averaging`], [`descent`], [`walk`], [`rumor`], [`personal`] and [`consensus`] set up the peers of a run and are the protocols' worlds for the first; they also have the fast drivers
-//! of large runs on perfect networks. [`happened`] reads from a transcript what peers really did. Everything is a function of its arguments
+//! of large runs on perfect networks. [`ring`] runs sums under masks that cancel. [`happened`] reads from a transcript what peers really did. Everything is a function of its arguments
 //! and the seed.
 
 pub mod averaging;
@@ -31,6 +31,7 @@ pub mod personal;
 mod presence;
 mod queue;
 pub mod record;
+pub mod ring;
 pub mod rows;
 pub mod rumor;
 mod tiles;

@@ -47,7 +47,7 @@ pub(crate) fn check_published(published: &[usize], nodes: usize) -> Result<Vec<u
     check_peers(published, nodes)
 }
 
-fn check_peers(peers: &[usize], nodes: usize) -> Result<Vec<usize>> {
+pub(crate) fn check_peers(peers: &[usize], nodes: usize) -> Result<Vec<usize>> {
     let mut sorted = peers.to_vec();
     sorted.sort_unstable();
     sorted.dedup();

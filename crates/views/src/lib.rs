@@ -14,6 +14,7 @@
 //! * [`door`]: where everyone asks: what does this adversary learn from that run?
 //! * [`exact`]: that number, for fixed weights, for schedules, with relay noise, for any coalition;
 //! * [`cancelling`]: the same where pairs of peers add noise that cancels;
+//! * [`ring`]: what is learnt where masks on a ring cancel: sums of groups;
 //! * [`descent`]: the same over all steps of a descent with an averaging after each;
 //! * [`published`]: the formulas as they were printed, for comparison; most are refuted by [`exact`];
 //! * [`utility`]: how far the result is from the mean, exactly and as published.
@@ -28,6 +29,7 @@ pub mod exact;
 pub mod parallel;
 mod powers;
 pub mod published;
+pub mod ring;
 pub mod rumor;
 mod span;
 pub mod utility;

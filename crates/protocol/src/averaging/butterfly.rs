@@ -48,6 +48,21 @@ impl Butterfly {
         Self { rows, conserves_mass: guests == 0 }
     }
 
+    /// The same for sums in place of means: nobody scales anything, and everybody ends with the sum. All weights are whole, as on a
+    /// [ring](crate::ring).
+    ///
+    /// # Panics
+    /// If `peer` is not among the positions.
+    pub fn sums(positions: &[Peer], peer: Peer) -> Self {
+        let mut part = Self::new(positions, peer);
+        for row in &mut part.rows {
+            row.own = row.own.ceil();
+            row.from.iter_mut().for_each(|(_, weight)| *weight = weight.ceil());
+        }
+        part.conserves_mass = false;
+        part
+    }
+
     /// The part of `peer` among `n` in their natural order.
     ///
     /// # Panics

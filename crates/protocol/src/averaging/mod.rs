@@ -9,7 +9,7 @@
 //! ```
 //!
 //! *Who* mixes with whom, and how, is a [`Plan`], one file per algorithm: [`Gossip`] over a fixed row, [`Varying`] rows from a
-//! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus, [`InTurn`] one after the other; single pairs are accelerated by a
+//! schedule (fresh graphs, single pairs), [`Butterfly`] for exact consensus, [`InTurn`] one after the other, [`Tree`] for sums along a tree; single pairs are accelerated by a
 //! second value ([`Coupling`]). *What* is averaged
 //! is a private value once ([`Averager::new`]), or a private gradient step before every averaging ([`Averager::descending`], Algorithm 3).
 //!
@@ -32,6 +32,7 @@ mod coupled;
 mod descent;
 mod gossip;
 mod state;
+mod tree;
 mod varying;
 mod words;
 
@@ -41,6 +42,7 @@ pub use coupled::Coupling;
 pub use descent::InTurn;
 pub use gossip::Gossip;
 pub use state::State;
+pub use tree::Tree;
 pub use varying::Varying;
 pub use words::{Input, Message, Noising, Note, Output, Round, Rounds, Start};
 

@@ -14,20 +14,20 @@ pub struct Cut {
 }
 
 /// Honest peers, their secrets and groups.
-pub(super) struct Honest<'a> {
+pub(crate) struct Honest<'a> {
     pub(super) keys: &'a Graph,
     /// In increasing order.
     pub(super) coalition: Vec<usize>,
     /// The group of each peer; none for the coalition.
-    pub(super) group: Vec<Option<usize>>,
+    pub(crate) group: Vec<Option<usize>>,
     /// Peers in each group.
-    pub(super) sizes: Vec<usize>,
+    pub(crate) sizes: Vec<usize>,
     /// Who is honest, in as little memory as can be: everybody's neighbours are looked up here.
     honest: Vec<bool>,
 }
 
 impl<'a> Honest<'a> {
-    pub(super) fn new(keys: &'a Graph, coalition: Vec<usize>) -> Self {
+    pub(crate) fn new(keys: &'a Graph, coalition: Vec<usize>) -> Self {
         let mut honest = vec![true; keys.nodes()];
         coalition.iter().for_each(|&member| honest[member] = false);
         let mut found = Self { keys, coalition, group: vec![None; keys.nodes()], sizes: Vec::new(), honest };

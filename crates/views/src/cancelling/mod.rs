@@ -20,12 +20,12 @@ pub use covariance::{Best, best_covariance};
 pub use honest::Cut;
 
 pub(crate) use heard::under;
+pub(crate) use honest::Honest;
 
 use sottovoce_simulator::cancelling::Cancelling;
 
 use crate::exact::Leakage;
 use crate::{Error, Result, parallel};
-use honest::Honest;
 use solve::Solver;
 
 /// Losses known better than this, relatively, are called exact.

@@ -10,6 +10,7 @@ use rand::rngs::SysRng;
 use rand::{CryptoRng, Rng, SeedableRng, TryCryptoRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 
+use super::masks::labelled;
 use super::{ExactLaw, Grid};
 use crate::{Error, Result};
 
@@ -98,6 +99,13 @@ impl DeployedNoise {
     /// Keys a generator from the operating system; refuses to go on without entropy.
     pub fn from_os() -> Result<Self> {
         OsSeededRng::from_os().map(Self::new)
+    }
+}
+
+impl ExactNoise<ChaCha20Rng> {
+    /// The exact noise of one peer in one round of a simulated run: whoever knows the seed knows it. It is no [`DeployedNoise`].
+    pub fn simulated(seed: u64, peer: u64, round: u64) -> Self {
+        Self::new(ChaCha20Rng::from_seed(labelled([seed, peer, round], b"sv-exact")))
     }
 }
 
