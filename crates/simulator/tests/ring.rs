@@ -122,9 +122,9 @@ fn a_coalition_has_the_sum_of_each_group_and_no_single_value() {
             let secret = Secret::simulated(seed, peer as u64, member as u64);
             // What a smaller peer added is taken away, and the other way round.
             if peer < member {
-                secret.subtract(setup.round, &mut words)
+                secret.subtract(setup.round, &mut words);
             } else {
-                secret.add(setup.round, &mut words)
+                secret.add(setup.round, &mut words);
             }
         }
         let mut rest =
