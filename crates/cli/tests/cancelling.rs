@@ -59,7 +59,18 @@ fn bad_secrets_are_refused() {
     let keys = written(folder.path(), "keys.txt", complete(6));
     let base = "account averaging --peers 5 --wire-tapper --cancel 2 --keys";
     refused(&format!("{base} {keys}"), &["`keys` is 5", "from 0 to 4"]);
-    refused(&format!("{base} {keys}.none"), &["no such file"]);
+    refused(&format!("{base} {keys}.none"), &["`keys` is", "no such file"]);
+    refused(
+        "run averaging --peers 8 --cancel 2 --colluders 0 --no-report",
+        &["`colluders` is 0", "at least 1"],
+    );
+    refused(
+        "run averaging --protocol walk --peers 8 --cancel 2 --no-report",
+        &["`cancel` is given", "butterfly"],
+    );
+    let attack = "audit reconstruct --protocol butterfly --peers 8 --cancel 2 --wire-tapper";
+    refused(&format!("{attack} --colluders 2"), &["`colluders` is 2", "--observers"]);
+    refused(&format!("{attack} --relay-noise 0.5"), &["`relay-noise` is 0.5", "bound"]);
     let line = format!("account averaging --peers 6 --wire-tapper --keys {keys}");
     refused(&line, &["--cancel"]);
     for kappa in ["-1", "1e7", "nan", "inf"] {
@@ -189,6 +200,15 @@ fn learning_with_noise_that_cancels_is_as_good_as_with_a_curator() {
     assert!(number(&cancelling, "/guarantees/0/epsilon") <= 1.0);
     assert_eq!(cancelling["guarantees"][0]["colluders"], 6);
     assert_eq!(cancelling["guarantees"].as_array().unwrap().len(), 1);
+    // The file of the run is accounted for as the run was.
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let line = "run learning --peers 16 --iterations 3 --seeds 1 --cancel 3 --colluders 2 --epsilon 2 --out";
+    let ran = json(&format!("{line} {}", out.display()));
+    let told = json(&format!("account {}", out.join("experiment.toml").display()));
+    assert_eq!(number(&told, "/sigma"), number(&ran, "/sigma"));
+    assert_eq!(told["guarantees"][1]["colluders"], 2);
+    assert!(number(&told, "/guarantees/1/epsilon") <= 2.0 && number(&told, "/guarantees/0/epsilon") <= 2.0);
 }
 
 #[test]
@@ -201,6 +221,10 @@ fn plans_weigh_it_and_execute_it() {
     assert_eq!(found["rows"][chosen]["protocol"], "cancelling-butterfly");
     assert!(number(&found, &format!("/rows/{chosen}/error_over_central")) < 1.5);
     assert!(number(&found, &format!("/rows/{chosen}/epsilon/wire_tapper")) <= 4.0);
+    // What one peer learns is not said of a wire-tapper.
+    let said = found["statements"].as_array().unwrap();
+    let helped: Vec<_> = said.iter().filter(|line| line.as_str().unwrap().contains("any 3 peers")).collect();
+    assert!(helped.len() == 1 && helped[0].as_str().unwrap().starts_with("a wire-tapper"), "{said:?}");
     let ran = json(&format!("run {} --no-report", best.display()));
     assert_eq!(ran["guarantees"][0]["colluders"], 3);
     assert!(number(&ran, "/guarantees/0/epsilon") <= 4.0);

@@ -181,6 +181,8 @@ impl Question {
         let share = self.setting.relay_noise;
         let remedy = "give 0 or a positive number (a share of the local noise)";
         require(share.is_finite() && share >= 0.0, "relay-noise", share, remedy)?;
+        let remedy = "towards someone who sees every message relay noise is not counted on, and what is stated is a bound that no attack reaches; leave one of them out";
+        require(!self.tapped || share == 0.0, "relay-noise", share, remedy)?;
         if let Some(values) = &self.values
             && !(values.len() == self.setting.peers() && values.iter().all(|value| value.is_finite()))
         {

@@ -402,6 +402,11 @@ impl AveragingAccount {
         let smallest = &pairs.cut.smallest;
         match (pairs.cut.groups, smallest.len()) {
             (_, 0) => Ok(()),
+            (1, n) if let Some(colluders) = self.accounted.colluders => writeln!(
+                f,
+                "secrets connect all {n} peers; with {colluders} of them colluding nobody can lose less than 1/{}",
+                n - colluders
+            ),
             (1, n) => writeln!(f, "secrets connect all {n} honest peers: nobody can lose less than 1/{n}"),
             (groups, n) => writeln!(
                 f,
@@ -466,7 +471,9 @@ impl fmt::Display for AveragingAccount {
         if f.alternate() {
             self.everybody(f, &columns)?;
         }
-        if let Some(exposed) = &found.exposed {
+        // Of bounds it is not known who is.
+        let known = found.colluders.is_none() || found.certified == Some(true);
+        if let Some(exposed) = found.exposed.as_ref().filter(|_| known) {
             writeln!(f, "\n  fully exposed: {}", self.names.list(exposed))?;
         }
         for statement in &found.statements {

@@ -49,6 +49,7 @@ impl File {
                 input::of_task(&learning.task, &ready.task)?;
                 let mut settings = ready.choice.settings(&ready.task, &ready.mixings, seed)?;
                 settings.network = ready.network.clone();
+                settings.secrets = ready.secrets.clone();
                 let given = settings.clone();
                 let mut question = Question::of(&ready.task, &ready.mixings, &given);
                 // All iterations are accounted for, whether or not a target would end the run.

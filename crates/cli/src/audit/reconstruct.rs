@@ -1,5 +1,6 @@
 //! `sottovoce audit reconstruct`: arguments, and whom they attack.
 
+use anyhow::bail;
 use clap::{Args, ValueEnum};
 use sottovoce::names::Names;
 use sottovoce::terms::Stated;
@@ -66,6 +67,11 @@ impl Reconstruct {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let found = self.plan.read(global)?;
         let asked = found.question;
+        if let Some(colluders) = asked.colluders {
+            bail!(
+                "`colluders` is {colluders}: an attack is somebody's; name them with --observers and add --wire-tapper"
+            );
+        }
         let question = Question {
             observers: asked.observers,
             tapped: self.wire_tapper,

@@ -251,9 +251,8 @@ impl Asked {
 
     /// Who shares secrets, where some may collude.
     fn secrets(&self, place: Option<&Place>, sites: &[Site]) -> anyhow::Result<Option<Secrets>> {
-        let (Some(colluders), Some(site)) = (self.experiment.adversary.colluders, sites.first()) else {
-            return Ok(None);
-        };
+        let (Some(_), Some(site)) = (self.experiment.noise.cancel, sites.first()) else { return Ok(None) };
+        let colluders = self.experiment.adversary.colluders.unwrap_or(1);
         let none = Graph::from_edges(site.nodes(), [])?;
         let graph = place.map_or(&none, |place| &place.graph);
         if place.is_none() && self.experiment.noise.keys() == &Keys::Graph {

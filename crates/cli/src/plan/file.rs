@@ -55,9 +55,9 @@ impl File {
     }
 
     fn averaging(&self, asked: &Averaging, seed: u64, global: &Global) -> anyhow::Result<()> {
-        if asked.against() == Against::WireTapper && asked.adversary.colluders.is_none() {
+        if asked.against() == Against::WireTapper && asked.noise.cancel.is_none() {
             bail!(
-                "`against` is wire-tapper: only noise that cancels hides anything from one who sees everything; give colluders, or plan for worst-peer"
+                "`against` is wire-tapper: only noise that cancels hides anything from one who sees everything; give cancel = 10.0 under [noise], or plan for worst-peer"
             );
         }
         let place = asked.graph.place(Path::new(""), seed)?;

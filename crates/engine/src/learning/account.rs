@@ -137,9 +137,13 @@ impl Accounted {
             return format!("No peer loses more than epsilon {} at delta {delta:e} to {who}", shown(0));
         }
         format!(
-            "No peer loses more than epsilon {} at delta {delta:e} to {}; to someone who sees every message it is {}",
+            "No peer loses more than epsilon {} at delta {delta:e} to {}; to {} it is {}",
             shown(0),
             self.names.adversary(&self.ours.adversary),
+            match &self.wire_tapper.adversary {
+                Adversary::WireTapper => "someone who sees every message".to_owned(),
+                other => self.names.adversary(other),
+            },
             shown(1)
         )
     }

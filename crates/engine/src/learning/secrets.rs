@@ -14,6 +14,9 @@ use super::losses::{Revealed, Summary};
 use super::path::Pairs;
 use crate::{Error, Result, require};
 
+/// What rounding adds to a loss, at most.
+const HAIR: f64 = 2e-9;
+
 /// Who shares secrets, and how many of them may tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
@@ -58,8 +61,12 @@ impl Secrets {
         let remedy = "every peer holds its own secrets, and sees every model; give at least 1";
         require(colluders > 0, "colluders", colluders, remedy)?;
         let found = with_any(&pairs, colluders)?;
-        let worst = found.worst().1;
-        Ok(Self { pairs, colluders, losses: found.losses, worst })
+        // A hair more, as is added where a loss becomes a guarantee.
+        let upward =
+            |loss: f64| if loss + found.rounding + HAIR < 1.0 { loss + found.rounding + HAIR } else { 1.0 };
+        let losses: Vec<f64> = found.losses.iter().map(|loss| upward(*loss)).collect();
+        let worst = upward(found.worst().1);
+        Ok(Self { pairs, colluders, losses, worst })
     }
 
     /// The pairs.

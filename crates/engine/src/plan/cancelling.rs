@@ -17,6 +17,9 @@ use crate::Result;
 use crate::learning::Secrets;
 use crate::learning::method::messages;
 
+/// By what right losses are stated.
+const STANDING: &str = "proven, up to the cipher of the secrets";
+
 /// Rounds of gossip that are tried, at most.
 const MOST_ROUNDS: usize = 10_000;
 
@@ -24,7 +27,7 @@ const MOST_ROUNDS: usize = 10_000;
 pub(super) fn rows(problem: &Problem, peers: usize, sites: &[&Site]) -> Result<Vec<Row>> {
     let Some(secrets) = &problem.secrets else { return Ok(Vec::new()) };
     let losses = losses(problem, secrets);
-    let mut rows = vec![butterfly(problem, peers, secrets, losses)?];
+    let mut rows = vec![butterfly(problem, peers, losses)?];
     for site in sites {
         rows.extend(gossip(problem, site, secrets, losses)?);
     }
@@ -43,13 +46,13 @@ fn point(problem: &Problem, steps: usize, share: f64, spread_left: f64, losses: 
     Point { steps, ratio: 0.0, variance, share, relay_share: 0.0, spread_left, losses }
 }
 
-fn butterfly(problem: &Problem, peers: usize, secrets: &Secrets, losses: Losses) -> Result<Row> {
+fn butterfly(problem: &Problem, peers: usize, losses: Losses) -> Result<Row> {
     let scheme = Scheme::Butterfly { positions: (0..peers).collect() };
     let kind = Kind {
         protocol: Protocol::CancellingButterfly,
         graph: None,
         messages: messages(&scheme)? as f64 / peers as f64,
-        standing: standing(secrets),
+        standing: STANDING.into(),
     };
     let share = Setting::of(scheme.clone()).noise_error(1.0)?;
     Ok(Row::new(problem, peers, kind, &point(problem, scheme.rounds(), share, 0.0, losses)))
@@ -70,13 +73,9 @@ fn gossip(problem: &Problem, site: &Site, secrets: &Secrets, losses: Losses) -> 
         protocol: Protocol::CancellingGossip,
         graph: Some(site.name.clone()),
         messages: messages(&scheme)? as f64 / peers as f64,
-        standing: standing(secrets),
+        standing: STANDING.into(),
     };
     Ok(Some(Row::new(problem, peers, kind, &point(problem, steps, share, left, losses))))
-}
-
-fn standing(secrets: &Secrets) -> String {
-    format!("proven, against {}, up to the cipher of their secrets", secrets.adversary())
 }
 
 /// What each observer learns, were it to see every message.

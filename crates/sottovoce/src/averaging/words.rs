@@ -3,6 +3,7 @@
 use std::fmt;
 
 use sottovoce_privacy::{Adversary, Guarantee, round_up};
+use sottovoce_views::door::Source;
 
 use super::run::Averaged;
 use crate::Result;
@@ -25,6 +26,8 @@ pub(super) fn headline(
         n if n < found.peers => format!("{} (of {n} of {} peers)", average(found), found.peers),
         _ => average(found),
     };
+    let torn = local.is_some() && found.source != Source::Planned;
+    let result = if torn { format!("{result}, with noise of pairs left in it") } else { result };
     costs(&result, all, found.delta, pairs, local)
 }
 
@@ -116,11 +119,18 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     for one in &found.coordinates {
         let of = if many { format!(" of {}", one.name) } else { String::new() };
         facts.push(("mean of the private values *", format!("{:.4}{of}", one.mean)));
-        facts.push(("mean of the peers' results", format!("{:.4}{of}", one.estimate)));
+        let estimate = match one.estimate.is_nan() {
+            true => "none: nobody has a result".to_owned(),
+            false => format!("{:.4}{of}", one.estimate),
+        };
+        facts.push(("mean of the peers' results", estimate));
     }
     facts.push((
         "mean squared error of a peer's result *",
-        format!("{:.5} predicted, {:.5} measured", found.predicted_error, found.measured_error),
+        match found.measured_error.is_nan() {
+            true => format!("{:.5} predicted", found.predicted_error),
+            false => format!("{:.5} predicted, {:.5} measured", found.predicted_error, found.measured_error),
+        },
     ));
     if found.error.runs > 1 {
         facts.push(("error over seeds (root mean square) *", found.error.words()));
@@ -136,6 +146,11 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     let complete = 2 * found.edges == found.peers * (found.peers - 1);
     if let Some(far) = found.worst_far.filter(|far| *far > 0.0 || !complete) {
         facts.push(("largest loss at distance 2 or more", both(far, found.worst_far_without_relay)));
+    }
+    if ready.setting.cancelling.is_some() && found.source != Source::Planned {
+        let text =
+            "somebody was missed: noise of its pairs is left in the results, and errors are not as predicted";
+        facts.push(("pairs torn apart", text.to_owned()));
     }
     if let Some(trade) = &found.trade {
         facts.push(("hiding from whoever sees everything", trade.words()));

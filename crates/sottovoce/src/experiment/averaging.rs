@@ -307,6 +307,8 @@ impl Averaging {
         if let Some(colluders) = self.adversary.colluders {
             let remedy = "without noise that cancels someone who sees every message learns all that there is, whoever helps; give --cancel KAPPA as well";
             require(self.noise.cancel.is_some(), "colluders", colluders, remedy)?;
+            let remedy = "every peer holds its own secrets; give at least 1";
+            require(colluders > 0, "colluders", colluders, remedy)?;
             let remedy = "observers are given, too; give one of them";
             require(self.adversary.observers.is_empty(), "colluders", colluders, remedy)?;
         }

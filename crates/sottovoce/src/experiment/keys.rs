@@ -176,6 +176,10 @@ impl GradientNoise {
 
 /// Reads the graph of secrets among the peers of `graph`, who go by their names. Peers whom it does not name share no secret.
 fn read_keys(path: &Path, graph: &Graph) -> Result<Graph> {
+    if !path.exists() {
+        let remedy = "there is no such file; give graph, complete, regular:K for K partners each, or a file with the pairs";
+        return Err(Error::parameter("keys", path.display().to_string(), remedy));
+    }
     let found = read_graph(path, None)?.graph;
     let mut keys = GraphBuilder::new(graph.nodes())?;
     let number = |node: usize| peer("keys", &found.label(node), Some(graph), graph.nodes());

@@ -202,6 +202,11 @@ impl Averaging {
             "holders add noise to the token itself; leave it out",
         )?;
         none(
+            self.noise.cancel.is_some(),
+            "cancel",
+            "noise of pairs cancels where everybody speaks at once; leave it out, or take gossip or butterfly",
+        )?;
+        none(
             !self.target.by_distance.is_none(),
             "within",
             "bounds that fall with a distance are for gossip; give epsilon",

@@ -18,7 +18,7 @@ use crate::exact::Leakage;
 use crate::{Error, Result, parallel, require};
 
 /// Coalitions that are looked at one by one, times the cube of the peers.
-const WORK: f64 = 4e9;
+const WORK: f64 = 3e8;
 
 /// Edges to go along for coalitions that are drawn.
 const DRAWN_WORK: f64 = 1e9;
@@ -59,12 +59,13 @@ pub fn with_any(cancelling: &Cancelling, colluders: usize) -> Result<Leakage> {
         let each = found.losses[n - 1];
         return Ok(Leakage { observers: Vec::new(), losses: vec![each; n], ..found });
     }
-    if coalitions(n, colluders) * (n as f64).powi(3) <= WORK {
+    // All of a peer's partners: then nothing is left to hide behind.
+    let alone = |u: usize| keys.degree(u) <= colluders;
+    if !(0..n).all(alone) && coalitions(n, colluders) * (n as f64).powi(3) <= WORK {
         return every_one(cancelling, colluders);
     }
     let losses = bounds(cancelling, colluders)?;
-    // All of a peer's partners: then nothing is left to hide behind.
-    let exact = (0..n).all(|u| keys.degree(u) <= colluders || losses[u] >= 1.0);
+    let exact = (0..n).all(alone);
     Ok(Leakage { observers: Vec::new(), losses, rank: None, certified: exact, rounding: 0.0 })
 }
 

@@ -9,6 +9,9 @@ use crate::exact::Leakage;
 use crate::exact::relay::{Factored, relative_rounding};
 use crate::span::Space;
 
+/// Rounding below this is added where a loss becomes a guarantee; above, to the loss itself.
+const SHOWS: f64 = 1e-10;
+
 /// What `observers`, who are in increasing order, learn in a space whose first variables are the peers' own noises. More noise never reveals more, so where
 /// this cannot be certified it is what would be learnt without pairs.
 pub(crate) fn under(space: Option<&Space>, cancelling: &Cancelling, observers: &[usize]) -> Leakage {
@@ -23,6 +26,12 @@ pub(crate) fn under(space: Option<&Space>, cancelling: &Cancelling, observers: &
     };
     let found = space.and_then(|space| losses(space, cancelling, &honest));
     match found {
+        // Rounding that shows is added at once, so that no loss is told too small.
+        Some((losses, rounding)) if rounding > SHOWS => {
+            let upward = |loss: f64| if loss + rounding < 1.0 { loss + rounding } else { 1.0 };
+            let losses = losses.into_iter().map(|loss| if loss > 0.0 { upward(loss) } else { loss });
+            Leakage { losses: losses.collect(), rounding: 0.0, certified: true, ..plain(space) }
+        }
         Some((losses, rounding)) => Leakage { losses, rounding, certified: true, ..plain(space) },
         None => Leakage { certified: false, ..plain(space) },
     }

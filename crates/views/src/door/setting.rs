@@ -136,7 +136,11 @@ impl Overheard for Setting {
 
     fn everything(&self, coalition: &[usize]) -> Result<Leakage> {
         match &self.cancelling {
-            Some(pairs) => cancelling::everything(pairs, coalition),
+            // With relay noise it is a bound.
+            Some(pairs) => {
+                let found = cancelling::everything(pairs, coalition)?;
+                Ok(Leakage { certified: found.certified && self.relay_noise == 0.0, ..found })
+            }
             None => Ok(Leakage::everything(self.peers())),
         }
     }
