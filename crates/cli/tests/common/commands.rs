@@ -24,7 +24,7 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("account averaging", "account averaging --graph GRAPH --steps 2 --all-pairs"),
     ("account averaging", "account averaging --graph GRAPH --steps 2 --worst-coalition 2"),
     ("account averaging", "account averaging --schedule SCHEDULE --observers 0"),
-    ("account averaging", "account averaging --peers 8 --cancel 3 --colluders 2 --steps 2"),
+    ("account averaging", "account averaging --peers 8 --cancel 3 --keys regular:4 --colluders 2 --steps 2"),
     (
         "account learning",
         "account learning --method butterfly --peers 8 --cancel 3 --colluders 2 --observers 1",

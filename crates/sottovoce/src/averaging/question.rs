@@ -140,13 +140,12 @@ impl Cancelled {
     fn of(pairs: &Cancelling, attackers: &[usize], colluders: Option<usize>) -> Result<Self> {
         let cut = sottovoce_views::cancelling::cut(pairs, attackers)?;
         let at_random = colluders.filter(|colluders| *colluders > 0);
-        let at_random = at_random.map(|colluders| at_random_of(pairs, colluders)).transpose()?;
+        let at_random = match at_random {
+            Some(colluders) => sottovoce_views::cancelling::at_random(pairs, colluders, 0)?,
+            None => None,
+        };
         Ok(Self { kappa: pairs.kappa(), pairs: pairs.keys().edge_count(), cut, at_random })
     }
-}
-
-fn at_random_of(pairs: &Cancelling, colluders: usize) -> Result<AtRandom> {
-    Ok(sottovoce_views::cancelling::at_random(pairs, colluders, 0)?)
 }
 
 /// Answers a question about a run by the given methods. Published formulas know no relay noise and leave it out of account; the correction is left

@@ -21,7 +21,10 @@ use crate::{Error, Result, parallel, require};
 const WORK: f64 = 3e8;
 
 /// Edges to go along for coalitions that are drawn.
-const DRAWN_WORK: f64 = 1e9;
+const DRAWN_WORK: f64 = 2e7;
+
+/// Fewer of them say nothing.
+const FEWEST: usize = 30;
 
 /// One minus the confidence of what is said of them.
 const UNSURE: f64 = 1e-3;
@@ -82,13 +85,16 @@ pub struct AtRandom {
 }
 
 /// The largest loss to coalitions of so many peers that are drawn at random, and how likely another one takes more: if a share `p` of all coalitions did, none of `N` would with
-/// probability `(1 - p)^N`.
-pub fn at_random(cancelling: &Cancelling, colluders: usize, seed: u64) -> Result<AtRandom> {
+/// probability `(1 - p)^N`. None where so few can be looked at that nothing would be said, and where all coalitions are alike.
+pub fn at_random(cancelling: &Cancelling, colluders: usize, seed: u64) -> Result<Option<AtRandom>> {
     let n = cancelling.peers();
     let remedy = format!("there are {n} peers, and two must be honest; give fewer");
     require(colluders + 2 <= n, "colluders", colluders, remedy)?;
     let edges = (cancelling.keys().edge_count() + n) as f64;
-    let drawn = (DRAWN_WORK / (n as f64 * edges)).clamp(20.0, 2000.0) as usize;
+    let drawn = (DRAWN_WORK / (n as f64 * edges)).clamp(0.0, 1000.0) as usize;
+    if drawn < FEWEST || 2 * cancelling.keys().edge_count() == n * (n - 1) {
+        return Ok(None);
+    }
     let mut loss = 0.0;
     for i in 0..drawn {
         let mut rng = Seed(seed).stream(Stream::Sample, u64::MAX, i as u64);
@@ -96,7 +102,7 @@ pub fn at_random(cancelling: &Cancelling, colluders: usize, seed: u64) -> Result
         let worst = everything(cancelling, &coalition)?.worst().1;
         loss = if worst > loss { worst } else { loss };
     }
-    Ok(AtRandom { drawn, loss, exceeded: 1.0 - UNSURE.powf(1.0 / drawn as f64) })
+    Ok(Some(AtRandom { drawn, loss, exceeded: 1.0 - UNSURE.powf(1.0 / drawn as f64) }))
 }
 
 /// The number of coalitions.
@@ -263,7 +269,7 @@ mod tests {
     fn most_coalitions_learn_less_than_the_worst() {
         let keys = generate(&Family::RandomRegular { n: 64, degree: 6 }, 3, true).unwrap();
         let pairs = Cancelling::new(keys, 10.0).unwrap();
-        let (found, worst) = (at_random(&pairs, 6, 1).unwrap(), with_any(&pairs, 6).unwrap());
+        let (found, worst) = (at_random(&pairs, 6, 1).unwrap().unwrap(), with_any(&pairs, 6).unwrap());
         assert_eq!(worst.worst().1, 1.0, "six partners may all collude");
         assert!(found.loss > 0.017 && found.loss < 0.6, "{found:?}");
         assert!(found.exceeded < 0.01, "{found:?}");
