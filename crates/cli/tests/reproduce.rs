@@ -82,7 +82,7 @@ fn without_an_argument_everything_is_listed() {
     assert!(list.contains("rumor/2a ") && list.contains("rumor/table1 "), "{list}");
     assert!(list.contains("random-walk/2 ") && list.contains("random-walk/table1 "), "{list}");
     assert!(list.contains("consensus-deep-learning/table1 "), "{list}");
-    assert_eq!(json(&[])["items"].as_array().unwrap().len(), 10 + 8 + 8 + 10 + 5);
+    assert_eq!(json(&[])["items"].as_array().unwrap().len(), 10 + 8 + 8 + 11 + 5);
 }
 
 #[test]
