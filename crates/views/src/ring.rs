@@ -97,6 +97,8 @@ impl Masked {
         releases: u64,
         delta: f64,
     ) -> Result<Guarantee> {
+        // A hair less, so that it can be told at this delta, whatever is rounded then.
+        let delta = delta * (1.0 - 1e-9);
         let epsilon = ring.shares(size as u64)?.epsilon(ring.moved(sensitivity)?, releases, delta)?;
         let adversary = match &self.coalition[..] {
             [] => Adversary::WireTapper,

@@ -224,7 +224,7 @@ impl Problem<'_> {
         };
         let cancels = best.secrets.is_some();
         Ok(Row {
-            method: if cancels { "butterfly, noise cancels" } else { best.method.name() },
+            method: if cancels { "butterfly, cancels" } else { best.method.name() },
             cancels,
             chosen: best.method,
             iterations: best.iterations,

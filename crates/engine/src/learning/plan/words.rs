@@ -40,7 +40,7 @@ impl fmt::Display for LearningPlan {
         }
         writeln!(
             f,
-            "  {:<25}{:>17}{:>16}{:>7}{:>6}{:>9}{:>9}  by what right",
+            "  {:<20}{:>17}{:>16}{:>6}{:>6}{:>9}{:>9}  by what right",
             "method",
             format!("{} **", self.trivial.measures.name()),
             "range **",
@@ -57,7 +57,7 @@ impl fmt::Display for LearningPlan {
                 (spread.to_string(), format!("{:.3} to {:.3}", spread.least, spread.most));
             writeln!(
                 f,
-                "{mark} {:<25}{measured:>17}{range:>16}{:>7}{:>6}{:>9}{:>9}  {}",
+                "{mark} {:<20}{measured:>17}{range:>16}{:>6}{:>6}{:>9}{:>9}  {}",
                 row.method,
                 row.iterations,
                 row.step,
@@ -67,7 +67,7 @@ impl fmt::Display for LearningPlan {
             )?;
         }
         let trivial = format!("{:.3}", self.trivial.measures.first());
-        writeln!(f, "  {:<25}{trivial:>9}", "no features")?;
+        writeln!(f, "  {:<20}{trivial:>9}", "no features")?;
         writeln!(
             f,
             "\n*  the most accurate that needs no server. Noise is in units of a gradient's sensitivity.\n\
