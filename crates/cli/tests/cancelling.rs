@@ -169,6 +169,27 @@ fn a_transcript_holds_the_pairs_and_others_are_found_out() {
 }
 
 #[test]
+fn a_file_of_secrets_goes_with_the_experiment_and_is_not_taken_for_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "keys.txt", complete(8));
+    let text = "experiment = \"averaging\"\n[graph]\npeers = 8\n[protocol]\nmethod = \"butterfly\"\n[noise]\ncancel = 3.0\nkeys = \"keys.txt\"\n";
+    let file = folder.path().join("mine.toml");
+    std::fs::write(&file, text).unwrap();
+    let out = folder.path().join("deep/out");
+    let ran = json(&format!("run {} --out {}", file.display(), out.display()));
+    let again = json(&format!("run {} --no-report", out.join("experiment.toml").display()));
+    assert_eq!(number(&ran, "/sigma"), number(&again, "/sigma"));
+    let told = json(&format!("account transcript {}", out.join("transcript.json").display()));
+    assert!(told["unchecked"].to_string().contains("`keys` is"), "{}", told["unchecked"]);
+    // One peer's releases tell nothing of pairs: that attack is not made.
+    let learning = format!("{}/learn", folder.path().display());
+    sottovoce(&format!("run learning --peers 8 --iterations 2 --seeds 1 --cancel 3 --out {learning}"))
+        .assert()
+        .success();
+    refused(&format!("audit {learning}/experiment.toml --runs 20"), &["`cancel` is 3", "--wire-tapper"]);
+}
+
+#[test]
 fn who_vanishes_leaves_no_wrong_result_and_no_leak_in_strict_rounds() {
     let line = "run averaging --protocol butterfly --peers 8 --cancel 100 --colluders 1 --delay 40 --timeout 5000 --no-report --crashes 3@";
     let never = json(&format!("{line}0"));
@@ -217,8 +238,11 @@ fn plans_weigh_it_and_execute_it() {
     let (best, learn) = (folder.path().join("best.toml"), folder.path().join("learn.toml"));
     let found =
         json(&format!("plan averaging --peers 16 --epsilon 4 --colluders 3 --out {}", best.display()));
+    // Masks are a little better, and are chosen.
     let chosen = number(&found, "/chosen") as usize;
-    assert_eq!(found["rows"][chosen]["protocol"], "cancelling-butterfly");
+    assert_eq!(found["rows"][chosen]["protocol"], "masked-butterfly");
+    let rows = found["rows"].as_array().unwrap();
+    let chosen = rows.iter().position(|row| row["protocol"] == "cancelling-butterfly").unwrap();
     assert!(number(&found, &format!("/rows/{chosen}/error_over_central")) < 1.5);
     assert!(number(&found, &format!("/rows/{chosen}/epsilon/wire_tapper")) <= 4.0);
     // What one peer learns is not said of a wire-tapper.

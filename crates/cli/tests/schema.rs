@@ -10,7 +10,8 @@ use common::{json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 13] = [
+const RARE: [&str; 14] = [
+    "masks",
     "wire_tapper",
     "colluders",
     "classes",

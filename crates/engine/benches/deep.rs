@@ -50,10 +50,22 @@ fn main() -> Outcome<()> {
 fn setting(holdings: Holdings, plan: Plan) -> Outcome<Setting> {
     let pairs = (0..AGENTS).flat_map(|u| (u + 1..AGENTS).map(move |v| (u, v)));
     let mixing = Mixing::neighbourhoods(&Graph::from_edges(AGENTS, pairs)?);
-    let hidden = hidden(&holdings.sizes(), (LOT, 10.0), Band::NONE, Amount::Multiplier(1.3), plan.draws())?;
+    let hidden =
+        hidden(&holdings.sizes(), (LOT, 10.0), Band::NONE, (Amount::Multiplier(1.3), plan.draws()), None)?;
     let draws = vec![plan.draws(); AGENTS];
     let net = Net::consensus_cnn();
-    Ok(Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-5, seed: SEED, points: 0 })
+    Ok(Setting {
+        net,
+        holdings,
+        mixing,
+        plan,
+        hidden,
+        secrets: None,
+        draws,
+        delta: 1e-5,
+        seed: SEED,
+        points: 0,
+    })
 }
 
 fn compare(name: &str, setting: &Setting) -> Outcome<()> {

@@ -48,8 +48,8 @@ impl Rows for Own<'_> {
         self.gradients.expect(agent);
     }
 
-    fn fetch(&self, agent: Peer, row: usize) {
-        self.gradients.fetch(agent, row);
+    fn fetch(&self, agent: Peer, turn: usize) {
+        self.gradients.fetch(agent, turn);
     }
 
     fn local(&self, _: Peer, _: &mut [f64]) {}

@@ -21,9 +21,20 @@ fn setting(method: Method, rate: f64, amount: Amount) -> Setting {
     let mixing = Mixing::new(&Graph::from_edges(3, [(0, 1), (1, 2)]).unwrap(), Weights::Metropolis);
     let plan =
         Plan { method, iterations: 12, rates: Rates::constant(rate), optimiser: Optimiser::new(Rule::Sgd) };
-    let hidden = hidden(&holdings.sizes(), (10.0, 1.0), Band::NONE, amount, plan.draws()).unwrap();
-    let draws = draws(&hidden, &plan, None).unwrap();
-    Setting { net, holdings, mixing, plan, hidden, draws, delta: 1e-3, seed: 3, points: POINTS }
+    let hidden = hidden(&holdings.sizes(), (10.0, 1.0), Band::NONE, (amount, plan.draws()), None).unwrap();
+    let draws = draws(&hidden, &plan, None, None).unwrap();
+    Setting {
+        net,
+        holdings,
+        mixing,
+        plan,
+        hidden,
+        secrets: None,
+        draws,
+        delta: 1e-3,
+        seed: 3,
+        points: POINTS,
+    }
 }
 
 const METHODS: [Method; 3] =
@@ -74,9 +85,10 @@ fn everybody_keeps_the_target_by_noise_for_her_own_number_of_rows() {
     let sizes = [40, 41, 300, 5000, 0];
     for (epsilon, delta) in [(0.5, 1e-5), (8.0, 1e-3)] {
         let hidden =
-            hidden(&sizes, (20.0, 3.0), Band::NONE, Amount::Target { epsilon, delta }, plan.draws()).unwrap();
-        let draws = draws(&hidden, &plan, None).unwrap();
-        let run = Drawn { hidden: &hidden, draws: &draws };
+            hidden(&sizes, (20.0, 3.0), Band::NONE, (Amount::Target { epsilon, delta }, plan.draws()), None)
+                .unwrap();
+        let draws = draws(&hidden, &plan, None, None).unwrap();
+        let run = Drawn::alone(&hidden, &draws);
         let spent = account(&run, &Adversary::WireTapper).unwrap().leakage.epsilons(delta).unwrap();
         assert!(spent[..4].iter().all(|spent| (0.999 * epsilon..=epsilon).contains(spent)), "{spent:?}");
         assert_eq!((spent[4], draws[4]), (0.0, 0));
@@ -89,27 +101,27 @@ fn a_band_is_accounted_for_by_cycles() {
     let plan = Plan { iterations: 50, ..setting(Method::Dsgt, 0.1, Amount::Multiplier(1.0)).plan };
     let (sizes, lots, delta) = ([300, 5000], (20.0, 3.0), 1e-5);
     let spent = |hidden: &[Option<sottovoce_protocol::consensus::Hidden>], draws: &[usize]| {
-        let run = Drawn { hidden, draws };
+        let run = Drawn::alone(hidden, draws);
         account(&run, &Adversary::WireTapper).unwrap().leakage.epsilons(delta).unwrap()
     };
     let band = Band { width: 8, memory: 0.95 };
     let target = Amount::Target { epsilon: 4.0, delta };
     let [alone, banded] =
-        [Band::NONE, band].map(|band| hidden(&sizes, lots, band, target, plan.draws()).unwrap());
-    let all = draws(&banded, &plan, None).unwrap();
+        [Band::NONE, band].map(|band| hidden(&sizes, lots, band, (target, plan.draws()), None).unwrap());
+    let all = draws(&banded, &plan, None, None).unwrap();
     assert_eq!(all, [50, 50]);
     assert!(spent(&banded, &all).iter().all(|spent| (3.996..=4.0).contains(spent)));
     for (one, other) in alone.iter().zip(&banded) {
         assert!(one.unwrap().multiplier < other.unwrap().multiplier);
     }
-    let given = hidden(&sizes, lots, band, Amount::Multiplier(2.5), plan.draws()).unwrap();
-    let few = draws(&given, &plan, Some((2.0, delta))).unwrap();
+    let given = hidden(&sizes, lots, band, (Amount::Multiplier(2.5), plan.draws()), None).unwrap();
+    let few = draws(&given, &plan, Some((2.0, delta)), None).unwrap();
     assert!(few[0] < 50 && few.iter().all(|draws| draws % 8 == 0 || *draws == 50), "{few:?}");
     assert!(spent(&given, &few).iter().all(|spent| *spent <= 2.0));
     assert!(spent(&given, &[few[0] + 1, few[1]])[0] > 2.0);
     // A rate of 20/300 leaves room for 15 turns.
     let wide = Band { width: 16, memory: 1.0 };
-    let refused = hidden(&sizes, lots, wide, target, plan.draws()).unwrap_err().to_string();
+    let refused = hidden(&sizes, lots, wide, (target, plan.draws()), None).unwrap_err().to_string();
     assert!(refused.contains("`band` is 16"), "{refused}");
 }
 

@@ -7,9 +7,11 @@
 //! | features in 32 bits, where these hold all of them exactly | reading twice the memory |
 //! | the largest slope that clips none of a peer's rows | the norm of every row, every time |
 
+use std::ops::Range;
+
 use prefetch_index::prefetch_index;
 
-use crate::model::Bounded;
+use crate::model::{Bounded, TURN};
 use crate::{Clip, Model, Result, Shard, Shards};
 
 /// Bytes that come from memory together.
@@ -34,7 +36,7 @@ impl<'a> Gradients<'a> {
         Ok(Self { shards, narrow: narrow(shards.table().view().features), bounded, free })
     }
 
-    /// The gradient of a peer's rows: what [`Model::gradient`] gives for them, to the bit. At the turn of each row, `meanwhile` is called with its number:
+    /// The gradient of a peer's rows: what [`Model::gradient`] gives for them, to the bit. `meanwhile` is called in turns, 0, 1, ..., of some rows each:
     /// whoever computes one gradient after the other can ask for the next one's rows there ([`fetch`](Self::fetch)).
     ///
     /// # Panics
@@ -68,35 +70,30 @@ impl<'a> Gradients<'a> {
         prefetch_index(&self.free, peer);
     }
 
-    /// Asks the memory for a row of a peer that is read soon. A hint that changes nothing else, also where she has no such row.
+    /// Asks the memory for the rows of a peer that have this turn, and are read soon. A hint that changes nothing else, also where she has no such rows.
     ///
     /// # Panics
     ///
     /// If there is no such peer.
     #[inline(always)]
-    pub fn fetch(&self, peer: usize, row: usize) {
-        let rows = self.shards.range(peer);
-        if row >= rows.len() {
-            return;
-        }
-        let (all, at) = (self.shards.table().view(), rows.start + row);
+    pub fn fetch(&self, peer: usize, turn: usize) {
+        let own = self.shards.range(peer);
+        let first = own.start + turn * TURN;
+        let end = own.end.min(first + TURN); // whole numbers
+        let all = self.shards.table().view();
         match &self.narrow {
-            None => fetch(all.features, at * all.width, all.width),
-            Some(narrow) => fetch(narrow, at * all.width, all.width),
+            None => fetch(all.features, first * all.width..end * all.width),
+            Some(narrow) => fetch(narrow, first * all.width..end * all.width),
         }
-        if row.is_multiple_of(LINE / size_of::<f64>()) {
-            prefetch_index(all.labels, at);
+        if turn.is_multiple_of(LINE / size_of::<f64>() / TURN) {
+            prefetch_index(all.labels, first);
         }
     }
 }
 
 #[inline(always)]
-fn fetch<F>(features: &[F], first: usize, width: usize) {
-    let mut k = 0;
-    while k < width {
-        prefetch_index(features, first + k);
-        k += LINE / size_of::<F>();
-    }
+fn fetch<F>(all: &[F], wanted: Range<usize>) {
+    wanted.step_by(LINE / size_of::<F>()).for_each(|k| prefetch_index(all, k));
 }
 
 /// The same numbers in half the memory, if these hold them exactly.
@@ -124,7 +121,7 @@ mod tests {
             kept.chunks_exact_mut(WIDTH).zip(plain.chunks_exact_mut(WIDTH)).enumerate()
         {
             gradients.expect(peer);
-            gradients.of(peer, &model, theta, kept, |row| gradients.fetch(3 - peer, row));
+            gradients.of(peer, &model, theta, kept, |turn| gradients.fetch(3 - peer, turn));
             model.gradient(theta, shards.shard(peer), clip, plain);
         }
         (gradients.narrow.is_some(), kept, plain)

@@ -34,6 +34,7 @@ pub mod read;
 pub mod split;
 
 mod error;
+mod exponential;
 mod gradients;
 mod linear;
 mod measures;

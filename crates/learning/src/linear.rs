@@ -2,7 +2,7 @@
 //! widened, which is exact, before anything is computed.
 
 /// Independent partial sums, so that additions need not wait for each other.
-const LANES: usize = 4;
+pub(crate) const LANES: usize = 4;
 
 /// `a·b`, over the shorter of the two.
 #[inline(always)]

@@ -43,6 +43,7 @@ mod quadrature;
 pub mod rdp;
 mod shares;
 mod special;
+mod threshold;
 mod trade_off;
 
 pub use accountant::{Accountant, LowerEnd};

@@ -10,7 +10,7 @@ use crate::mechanism::{check_delta, check_epsilon};
 use crate::pld::minimum;
 use crate::rdp::epsilon_at;
 use crate::special::{Interval, UNIT};
-use crate::{Accountant, Error, Gdp, Result, require};
+use crate::{Accountant, Error, Gdp, Moved, Result, Shares, require};
 
 /// A privacy loss in one of the currencies.
 ///
@@ -41,6 +41,15 @@ pub enum Loss {
     Rdp(Vec<(f64, f64)>),
     /// The full distribution of the loss, as a composition of known mechanisms.
     Pld(Accountant),
+    /// Of sums under discrete Gaussian noise in shares, each sum under fresh noise.
+    Shared {
+        /// The noise of a sum.
+        shares: Shares,
+        /// How far one person moves it.
+        moved: Moved,
+        /// How many sums there are.
+        releases: u64,
+    },
 }
 
 impl Loss {
@@ -79,6 +88,7 @@ impl Loss {
             Self::Approximate { epsilon, delta } => check_epsilon(*epsilon).and(check_delta(*delta)),
             Self::Zcdp(rho) => Self::zcdp(*rho).map(drop),
             Self::Rdp(points) => check_points(points),
+            Self::Shared { shares, moved, releases } => shares.check(*moved, *releases),
             Self::Gdp(_) | Self::Pld(_) => Ok(()),
         }
     }
@@ -94,6 +104,7 @@ impl Loss {
             Self::Approximate { epsilon, delta: slack } => {
                 kov::composed_epsilon(*epsilon, *slack, 1, delta)?.upper
             }
+            Self::Shared { shares, moved, releases } => shares.epsilon(*moved, *releases, delta)?,
             Self::Zcdp(rho) => {
                 let at = |ln_c: f64| epsilon_at(1.0 + ln_c.exp(), rho * (1.0 + ln_c.exp()), delta);
                 at(minimum(-12.0, 25.0, 48, at)) * (1.0 + 16.0 * UNIT)
@@ -123,7 +134,7 @@ impl Loss {
                 Ok(best_bound(higher))
             }
             Self::Pld(accountant) => accountant.rdp(order),
-            Self::Approximate { .. } => Err(self.incompatible("a Rényi loss")),
+            Self::Approximate { .. } | Self::Shared { .. } => Err(self.incompatible("a Rényi loss")),
         }
     }
 

@@ -3,10 +3,14 @@
 //! A sum of discrete Gaussians is not one, but nearly: its masses are those of the discrete Gaussian of the summed variance times a factor, and no two of these
 //! factors are further apart than `e^tau`. Kairouz, Liu and Steinke (2021) bound that by `10 Σ exp(-2 pi² sigma² k/(k+1))`; the bound here has the same
 //! exponents and less than half of the constant. From three grid steps on it is below `1.1e-38`.
+//!
+//! One sum of integers is asked about directly (`threshold.rs`); several go through the accountant, and vectors through moments.
+
+use serde::{Deserialize, Serialize};
 
 use crate::interval::add_up;
 use crate::mechanism::{check_delta, positive};
-use crate::{Accountant, Adjacency, Loss, Mechanism, Result, require};
+use crate::{Accountant, Adjacency, Loss, Mechanism, Result, require, threshold};
 
 /// Beyond these the losses of single integers are not listed one by one, and the bound by moments is used: `sigma` of the sum, and what one person moves.
 const LISTED: (f64, f64) = (1e5, 1e6);
@@ -25,14 +29,14 @@ const MANY: u64 = 1 << 20;
 /// assert!(shares.apart() < 1e-300);
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Shares {
     sigma: f64,
     count: u64,
 }
 
 /// How far one person can move a sum, in steps of the grid.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Moved {
     l2: f64,
     width: usize,
@@ -50,6 +54,11 @@ impl Moved {
         require(width > 0, "width", width, "give at least one coordinate")?;
         Ok(Self { l2, width })
     }
+
+    /// How far, in the 2-norm.
+    pub fn steps(&self) -> f64 {
+        self.l2
+    }
 }
 
 impl Shares {
@@ -60,9 +69,16 @@ impl Shares {
         Ok(Self { sigma, count })
     }
 
-    /// `sigma` of the discrete Gaussian of the summed variance.
+    /// Refuses what was not made by [`Self::new`] and [`Moved::vector`].
+    pub(crate) fn check(&self, moved: Moved, releases: u64) -> Result<()> {
+        Self::new(self.sigma, self.count)?;
+        Moved::vector(moved.l2, moved.width)?;
+        require(releases > 0, "releases", releases, "give at least one")
+    }
+
+    /// `sigma` of the discrete Gaussian of the summed variance, never more than it is.
     pub fn sigma(&self) -> f64 {
-        self.sigma * (self.count as f64).sqrt()
+        (self.sigma * (self.count as f64).sqrt().next_down()).next_down()
     }
 
     /// `tau`, rounded up: how far apart, at most, the logarithms of two ratios of masses are, of the sum to the discrete Gaussian of its variance.
@@ -84,7 +100,7 @@ impl Shares {
     /// An upper bound on epsilon at `delta`, for someone who learns so many sums of this kind, each with fresh noise.
     pub fn epsilon(&self, moved: Moved, releases: u64, delta: f64) -> Result<f64> {
         check_delta(delta)?;
-        require(releases > 0, "releases", releases, "give at least one")?;
+        self.check(moved, releases)?;
         let apart = self.apart() * releases as f64 * moved.width as f64;
         require(
             apart.is_finite(),
@@ -95,18 +111,24 @@ impl Shares {
         // What is left of delta for the discrete Gaussian: all of the sum's events are likelier by e^apart at most.
         let left = (delta * (-apart).exp()).next_down();
         check_delta(left)?;
-        Ok(add_up(self.gaussian(moved, releases)?.epsilon(left)?.upper, apart))
-    }
-
-    /// The loss if the sum had discrete Gaussian noise.
-    fn gaussian(&self, moved: Moved, releases: u64) -> Result<Loss> {
         let steps = moved.l2.floor();
         if moved.width == 1 && steps == 0.0 {
-            return Loss::pure(0.0);
+            return Ok(apart);
         }
-        if moved.width == 1 && self.sigma() <= LISTED.0 && steps <= LISTED.1 {
+        let listed = moved.width == 1 && self.sigma() <= LISTED.0 && steps <= LISTED.1;
+        let gaussian = match releases {
+            1 if listed => threshold::epsilon(self.sigma(), steps as u32, left)?,
+            _ => self.gaussian(moved, releases, listed)?.epsilon(left)?.upper,
+        };
+        Ok(add_up(gaussian, apart))
+    }
+
+    /// The loss if the sums had discrete Gaussian noise.
+    fn gaussian(&self, moved: Moved, releases: u64, listed: bool) -> Result<Loss> {
+        if listed {
             let mut accountant = Accountant::new(Adjacency::AddRemove);
-            accountant.compose(Mechanism::discrete_gaussian(self.sigma(), steps as u32)?, releases)?;
+            let steps = moved.l2.floor() as u32;
+            accountant.compose(Mechanism::discrete_gaussian(self.sigma(), steps)?, releases)?;
             return Ok(Loss::Pld(accountant));
         }
         let ratio = moved.l2 / self.sigma();

@@ -10,6 +10,9 @@ use crate::{Result, require};
 /// Beyond this, doubles would lose the values under the noise of the pairs.
 pub const LOUDEST: f64 = 1e6;
 
+/// The same for numbers of single precision.
+pub const LOUDEST_SINGLE: f64 = 1e3;
+
 /// Who shares a secret with whom, and the scale of a pair's noise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cancelling {

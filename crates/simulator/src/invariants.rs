@@ -21,7 +21,7 @@ use sottovoce_protocol::averaging::Round;
 use sottovoce_protocol::{Law, Machine, Output, Peer, Release};
 
 use crate::Result;
-use crate::averaging::{Averages, AveragingSetup};
+use crate::averaging::{Averages, AveragingSetup, Scheme};
 use crate::hull::Hull;
 use crate::mass::MassConserved;
 use crate::record::{Coordinates, Step};
@@ -69,14 +69,7 @@ where
     M::Value: Coordinates + 'a,
 {
     let (facts, peers) = (setup.facts()?, setup.scheme.peers());
-    let mut all: Vec<Box<dyn Invariant<M> + 'a>> = vec![
-        Box::new(AllFinite),
-        Box::new(ReleaseBeforeSend::new(peers)),
-        Box::new(BudgetRespected::new(vec![setup.budget; peers])),
-        Box::new(OnlyNeighboursTalk::new(|round: &Round, from, to| {
-            setup.scheme.may_speak(round.0, from, to)
-        })),
-    ];
+    let mut all = of_sums(&setup.scheme, setup.budget);
     if facts.conserves_mass {
         all.push(Box::new(MassConserved::new(facts, peers)));
     }
@@ -84,6 +77,20 @@ where
         all.push(Box::new(WithinRange::default()));
     }
     Ok(all)
+}
+
+/// Those that hold whatever peers compute with, and whether they average or add up.
+pub fn of_sums<'a, M: Averages>(scheme: &'a Scheme, budget: f64) -> Vec<Box<dyn Invariant<M> + 'a>>
+where
+    M::Value: Coordinates + 'a,
+{
+    let peers = scheme.peers();
+    vec![
+        Box::new(AllFinite),
+        Box::new(ReleaseBeforeSend::new(peers)),
+        Box::new(BudgetRespected::new(vec![budget; peers])),
+        Box::new(OnlyNeighboursTalk::new(move |round: &Round, from, to| scheme.may_speak(round.0, from, to))),
+    ]
 }
 
 /// Nothing that a peer holds or says is infinite or not a number.

@@ -41,6 +41,24 @@ impl<V> Outcome<V> {
     /// Violations kept: a broken peer breaks the same one at every step.
     pub const MOST_VIOLATIONS: usize = MOST_VIOLATIONS;
 
+    /// The same with results as `read` reads them.
+    pub fn read<W>(self, read: impl Fn(V) -> W) -> Outcome<W> {
+        Outcome {
+            finals: self.finals.into_iter().map(|last| last.map(&read)).collect(),
+            rounds: self.rounds,
+            traffic: self.traffic,
+            misses: self.misses,
+            silent: self.silent,
+            stopped: self.stopped,
+            uncovered: self.uncovered,
+            bias: self.bias,
+            duration: self.duration,
+            events: self.events,
+            complete: self.complete,
+            violations: self.violations,
+        }
+    }
+
     /// Nothing has happened yet.
     pub(crate) fn new(peers: usize) -> Self {
         Self {

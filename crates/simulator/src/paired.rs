@@ -3,7 +3,7 @@
 //! A pair's noise is a function of `(secret, draw, coordinate)`, so both ends draw the same bits without a word. Here the secrets come of the seed.
 
 use sottovoce_privacy::noise::simulation::PairSecret;
-use sottovoce_protocol::{Law, Peer, Uncovered};
+use sottovoce_protocol::{Law, Peer, Shared, Uncovered, Value};
 
 use crate::cancelling::{Cancelling, LOUDEST};
 use crate::noise::{Noise, PeerNoise};
@@ -62,7 +62,29 @@ impl Paired {
         Ok(())
     }
 
-    /// The same for numbers of single precision.
+    /// Hides a private value of single precision: in its own noise and in that of the pairs, which has a scale of its own, the same for everybody.
+    pub fn hide_single(
+        &self,
+        draw: u64,
+        (scale, loud): (f64, f64),
+        value: &mut Shared,
+    ) -> Result<(), Uncovered> {
+        if self.secrets.is_empty() {
+            return self.own.add_single(draw, scale, value.to_mut());
+        }
+        let mut noise = Shared::zeros(value.len());
+        self.own.add_single(draw, scale, noise.to_mut())?;
+        self.add_single(draw, loud, noise.to_mut())?;
+        value.add(1.0, &noise);
+        Ok(())
+    }
+
+    /// The peer's own noise.
+    pub fn own(&self) -> &PeerNoise {
+        &self.own
+    }
+
+    /// Adds the pairs' noise to numbers of single precision.
     pub fn add_single(&self, draw: u64, scale: f64, noise: &mut [f32]) -> Result<(), Uncovered> {
         self.scaled(draw, scale)?.iter().for_each(|(secret, scale)| secret.add_single(draw, *scale, noise));
         Ok(())

@@ -12,6 +12,7 @@ use sottovoce_simulator::paired::secret;
 use sottovoce_views::parallel;
 
 use super::attack::Attackers;
+use super::masked::Sight;
 use super::stage::Stage;
 use super::view::{Known, View};
 use super::{Prior, Result};
@@ -52,6 +53,8 @@ pub(super) struct Experiment<'a> {
     pub(super) view: &'a View,
     pub(super) attackers: &'a Attackers,
     pub(super) stage: &'a Stage,
+    /// What is seen under masks, where there are some.
+    pub(super) sight: Option<&'a Sight>,
     pub(super) sigma: f64,
     pub(super) prior: Prior,
     /// The values of every run, where they are not drawn.
@@ -86,16 +89,21 @@ impl Experiment<'_> {
             .collect();
         let Prior { mean, deviation } = self.prior;
         let side = |peer: usize, run: usize| if coins[peer] >> run & 1 == 1 { deviation } else { -deviation };
-        let value = |peer: usize, run: usize| match self.values {
-            Some(values) => values[peer],
-            None => mean + side(peer, run),
+        let value = |peer: usize, run: usize| {
+            let value = self.values.map_or_else(|| mean + side(peer, run), |values| values[peer]);
+            // Who knows the grid looks for what was rounded to it.
+            self.sight.map_or(value, |sight| sight.rounded(value))
         };
         let values: Vec<Vec<f64>> =
             (0..self.view.peers).map(|peer| (0..runs).map(|run| value(peer, run)).collect()).collect();
         let messages = self.listen(seed, &values, runs)?;
         let targets = &self.view.targets;
         let private = Mat::from_fn(targets.len(), runs, |u, run| values[targets[u]][run] / self.sigma);
-        let first: Vec<Vec<f64>> = targets.iter().map(|&peer| standard(seed, peer, 0, runs)).collect();
+        let own = |&peer: &usize| match self.sight {
+            Some(sight) => sight.shares(seed, peer, runs),
+            None => Ok(standard(seed, peer, 0, runs)),
+        };
+        let first = targets.iter().map(own).collect::<Result<Vec<Vec<f64>>>>()?;
         let noisy = Mat::from_fn(targets.len(), runs, |u, run| private[(u, run)] + first[u][run]);
         let middle = mean / self.sigma;
         Ok(self.score(&messages, &private, &noisy, middle))
@@ -104,6 +112,10 @@ impl Experiment<'_> {
     /// What the observers are left with once they have taken out what they knew, in units of the local noise.
     fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Result<Mat<f64>> {
         let view = self.view;
+        if let Some(sight) = self.sight {
+            let sums = sight.sums(seed, values, runs)?;
+            return Ok(Mat::from_fn(sums.len(), runs, |group, run| sums[group][run] / self.sigma));
+        }
         let mut heard = Mat::zeros(view.rows.len(), runs);
         let mut write = |round: usize, from: usize, value: &[f64]| {
             if let Some(&row) = view.rows.get(&(round, from)) {
@@ -185,6 +197,7 @@ mod tests {
             view: &view,
             attackers: &attackers,
             stage: &stage,
+            sight: None,
             sigma: 2.0,
             prior,
             values: None,

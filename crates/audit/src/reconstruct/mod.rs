@@ -17,6 +17,7 @@ mod attack;
 mod error;
 mod finding;
 mod judge;
+mod masked;
 mod measure;
 pub mod remedy;
 mod solve;
@@ -38,6 +39,7 @@ use sottovoce_views::published::Formula;
 
 use attack::Attackers;
 use judge::Judge;
+use masked::Sight;
 use measure::Experiment;
 use stage::Stage;
 use view::View;
@@ -119,13 +121,19 @@ impl Question {
         self.check()?;
         let leakage = self.exact()?;
         let claimed = self.claimed(claim, &leakage)?;
-        let view = View::new(&self.setting, &leakage.observers, self.tapped)?;
+        let observers = &leakage.observers;
+        let sight = Sight::new(&self.setting, observers, self.sensitivity, self.farthest())?;
+        let view = match &sight {
+            Some(sight) => View::under_masks(&self.setting, observers, sight),
+            None => View::new(&self.setting, observers, self.tapped)?,
+        };
         let attackers = Attackers::new(&view, self.prior.deviation / self.sigma)?;
         let stage = Stage::new(&self.setting, self.noising())?;
         let experiment = Experiment {
             view: &view,
             attackers: &attackers,
             stage: &stage,
+            sight: sight.as_ref(),
             sigma: self.sigma,
             prior: self.prior,
             values: self.values.as_deref(),
@@ -165,6 +173,13 @@ impl Question {
         Err(Error::parameter("claim", format!("{} losses", claimed.len()), remedy))
     }
 
+    /// No value is larger than this, whatever its sign.
+    fn farthest(&self) -> f64 {
+        let drawn = self.prior.mean.abs() + self.prior.deviation;
+        let given = self.values.iter().flatten().map(|value| value.abs());
+        given.fold(drawn, |most, value| if value > most { value } else { most })
+    }
+
     fn noising(&self) -> Noising {
         let relay = self.sigma * self.setting.relay_noise;
         Noising { sensitivity: self.sensitivity, local: self.sigma, relay }
@@ -191,6 +206,8 @@ impl Question {
         }
         let remedy = format!("give a number from {} to {}", RUNS.start(), RUNS.end());
         require(RUNS.contains(&self.runs), "runs", self.runs, remedy)?;
+        let remedy = "of peers who hear only their own messages a bound is stated that no attack reaches; add --wire-tapper";
+        require(self.tapped || self.setting.masks.is_none(), "masks", true, remedy)?;
         let observers = self.sorted();
         let remedy = "nobody is left to attack; leave somebody out";
         require(observers.len() != self.setting.peers(), "observers", "everybody", remedy)?;

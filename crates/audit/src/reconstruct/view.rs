@@ -15,6 +15,7 @@ use sottovoce_simulator::trace::{Heard, trace};
 use sottovoce_views::door::Setting;
 use sottovoce_views::exact::Results;
 
+use super::masked::Sight;
 use super::{Error, Result};
 
 /// Most numbers in the matrix.
@@ -51,7 +52,7 @@ pub(super) enum Known {
 
 impl View {
     pub(super) fn new(setting: &Setting, observers: &[Peer], tapped: bool) -> Result<Self> {
-        let Setting { scheme, relay_noise, results, cancelling } = setting;
+        let Setting { scheme, relay_noise, results, cancelling, masks: _ } = setting;
         let peers = scheme.peers();
         let everyone: Vec<Peer> = (0..peers).collect();
         let listening = if tapped { &everyone } else { observers };
@@ -99,6 +100,17 @@ impl View {
         Ok(Self { peers, targets, own, tapped, rows, hidden, known })
     }
 
+    /// Under masks: a row for the sum of each group, and nothing else.
+    pub(super) fn under_masks(setting: &Setting, observers: &[Peer], sight: &Sight) -> Self {
+        let peers = setting.scheme.peers();
+        let targets: Vec<Peer> = (0..peers).filter(|peer| observers.binary_search(peer).is_err()).collect();
+        let is_in = |group: usize, target: usize| sight.groups[group].binary_search(&targets[target]).is_ok();
+        let groups = sight.groups.len();
+        let hidden = Mat::from_fn(groups, targets.len(), |row, column| f64::from(is_in(row, column)));
+        let rows = (0..groups).map(|group| ((0, group), group)).collect();
+        Self { peers, hidden, targets, own: Vec::new(), tapped: true, rows, known: Mat::zeros(groups, 0) }
+    }
+
     /// Whether what a peer is told is heard.
     pub(super) fn is_heard(&self, to: Peer) -> bool {
         self.tapped || self.targets.binary_search(&to).is_err()
@@ -115,7 +127,7 @@ fn rounds_that_tell(setting: &Setting) -> usize {
 
 /// Refuses what would take hours or all memory, before the accountant tries. Rows are counted from above.
 pub(super) fn check_size(setting: &Setting, observers: &[Peer], tapped: bool) -> Result<()> {
-    let Setting { scheme, relay_noise, results, cancelling } = setting;
+    let Setting { scheme, relay_noise, results, cancelling, masks: _ } = setting;
     let (peers, rounds) = (scheme.peers(), if tapped { rounds_that_tell(setting) } else { scheme.rounds() });
     let senders = match scheme {
         _ if tapped => peers,

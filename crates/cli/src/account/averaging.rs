@@ -30,6 +30,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account averaging --protocol butterfly --peers 64 --observers 0 --epsilon 1
   sottovoce account averaging --peers 64 --keys keys.txt --cancel 10 --wire-tapper --observers 3,7
   sottovoce account averaging --peers 64 --cancel 10 --colluders 6 --epsilon 4
+  sottovoce account averaging --protocol butterfly --peers 64 --masks --colluders 6 --epsilon 4
 
 Losses are in units of local DP: 1 is no protection beyond a peer's own noise, 0 is nothing learnt. Without relay noise, acceleration changes none. A schedule file is
 {\"edges_per_step\": [[[u, v], ...], ...]} or {\"pairwise\": [[u, v], ...]}.";
@@ -104,9 +105,9 @@ impl AveragingArgs {
     fn check(&self) -> anyhow::Result<()> {
         let experiment = self.plan.experiment();
         let printed = matches!(self.choice, Choice::Published | Choice::PublishedCorrected);
-        if printed && (self.wire_tapper || experiment.noise.cancel.is_some()) {
+        if printed && (self.wire_tapper || experiment.noise.shares_secrets()) {
             bail!(
-                "`method` is {}: the printed formulas know neither wire-tappers nor noise that cancels; use exact",
+                "`method` is {}: the printed formulas know neither wire-tappers nor noise that cancels nor masks; use exact",
                 self.choice.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
             );
         }
@@ -446,6 +447,9 @@ impl fmt::Display for AveragingAccount {
         if let Some(pairs) = &found.cancelling {
             self.pairs(f, pairs)?;
         }
+        if let Some(masks) = &found.masks {
+            writeln!(f, "masks: {}", masks.words(&self.names))?;
+        }
         writeln!(
             f,
             "losses in units of local DP (mu = {}): 1 is no protection beyond a peer's own noise\n",
@@ -465,14 +469,21 @@ impl fmt::Display for AveragingAccount {
                 writeln!(f, "  {:<10} {hops:>8} {peers:>8} {:>10} {:>10}", "", up(mean), up(largest))?;
             }
         }
-        if found.colluders.is_some() && found.certified == Some(false) {
-            writeln!(f, "\n  bounds from above: there are too many coalitions to look at them all")?;
+        match (found.colluders, &found.masks) {
+            _ if found.certified != Some(false) => {}
+            (Some(_), _) => {
+                writeln!(f, "\n  bounds from above: there are too many coalitions to look at them all")?;
+            }
+            (None, Some(_)) => {
+                writeln!(f, "\n  bounds from above: whoever hears only its own messages may learn less")?;
+            }
+            (None, None) => {}
         }
         if f.alternate() {
             self.everybody(f, &columns)?;
         }
         // Of bounds it is not known who is.
-        let known = found.colluders.is_none() || found.certified == Some(true);
+        let known = (found.colluders.is_none() && found.masks.is_none()) || found.certified == Some(true);
         if let Some(exposed) = found.exposed.as_ref().filter(|_| known) {
             writeln!(f, "\n  fully exposed: {}", self.names.list(exposed))?;
         }

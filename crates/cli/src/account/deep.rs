@@ -11,6 +11,7 @@ use crate::{Global, input};
 const EXAMPLES: &str = "Examples:
   sottovoce account deep
   sottovoce account deep --method dinno --primal 2 --noise-multiplier 3
+  sottovoce account deep --noise-multiplier 1 --cancel 10 --keys regular:4 --colluders 2
   sottovoce account deep --data mnist --split 1 --rounds 2000 --lot 256 --epsilon 1 --json
 
 Nothing is learned: what everybody would release is known beforehand, from how many images she has. The proof is in docs/theorems/consensus-descent.md.";

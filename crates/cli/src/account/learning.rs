@@ -76,7 +76,7 @@ impl LearningArgs {
         let observers = self.observers.iter().map(|name| peer("observers", name, graph, peers));
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;
         let place = (graph, peers);
-        let secrets = self.noise.secrets(self.target.colluders, Path::new(""), place, global.seed)?;
+        let secrets = self.noise.pairing(self.target.colluders).secrets(Path::new(""), place, global.seed)?;
         if let Some(kappa) = self.noise.cancel {
             let cancels = method.method(&choice.options, &mixings)?.way().cancels();
             let remedy = "only gossip and butterfly have a use for noise that cancels; leave it out";

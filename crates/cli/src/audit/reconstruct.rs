@@ -21,6 +21,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce audit reconstruct --graph er.txt --steps 10 --observers 0,5 --relay-noise 0.05 --json
   sottovoce audit reconstruct --schedule pairs.json --observers 2
   sottovoce audit reconstruct --protocol butterfly --peers 16 --cancel 10 --wire-tapper
+  sottovoce audit reconstruct --protocol butterfly --peers 16 --masks --wire-tapper --observers 3
   sottovoce audit reconstruct --protocol butterfly --peers 8 --observers 0 --results published
 
 The protocol is run many times; from the messages the observers hear, two attackers estimate every peer's value. The informed

@@ -9,6 +9,7 @@ use sottovoce::averaging::Question;
 use sottovoce::experiment::graph::{self, Place};
 use sottovoce::experiment::{AdversarySpec, Averaging, GraphSpec, Method, MixingSpec, NoiseSpec, TargetSpec};
 use sottovoce::names::Names;
+use sottovoce::plan::Sums;
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
 use sottovoce_topology::mixing::Weights;
@@ -104,8 +105,10 @@ impl Plan {
         setting.cancelling = experiment.noise.cancelling(Path::new(""), &place.graph, global.seed)?;
         let observers = experiment.adversary.peers(Some(&place.graph), place.graph.nodes())?;
         let sensitivity = experiment.noise.sensitivity.unwrap_or(1.0);
+        let sums = Sums { width: 1, range: sensitivity, sensitivity };
         let bar = global.progress(place.graph.nodes(), "observers");
         let tapper = experiment.tapper(&observers);
+        setting.masks = experiment.masks((Path::new(""), &place.graph, global.seed), sums, &tapper)?;
         let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, |_| bar.inc(1))?;
         bar.finish_and_clear();
         let Place { graph, .. } = place;

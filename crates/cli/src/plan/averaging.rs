@@ -72,7 +72,7 @@ pub(super) struct AveragingArgs {
     bounds: Bounds,
     #[command(flatten)]
     adversary: AdversarySpec,
-    /// Noise of a pair, where noise that cancels is weighed with the others (with --colluders), in sigmas (default: 10).
+    /// Noise of a pair, where noise and masks that cancel are weighed with the others (with --colluders), in sigmas (default: 10).
     #[arg(long, value_name = "KAPPA", value_parser = real, requires = "colluders", allow_negative_numbers = true)]
     cancel: Option<f64>,
     /// Who shares a secret with whom: graph, complete, regular:K or a file (default: complete).
@@ -137,6 +137,7 @@ impl AveragingArgs {
             families: self.families()?,
             place: None,
             sensitivity: self.sensitivity,
+            columns: 1,
             sample: self.sample,
             seed: global.seed,
         };
@@ -199,6 +200,8 @@ pub(super) struct Asked {
     /// The graph, where it was read already.
     pub(super) place: Option<Place>,
     pub(super) sensitivity: f64,
+    /// Numbers of each peer.
+    pub(super) columns: usize,
     pub(super) sample: Option<usize>,
     pub(super) seed: u64,
 }
@@ -232,6 +235,7 @@ impl Asked {
             sites,
             graph_is_given: given,
             sensitivity: self.sensitivity,
+            columns: self.columns,
             results: self.experiment.adversary.results,
             sample: self.sample,
             delta: self.experiment.target.delta,

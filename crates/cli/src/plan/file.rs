@@ -7,7 +7,7 @@ use clap::Args;
 use sottovoce::experiment::{Against, Averaging, Experiment, Rumor, folder_of};
 use sottovoce::plan::{Bound, Target, target};
 
-use super::averaging::Asked;
+use super::averaging::{Asked, KAPPA};
 use super::written::Out;
 use super::{learning, rumor};
 use crate::Global;
@@ -55,11 +55,14 @@ impl File {
     }
 
     fn averaging(&self, asked: &Averaging, seed: u64, global: &Global) -> anyhow::Result<()> {
-        if asked.against() == Against::WireTapper && asked.noise.cancel.is_none() {
+        if asked.against() == Against::WireTapper && !asked.noise.shares_secrets() {
             bail!(
-                "`against` is wire-tapper: only noise that cancels hides anything from one who sees everything; give cancel = 10.0 under [noise], or plan for worst-peer"
+                "`against` is wire-tapper: only noise and masks that cancel hide anything from one who sees everything; give cancel = 10.0 under [noise], or plan for worst-peer"
             );
         }
+        let mut asked = asked.clone();
+        // Where peers share secrets, noise of pairs is weighed as well.
+        asked.noise.cancel = asked.noise.cancel.or(asked.noise.masks.then_some(KAPPA));
         let place = asked.graph.place(Path::new(""), seed)?;
         let columns = asked.values.read(Path::new(""), &place.graph, seed)?.columns.len();
         let falling = asked.target.by_distance.bounds(asked.target.delta)?.map(|falling| falling.tightest());
@@ -71,7 +74,8 @@ impl File {
         }
         let asked = Asked {
             sensitivity: asked.noise.sensitivity.unwrap_or(asked.values.sensitivity(columns)),
-            experiment: asked.clone(),
+            columns,
+            experiment: asked,
             families: Vec::new(),
             place: Some(place),
             sample: None,

@@ -103,7 +103,7 @@ pub(super) fn plan(
     let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed, false)?;
     said(graphs.sha256.as_ref(), &graphs.notes);
     let place = (graphs.mixings.first().map(|mixing| mixing.graph()), task.peers());
-    let secrets = asked.noise.secrets(asked.target.colluders, Path::new(""), place, seed)?;
+    let secrets = asked.noise.pairing(asked.target.colluders).secrets(Path::new(""), place, seed)?;
     let problem = Problem {
         task: &task,
         mixings: &graphs.mixings,

@@ -13,6 +13,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run averaging --graph a.txt --values mine.csv --range 0:200 --sigma 50 --steps 9
   sottovoce run averaging --peers 32 --drop 0.01 --crashes 3@500 --timeout 2000 --seeds 10
   sottovoce run averaging --peers 16 --protocol butterfly --epsilon 1 --no-report --json
+  sottovoce run averaging --peers 64 --protocol butterfly --masks --colluders 6 --epsilon 4
   sottovoce run averaging --peers 16 --protocol walk --cap 9 --drop 0.1 --slow 3@10 --seeds 10
 
 A table of values has a header: a column `peer` with names as in the graph, and a column for each number. The range is public; what lies

@@ -21,6 +21,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce run deep --method central --noise-multiplier 0 --clip inf
   sottovoce run deep --data mnist --rounds 2000 --lot 256 --epsilon 1
   sottovoce run deep --data mnist --rounds 2000 --lot 256 --device gpu
+  sottovoce run deep --fiedler 1 --epsilon 1 --cancel 30 --colluders 2
   sottovoce run deep --checkpoint net.bin --pause-after 100
   sottovoce run deep --checkpoint net.bin --resume
 
@@ -89,8 +90,7 @@ pub(super) fn learn(
         let whole = experiment::Deep { seed: Some(seed), ..experiment.clone() };
         let whole = Experiment::Deep(Box::new(whole)).from_anywhere(folder);
         let draws: Vec<usize> = found.agents.iter().map(|agent| agent.lost.draws).collect();
-        let setting = &ready.setting;
-        let happened = transcript::Deep::new(&whole, &setting.holdings.sizes(), &setting.hidden, &draws)?;
+        let happened = transcript::Deep::new(&whole, &ready.setting, &draws)?;
         let mut provenance = global.provenance();
         provenance.seed = Some(seed);
         let json = global.document(&found)?.into_bytes();

@@ -37,6 +37,16 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
         "run averaging",
         "run averaging --protocol butterfly --peers 8 --cancel 3 --keys regular:4 --colluders 1 --no-report",
     ),
+    (
+        "account averaging",
+        "account averaging --protocol butterfly --peers 8 --masks --keys regular:4 --colluders 2 --epsilon 2",
+    ),
+    ("run averaging", "run averaging --protocol butterfly --peers 8 --masks --colluders 2 --no-report"),
+    (
+        "audit reconstruct",
+        "audit reconstruct --protocol butterfly --peers 8 --masks --wire-tapper --observers 1 --runs 100",
+    ),
+    ("plan averaging", "plan averaging --peers 8 --epsilon 4 --colluders 2"),
     ("run learning", "run learning --peers 16 --seeds 1 --cancel 3 --no-report"),
     ("plan averaging", "plan averaging --peers 8 --epsilon 4 --colluders 2"),
     ("plan learning", "plan learning --peers 16 --epsilon 4 --colluders 2 --iterations 5 --runs 1"),
@@ -198,6 +208,11 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20"),
     ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --noise-multiplier 0"),
+    (
+        "run deep",
+        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 3 --lot 20 --cancel 3 --no-report",
+    ),
+    ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --cancel 3 --colluders 2"),
     ("account transcript deep", "account transcript OUT-deep/transcript.json"),
     ("audit transcript deep", "audit transcript OUT-deep/transcript.json"),
     ("audit file deep", "audit OUT-deep/experiment.toml"),

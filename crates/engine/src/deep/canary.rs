@@ -17,17 +17,22 @@ use rand::RngExt;
 use serde::Serialize;
 use sottovoce_audit::OneRun;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
-use sottovoce_privacy::{Adversary, Guarantee};
+use sottovoce_privacy::{Adversary, Guarantee, limits};
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::consensus::{Band, Hidden, Rule};
-use sottovoce_simulator::consensus::{BulkConsensus, ConsensusSetup, allowance};
-use sottovoce_views::door::{self, Drawn};
+use sottovoce_protocol::consensus::{Band, Hidden, Plan, Rule};
+use sottovoce_simulator::consensus::BulkConsensus;
+use sottovoce_views::door::{self, Drawn, hidden_by_pairs};
 
-use super::heard::Heard;
+use super::adam::Unstepped;
+use super::heard::adam_alone;
 use super::trials::{Counted, Trials};
 use super::{Gradients, Mistake, Planted, Setting};
 use crate::terms::{Stated, short_up};
 use crate::{Error, Result, require};
+
+mod ears;
+
+use ears::Ears;
 
 /// Confidence of both tests together.
 const CONFIDENCE: f64 = 0.999;
@@ -109,7 +114,7 @@ pub fn canaries(
     done: impl FnMut(),
 ) -> Result<CanariesFound> {
     let (there, scores, draws) = scored(setting, gradients, target, mistake, done)?;
-    judged(&claim(setting, hidden_of(setting, target)?, target)?, &scores, &there, (target, draws))
+    judged(&claim(setting, target)?, &scores, &there, (target, draws))
 }
 
 fn hidden_of(setting: &Setting, target: Peer) -> Result<Hidden> {
@@ -131,7 +136,10 @@ fn scored(
     require(count >= FEWEST, "images", count, few)?;
     let mut coins = Seed(setting.seed).stream(Stream::Coins, target as u64, 0);
     let there: Vec<bool> = (0..count).map(|_| coins.random_bool(0.5)).collect();
-    let planted = Planted::new((gradients, &setting.net), (target, hidden.lots), &there, mistake);
+    let mut planted = Planted::new((gradients, &setting.net), (target, hidden.lots), &there, mistake);
+    if setting.secrets.is_some() {
+        planted = planted.among_known();
+    }
     let (scores, draws) = listened(setting, &planted, (target, hidden.band), mistake, done)?;
     Ok((there, scores, draws))
 }
@@ -144,14 +152,25 @@ struct Claim {
     curve: Vec<(f64, f64)>,
 }
 
-fn claim(setting: &Setting, hidden: Hidden, target: Peer) -> Result<Claim> {
+fn claim(setting: &Setting, target: Peer) -> Result<Claim> {
+    let hidden = match &setting.secrets {
+        // As if by louder noise of her own.
+        Some(secrets) => hidden_by_pairs(&setting.hidden, secrets.losses()).get(target).copied().flatten(),
+        None => None,
+    };
+    let hidden = hidden.map_or_else(|| hidden_of(setting, target), Ok)?;
     let draws = [setting.draws[target]];
-    let account = door::account(&Drawn { hidden: &[Some(hidden)], draws: &draws }, &Adversary::WireTapper)?;
+    let account = door::account(&Drawn::alone(&[Some(hidden)], &draws), &Adversary::WireTapper)?;
+    let mut guarantee = account.guarantee(0, 1.0, 1.0)?;
+    if let Some(secrets) = &setting.secrets {
+        guarantee.adversary = secrets.adversary();
+        guarantee.not_covered.push(limits::SECRETS.to_owned());
+    }
     let at = |delta: f64| Ok((delta, account.leakage.epsilons(delta)?[0]));
     let mut curve = [setting.delta].into_iter().chain(DELTAS).map(at).collect::<Result<Vec<_>>>()?;
     // Where epsilon is 0 nothing is compared: the next smaller delta says more.
     curve.retain(|(delta, epsilon)| *epsilon > 0.0 || *delta == setting.delta);
-    Ok(Claim { guarantee: account.guarantee(0, 1.0, 1.0)?, delta: setting.delta, curve })
+    Ok(Claim { guarantee, delta: setting.delta, curve })
 }
 
 /// One run: what the draws have along each canary, and how many there were.
@@ -163,22 +182,15 @@ fn listened(
     mut done: impl FnMut(),
 ) -> Result<(Vec<f64>, usize)> {
     let mut hidden = setting.hidden.clone();
-    if let (Some(Mistake::Noise(share)), Some(hidden)) = (mistake, &mut hidden[target]) {
-        hidden.multiplier *= share;
+    if let Some(Mistake::Noise(share)) = mistake {
+        hidden.iter_mut().flatten().for_each(|hidden| hidden.multiplier *= share);
     }
     let start = setting.net.start(setting.seed).into();
-    let mut setup = ConsensusSetup::new(&setting.mixing, start, setting.plan, &hidden, setting.seed)?;
-    let budgets = hidden.iter().zip(&setting.draws).map(|(hidden, &draws)| allowance(hidden.as_ref(), draws));
-    setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
-    let mut bulk = BulkConsensus::new(setup, planted)?;
-    let adam = matches!(setting.plan.optimiser.rule, Rule::Adam { .. });
-    let mut scores = Scores::new(planted.places(), band, adam);
-    while bulk.remaining() > 0 {
-        let learners: Vec<_> = bulk.learners().collect();
-        let heard = Heard::before(&setting.plan, &setting.mixing, (target, bulk.round()), &learners);
-        bulk.advance(1)?;
-        let after = bulk.learners().nth(target);
-        scores.add(&after.map(|after| heard.draw(after)).unwrap_or_default());
+    let mut ears = Ears::new(setting, target, &hidden)?;
+    let mut bulk = BulkConsensus::new(setting.setup(&hidden, start)?, planted)?;
+    let mut scores = Scores::new(planted.places(), band, &setting.plan);
+    while bulk.round() < setting.plan.iterations {
+        scores.add(&ears.round(setting, &mut bulk)?);
         done();
     }
     Ok((scores.best(), bulk.draws()[target]))
@@ -195,20 +207,27 @@ struct Scores {
     round: usize,
     /// For each turn, and each canary.
     sums: Vec<Vec<f64>>,
-    /// For each canary, where sums are measured by it: Adam's steps have a length of their own along each parameter.
+    /// For each canary, where sums are measured by it: behind Adam's steps draws are known up to a unit of their own along each parameter.
     squares: Option<Vec<f64>>,
+    /// What Adam keeps of its means, and what is behind its steps along each canary, where they are heard one by one.
+    adam: Option<((f64, f64), Vec<Unstepped>)>,
 }
 
 impl Scores {
-    fn new(places: Vec<usize>, band: Band, adam: bool) -> Self {
+    fn new(places: Vec<usize>, band: Band, plan: &Plan) -> Self {
         let (diagonals, canaries) = (band.diagonals(), places.len());
         let sums = vec![vec![0.0; canaries]; diagonals.len()];
-        let squares = adam.then(|| vec![0.0; canaries]);
-        Self { places, diagonals, past: Default::default(), round: 0, sums, squares }
+        let squares = matches!(plan.optimiser.rule, Rule::Adam { .. }).then(|| vec![0.0; canaries]);
+        let adam = adam_alone(plan).map(|keeps| (keeps, vec![Unstepped::default(); canaries]));
+        Self { places, diagonals, past: Default::default(), round: 0, sums, squares, adam }
     }
 
     fn add(&mut self, draw: &[f64]) {
-        self.past.push_front(self.places.iter().map(|place| draw[*place]).collect());
+        let mut draw: Vec<f64> = self.places.iter().map(|place| draw[*place]).collect();
+        if let Some((keeps, canaries)) = &mut self.adam {
+            draw.iter_mut().zip(canaries).for_each(|(draw, canary)| *draw = canary.hear(*keeps, *draw));
+        }
+        self.past.push_front(draw);
         self.past.truncate(self.diagonals.len());
         let width = self.diagonals.len();
         for canary in 0..self.places.len() {

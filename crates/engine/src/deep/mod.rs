@@ -12,13 +12,14 @@
 //! | `gradients.rs` | clipped gradients of lots |
 //! | `run.rs` | rounds, curves, checkpoints |
 //! | `side.rs` | many runs at once, by a graphics card |
-//! | `canary.rs`, `planted.rs`, `heard.rs` | an attack in one run: canaries in place of an agent's rows, and what messages tell of them |
+//! | `canary.rs`, `planted.rs`, `heard.rs`, `adam.rs` | an attack in one run: canaries in place of an agent's rows, and what messages tell of them |
 //! | `threshold.rs` | an attack by many runs: with one image and without it |
 //! | `trials.rs` | bets by a threshold that is fixed beforehand |
 //!
 //! What is measured (losses, accuracies, distances) is computed without privacy, for whoever simulates. What agents say is hidden, and accounted for by
 //! `views::door` (`docs/theorems/consensus-descent.md`).
 
+mod adam;
 mod canary;
 mod gradients;
 mod heard;

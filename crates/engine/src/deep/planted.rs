@@ -37,6 +37,8 @@ pub struct Planted<'a> {
     lots: Lots,
     there: &'a [bool],
     mistake: Option<Mistake>,
+    /// Whether everybody else has nothing to say: an attacker who knows her images takes them away.
+    known: bool,
     velocity: Mutex<Vec<f32>>,
 }
 
@@ -48,7 +50,12 @@ impl<'a> Planted<'a> {
         there: &'a [bool],
         mistake: Option<Mistake>,
     ) -> Self {
-        Self { trainer, net, target, lots, there, mistake, velocity: Mutex::default() }
+        Self { trainer, net, target, lots, there, mistake, known: false, velocity: Mutex::default() }
+    }
+
+    /// The same against an attacker who listens to all, and knows everybody else's images: their gradients are as good as none.
+    pub fn among_known(self) -> Self {
+        Self { known: true, ..self }
     }
 
     /// The parameter along which each canary's gradient lies.
@@ -96,6 +103,7 @@ impl Trainer for Planted<'_> {
     fn add_clipped(&self, agent: Peer, picked: &[u32], clip: f64, model: &[f32], sum: &mut [f32]) {
         match agent == self.target {
             true => self.add(picked, clip, sum),
+            false if self.known => {}
             false => self.trainer.add_clipped(agent, picked, clip, model, sum),
         }
     }

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::Images;
 use sottovoce_learning::net::{Net, Tally};
-use sottovoce_privacy::Adversary;
 use sottovoce_protocol::Shared;
 use sottovoce_protocol::consensus::{Hidden, Plan};
 use sottovoce_simulator::consensus::{self, BulkConsensus, ConsensusSetup, allowance};
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::cancelling::Secrets;
 use sottovoce_views::door::{self, Drawn};
 use sottovoce_views::parallel;
 
@@ -33,6 +33,8 @@ pub struct Setting {
     pub plan: Plan,
     /// How each agent's gradients are hidden.
     pub hidden: Vec<Option<Hidden>>,
+    /// Who shares secrets, where noise cancels.
+    pub secrets: Option<Secrets>,
     /// How many draws each may make; then she goes on without a gradient.
     pub draws: Vec<usize>,
     /// At which losses are told.
@@ -93,6 +95,27 @@ pub struct Outcome {
     pub sent: u64,
 }
 
+impl Setting {
+    /// What agents do who hide their gradients in this way, and how often each may draw.
+    pub(super) fn setup<'a>(
+        &'a self,
+        hidden: &'a [Option<Hidden>],
+        start: Shared,
+    ) -> Result<ConsensusSetup<'a>> {
+        let mut setup = ConsensusSetup::new(&self.mixing, start, self.plan, hidden, self.seed)?;
+        setup.pairs = self.secrets.as_ref().map(Secrets::pairs);
+        let budgets =
+            hidden.iter().zip(&self.draws).map(|(hidden, &draws)| allowance(hidden.as_ref(), draws));
+        setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
+        Ok(setup)
+    }
+
+    /// What is overheard of so many draws of everybody.
+    pub fn drawn<'a>(&'a self, draws: &'a [usize]) -> Drawn<'a> {
+        Drawn { hidden: &self.hidden, draws, secrets: self.secrets.as_ref() }
+    }
+}
+
 impl<'a> Run<'a> {
     /// Everybody at the public start.
     pub fn new(setting: &'a Setting, gradients: &'a Gradients<'a>) -> Result<Self> {
@@ -101,12 +124,7 @@ impl<'a> Run<'a> {
         for images in setting.holdings.rows.iter().chain([&setting.holdings.test]) {
             gradients.with_room(|room| setting.net.measure(&start, images, &[], room))?;
         }
-        let mut setup =
-            ConsensusSetup::new(&setting.mixing, start.into(), setting.plan, &setting.hidden, setting.seed)?;
-        let budgets = setting.hidden.iter().zip(&setting.draws);
-        let budgets = budgets.map(|(hidden, &draws)| allowance(hidden.as_ref(), draws));
-        setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
-        let bulk = BulkConsensus::new(setup, gradients)?;
+        let bulk = BulkConsensus::new(setting.setup(&setting.hidden, start.into())?, gradients)?;
         let mut run = Self { setting, gradients, bulk, curve: Vec::new() };
         if setting.points > 0 {
             run.look()?;
@@ -125,9 +143,9 @@ impl<'a> Run<'a> {
         Checkpoint { bulk: self.bulk.checkpoint(), curve: self.curve.clone() }
     }
 
-    /// Rounds made.
+    /// Rounds made, but for a last exchange.
     pub fn round(&self) -> usize {
-        self.bulk.round()
+        self.bulk.round().min(self.setting.plan.iterations) // whole numbers
     }
 
     /// How it went so far.
@@ -143,6 +161,10 @@ impl<'a> Run<'a> {
         let next = ((round / every + 1) * every).min(all).min(stop); // whole numbers
         self.bulk.advance(next.saturating_sub(round))?;
         let here = self.round();
+        if here == all {
+            // The last exchange, where there is one.
+            self.bulk.advance(self.bulk.remaining())?;
+        }
         let due = here > round && (here == all || here.is_multiple_of(every));
         if due && self.setting.points > 0 {
             self.look()?;
@@ -154,7 +176,7 @@ impl<'a> Run<'a> {
 
     /// What came of it.
     pub fn outcome(&self) -> Result<Outcome> {
-        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let models = self.bulk.settled();
         let test = &self.setting.holdings.test;
         let told = self.measured(&models, |_| (test, test.len()))?;
         let (draws, curve, sent) = (self.bulk.draws(), self.curve.clone(), self.bulk.sent());
@@ -183,7 +205,7 @@ impl<'a> Run<'a> {
 
     /// What models are worth on their agents' own images. Refused where one is of no use any more.
     fn own(&self) -> Result<Vec<Tally>> {
-        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let models = self.bulk.settled();
         let own = self.measured(&models, |agent| (&self.setting.holdings.rows[agent], LOOKED_AT))?;
         let guessing = (self.setting.net.classes() as f64).ln();
         for (agent, tally) in own.iter().enumerate() {
@@ -203,7 +225,7 @@ impl<'a> Run<'a> {
 
     /// Adds a point to the curve.
     fn look(&mut self) -> Result<()> {
-        let models: Vec<Shared> = self.bulk.models().cloned().collect();
+        let models = self.bulk.settled();
         let holdings = &self.setting.holdings;
         let own = self.own()?;
         let test = self.measured(&models, |_| (&holdings.test, LOOKED_AT))?;
@@ -228,8 +250,9 @@ impl<'a> Run<'a> {
 
     /// What one row of anyone has lost at most: certified at the end, by Rényi divergences until then, which is quick and never less.
     fn spent(&self) -> Result<Option<f64>> {
-        let drawn = Drawn { hidden: &self.setting.hidden, draws: &self.bulk.draws() };
-        let (learnt, delta) = (door::account(&drawn, &Adversary::WireTapper)?.leakage, self.setting.delta);
+        let (draws, delta) = (self.bulk.draws(), self.setting.delta);
+        let drawn = self.setting.drawn(&draws);
+        let learnt = door::account(&drawn, &drawn.sees_all())?.leakage;
         let lost = match self.bulk.remaining() {
             0 => learnt.epsilons(delta)?,
             _ => learnt.renyi(delta)?,

@@ -91,6 +91,10 @@ pub fn threshold(
     done: impl Fn() + Sync,
 ) -> Result<ThresholdFound> {
     require(models >= FEWEST, "models", models, format!("give at least {FEWEST}"))?;
+    if let Some(secrets) = &setting.secrets {
+        let remedy = "who knows one net alone learns little behind the noise of pairs: attack by canaries, who listens to all";
+        return Err(Error::parameter("cancel", secrets.pairs().kappa(), remedy));
+    }
     let hidden = setting.hidden.get(target).copied().flatten().filter(|hidden| hidden.multiplier > 0.0);
     let hidden =
         hidden.ok_or_else(|| Error::parameter("agent", target, "nothing is claimed of her; give another"))?;
@@ -110,7 +114,7 @@ pub fn threshold(
     let counted = trials.counted(1.0 - CONFIDENCE, |rates| Ok(rates.epsilon_lower(setting.delta)?))?;
     let epsilon_lower = counted.rates.epsilon_lower(setting.delta)?;
     let draws = [setting.draws[target]];
-    let account = door::account(&Drawn { hidden: &[Some(hidden)], draws: &draws }, &Adversary::WireTapper)?;
+    let account = door::account(&Drawn::alone(&[Some(hidden)], &draws), &Adversary::WireTapper)?;
     let stated = Stated::new("one image", &account.guarantee(0, 1.0, 1.0)?, setting.delta)?;
     let stands = stated.epsilon.is_some_and(|claimed| epsilon_lower <= claimed);
     let Counted { misses, members, false_alarms, strangers, threshold, .. } = counted;

@@ -20,7 +20,7 @@ use sottovoce_views::{door, parallel};
 use super::losses::{Past, Question};
 use super::{Job, Session, Settings, Task};
 use crate::terms::{Stated, short_up};
-use crate::{Result, require};
+use crate::{Error, Result, require};
 
 /// Confidence of the lower bounds.
 const CONFIDENCE: f64 = 0.999;
@@ -66,6 +66,10 @@ pub fn attack(job: &Job, target: Peer, runs: usize, done: impl Fn() + Sync) -> R
     let (settings, last) = job.settings(job.seed)?;
     let remedy = "without noise nothing is claimed; give some";
     require(settings.sigma > 0.0, "sigma", settings.sigma, remedy)?;
+    if let Some(secrets) = &settings.secrets {
+        let remedy = "the attack listens to one peer, whom the noise of its pairs hides: that it finds nothing would say nothing; attack an averaging with audit reconstruct --wire-tapper";
+        return Err(Error::parameter("cancel", secrets.pairs().kappa(), remedy));
+    }
     let versions = job.task.neighbours(target)?;
     let stage = Stage { job, versions: &versions, settings: &settings, last, target };
     let one = |run: usize| stage.listen(run % 2, Seed(job.seed).part(1 + run as u64).0);

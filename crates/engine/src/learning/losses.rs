@@ -154,7 +154,14 @@ impl<'a> Question<'a> {
     /// Our own losses.
     pub fn ours(&self) -> Result<Summary> {
         match self.secrets {
-            Some(secrets) => Ok(secrets.summary(self.iterations)),
+            Some(secrets) => {
+                let Revealed { pairs, currency, .. } = hidden_by(secrets, self.iterations);
+                Ok(Summary {
+                    mean: pairs.mean,
+                    worst: pairs.worst,
+                    ..Summary::local(self.iterations, currency)
+                })
+            }
             None => self.method.way().ours(self),
         }
     }
@@ -167,7 +174,7 @@ impl<'a> Question<'a> {
     /// The same of a run that is over.
     pub(super) fn revealed_by(&self, past: &Past) -> Result<Revealed> {
         match self.secrets {
-            Some(secrets) => Ok(secrets.revealed(self.iterations)),
+            Some(secrets) => Ok(hidden_by(secrets, self.iterations)),
             None => self.method.way().revealed(self, past),
         }
     }
@@ -189,4 +196,10 @@ impl<'a> Question<'a> {
     pub fn sees_all(&self) -> Adversary {
         self.secrets.map_or_else(|| self.method.way().sees_all(), Secrets::adversary)
     }
+}
+
+/// What so many releases of everybody reveal where pairs hide them.
+fn hidden_by(secrets: &Secrets, iterations: usize) -> Revealed {
+    let pairs = Pairs::of(secrets.pairs().peers(), |_, u| iterations as f64 * secrets.of(u));
+    Revealed { pairs, currency: Currency::Gaussian, standing: Standing::Proven }
 }

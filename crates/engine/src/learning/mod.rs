@@ -12,7 +12,7 @@
 //! * [`calibrate`]: noise for a target; [`session`]: one run, step by step; [`weighted`]: a mean along it; [`path`]: where a token goes; [`mod@run`]: the whole, with checkpoints; [`transcript`]: what
 //!   happened, without values, and what it revealed;
 //! * [`job`]: from what a user asks for to what is reported; [`mod@account`]: what is revealed, without running anything; [`plan`]: which way is best;
-//! * [`secrets`]: noise that cancels; [`canary`]: an attack on runs.
+//! * [`canary`]: an attack on runs.
 //!
 //! Guarantees speak of replacing one user's data (`docs/theorems/preparing-data.md`): how many rows there are and who holds them is public.
 
@@ -30,7 +30,6 @@ pub mod path;
 pub mod plan;
 pub mod report;
 pub mod run;
-pub mod secrets;
 pub mod session;
 pub mod transcript;
 pub mod weighted;
@@ -41,7 +40,7 @@ pub use learned::Learned;
 pub use losses::{Summary, UnitLosses};
 pub use method::{Gossip, Method, Walk};
 pub use run::{Checkpoint, Run};
-pub use secrets::Secrets;
 pub use session::{Session, Settings, State};
 pub use sottovoce_learning::{Batch, Bounds, Data, Measures, Origin, Spread, Task, Trivial};
+pub use sottovoce_views::cancelling::Secrets;
 pub use transcript::Transcript;

@@ -43,6 +43,21 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// A run on a perfect network, without a limit, that ends with the last models.
+    pub fn plain(method: Method, (iterations, step): (usize, f64), sigma: f64, seed: u64) -> Self {
+        Self {
+            method,
+            iterations,
+            step,
+            sigma,
+            budget: None,
+            seed,
+            weighted: false,
+            network: None,
+            secrets: None,
+        }
+    }
+
     pub(super) fn budget(&self) -> f64 {
         self.budget.unwrap_or(f64::INFINITY)
     }

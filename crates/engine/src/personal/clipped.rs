@@ -52,8 +52,8 @@ impl Rows for Clipped<'_> {
         self.gradients.expect(agent);
     }
 
-    fn fetch(&self, agent: usize, row: usize) {
-        self.gradients.fetch(agent, row);
+    fn fetch(&self, agent: usize, turn: usize) {
+        self.gradients.fetch(agent, turn);
     }
 
     fn local(&self, agent: usize, out: &mut [f64]) {

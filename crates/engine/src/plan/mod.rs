@@ -13,13 +13,14 @@
 //! ([`verify`]).
 //!
 //! * [`target`], [`distance`]: what must hold; [`losses`], [`pairs`]: what is lost; [`site`]: graphs to choose from;
-//! * [`gossip`], [`randomised`], [`butterfly`], `cancelling`: the candidates; [`search`]: the least error of all.
+//! * [`gossip`], [`randomised`], [`butterfly`], `cancelling`, `masked`: the candidates; [`search`]: the least error of all.
 
 pub mod butterfly;
 mod cancelling;
 pub mod distance;
 pub mod gossip;
 pub mod losses;
+mod masked;
 pub mod pairs;
 pub mod point;
 pub mod randomised;
@@ -44,6 +45,7 @@ use crate::terms::Stated;
 
 pub use distance::{Class, Distances, Falling, Metric};
 pub use losses::Losses;
+pub use masked::Sums;
 pub use pairs::{Below, Quantiles, Spread};
 pub use row::{Epsilons, Protocol, Row};
 pub use rumor::{RumorPlan, RumorRow, rumor};
@@ -60,6 +62,8 @@ pub struct Problem {
     pub graph_is_given: bool,
     /// How far one person can move a peer's value; values lie in an interval of this width.
     pub sensitivity: f64,
+    /// Numbers of each peer.
+    pub columns: usize,
     /// What must hold.
     pub target: Target,
     /// Bounds of each pair that fall with a public distance.
@@ -123,6 +127,8 @@ pub struct Plan {
     pub peers: usize,
     /// How far one person can move a peer's value.
     pub sensitivity: f64,
+    /// Numbers of each peer.
+    pub columns: usize,
     /// What had to hold.
     pub target: Target,
     /// What becomes of the results.

@@ -65,6 +65,11 @@ fn why(problem: &Problem, rows: &[Row], row: &Row) -> String {
             "It reaches the exact mean in the fewest messages, and what a peer hears in later rounds is already a mean of many."
                 .into()
         }
+        (Protocol::MaskedButterfly, _) => {
+            "Masks of pairs hide everything but the sum, which is that of the integers bit for bit, and noise is exact. A peer that vanishes after the others have \
+             spoken leaves no result."
+                .into()
+        }
         (protocol, _) if let (true, Some(secrets)) = (protocol.cancels(), &problem.secrets) => format!(
             "What one end of a pair adds the other takes away, so that the mean knows nothing of it and everybody else hears it. A peer that vanishes after \
              the others have spoken leaves no result in strict rounds; were they to go on, its pairs' noise would stay, with an error of ± {:.3}.",

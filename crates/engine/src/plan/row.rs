@@ -5,7 +5,7 @@ use sottovoce_privacy::{Gdp, round_up};
 
 use super::losses::{outward, unit};
 use super::point::Point;
-use super::{Losses, Problem, Spread};
+use super::{Losses, Problem, Spread, masked};
 use crate::Result;
 
 /// How the mean is found.
@@ -27,6 +27,8 @@ pub enum Protocol {
     CancellingButterfly,
     /// Gossip with noise of pairs that cancels, until that is gone.
     CancellingGossip,
+    /// A butterfly that adds integers up, under masks of pairs that cancel.
+    MaskedButterfly,
     /// Everyone publishes a noisy value: a baseline.
     LocalDp,
     /// A trusted party adds noise to the mean: a baseline.
@@ -44,6 +46,7 @@ impl Protocol {
             Self::Butterfly => "butterfly",
             Self::CancellingButterfly => "cancelling noise",
             Self::CancellingGossip => "cancelling gossip",
+            Self::MaskedButterfly => "masked sums",
             Self::LocalDp => "local DP",
             Self::CentralDp => "central DP",
         }
@@ -52,6 +55,16 @@ impl Protocol {
     /// Whether pairs add noise that cancels.
     pub fn cancels(self) -> bool {
         matches!(self, Self::CancellingButterfly | Self::CancellingGossip)
+    }
+
+    /// Whether pairs add masks that cancel.
+    pub fn masks(self) -> bool {
+        self == Self::MaskedButterfly
+    }
+
+    /// Whether pairs share secrets.
+    pub fn shares_secrets(self) -> bool {
+        self.cancels() || self.masks()
     }
 
     /// Whether it is there for comparison only: it needs everybody's noisy value in public, or a trusted party.
@@ -149,6 +162,9 @@ impl Row {
 
     /// The same with its losses as epsilons.
     pub(crate) fn with_epsilons(self, problem: &Problem) -> Result<Self> {
+        if let (true, Some(secrets)) = (self.protocol.masks(), &problem.secrets) {
+            return Ok(Self { epsilon: masked::epsilons(problem, secrets, &self)?, ..self });
+        }
         let at = |mu_squared: f64| epsilon(mu_squared, problem.delta);
         let tapped = match (self.protocol, &problem.secrets) {
             (Protocol::CentralDp, _) => None,

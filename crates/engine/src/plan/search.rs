@@ -8,7 +8,7 @@ use super::pairs::{Spread, dominance};
 use super::verify::{Verified, binding, classes, guarantees, pairs, statements, verify};
 use super::{
     ALL_OBSERVERS, Falling, Plan, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, gossip,
-    randomised, reason,
+    masked, randomised, reason,
 };
 use crate::{Error, Result, require};
 
@@ -95,6 +95,7 @@ fn shuffled(peers: usize, seed: u64) -> Vec<usize> {
 ///     sites: vec![Site::of_family(&Family::Hypercube { dimension: 4 }, 0)?],
 ///     graph_is_given: true,
 ///     sensitivity: 1.0,
+///     columns: 1,
 ///     results: Default::default(),
 ///     falling: None,
 ///     secrets: None,
@@ -128,6 +129,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
         rows.push(butterfly::row(problem, peers, &observers, progress)?);
     }
     rows.extend(cancelling::rows(problem, peers, &sites)?);
+    rows.extend(masked::row(problem, peers)?);
     rows.sort_by(|a, b| a.error.total_cmp(&b.error));
     let Some(chosen) = rows.iter().position(|row| may_be_chosen(problem, row)) else {
         let remedy = "give another graph";
@@ -141,6 +143,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
     Ok(Plan {
         peers,
         sensitivity: problem.sensitivity,
+        columns: problem.columns,
         target: problem.target,
         results: problem.results,
         delta: problem.delta,
@@ -183,6 +186,8 @@ fn compare(
         row.pairs = match row.protocol {
             Protocol::LocalDp => Spread::equal(number, row.mu_squared.worst, 1.0, problem.delta)?,
             Protocol::CentralDp => Spread::equal(number, row.mu_squared.worst, 0.0, problem.delta)?,
+            // Everybody hears the same sum, whose epsilon is not a Gaussian's.
+            Protocol::MaskedButterfly => None,
             _ if i == chosen => spread(&verified.pairs)?,
             _ if few && best.contains(&i) => {
                 let stage =
@@ -199,7 +204,7 @@ fn not_covered(problem: &Problem, chosen: &Row) -> Vec<String> {
     let mut all = limits::of_a_protocol();
     all.retain(|limit| problem.results == Results::Kept || limit != limits::RESULTS);
     all.extend(problem.falling.iter().map(|_| limits::DISTANCES.to_owned()));
-    all.extend(chosen.protocol.cancels().then(|| limits::SECRETS.to_owned()));
+    all.extend(chosen.protocol.shares_secrets().then(|| limits::SECRETS.to_owned()));
     all
 }
 

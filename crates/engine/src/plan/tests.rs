@@ -22,6 +22,7 @@ fn problem(families: &[Family], target: Target) -> Problem {
         target,
         falling: None,
         secrets: None,
+        columns: 1,
         sample: None,
         delta: 1e-5,
         seed: 1,

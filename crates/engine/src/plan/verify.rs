@@ -12,7 +12,7 @@ use super::pairs::PairLosses;
 use super::row::{self, up};
 use super::search::Observers;
 use super::{
-    Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, randomised,
+    Binding, Class, Losses, Problem, Progress, Protocol, Row, Site, butterfly, cancelling, masked, randomised,
 };
 use crate::terms::Stated;
 use crate::{Error, Result};
@@ -38,7 +38,7 @@ pub fn verify(
     for _ in 0..TRIES {
         let views = views(problem, row, observers, progress)?;
         let losses = losses(problem, &graph(problem, row)?, observers, &views)?;
-        let mu_squared = losses.scaled(problem.sensitivity, row.sigma);
+        let mu_squared = losses.scaled(masked::moved(problem, row)?, row.sigma);
         if problem.target.holds(&mu_squared) {
             row.loss = Some(losses);
             row.mu_squared = mu_squared;
@@ -88,6 +88,10 @@ fn views(
             Some(secrets) => Ok(vec![cancelling::views(secrets, observers, progress)?]),
             None => Err(Error::missing("keys", "noise cancels only among those who share secrets")),
         },
+        Protocol::MaskedButterfly => match &problem.secrets {
+            Some(secrets) => Ok(vec![masked::views(secrets, observers)?]),
+            None => Err(Error::missing("keys", "masks cancel only among those who share secrets")),
+        },
         Protocol::LocalDp | Protocol::CentralDp => Err(Error::parameter(
             "protocol",
             row.protocol.name(),
@@ -99,7 +103,9 @@ fn views(
 /// The graph that distances are of.
 pub(super) fn graph(problem: &Problem, row: &Row) -> Result<Graph> {
     match row.protocol {
-        Protocol::Butterfly | Protocol::CancellingButterfly => butterfly::graph(problem, &scheme(problem)?),
+        Protocol::Butterfly | Protocol::CancellingButterfly | Protocol::MaskedButterfly => {
+            butterfly::graph(problem, &scheme(problem)?)
+        }
         _ => Ok(site(problem, row)?.graph().clone()),
     }
 }
@@ -156,7 +162,7 @@ type PairLoss = ((usize, usize), f64, u32);
 /// All ordered pairs of a verified row.
 fn all_pairs(problem: &Problem, row: &Row, verified: &Verified) -> Result<Vec<PairLoss>> {
     let graph = graph(problem, row)?;
-    let unit = unit(problem.sensitivity, row.sigma);
+    let unit = unit(masked::moved(problem, row)?, row.sigma);
     let mut hops: (usize, Vec<u32>) = (usize::MAX, Vec::new());
     let mut all = Vec::new();
     for ((v, u), loss) in verified.pairs.pairs() {
@@ -209,6 +215,23 @@ pub(super) fn statements(
 ) -> Result<Vec<String>> {
     let (delta, beyond) = (problem.delta, problem.target.beyond);
     let standing = &row.standing;
+    if let (true, Some(secrets)) = (row.protocol.masks(), &problem.secrets) {
+        let told = |epsilon: Option<f64>| match epsilon {
+            Some(epsilon) => format!("epsilon <= {}", round_up(epsilon)),
+            None => "no protection".to_owned(),
+        };
+        return Ok(vec![
+            format!(
+                "any two peers: {} at delta = {delta:e} for one user's data (replace); {standing}",
+                told(row.epsilon.peer)
+            ),
+            format!(
+                "{}: {} at delta = {delta:e}; proven",
+                secrets.adversary(),
+                told(row.epsilon.wire_tapper)
+            ),
+        ]);
+    }
     let mut said = vec![format!(
         "any two peers: {} at delta = {delta:e} for one user's data (replace); {standing}",
         epsilon(verified.worst, delta)?
@@ -258,7 +281,7 @@ pub(super) fn guarantees(
 ) -> Vec<Stated> {
     let standing = match row.protocol {
         Protocol::RandomisedGossip => Standing::Conditional(vec![row.standing.clone()]),
-        Protocol::Butterfly | Protocol::CancellingButterfly => {
+        Protocol::Butterfly | Protocol::CancellingButterfly | Protocol::MaskedButterfly => {
             Standing::Conditional(vec!["everyone can reach the butterfly's partners".into()])
         }
         _ => Standing::Proven,
@@ -290,7 +313,7 @@ pub(super) fn guarantees(
     let about = "everyone, towards someone who sees every message".to_owned();
     let tapped = stated(about, "wire-tapper", row.epsilon.wire_tapper, Standing::Proven);
     all.push(match &problem.secrets {
-        Some(secrets) if row.protocol.cancels() => {
+        Some(secrets) if row.protocol.shares_secrets() => {
             Stated { adversary: "wire-tapper-with-any", colluders: Some(secrets.colluders()), ..tapped }
         }
         _ => tapped,

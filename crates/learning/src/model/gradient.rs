@@ -1,16 +1,15 @@
 //! Gradients, clipped before anybody sees them.
 //!
 //! Simulations of thousands of peers spend their time here, on shards of a few short rows. So there is no allocation and one
-//! pass: a dot product, the derivative of the loss along the row, and the row times it. For a linear model with one score a row's
+//! pass: a dot product, the derivative of the loss along the row, and the row times it (`along.rs`). For a linear model with one score a row's
 //! gradient is a number times the row, so clipping a row is clipping a number, whatever the norm; for softmax it is a column times the row, and norms of
 //! such a product are products of norms.
 
-use fearless_simd::Simd;
-
+use super::along::{AlongRows, Logistic, Squared};
 use super::{Clip, Loss, Model};
 use crate::Shard;
 use crate::linear::{add_multiple, dot, norm, sum_of_sizes};
-use crate::widest::{Kernel, go};
+use crate::widest::go;
 
 /// Scores of this many classes fit on the stack.
 const FEW_CLASSES: usize = 128;
@@ -26,8 +25,8 @@ impl Model {
         self.gradient_while(theta, data, Bounded::by(clip), out, |_| ());
     }
 
-    /// The same. At the turn of each row, `meanwhile` is called with its number: whoever computes one gradient after the other waits for memory half of the
-    /// time, and can ask for the next one's rows there.
+    /// The same. Every [`TURN`](super::TURN) rows `meanwhile` is called, with 0, 1, ...: whoever computes one gradient after the other waits for memory half of
+    /// the time, and can ask for the next one's rows there.
     ///
     /// # Panics
     ///
@@ -47,11 +46,10 @@ impl Model {
         let bound = bounded.rows;
         match self.loss {
             Loss::Logistic => {
-                go(AlongRows { theta, data, bound, out, derivative: logistic_slope, meanwhile });
+                go(AlongRows { theta, data, bound, out, derivative: Logistic, meanwhile });
             }
             Loss::Squared => {
-                let derivative = |score, label| score - label;
-                go(AlongRows { theta, data, bound, out, derivative, meanwhile });
+                go(AlongRows { theta, data, bound, out, derivative: Squared, meanwhile });
             }
             Loss::Softmax { classes } => softmax(theta, data, bound, out, classes),
         }
@@ -99,7 +97,7 @@ impl Bounded {
 
 /// How long a row's gradient may be.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+pub(super) struct Bound {
     most: f64,
     norm: Norm,
     /// No slope up to this clips a row; negative where nothing is known of the rows.
@@ -113,9 +111,15 @@ impl Bound {
         self.most / self.norm.of(row)
     }
 
+    /// Whether none of these slopes is clipped, whatever the row.
+    #[inline(always)]
+    pub(super) fn frees(self, slopes: &[f64]) -> bool {
+        slopes.iter().fold(true, |all, slope| all & (slope.abs() <= self.free))
+    }
+
     /// The slope along a row, clipped.
     #[inline(always)]
-    fn clip<F: Copy + Into<f64>>(self, slope: f64, row: &[F]) -> f64 {
+    pub(super) fn clip<F: Copy + Into<f64>>(self, slope: f64, row: &[F]) -> f64 {
         if slope.abs() <= self.free {
             return slope;
         }
@@ -145,36 +149,6 @@ impl Norm {
 /// A bound that lets nothing through where none was meant to be given.
 fn positive(bound: f64) -> f64 {
     if bound > 0.0 { bound } else { 0.0 }
-}
-
-/// The derivative of `ln(1 + exp(-y·z))` in `z`; the exponential may overflow, and then the slope is 0.
-#[inline(always)]
-fn logistic_slope(score: f64, label: f64) -> f64 {
-    -label / (1.0 + (label * score).exp())
-}
-
-/// Adds the mean over the rows of `derivative(x·theta, y)·x`.
-struct AlongRows<'a, F, D, M> {
-    theta: &'a [f64],
-    data: Shard<'a, F>,
-    bound: Option<Bound>,
-    out: &'a mut [f64],
-    derivative: D,
-    meanwhile: M,
-}
-
-impl<F: Copy + Into<f64>, D: Fn(f64, f64) -> f64, M: FnMut(usize)> Kernel for AlongRows<'_, F, D, M> {
-    #[inline(always)]
-    fn run<S: Simd>(mut self, _: S) {
-        let share = 1.0 / self.data.labels.len() as f64;
-        let rows = self.data.features.chunks_exact(self.data.width).zip(self.data.labels);
-        for (number, (row, &label)) in rows.enumerate() {
-            (self.meanwhile)(number);
-            let slope = (self.derivative)(dot(self.theta, row), label);
-            let slope = self.bound.map_or(slope, |bound| bound.clip(slope, row));
-            add_multiple(self.out, share * slope, row);
-        }
-    }
 }
 
 /// Adds the mean over the rows of `(p - e_y) x^T`, where `p` are the probabilities of the classes.

@@ -9,11 +9,13 @@
 //! A model's objective is the mean over the rows plus `ridge/2·|theta|²`. The parameters of softmax are `classes` blocks of `width`
 //! numbers.
 
+mod along;
 mod bounds;
 mod curvature;
 mod gradient;
 mod objective;
 
+pub(crate) use along::TURN;
 pub(crate) use gradient::Bounded;
 
 use crate::{Error, Result, Table, require};

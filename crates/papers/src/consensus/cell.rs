@@ -119,7 +119,18 @@ impl Ready {
         let rows = rows.iter().map(gather).collect::<Result<_>>()?;
         let holdings = Holdings { rows, test: pictures.test.clone() };
         let net = cell.task.net(&holdings.test, sizes)?;
-        Ok(Setting { net, holdings, mixing, plan, hidden, draws, delta: DELTA, seed, points: 0 })
+        Ok(Setting {
+            net,
+            holdings,
+            mixing,
+            plan,
+            hidden,
+            secrets: None,
+            draws,
+            delta: DELTA,
+            seed,
+            points: 0,
+        })
     }
 
     /// What came of it, so much time later. A model that is worse than any guess is as good as none.

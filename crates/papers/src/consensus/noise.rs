@@ -137,8 +137,8 @@ fn found(&Asked { noise, rows, draws }: &Asked) -> Result<Found> {
     if noise == Noise::Silent {
         return Ok(Found { hidden, spent: None });
     }
-    let drawn = Drawn { hidden: &[Some(hidden)], draws: &[draws.made] };
-    let spent = account(&drawn, &Adversary::WireTapper)?.leakage.largest(DELTA)?.1;
+    let (hidden_so, made) = ([Some(hidden)], [draws.made]);
+    let spent = account(&Drawn::alone(&hidden_so, &made), &Adversary::WireTapper)?.leakage.largest(DELTA)?.1;
     Ok(Found { hidden, spent: Some(spent) })
 }
 

@@ -46,6 +46,8 @@ pub struct Agent {
     row: Vec<(Peer, f64)>,
     plan: Plan,
     hidden: Option<Hidden>,
+    /// Whether there is one more exchange after the last iteration.
+    settles: bool,
     width: usize,
     at: State,
 }
@@ -87,7 +89,17 @@ impl Agent {
             inbox: BTreeMap::new(),
             outputs: VecDeque::new(),
         };
-        Self { row, plan, hidden, width, at }
+        Self { row, plan, hidden, settles: false, width, at }
+    }
+
+    /// The same, with one more exchange after the last iteration, to which nobody adds anything.
+    pub fn settling(self) -> Self {
+        Self { settles: true, ..self }
+    }
+
+    /// Exchanges in all.
+    fn rounds(&self) -> usize {
+        self.plan.iterations + usize::from(self.settles)
     }
 
     /// Her model.
@@ -114,7 +126,7 @@ impl Agent {
     /// Enters a round: the last one is over, or there is something to say.
     fn open(&mut self) {
         let round = self.at.round;
-        if round == self.plan.iterations {
+        if round == self.rounds() {
             return self.fall_silent(Note::Finished);
         }
         self.at.phase = Phase::Hearing;
@@ -151,8 +163,13 @@ impl Agent {
         let messages = self.at.inbox.remove(&self.at.round).unwrap_or_default();
         let said = |(peer, weight): &(Peer, f64)| Some((*weight, &messages.get(peer)?.said));
         let heard: Vec<(f64, &Said)> = self.row.iter().filter_map(said).collect();
-        self.at.learner.hear(&self.plan, self.at.round, &heard);
-        self.at.phase = Phase::Stepping;
+        if self.at.round < self.plan.iterations {
+            self.at.learner.hear(&self.plan, self.at.round, &heard);
+            self.at.phase = Phase::Stepping;
+        } else {
+            self.at.learner.settle(&heard);
+            self.end();
+        }
     }
 
     fn ask(&mut self) {
@@ -187,6 +204,11 @@ impl Agent {
         if !self.at.learner.step(&self.plan, self.at.round, gradient) {
             return;
         }
+        self.end();
+    }
+
+    /// Ends a round.
+    fn end(&mut self) {
         if !self.at.learner.is_finite() {
             return self.fall_silent(Note::Diverged { round: self.at.round });
         }
@@ -214,7 +236,7 @@ impl Agent {
         if self.row.binary_search_by_key(&from, |(peer, _)| *peer).is_err() {
             return Err(Refusal::Stranger);
         }
-        if round >= self.plan.iterations {
+        if round >= self.rounds() {
             return Err(Refusal::Impossible);
         }
         let closed = round < at.round || (round == at.round && at.phase > Phase::Hearing);
@@ -282,8 +304,8 @@ impl Machine for Agent {
     }
 
     fn resume(&mut self, state: State) -> Result<(), Mismatch> {
-        if state.round > self.plan.iterations {
-            return Err(Mismatch::new("round", format!("{} of {}", state.round, self.plan.iterations)));
+        if state.round > self.rounds() {
+            return Err(Mismatch::new("round", format!("{} of {}", state.round, self.rounds())));
         }
         let begun = matches!(state.phase, Phase::Stepping | Phase::Computing);
         if !state.learner.fits(self.plan.method, self.width, begun) {

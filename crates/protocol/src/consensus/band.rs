@@ -47,7 +47,7 @@ impl Band {
     }
 
     /// Makes the noise of a draw of fresh noise: `(z_t - sum_k c_k noise_(t-k)) / c_0`. The past has the latest first, and is kept.
-    pub(super) fn correlate(&self, past: &mut VecDeque<Shared>, noise: &mut Shared) {
+    pub fn correlate(&self, past: &mut VecDeque<Shared>, noise: &mut Shared) {
         let diagonals = self.diagonals();
         for (c, before) in diagonals[1..].iter().zip(past.iter()) {
             noise.add(-c, before);

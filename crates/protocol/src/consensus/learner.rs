@@ -112,6 +112,21 @@ impl Learner {
         true
     }
 
+    /// Her model after one more exchange, without an iteration: where noise of pairs cancels, this is where it does.
+    pub fn settled(&self, heard: &[(f64, &Said)]) -> Shared {
+        mixed(self.model(), heard.iter().map(|(weight, said)| (*weight, &said.model)))
+    }
+
+    /// The same, for good.
+    pub fn settle(&mut self, heard: &[(f64, &Said)]) {
+        let settled = self.settled(heard);
+        match &mut self.0 {
+            Course::Dsgd(_, at) => at.model = settled,
+            Course::Dsgt(at) => at.model = settled,
+            Course::Dinno(at) => at.model = settled,
+        }
+    }
+
     /// Whether a learner of this method and of so many numbers can be here, between two iterations or, if `begun`, within one.
     pub fn fits(&self, method: Method, width: usize, begun: bool) -> bool {
         let long = |vectors: &[&Shared]| vectors.iter().all(|vector| vector.len() == width);

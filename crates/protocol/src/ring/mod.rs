@@ -26,7 +26,7 @@ use sottovoce_privacy::{Error, Moved, Result, Shares};
 /// How likely a sum may leave the ring at most.
 pub const RARE: f64 = 1e-12;
 
-/// Shares of noise have at least so many grid steps where the grid can be chosen.
+/// Shares of noise, and what one person moves, have at least so many grid steps where the grid can be chosen.
 const FINE: f64 = 1024.0;
 
 /// What all peers agree on beforehand. Nothing of it may depend on private values.
@@ -79,14 +79,18 @@ impl Ring {
             "give a positive, finite bound on all values",
         )?;
         let grid = Grid::new(step)?;
-        let share = DiscreteGaussian::at_least(grid.units_of(sigma))?;
-        let reach = grid.round(&[range])?[0];
+        let share = DiscreteGaussian::at_least(grid.units_of(sigma));
+        let remedy = "noise of this size cannot be counted in such steps; take another";
+        let share = share
+            .map_err(|error| if sigma > 0.0 { Error::parameter("grid", step, remedy) } else { error })?;
+        let remedy = format!("values up to {range} have too many of these steps; take a coarser grid");
+        let reach = grid.round(&[range]).map_err(|_| Error::parameter("grid", step, remedy))?[0];
         let ring = Self { agreed, grid, share, reach };
         let needed = (1..=64).find(|&bits| ring.chance(bits) <= RARE);
         let case = format!("{peers} peers with values up to {range} in steps of {step}");
         let Some(needed) = needed else {
             return Err(Error::parameter(
-                "step",
+                "grid",
                 step,
                 format!("{case} need more than 64 bits; take a coarser grid"),
             ));
@@ -100,18 +104,28 @@ impl Ring {
         Ok(ring)
     }
 
-    /// The smallest ring on a grid that is fine for the noise: a thousandth of a share, coarser only where the noise of very many is counted in steps.
+    /// The smallest ring on a grid that is fine for the noise: see [`Self::step`].
     pub fn fitting(peers: usize, width: usize, range: f64, sigma: f64) -> Result<Self> {
         require(sigma > 0.0 && sigma.is_finite(), "sigma", sigma, "give a positive, finite number")?;
-        // The losses of single integers are listed up to a hundred thousand steps of the whole noise.
-        let most = 5e4 / (peers as f64).sqrt();
-        let steps = if most < FINE { most } else { FINE };
-        let steps = if steps < 4.0 { 4.0 } else { steps };
-        let step = power_of_two(sigma / steps);
-        let most = Self::new(Agreed { peers, width, range, sigma, step, bits: 64 })?;
+        Self::smallest(Agreed { peers, width, range, sigma, step: Self::step(peers, sigma, sigma), bits: 64 })
+    }
+
+    /// The smallest ring on a grid that was agreed on. Its bits are chosen here.
+    pub fn smallest(agreed: Agreed) -> Result<Self> {
+        let most = Self::new(Agreed { bits: 64, ..agreed })?;
         // The last is enough: it was just accepted.
         let bits = (1..64).find(|&bits| most.chance(bits) <= RARE).unwrap_or(64);
         Ok(Self { agreed: Agreed { bits, ..most.agreed }, ..most })
+    }
+
+    /// The step of a grid on which rounding costs next to nothing: a thousandth of a share of noise and of what one person can move in a coordinate, coarser only
+    /// where the noise of very many is counted in steps.
+    pub fn step(peers: usize, sigma: f64, moved: f64) -> f64 {
+        let fine = power_of_two(if sigma < moved { sigma } else { moved } / FINE);
+        // The losses of single integers are listed up to a hundred thousand steps of the whole noise.
+        let most = 5e4 / (peers as f64).sqrt();
+        let coarse = power_of_two(sigma / if most < 4.0 { 4.0 } else { most });
+        if fine < coarse { coarse } else { fine }
     }
 
     /// What was agreed on.
@@ -144,9 +158,20 @@ impl Ring {
         &self.share
     }
 
-    /// The noise of so many shares, for the accountant.
+    /// The noise of so many shares, for the accountant: never more than there is.
     pub fn shares(&self, count: u64) -> Result<Shares> {
-        Shares::new(self.share.variance().to_f64().sqrt(), count)
+        Shares::new(self.share.variance().to_f64().sqrt().next_down(), count)
+    }
+
+    /// The variance of a share, in the values' units, from above.
+    pub fn variance(&self) -> f64 {
+        self.share.variance().to_f64() * self.agreed.step.powi(2)
+    }
+
+    /// A number as it enters a sum.
+    pub fn rounded(&self, value: f64) -> Result<f64> {
+        let clipped = value.clamp(-self.agreed.range, self.agreed.range);
+        Ok(self.grid.value(self.grid.round(&[clipped])?[0]))
     }
 
     /// How far someone moves a sum who moves one value by at most `sensitivity`, in the 2-norm: rounding moves it further.
@@ -210,7 +235,7 @@ mod tests {
             (Agreed { range: 0.0, ..agreed() }, "`range` is 0"),
             (Agreed { range: f64::NAN, ..agreed() }, "`range` is NaN"),
             (Agreed { sigma: -1.0, ..agreed() }, "`std_dev` is -8"),
-            (Agreed { step: 0.1, ..agreed() }, "`grid step` is 0.1"),
+            (Agreed { step: 0.1, ..agreed() }, "`grid` is 0.1"),
             (Agreed { bits: 0, ..agreed() }, "`bits` is 0"),
             (
                 Agreed { bits: 9, ..agreed() },
@@ -219,7 +244,7 @@ mod tests {
             (Agreed { bits: 65, ..agreed() }, "`bits` is 65"),
             (
                 Agreed { peers: 1 << 40, step: 2f64.powi(-60), sigma: 2f64.powi(-50), ..agreed() },
-                "`step` is 8.67",
+                "`grid` is 8.67",
             ),
         ] {
             let error = Ring::new(agreed).unwrap_err().to_string();

@@ -3,11 +3,11 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::consensus::{Draws, Hidden, Learner, Plan, Said};
-use sottovoce_protocol::{Chance, Means, Overspent, Peer, Release, Shared, Uncovered, Value, Withheld};
+use sottovoce_protocol::{Chance, Law, Means, Overspent, Peer, Release, Shared, Uncovered, Value, Withheld};
 
 use super::{ConsensusSetup, Lot, Trainer};
 use crate::budget::Allowance;
-use crate::noise::PeerNoise;
+use crate::paired::Paired;
 use crate::{Error, Result};
 
 /// A run under way.
@@ -34,7 +34,9 @@ struct Stored {
 /// An agent's own budget and noise.
 struct Own {
     allowance: Allowance,
-    noise: PeerNoise,
+    noise: Paired,
+    /// What the noise of pairs is measured by.
+    loud: f64,
 }
 
 impl Chance for Own {
@@ -50,7 +52,20 @@ impl Means<Shared> for Own {
     }
 
     fn cover(&mut self, draw: u64, scale: f64, value: &mut Shared) -> std::result::Result<(), Uncovered> {
-        self.noise.add_single(draw, scale, value.to_mut())
+        self.noise.own().add_single(draw, scale, value.to_mut())
+    }
+
+    fn hide(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut Shared,
+    ) -> std::result::Result<(), Uncovered> {
+        match law {
+            Law::Gaussian => self.noise.hide_single(draw, (scale, self.loud), value),
+            Law::Laplace | Law::Radial => Err(Uncovered { draw, scale }),
+        }
     }
 }
 
@@ -68,14 +83,15 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         setup.check()?;
         let learner = Learner::new(setup.plan.method, setup.start.clone());
         let allowances = std::mem::take(&mut setup.allowances);
-        let agent = |(agent, allowance)| Agent {
+        let loud = setup.loud();
+        let agent = |(agent, (allowance, noise))| Agent {
             row: setup.row(agent),
             hidden: setup.hidden[agent],
-            means: Own { allowance, noise: PeerNoise::new(setup.seed, agent) },
+            means: Own { allowance, noise, loud },
             at: Stored { learner: learner.clone(), draws: Draws::default() },
             picked: Vec::new(),
         };
-        let agents = allowances.into_iter().enumerate().map(agent).collect();
+        let agents = allowances.into_iter().zip(setup.noises()).enumerate().map(agent).collect();
         Ok(Self { lot: Lot { trainer, seed: setup.seed }, setup, round: 0, agents })
     }
 
@@ -86,7 +102,7 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
             at.learner.fits(plan.method, width, false)
                 && at.draws.fits(agent.hidden.as_ref(), plan.draws(), width)
         };
-        let known = agents.len() == self.agents.len() && round <= plan.iterations;
+        let known = agents.len() == self.agents.len() && round <= self.setup.rounds();
         if !(known && agents.iter().zip(&self.agents).all(fits)) {
             let remedy = "it belongs to another run; begin anew";
             return Err(Error::parameter("checkpoint", format!("of round {round}"), remedy));
@@ -115,9 +131,20 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         self.round
     }
 
-    /// Iterations to come.
+    /// Iterations to come, and an exchange after them where there is one.
     pub fn remaining(&self) -> usize {
-        self.setup.plan.iterations - self.round
+        self.setup.rounds() - self.round
+    }
+
+    /// What everybody's model is worth now: where noise of pairs cancels by one more exchange, the model after that.
+    pub fn settled(&self) -> Vec<Shared> {
+        let over = self.round > self.setup.plan.iterations;
+        let said: Vec<Said> = self.agents.iter().map(|agent| agent.at.learner.said()).collect();
+        let one = |agent: &Agent| match self.setup.settles() && !over {
+            true => agent.at.learner.settled(&agent.heard(&said)),
+            false => agent.at.learner.model().clone(),
+        };
+        self.agents.iter().map(one).collect()
     }
 
     /// Everybody's model.
@@ -149,14 +176,14 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
     /// How far models are from their mean: the root of the mean squared distance.
     pub fn disagreement(&self) -> f64 {
         let (agents, width) = (self.agents.len() as f64, self.setup.start.len());
-        let mut mean = vec![0.0; width];
-        for model in self.models() {
+        let (mut mean, models) = (vec![0.0; width], self.settled());
+        for model in &models {
             mean.iter_mut().zip(model.iter()).for_each(|(mean, x)| *mean += f64::from(*x) / agents);
         }
         let squared = |model: &Shared| -> f64 {
             model.iter().zip(&mean).map(|(x, mean)| (f64::from(*x) - mean).powi(2)).sum()
         };
-        (self.models().map(squared).sum::<f64>() / agents).sqrt()
+        (models.iter().map(squared).sum::<f64>() / agents).sqrt()
     }
 
     /// The next so many iterations, or as many as there are. Refused where a model is no longer made of numbers: the run is then void.
@@ -175,6 +202,10 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
 }
 
 impl Agent {
+    fn heard<'s>(&self, said: &'s [Said]) -> Vec<(f64, &'s Said)> {
+        self.row.iter().map(|(peer, weight)| (*weight, &said[*peer])).collect()
+    }
+
     fn iterate<T: Trainer>(
         &mut self,
         plan: &Plan,
@@ -182,8 +213,11 @@ impl Agent {
         said: &[Said],
         lot: &Lot<'_, T>,
     ) -> Result<()> {
-        let heard: Vec<(f64, &Said)> =
-            self.row.iter().map(|(peer, weight)| (*weight, &said[*peer])).collect();
+        let heard = self.heard(said);
+        if round >= plan.iterations {
+            self.at.learner.settle(&heard);
+            return Ok(());
+        }
         let diverged = || {
             let remedy = "its numbers are beyond single precision; lower the rates";
             Error::parameter("rates", format!("too large for agent {number} in iteration {round}"), remedy)

@@ -15,6 +15,8 @@ use sottovoce_protocol::{Peer, Shared, Value};
 use sottovoce_topology::mixing::Mixing;
 
 use crate::budget::Allowance;
+use crate::cancelling::{Cancelling, LOUDEST_SINGLE};
+use crate::paired::Paired;
 use crate::{Error, Result};
 
 pub use bulk::{BulkConsensus, Checkpoint};
@@ -41,6 +43,8 @@ pub struct ConsensusSetup<'a> {
     pub hidden: &'a [Option<Hidden>],
     /// What each agent may release; where it ends before the plan, she goes on without a gradient.
     pub allowances: Vec<Allowance>,
+    /// Who shares secrets, where noise cancels: pairs have `kappa` times the least noise of anyone ([`loudness`]), which everybody knows.
+    pub pairs: Option<&'a Cancelling>,
     /// The seed of lots and noise.
     pub seed: u64,
 }
@@ -56,7 +60,7 @@ impl<'a> ConsensusSetup<'a> {
     ) -> Result<Self> {
         let allowances =
             hidden.iter().map(|hidden| allowance(hidden.as_ref(), plan.draws())).collect::<Result<_>>()?;
-        let setup = Self { mixing, start, plan, hidden, allowances, seed };
+        let setup = Self { mixing, start, plan, hidden, allowances, pairs: None, seed };
         setup.check()?;
         Ok(setup)
     }
@@ -94,8 +98,72 @@ impl<'a> ConsensusSetup<'a> {
             return Err(Error::parameter("start", self.start.len(), "give finite numbers, at least one"));
         }
         self.hidden.iter().flatten().try_for_each(check_hidden)?;
+        self.pairs.map_or(Ok(()), |pairs| check_pairs(pairs, self.hidden))?;
         check_plan(&self.plan)
     }
+
+    /// What the noise of pairs is measured by, where there are some.
+    fn loud(&self) -> f64 {
+        self.pairs.map_or(0.0, |_| loudness(self.hidden))
+    }
+
+    /// Whether there is one more exchange after the last iteration: where pairs cancel in what is mixed, and an agent's model is what comes before that. Models of DSGT are
+    /// mixed as they are.
+    fn settles(&self) -> bool {
+        self.pairs.is_some() && self.plan.method != Method::Dsgt
+    }
+
+    /// Exchanges in all.
+    pub fn rounds(&self) -> usize {
+        self.plan.iterations + usize::from(self.settles())
+    }
+
+    /// Everybody's noise.
+    fn noises(&self) -> Vec<Paired> {
+        Paired::all(self.seed, self.mixing.nodes(), self.pairs)
+    }
+}
+
+/// Refuses pairs whose noise would not cancel, or cover nothing.
+pub fn check_pairs(pairs: &Cancelling, hidden: &[Option<Hidden>]) -> Result<()> {
+    let (kappa, agents) = (pairs.kappa(), hidden.len());
+    if pairs.peers() != agents {
+        return Err(Error::parameter(
+            "keys",
+            pairs.peers(),
+            format!("there are {agents} agents; name each of them"),
+        ));
+    }
+    if !(0.0..=LOUDEST_SINGLE).contains(&kappa) {
+        let remedy = format!(
+            "give at most {LOUDEST_SINGLE:e}: beyond, single precision loses the values in the noise of the pairs"
+        );
+        return Err(Error::parameter("cancel", kappa, remedy));
+    }
+    if let Some(agent) = hidden.iter().position(Option::is_none) {
+        let remedy = "who has no rows adds no noise, so that her pairs would not cancel; leave her out";
+        return Err(Error::parameter("cancel", format!("asked for, and agent {agent} has no rows"), remedy));
+    }
+    let bands = hidden.iter().flatten().map(|hidden| hidden.band);
+    if let Some(other) = bands.clone().zip(bands.skip(1)).find(|(one, other)| one != other) {
+        let remedy = "what one end takes back over time the other must, too; give everybody the same";
+        return Err(Error::parameter("band", format!("{:?}", other.1), remedy));
+    }
+    let loud = loudness(hidden);
+    if !(loud > 0.0 && loud.is_finite()) {
+        return Err(Error::parameter(
+            "cancel",
+            kappa,
+            "pairs are as loud as there is noise; give everybody some",
+        ));
+    }
+    Ok(())
+}
+
+/// What the noise of pairs is measured by: the least noise of anyone. It is the same for everybody, or pairs would not cancel.
+pub fn loudness(hidden: &[Option<Hidden>]) -> f64 {
+    let scales = hidden.iter().flatten().map(|hidden| hidden.release().scale);
+    scales.fold(f64::INFINITY, |least, scale| if scale < least { scale } else { least })
 }
 
 /// The order at which the losses of draws are added up.

@@ -10,7 +10,7 @@ use super::{ConsensusSetup, Lot, Trainer};
 use crate::driver::{Ended, Simulation, World};
 use crate::invariants::{Invariant, OnlyNeighboursTalk, Violation};
 use crate::network::{Faults, Network};
-use crate::noise::PeerNoise;
+use crate::paired::Paired;
 use crate::record::{Envelope, Recorder, Step};
 use crate::{Allowance, Result};
 
@@ -65,11 +65,15 @@ impl ConsensusRun<'_> {
         let setup = &self.setup;
         setup.check()?;
         let agents = setup.mixing.nodes();
-        let agent =
-            |peer: Peer| Agent::new(setup.row(peer), setup.start.clone(), setup.plan, setup.hidden[peer]);
+        let agent = |peer: Peer| {
+            let agent = Agent::new(setup.row(peer), setup.start.clone(), setup.plan, setup.hidden[peer]);
+            if setup.settles() { agent.settling() } else { agent }
+        };
         let world = ConsensusWorld {
             lot: Lot { trainer, seed: setup.seed },
             hidden: setup.hidden,
+            noises: setup.noises(),
+            loud: setup.loud(),
             picked: Vec::new(),
             transcript: ConsensusTranscript::default(),
         };
@@ -106,6 +110,9 @@ impl ConsensusOutcome {
 pub struct ConsensusWorld<'r, T> {
     lot: Lot<'r, T>,
     hidden: &'r [Option<Hidden>],
+    noises: Vec<Paired>,
+    /// What the noise of pairs is measured by.
+    loud: f64,
     picked: Vec<u32>,
     transcript: ConsensusTranscript,
 }
@@ -124,8 +131,18 @@ impl<T: Trainer> World<Agent> for ConsensusWorld<'_, T> {
         like: &Shared,
     ) -> std::result::Result<Shared, Uncovered> {
         let mut noise = Shared::zeros(like.len());
-        PeerNoise::new(self.lot.seed, peer).add_single(draw, scale, noise.to_mut())?;
+        self.noises[peer].own().add_single(draw, scale, noise.to_mut())?;
         Ok(noise)
+    }
+
+    fn share(
+        &mut self,
+        peer: Peer,
+        draw: u64,
+        _: f64,
+        noise: &mut Shared,
+    ) -> std::result::Result<(), Uncovered> {
+        self.noises[peer].add_single(draw, self.loud, noise.to_mut())
     }
 
     fn compute(&mut self, peer: Peer, draw: usize, _: f64, value: &mut Shared) {

@@ -39,8 +39,8 @@ pub struct FastPersonal<'a, R> {
     /// Agents in the order in which they wake, and what each wake-up is: the agent's own number of it.
     wakes: Vec<(u32, u32)>,
     at: usize,
-    /// The level of each agent's last wake-up.
-    levels: Vec<u32>,
+    /// One above the level of each agent's last wake-up, and how many she has had.
+    woken: Vec<(u32, u32)>,
     /// Private updates so far.
     updates: Vec<usize>,
 }
@@ -70,7 +70,7 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
             models,
             wakes,
             at: 0,
-            levels: vec![0; agents],
+            woken: vec![(0, 0); agents],
             updates: vec![0; agents],
             setup,
         })
@@ -111,31 +111,31 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
             self.move_all(&level, &mut moved);
             self.write(&level, &moved);
         }
-        for &(agent, wake) in &self.wakes[self.at..to] {
-            let warm = self.setup.plans[agent as usize].warm;
-            self.updates[agent as usize] += usize::from(wake as usize >= warm.map_or(0, |warm| warm.wakes));
-        }
+        let counts = self.updates.par_iter_mut().zip(&self.woken).zip(self.setup.plans);
+        counts.for_each(|((updates, &(_, wakes)), plan)| {
+            *updates = (wakes as usize).saturating_sub(plan.warm.map_or(0, |warm| warm.wakes));
+        });
         self.at = to;
     }
 
     /// The wake-ups up to `to`, those that commute together, by agents: their rows, plans and neighbours lie in memory in that order.
     fn by_level(&mut self, to: usize) -> Vec<Vec<(u32, u32)>> {
         let graph = self.setup.similarity.graph();
-        let levels = &mut self.levels;
-        levels.fill(0);
+        let woken = &mut self.woken;
+        woken.iter_mut().for_each(|(level, _)| *level = 0);
         let (mut all, wakes): (Vec<Vec<(u32, u32)>>, _) = (Vec::new(), &self.wakes[self.at..to]);
         for (i, &(agent, wake)) in wakes.iter().enumerate() {
             if let Some(&(later, _)) = wakes.get(i + AHEAD) {
                 let others = graph.neighbors(later as usize);
                 fetch(others, 0, others.len());
             }
-            let others = graph.neighbors(agent as usize).iter().map(|&other| levels[other as usize]);
-            let level = others.fold(levels[agent as usize], u32::max); // whole numbers
+            let others = graph.neighbors(agent as usize).iter().map(|&other| woken[other as usize].0);
+            let level = others.fold(woken[agent as usize].0, u32::max); // whole numbers
             if level as usize == all.len() {
                 all.push(Vec::new());
             }
             all[level as usize].push((agent, wake));
-            levels[agent as usize] = level + 1;
+            woken[agent as usize] = (level + 1, wake + 1);
         }
         all.par_iter_mut().for_each(|level| level.sort_unstable());
         all
@@ -217,14 +217,18 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         model: &mut [f64],
     ) {
         let others = self.setup.similarity.graph().neighbors(next);
-        let fetch = |row: usize| {
-            self.rows.fetch(next, row);
-            if let Some(&other) = others.get(row) {
-                self.fetch(other as usize);
-            }
+        let fetch = |turn: usize| {
+            self.rows.fetch(next, turn);
+            others.get(turn).into_iter().for_each(|&other| self.fetch(other as usize));
         };
-        let plan = &self.setup.plans[agent];
-        let rule = self.slope(agent, plan, wake, model, gradient, fetch);
+        let (plan, mut turns) = (&self.setup.plans[agent], 0);
+        let meanwhile = |turn: usize| {
+            fetch(turn);
+            turns = turn + 1;
+        };
+        let rule = self.slope(agent, plan, wake, model, gradient, meanwhile);
+        // Few rows have few turns.
+        (turns..others.len()).for_each(fetch);
         let others = self.setup.similarity.row(agent).map(|(other, weight)| (weight, self.model(other)));
         let total = pulled(others, sum);
         update(rule, total, sum, gradient, model);
@@ -316,12 +320,12 @@ fn order(setup: &PersonalSetup<'_>, planned: &[usize]) -> Result<Vec<(u32, u32)>
     };
     let mut all: Vec<(u64, u32, u32)> = planned.par_iter().enumerate().flat_map_iter(of).collect();
     all.par_sort_unstable();
-    let together = |pair: &&[(u64, u32, u32)]| {
+    let together = |pair: &[(u64, u32, u32)]| {
         pair[0].0 == pair[1].0 && setup.similarity.graph().has_edge(pair[0].1 as usize, pair[1].1 as usize)
     };
-    if all.windows(2).find(together).is_some() {
+    if all.par_windows(2).any(together) {
         let remedy = "two neighbours would wake in the same nanosecond; take another seed";
         return Err(Error::parameter("seed", setup.seed, remedy));
     }
-    Ok(all.into_iter().map(|(_, agent, wake)| (agent, wake)).collect())
+    Ok(all.into_par_iter().map(|(_, agent, wake)| (agent, wake)).collect())
 }

@@ -23,7 +23,7 @@ pub trait Rows: Sync {
     /// The mean gradient over an agent's rows at a model, clipped; of update 0, 1, ...
     fn gradient(&self, agent: Peer, update: usize, model: &[f64], out: &mut [f64]);
 
-    /// The same; `meanwhile` may be called at the turn of each row, with its number, to ask for memory that is read next.
+    /// The same; `meanwhile` may be called in turns 0, 1, ..., of some rows each, to ask for memory that is read next.
     #[inline(always)]
     fn gradient_while(
         &self,
@@ -40,9 +40,9 @@ pub trait Rows: Sync {
     #[inline(always)]
     fn expect(&self, _agent: Peer) {}
 
-    /// Asks the memory for a row of an agent who is next. A hint.
+    /// Asks the memory for the rows that have this turn, of an agent who is next. A hint.
     #[inline(always)]
-    fn fetch(&self, _agent: Peer, _row: usize) {}
+    fn fetch(&self, _agent: Peer, _turn: usize) {}
 
     /// The model that an agent learns from her own rows alone, for a warm start.
     fn local(&self, agent: Peer, out: &mut [f64]);

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use sottovoce_protocol::Shared;
 use sottovoce_protocol::consensus::{Band, Note};
+use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::consensus::{Checkpoint, ConsensusOutcome, ConsensusRun, allowance};
 use sottovoce_simulator::network::{Faults, Network};
+
+use sottovoce_topology::family::{Family, generate};
 
 use super::common::{ms, stored};
 use super::*;
@@ -34,6 +37,70 @@ fn plans() -> impl Iterator<Item = Plan> {
     let momentum = Optimiser { decay: 0.01, ..Optimiser::new(Rule::Momentum { beta: 0.5 }) };
     let with = |method, optimiser| Plan { optimiser, ..plan(method, 9) };
     METHODS.map(|method| plan(method, 9)).into_iter().chain([with(DINNO, adam), with(OWN, momentum)])
+}
+
+/// Pairs add and take away the same: by messages and without, and the mean of all models where everybody hears everybody knows nothing of it.
+#[test]
+fn pairs_cancel_in_the_mean_and_have_the_same_bits_by_messages() {
+    let keys = generate(&Family::Complete { n: 6 }, 0, true).unwrap();
+    let (mixing, bowls) = (Mixing::neighbourhoods(&keys), Bowls::new(6, 25, 5));
+    let pairs = Cancelling::new(keys, 20.0).unwrap();
+    let wide = Band { width: 2, memory: 0.9 };
+    for (plan, band) in plans().flat_map(|plan| [(plan, Band::NONE), (plan, wide)]) {
+        let one = |agent: usize| hidden(10 + agent, 0.3, 1.0, 0.8).map(|hidden| Hidden { band, ..hidden });
+        let hidden: Vec<Option<Hidden>> = (0..6).map(one).collect();
+        let alone = ConsensusSetup::new(&mixing, Shared::zeros(5), plan, &hidden, 5).unwrap();
+        let setup = ConsensusSetup { pairs: Some(&pairs), ..alone.clone() };
+        let by_messages = run(setup.clone()).run(&bowls).unwrap();
+        let learned = |setup: &ConsensusSetup<'_>| {
+            let mut bulk = BulkConsensus::new(setup.clone(), &bowls).unwrap();
+            bulk.advance(9).unwrap();
+            let settled = bulk.settled();
+            // What is measured now is what one more exchange makes for good.
+            bulk.advance(bulk.remaining()).unwrap();
+            assert_eq!(bulk.settled(), settled);
+            bulk.models().cloned().collect::<Vec<_>>()
+        };
+        let (models, without) = (learned(&setup), learned(&alone));
+        assert_eq!(models, by_messages.models);
+        assert_ne!(models, without);
+    }
+    // The gradient at the mixed model knows nothing of pairs, so that the means stay together.
+    let hidden: Vec<Option<Hidden>> = (0..6).map(|_| hidden(12, 0.3, 1.0, 0.8)).collect();
+    let alone = ConsensusSetup::new(&mixing, Shared::zeros(5), plan(MIXED, 9), &hidden, 5).unwrap();
+    let means = [None, Some(&pairs)].map(|pairs| {
+        let mut bulk = BulkConsensus::new(ConsensusSetup { pairs, ..alone.clone() }, &bowls).unwrap();
+        bulk.advance(9).unwrap();
+        let apart = bulk.disagreement();
+        let mean = |i: usize| bulk.models().map(|model| f64::from(model[i])).sum::<f64>() / 6.0;
+        ((0..5).map(mean).collect::<Vec<f64>>(), apart)
+    });
+    for (one, other) in means[0].0.iter().zip(&means[1].0) {
+        assert!((one - other).abs() < 1e-5, "{one} {other}");
+    }
+    // One exchange takes it away.
+    assert!(means[1].1 < 1e-6 && means[0].1 > 1e-3, "{} {}", means[1].1, means[0].1);
+}
+
+#[test]
+fn pairs_that_would_not_cancel_are_refused() {
+    let mixing = weights(11);
+    let keys = |n| generate(&Family::Complete { n }, 0, true).unwrap();
+    let all: Vec<Option<Hidden>> = (0..11).map(|agent| hidden(10 + agent, 0.3, 1.0, 0.8)).collect();
+    let refused = |hidden: &[Option<Hidden>], n: usize, kappa: f64| {
+        let pairs = Cancelling::new(keys(n), kappa).unwrap();
+        let setup = ConsensusSetup::new(&mixing, Shared::zeros(5), plan(OWN, 9), hidden, 5).unwrap();
+        let setup = ConsensusSetup { pairs: Some(&pairs), ..setup };
+        BulkConsensus::new(setup, &Bowls::new(11, 25, 5)).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(refused(&all, 10, 3.0).contains("keys"));
+    assert!(refused(&all, 11, 2e3).contains("single precision"));
+    assert!(refused(&agents(), 11, 3.0).contains("agent 4"));
+    let silent: Vec<Option<Hidden>> = (0..11).map(|agent| hidden(10 + agent, 0.3, 1.0, 0.0)).collect();
+    assert!(refused(&silent, 11, 3.0).contains("cancel"));
+    let mut mixed = all.clone();
+    mixed[3] = mixed[3].map(|hidden| Hidden { band: Band { width: 2, memory: 0.9 }, ..hidden });
+    assert!(refused(&mixed, 11, 3.0).contains("band"));
 }
 
 #[test]

@@ -9,7 +9,9 @@ use sottovoce_topology::Graph;
 use sottovoce_views::door::{Overheard, Past, Setting, Source, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::{self, Formula};
+use sottovoce_views::ring::Masks;
 
+use super::MaskedSums;
 use super::pairs::{Pairs, hops};
 use super::question::told;
 use crate::experiment::Ready;
@@ -68,7 +70,7 @@ impl Public {
             self.observers = observers.iter().map(number).collect::<Result<_>>()?;
             self.observers.sort_unstable();
             self.observers.dedup();
-            if self.setting.cancelling.is_some() {
+            if self.shares_secrets() {
                 self.tapper = Adversary::WireTapperWith(self.observers.clone());
             }
         }
@@ -81,9 +83,14 @@ impl Public {
 }
 
 impl Public {
+    /// Whether noise or masks of pairs cancel.
+    fn shares_secrets(&self) -> bool {
+        self.setting.cancelling.is_some() || self.setting.masks.is_some()
+    }
+
     /// Who attacks, and whether that one sees every message: noise that cancels is there for those who do. Of a coalition that may be anyone, the first peers.
     pub fn attackers(&self) -> (Vec<usize>, bool) {
-        let tapped = self.setting.cancelling.is_some();
+        let tapped = self.shares_secrets();
         let who = match &self.tapper {
             Adversary::WireTapperWithAny(colluders) => (0..*colluders).collect(),
             _ if tapped || !self.observers.is_empty() => self.observers.clone(),
@@ -123,6 +130,14 @@ impl Judgeable for Past {
             _ => Pairs::of(self),
         }
     }
+}
+
+/// What a peer's own noise alone would cost it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Local {
+    pub(super) epsilon: f64,
+    /// Without what.
+    pub(super) without: &'static str,
 }
 
 /// How the line about whoever sees every message begins.
@@ -182,12 +197,14 @@ impl<R: Judgeable> Views<R> {
         let (sensitivity, sigma) = (self.public.sensitivity, self.public.sigma);
         let name = |peer| self.public.graph.label(peer).to_string();
         let (worst, tapped) = account(&self.run, &self.public.tapper)?.worst(sensitivity, sigma)?;
-        let about = match self.public.setting.cancelling {
-            Some(_) => format!("{TAPPED} (the worst off, peer {})", name(worst)),
-            None => TAPPED.to_owned(),
+        let about = match self.public.shares_secrets() {
+            true => format!("{TAPPED} (the worst off, peer {})", name(worst)),
+            false => TAPPED.to_owned(),
         };
         let mut all = vec![(about, tapped)];
-        for least in [1, 2, 4] {
+        // Under masks nobody is far: everybody hears the same sum.
+        let distances: &[u32] = if self.public.setting.masks.is_some() { &[1] } else { &[1, 2, 4] };
+        for &least in distances {
             let worst = self.own.as_ref().and_then(|own| own.worst(&self.hops, least));
             let Some((v, u)) = worst else { continue };
             let about = format!(
@@ -228,13 +245,18 @@ impl<R: Judgeable> Views<R> {
         Ok(all)
     }
 
-    /// What a peer's own noise alone would cost it, where noise that cancels hides more.
-    pub(super) fn local_epsilon(&self) -> Result<Option<f64>> {
-        if self.public.setting.cancelling.is_none() {
-            return Ok(None);
-        }
-        let local = Gdp::new(self.public.sensitivity / self.public.sigma)?;
-        Ok(Some(local.epsilon(self.public.delta)?.upper))
+    /// What a peer's own noise alone would cost it, and without what, where noise or masks that cancel hide more.
+    pub(super) fn local_epsilon(&self) -> Result<Option<Local>> {
+        let (sensitivity, setting) = (self.public.sensitivity, &self.public.setting);
+        let (loss, without) = match (&setting.cancelling, &setting.masks) {
+            (None, None) => return Ok(None),
+            (_, Some(Masks { ring, .. })) => {
+                let (shares, moved) = (ring.shares(1)?, ring.moved(sensitivity)?);
+                (Loss::Shared { shares, moved, releases: 1 }, "masks")
+            }
+            (Some(_), None) => (Loss::Gdp(Gdp::new(sensitivity / self.public.sigma)?), "noise that cancels"),
+        };
+        Ok(Some(Local { epsilon: loss.epsilon(self.public.delta)?.upper, without }))
     }
 
     /// What each class of distance got; nothing where there are too many pairs.
@@ -311,6 +333,9 @@ pub struct Revealed {
     /// What each class of distance got, where bounds fall with a public distance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
+    /// Masks on a ring, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masks: Option<MaskedSums>,
     /// The observers who pool what they hear.
     pub observers: Vec<usize>,
     /// What each peer loses to them, in units of local DP.
@@ -334,11 +359,12 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
     let own = all.iter().filter(|(_, guarantee)| guarantee.standing.is_reliable()).nth(1);
     let headline = match own {
         _ if let Some(local) = views.local_epsilon()? => format!(
-            "Epsilon {} at delta {:e}: {}; without noise that cancels it would be {}",
+            "Epsilon {} at delta {:e}: {}; without {} it would be {}",
             epsilon(&all[0].1)?,
             public.delta,
             all[0].0,
-            short_up(local)
+            local.without,
+            short_up(local.epsilon)
         ),
         Some((about, guarantee)) => format!(
             "Epsilon {} at delta {:e}: {about}; plain local privacy would be {}",
@@ -360,6 +386,7 @@ pub fn reveal(public: Public, run: impl Judgeable) -> Result<Revealed> {
         source: views.run.source(&observers),
         mean_loss: views.own.as_ref().map(Pairs::mean),
         classes: views.classes()?,
+        masks: MaskedSums::of(&public.setting, &public.tapper, public.sensitivity)?,
         losses: told(found.leakage.losses),
         observers,
         statements: statements(&all, public.delta, &public.graph)?,
@@ -385,6 +412,9 @@ impl fmt::Display for Revealed {
                 Source::Local => "of a peer's own noise alone: what was sent cannot be traced",
             }
         )?;
+        if let Some(masks) = &self.masks {
+            writeln!(f, "  masks: {}", masks.words(&self.names))?;
+        }
         writeln!(f, "\nWhat is promised")?;
         self.statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;
         if f.alternate() {

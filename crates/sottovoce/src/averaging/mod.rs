@@ -8,10 +8,11 @@
 //!
 //! * [`walk`]: the same by tokens that walk;
 //! * [`question`]: losses towards named observers, exactly and as published;
-//! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `trade.rs`: what hiding from everyone would cost; `page.rs`: the report.
+//! * `run.rs`: one experiment, run and judged; `pairs.rs`: losses of all pairs; `grid.rs`: what other noises and steps would give; `trade.rs`: what hiding from everyone would cost; `masked.rs`: sums under masks; `page.rs`: the report.
 
 mod account;
 mod grid;
+mod masked;
 mod page;
 mod pairs;
 pub mod question;
@@ -21,6 +22,7 @@ pub mod walk;
 mod words;
 
 pub use account::{Judgeable, Public, Revealed, reveal};
+pub use masked::MaskedSums;
 pub use pairs::Pairs;
 pub use question::{
     Accounted, Cancelled, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,

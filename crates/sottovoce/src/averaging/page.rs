@@ -28,6 +28,9 @@ const NOTES: [&str; 4] = [
     super::STARRED,
 ];
 
+const MASKED: &str = "Under masks whoever sees every message knows the sum of the honest peers and nothing else (docs/theorems/ring.md). The pictures show whose noise is in it: a loss \
+                      of 1/m where m peers hide each other. It bounds what a single peer learns, too; what is promised are the epsilons.";
+
 /// The observers' best reconstruction of everyone's value in this run, against what the accountant says.
 pub(super) fn attack(run: &Judged<'_>) -> Result<Attack> {
     if run.views.run.source(&run.observers()) != Source::Planned {
@@ -126,7 +129,12 @@ pub(super) fn report(
             traded: found.trade.as_ref().map(Trade::traded),
             attack,
             guarantees: lines(all, found.delta, graph)?,
-            notes: [crate::SIMULATED].iter().chain(&NOTES).map(|note| note.to_string()).collect(),
+            notes: [crate::SIMULATED]
+                .iter()
+                .chain(ready.setting.masks.as_ref().map(|_| &MASKED))
+                .chain(&NOTES)
+                .map(|note| note.to_string())
+                .collect(),
             cells: cells(run, found, grid, points, all)?,
             headline: found.headline.clone(),
             beside: Vec::new(),

@@ -10,6 +10,7 @@ use sottovoce_views::door::{Account, Overheard, Setting, account};
 use sottovoce_views::exact::{Leakage, Results};
 use sottovoce_views::published::Formula;
 
+use super::MaskedSums;
 use crate::names::Names;
 use crate::terms::{Stated, Terms};
 use crate::{Result, require};
@@ -83,6 +84,9 @@ pub struct Accounted {
     /// Noise of pairs that cancels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cancelling: Option<Cancelled>,
+    /// Masks on a ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masks: Option<MaskedSums>,
     /// Whether observers know everybody's result as well.
     pub results: Results,
     /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
@@ -157,7 +161,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     observers.dedup();
     let wants = |method: Method| methods.contains(&method);
     let has = |formula| match setting.scheme {
-        _ if question.tapped || setting.cancelling.is_some() => false,
+        _ if question.tapped || setting.cancelling.is_some() || setting.masks.is_some() => false,
         Scheme::Gossip { .. } => true,
         Scheme::Scheduled { .. } => formula == Formula::Theorem1,
         Scheme::Butterfly { .. } | Scheme::Coupled { .. } => false,
@@ -191,6 +195,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
         cancelling: (setting.cancelling.as_ref())
             .map(|pairs| Cancelled::of(pairs, &question.observers, question.colluders))
             .transpose()?,
+        masks: MaskedSums::of(setting, &adversary, question.sensitivity)?,
         results: setting.results,
         local_mu: question.sensitivity / question.sigma,
         published,

@@ -18,7 +18,7 @@ use sottovoce_views::door::{Past, Source};
 use super::account::{Public, Views, not_covered, stated, statements};
 use super::grid::{Grid, column, predicted};
 use super::trade::Trade;
-use super::{page, words};
+use super::{MaskedSums, masked, page, words};
 use crate::experiment::{Averaging, Experiment, Range, Ready};
 use crate::names::Names;
 use crate::plan::Class;
@@ -109,6 +109,9 @@ pub struct Averaged {
     /// What each class of distance got, where bounds fall with a public distance.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<Class>,
+    /// Masks on a ring, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub masks: Option<MaskedSums>,
     /// What hiding from someone who sees every message would cost, without and with noise that cancels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trade: Option<Trade>,
@@ -195,6 +198,11 @@ struct Simulated {
 
 impl Simulated {
     fn new(ready: &Ready, seed: u64) -> Result<Self> {
+        if let Some(masks) = &ready.setting.masks {
+            let budget = budget(ready.sensitivity / ready.sigma);
+            let (outcome, transcript) = masked::simulated(ready, masks, budget, seed)?;
+            return Ok(Self { outcome, transcript });
+        }
         let noising = Noising { sensitivity: ready.sensitivity, local: ready.sigma, relay: ready.tau() };
         let setup = AveragingSetup {
             values: ready.values.all.clone(),
@@ -306,10 +314,11 @@ impl<'a> Judged<'a> {
             violations: self.outcome.violations.iter().map(ToString::to_string).collect(),
             source: self.views.run.source(&self.observers()),
             classes: self.views.classes()?,
-            // Where noise cancels, the run itself tells.
-            trade: match &ready.setting.cancelling {
-                None if !points.is_empty() => Trade::of(ready, self.seed)?,
-                _ => None,
+            masks: MaskedSums::of(&ready.setting, &ready.tapper, ready.sensitivity)?,
+            // Where noise or masks cancel, the run itself tells.
+            trade: match ready.experiment.noise.shares_secrets() || points.is_empty() {
+                false => Trade::of(ready, self.seed)?,
+                true => None,
             },
             statements: statements(&all, delta, &ready.place.graph)?,
             guarantees: stated(&all, delta, &ready.place.graph)?,

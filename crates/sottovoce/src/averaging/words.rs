@@ -5,6 +5,7 @@ use std::fmt;
 use sottovoce_privacy::{Adversary, Guarantee, round_up};
 use sottovoce_views::door::Source;
 
+use super::account::Local;
 use super::run::Averaged;
 use crate::Result;
 use crate::experiment::Ready;
@@ -19,7 +20,7 @@ pub(super) fn headline(
     found: &Averaged,
     all: &[(String, Guarantee)],
     pairs: bool,
-    local: Option<f64>,
+    local: Option<Local>,
 ) -> Result<String> {
     let result = match found.finished {
         0 => "Nobody has a result".to_owned(),
@@ -38,9 +39,9 @@ pub(super) fn costs(
     all: &[(String, Guarantee)],
     delta: f64,
     pairs: bool,
-    local: Option<f64>,
+    local: Option<Local>,
 ) -> Result<String> {
-    if let (Some(local), Some((_, tapped))) = (local, all.first()) {
+    if let (Some(Local { epsilon: local, without }), Some((_, tapped))) = (local, all.first()) {
         let (epsilon, local) = (short_up(tapped.epsilon(delta)?.upper), short_up(local));
         let who = match &tapped.adversary {
             Adversary::WireTapperWith(peers) => format!(", and holds the secrets of {} peers,", peers.len()),
@@ -49,7 +50,7 @@ pub(super) fn costs(
             _ => String::new(),
         };
         return Ok(format!(
-            "{result}; who sees every message{who} learns no more than epsilon {epsilon}; without noise that cancels it would be {local} (delta {delta:e})."
+            "{result}; who sees every message{who} learns no more than epsilon {epsilon}; without {without} it would be {local} (delta {delta:e})."
         ));
     }
     let mut local = f64::INFINITY;
@@ -114,6 +115,9 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
         let (kappa, keys) = (pairs.kappa(), pairs.keys());
         let each = 2.0 * keys.edge_count() as f64 / keys.nodes() as f64;
         facts.push(("noise that cancels", format!("{kappa} of it for each pair; {each:.1} secrets a peer")));
+    }
+    if let Some(masks) = &found.masks {
+        facts.push(("masks", masks.words(&found.names)));
     }
     let many = found.coordinates.len() > 1;
     for one in &found.coordinates {

@@ -66,8 +66,9 @@ pub fn account(experiment: &Deep, ready: &Ready) -> Result<Revealed> {
     Ok(Revealed {
         headline: match worst.is_finite() {
             true => format!(
-                "One image loses at most epsilon {} at delta {delta:e} to someone who sees every message.",
-                short_up(worst)
+                "One image loses at most epsilon {} at delta {delta:e} to {}.",
+                short_up(worst),
+                words::watcher(setting)
             ),
             false => "Images are not protected: gradients leave without noise.".to_owned(),
         },

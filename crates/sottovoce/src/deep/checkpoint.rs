@@ -27,6 +27,11 @@ fn owner(experiment: &Deep, ready: &Ready) -> Result<String> {
     let mut text = Experiment::Deep(Box::new(whole)).to_toml()?;
     let files = ready.sources.iter().map(|source| &source.sha256).chain(&ready.graph_sha256);
     files.for_each(|hash| text += &format!("# {hash}\n"));
+    if let Some(secrets) = &ready.setting.secrets {
+        let pairs = secrets.pairs().keys().edges().flat_map(|(u, v)| [u, v].map(|end| end as u64));
+        let bytes: Vec<u8> = pairs.flat_map(u64::to_le_bytes).collect();
+        text += &format!("# {}\n", sha256(&bytes));
+    }
     Ok(text)
 }
 

@@ -174,6 +174,7 @@ impl Membership {
             mixing,
             plan,
             hidden,
+            secrets: None,
             draws,
             delta: self.delta,
             seed,

@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use sottovoce_engine::deep::Setting;
 use sottovoce_privacy::allotment::LargeDelta;
+use sottovoce_protocol::consensus::{At, Method};
+use sottovoce_views::cancelling::Secrets;
 use sottovoce_views::door::{Account, Released};
 
 use super::{Agent, Found, Lost, Ready};
@@ -13,6 +16,16 @@ use crate::{Result, SIMULATED};
 
 /// Agents listed without --verbose.
 pub(super) const LISTED: usize = 20;
+
+/// From whom images are hidden.
+pub(super) fn watcher(setting: &Setting) -> String {
+    let told = match setting.secrets.as_ref().map(Secrets::colluders) {
+        None => String::new(),
+        Some(1) => " and is told the secrets of any one agent".to_owned(),
+        Some(any) => format!(" and is told the secrets of any {any} agents"),
+    };
+    format!("someone who sees every message{told}")
+}
 
 /// What is promised to whoever loses most, as data and in words; nothing where something was not hidden.
 pub(super) fn promised(
@@ -92,6 +105,18 @@ pub(super) fn setup(experiment: &Deep, ready: &Ready) -> Vec<(String, String)> {
         ("lots", format!("{} images on average, each by a coin of its own", asked.lot)),
         ("noise", noise),
     ];
+    if let Some(secrets) = &setting.secrets {
+        let (pairs, colluders) = (secrets.pairs(), secrets.colluders());
+        let each = 2.0 * pairs.keys().edge_count() as f64 / pairs.peers() as f64;
+        let who = if colluders == 1 { "one agent".to_owned() } else { format!("{colluders} agents") };
+        all.push((
+            "noise that cancels",
+            format!(
+                "{} times the noise for each pair, {each:.1} secrets an agent; any {who} may tell them",
+                pairs.kappa()
+            ),
+        ));
+    }
     let graph = setting.mixing.graph();
     if graph.edge_count() > 0 {
         all.push((
@@ -112,12 +137,38 @@ pub(super) fn notes(experiment: &Deep, ready: &Ready, draws: &[usize]) -> Vec<St
     let all = setting.plan.draws();
     let stopped = draws.iter().zip(&setting.draws).filter(|(made, may)| *may < &all && made >= may).count();
     if stopped > 0 {
-        notes
-            .push(format!("{stopped} agents reach their budget before the end, and go on without gradients"));
+        notes.push(match setting.secrets {
+            Some(_) => "all agents stop drawing where the first reaches its budget: what one adds alone nobody takes away".to_owned(),
+            None => format!("{stopped} agents reach their budget before the end, and go on without gradients"),
+        });
     }
     if experiment.graph.published_weights && !setting.mixing.is_symmetric() {
         notes
             .push("weights are not doubly stochastic: agents with more neighbours count for more".to_owned());
+        if setting.secrets.is_some() {
+            notes.push("so the noise of pairs does not cancel in their mean".to_owned());
+        }
+    }
+    if let Some(secrets) = &setting.secrets {
+        match setting.plan.method {
+            Method::Dsgd { at: At::Own } => notes.push(
+                "gradients at an agent's own model feel the noise of her pairs; --at mixed, or dsgt, does not"
+                    .to_owned(),
+            ),
+            Method::Dinno { .. } => notes.push(
+                "primal steps of dinno feel the noise of their agent's pairs; dsgt, or dsgd --at mixed, does not"
+                    .to_owned(),
+            ),
+            _ => {}
+        }
+        let (keys, colluders) = (secrets.pairs().keys(), secrets.colluders());
+        let lost = (0..keys.nodes()).filter(|agent| keys.degree(*agent) <= colluders).count();
+        if lost > 0 {
+            notes.push(format!(
+                "{lost} of {} agents may be cut off from all secrets but those of who may collude: their own noise hides them alone",
+                secrets.losses().len()
+            ));
+        }
     }
     notes
 }

@@ -20,13 +20,14 @@ use super::distance::{self, ByDistance};
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
 use super::graph::{GraphSpec, Place, peer};
-use super::keys::Keys;
+use super::keys::{self, Keys};
+use super::masks::farthest;
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
 use super::walk::WalkSpec;
-use crate::plan::Falling;
 use crate::plan::row::up;
 use crate::plan::target::mu_squared_at;
+use crate::plan::{Falling, Sums};
 use crate::{Error, Result, require};
 
 /// Epsilon where neither noise nor epsilon is given.
@@ -153,6 +154,14 @@ pub struct NoiseSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", value_parser = real, allow_negative_numbers = true))]
     pub cancel: Option<f64>,
+    /// Masks that cancel, instead: each two peers who share a secret add and subtract a uniform number on a ring of integers, and noise is exact (with a butterfly).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "flags", arg(long))]
+    pub masks: bool,
+    /// With masks, the step of the public grid that values are rounded to: a power of two (default: one on which rounding costs next to nothing).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "STEP", value_parser = real, allow_negative_numbers = true))]
+    pub grid: Option<f64>,
     /// Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same peers (default: complete).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "KEYS"))]
@@ -168,7 +177,7 @@ pub struct AdversarySpec {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "flags", arg(long, aliases = ["observer", "coalition"], value_name = "V,...", value_delimiter = ','))]
     pub observers: Vec<String>,
-    /// So many peers, whoever they are, may tell someone who sees every message all they know (with noise that cancels).
+    /// So many peers, whoever they are, may tell someone who sees every message all they know (with noise or masks that cancel).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "K", value_parser = count, allow_negative_numbers = true))]
     pub colluders: Option<usize>,
@@ -198,7 +207,7 @@ pub enum Against {
     /// Any one peer.
     #[default]
     WorstPeer,
-    /// Someone who sees every message, and with noise that cancels knows all that observers or colluders know.
+    /// Someone who sees every message, and with noise or masks that cancel knows all that observers or colluders know.
     WireTapper,
 }
 
@@ -215,7 +224,7 @@ pub struct TargetSpec {
     /// Probability with which epsilons may fail.
     #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
     pub delta: f64,
-    /// To whom, where the noise is to be found (default: worst-peer; with noise that cancels wire-tapper).
+    /// To whom, where the noise is to be found (default: worst-peer; with noise or masks that cancel wire-tapper).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_enum))]
     pub against: Option<Against>,
@@ -280,6 +289,8 @@ impl Averaging {
         let (network, faults) = (self.network.network()?, self.network.faults(&place.graph)?);
         let falling = self.target.by_distance.falling(folder, &place.graph, self.target.delta)?;
         let tapper = self.tapper(&observers);
+        let sums = Sums { width: values.columns.len(), range: farthest(self.values.range), sensitivity };
+        setting.masks = self.masks((folder, &place.graph, seed), sums, &tapper)?;
         let sigma = self.sigma(&setting, &tapper, sensitivity, falling.as_ref(), progress)?;
         let experiment = self.clone();
         Ok(Ready {
@@ -303,12 +314,11 @@ impl Averaging {
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
         distance::check(&self.target)?;
         self.check_walk()?;
-        self.noise.check_keys()?;
+        self.check_masks()?;
+        if !self.noise.masks {
+            keys::check(self.noise.cancel, self.noise.keys.as_ref(), self.adversary.colluders)?;
+        }
         if let Some(colluders) = self.adversary.colluders {
-            let remedy = "without noise that cancels someone who sees every message learns all that there is, whoever helps; give --cancel KAPPA as well";
-            require(self.noise.cancel.is_some(), "colluders", colluders, remedy)?;
-            let remedy = "every peer holds its own secrets; give at least 1";
-            require(colluders > 0, "colluders", colluders, remedy)?;
             let remedy = "observers are given, too; give one of them";
             require(self.adversary.observers.is_empty(), "colluders", colluders, remedy)?;
         }
@@ -346,6 +356,7 @@ impl Averaging {
             relay_noise: self.noise.relay_noise,
             results: self.adversary.results,
             cancelling: None,
+            masks: None,
         })
     }
 
@@ -413,22 +424,35 @@ impl Averaging {
 
     /// Towards whom the target holds.
     pub fn against(&self) -> Against {
-        let usual = if self.noise.cancel.is_some() { Against::WireTapper } else { Against::WorstPeer };
+        let usual = if self.noise.shares_secrets() { Against::WireTapper } else { Against::WorstPeer };
         self.target.against.unwrap_or(usual)
     }
 
     /// Someone who sees every message, with those who help: whoever helps knows nothing more unless there are secrets.
     pub fn tapper(&self, observers: &[usize]) -> Adversary {
-        match (self.noise.cancel, self.adversary.colluders) {
-            (None, _) => Adversary::WireTapper,
-            (Some(_), Some(colluders)) => Adversary::WireTapperWithAny(colluders),
+        match (self.noise.shares_secrets(), self.adversary.colluders) {
+            (false, _) => Adversary::WireTapper,
+            (true, Some(colluders)) => Adversary::WireTapperWithAny(colluders),
             // Every peer holds secrets of its own.
-            (Some(_), None) if observers.is_empty() => Adversary::WireTapperWithAny(1),
-            (Some(_), None) => Adversary::WireTapperWith(observers.to_vec()),
+            (true, None) if observers.is_empty() => Adversary::WireTapperWithAny(1),
+            (true, None) => Adversary::WireTapperWith(observers.to_vec()),
         }
     }
 
-    /// The noise: as given, or the least that the target allows.
+    /// The noise, if it is given.
+    pub(super) fn given(&self, sensitivity: f64) -> Result<Option<f64>> {
+        let Some(sigma) = self.noise.sigma else { return Ok(None) };
+        let least = sensitivity / MOST_MU;
+        let remedy = format!(
+            "it hides nothing of a value that one person can move by {}; give at least {}",
+            brief(sensitivity.to_string()),
+            brief(least.to_string())
+        );
+        require(sigma >= least, "sigma", sigma, remedy)?;
+        Ok(Some(sigma))
+    }
+
+    /// The noise: as given, or the least that the target allows. That of masks was found with their ring.
     pub fn sigma(
         &self,
         setting: &Setting,
@@ -437,14 +461,10 @@ impl Averaging {
         falling: Option<&Falling>,
         progress: impl Fn(usize) + Sync,
     ) -> Result<f64> {
-        if let Some(sigma) = self.noise.sigma {
-            let least = sensitivity / MOST_MU;
-            let remedy = format!(
-                "it hides nothing of a value that one person can move by {}; give at least {}",
-                brief(sensitivity.to_string()),
-                brief(least.to_string())
-            );
-            require(sigma >= least, "sigma", sigma, remedy)?;
+        if let Some(masks) = &setting.masks {
+            return Ok(masks.ring.agreed().sigma);
+        }
+        if let Some(sigma) = self.given(sensitivity)? {
             return Ok(sigma);
         }
         let by_distance = match falling {

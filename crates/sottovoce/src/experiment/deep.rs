@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::consensus::At;
 
-use super::GraphFile;
 #[cfg(feature = "flags")]
 use super::flags::{count, named, real};
+use super::{GraphFile, Keys};
 
 /// Consensus learning of a net.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -258,11 +258,19 @@ pub struct DeepNoise {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "M", value_parser = real, allow_negative_numbers = true))]
     pub memory: Option<f64>,
+    /// Noise that cancels: each two agents who share a secret add and subtract a Gaussian of so many times their own noise, in every draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KAPPA", value_parser = real, allow_negative_numbers = true))]
+    pub cancel: Option<f64>,
+    /// Who shares a secret with whom: graph, complete, regular:K (K partners each, drawn), or a file with a graph of the same agents (default: complete).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "KEYS"))]
+    pub keys: Option<Keys>,
 }
 
 impl Default for DeepNoise {
     fn default() -> Self {
-        Self { clip: 1.0, noise_multiplier: None, band: None, memory: None }
+        Self { clip: 1.0, noise_multiplier: None, band: None, memory: None, cancel: None, keys: None }
     }
 }
 
@@ -278,10 +286,14 @@ pub struct DeepTarget {
     /// Probability with which it may fail.
     #[cfg_attr(feature = "flags", arg(long, value_name = "DELTA", default_value = "1e-5", value_parser = real, allow_negative_numbers = true))]
     pub delta: f64,
+    /// So many agents, whoever they are, may tell someone who sees every message all they know (with noise that cancels; default: 1).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "flags", arg(long, value_name = "K", value_parser = count))]
+    pub colluders: Option<usize>,
 }
 
 impl Default for DeepTarget {
     fn default() -> Self {
-        Self { epsilon: None, delta: 1e-5 }
+        Self { epsilon: None, delta: 1e-5, colluders: None }
     }
 }

@@ -9,8 +9,8 @@ use sottovoce_simulator::cancelling::{self, Cancelling};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::{Graph, GraphBuilder};
 
+use super::NoiseSpec;
 use super::graph::{peer, read_graph};
-use super::{GradientNoise, NoiseSpec};
 use crate::learning::Secrets;
 use crate::{Error, Result, require};
 
@@ -77,6 +77,14 @@ impl TryFrom<String> for Keys {
 }
 
 impl Keys {
+    /// The file, where one tells.
+    pub(super) fn file(&mut self) -> Option<&mut PathBuf> {
+        match self {
+            Self::File(path) => Some(path),
+            _ => None,
+        }
+    }
+
     /// The graph of secrets among the peers of `graph`. `folder` is where relative names begin.
     pub fn graph(&self, folder: &Path, graph: &Graph, seed: u64) -> Result<Graph> {
         match self {
@@ -123,45 +131,60 @@ impl NoiseSpec {
     pub fn keys(&self) -> &Keys {
         self.keys.as_ref().unwrap_or(&Keys::Complete)
     }
+}
 
-    /// Keys without noise say nothing, and some noises are none.
-    pub(super) fn check_keys(&self) -> Result<()> {
-        if let Some(kappa) = self.cancel {
-            cancelling::check(kappa)?;
-        }
-        if let (Some(keys), None) = (&self.keys, self.cancel) {
+/// Refuses noises of pairs that are none, and what is said of pairs where nothing cancels. Those who may collude are at least one, since every peer holds secrets.
+pub(super) fn check(cancel: Option<f64>, keys: Option<&Keys>, colluders: Option<usize>) -> Result<()> {
+    if let Some(colluders) = colluders {
+        let remedy = "without noise that cancels someone who sees every message learns all that there is, whoever helps; give --cancel KAPPA as well";
+        require(cancel.is_some(), "colluders", colluders, remedy)?;
+    }
+    check_colluders(colluders)?;
+    match (cancel, keys) {
+        (Some(kappa), _) => Ok(cancelling::check(kappa)?),
+        (None, Some(keys)) => {
             let remedy = "no noise cancels; give --cancel KAPPA as well, or leave it out";
-            return Err(Error::parameter("keys", keys, remedy));
+            Err(Error::parameter("keys", keys, remedy))
         }
-        Ok(())
+        (None, None) => Ok(()),
     }
 }
 
-impl GradientNoise {
-    /// Who shares secrets, where any are shared.
-    pub fn keys(&self) -> &Keys {
-        self.keys.as_ref().unwrap_or(&Keys::Complete)
+/// Those who may collude are at least one.
+pub(super) fn check_colluders(colluders: Option<usize>) -> Result<()> {
+    let remedy = "every peer holds its own secrets; give at least 1";
+    require(colluders != Some(0), "colluders", 0, remedy)
+}
+
+/// What an experiment says of noise that cancels in learning.
+#[derive(Debug, Clone, Copy)]
+pub struct Pairing<'a> {
+    /// How loud pairs are, in units of the own noise; none where nothing cancels.
+    pub cancel: Option<f64>,
+    /// Who shares secrets, where that is said.
+    pub keys: Option<&'a Keys>,
+    /// How many may collude, where that is said.
+    pub colluders: Option<usize>,
+}
+
+impl Pairing<'_> {
+    fn keys(&self) -> &Keys {
+        self.keys.unwrap_or(&Keys::Complete)
     }
 
-    /// The noise that cancels among so many peers, if there is any; so many of them may collude.
+    fn colluding(&self) -> usize {
+        self.colluders.unwrap_or(1)
+    }
+
+    /// The noise that cancels among so many peers, if there is any.
     pub fn secrets(
         &self,
-        colluders: Option<usize>,
         folder: &Path,
         (graph, peers): (Option<&Graph>, usize),
         seed: u64,
     ) -> Result<Option<Secrets>> {
-        let Some(kappa) = self.cancel else {
-            if let Some(keys) = &self.keys {
-                let remedy = "no noise cancels; give --cancel KAPPA as well, or leave it out";
-                return Err(Error::parameter("keys", keys, remedy));
-            }
-            if let Some(colluders) = colluders {
-                let remedy = "without noise that cancels someone who sees every message learns all that there is, whoever helps; give --cancel KAPPA as well";
-                return Err(Error::parameter("colluders", colluders, remedy));
-            }
-            return Ok(None);
-        };
+        check(self.cancel, self.keys, self.colluders)?;
+        let Some(kappa) = self.cancel else { return Ok(None) };
         let keys = match (graph, self.keys()) {
             (None, Keys::Graph) => {
                 let remedy = "the method has no graph; give complete, regular:K or a file";
@@ -170,7 +193,29 @@ impl GradientNoise {
             (Some(graph), keys) => keys.graph(folder, graph, seed)?,
             (None, keys) => keys.graph(folder, &Graph::from_edges(peers, [])?, seed)?,
         };
-        Ok(Some(Secrets::new(Cancelling::new(keys, kappa)?, colluders.unwrap_or(1))?))
+        Ok(Some(Secrets::new(Cancelling::new(keys, kappa)?, self.colluding())?))
+    }
+
+    /// Whether these are the secrets that it says, of so many peers. What a file said is not known here, nor what is said of a graph that is not.
+    pub fn names(
+        &self,
+        secrets: Option<&Secrets>,
+        (graph, peers): (Option<&Graph>, usize),
+        seed: u64,
+    ) -> Result<bool> {
+        let (Some(kappa), Some(secrets)) = (self.cancel, secrets) else {
+            return Ok(self.cancel.is_none() && secrets.is_none());
+        };
+        let known = match (graph, self.keys()) {
+            (None, Keys::Graph) => None,
+            (Some(graph), keys) => keys.known(graph, seed)?,
+            (None, keys) => keys.known(&Graph::from_edges(peers, [])?, seed)?,
+        };
+        let alike = |keys: Graph| keys.edges().eq(secrets.pairs().keys().edges());
+        Ok(kappa == secrets.pairs().kappa()
+            && secrets.colluders() == self.colluding()
+            && secrets.pairs().peers() == peers
+            && known.is_none_or(alike))
     }
 }
 

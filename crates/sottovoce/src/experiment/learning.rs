@@ -10,7 +10,7 @@ use sottovoce_topology::spectrum::Spectrum;
 
 #[cfg(feature = "flags")]
 use super::flags::{count, real};
-use super::keys::Keys;
+use super::keys::{Keys, Pairing};
 use super::learning_graph::LearningGraph;
 use super::network::TokenNetwork;
 use super::task::TaskSpec;
@@ -173,6 +173,13 @@ pub struct GradientNoise {
     pub keys: Option<Keys>,
 }
 
+impl GradientNoise {
+    /// What it says of noise that cancels, where so many may collude.
+    pub fn pairing(&self, colluders: Option<usize>) -> Pairing<'_> {
+        Pairing { cancel: self.cancel, keys: self.keys.as_ref(), colluders }
+    }
+}
+
 /// How much may be lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -266,7 +273,8 @@ impl Learning {
         };
         let graph = mixings.first().map(Mixing::graph);
         let network = self.faulty(graph)?;
-        let secrets = self.noise.secrets(self.target.colluders, folder, (graph, task.peers()), seed)?;
+        let secrets =
+            self.noise.pairing(self.target.colluders).secrets(folder, (graph, task.peers()), seed)?;
         if let (Some(secrets), "gossip", None) = (&secrets, choice.method.name, choice.options.rounds) {
             let loud = 1.0 + secrets.pairs().kappa().powi(2) * task.peers() as f64;
             let enough = rounds(&mixings, task.peers() as f64 * loud, choice.options.accelerated)?;

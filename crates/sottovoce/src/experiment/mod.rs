@@ -18,6 +18,7 @@ pub mod graph;
 pub mod keys;
 mod learning;
 mod learning_graph;
+mod masks;
 mod network;
 mod paper;
 mod personal_table;
@@ -40,11 +41,12 @@ pub use deep::{
 };
 pub use distance::{ByDistance, Within};
 pub use graph::{GraphFile, GraphSpec, Place};
-pub use keys::Keys;
+pub use keys::{Keys, Pairing};
 pub use learning::{
     FinalModel, GradientNoise, Learning, LearningTarget, MethodSpec, ReadyLearning, StepSpec, Whom,
 };
 pub use learning_graph::{Graphs, LearningGraph};
+pub(crate) use masks::farthest;
 pub use network::{NetworkSpec, TokenNetwork};
 pub use paper::Paper;
 pub use personal_table::PersonalTable;
@@ -180,6 +182,7 @@ impl Experiment {
                     ("schedule", averaging.graph.schedule.as_mut()),
                     ("values", averaging.values.file.as_mut()),
                     ("distance", table),
+                    ("keys", averaging.noise.keys.as_mut().and_then(Keys::file)),
                 ]
             }
             Self::Learning(learning) => vec![
@@ -187,6 +190,7 @@ impl Experiment {
                 ("schedule", learning.graph.schedule.as_mut()),
                 ("data", learning.task.data.as_mut()),
                 ("bounds", learning.task.bounds.as_mut()),
+                ("keys", learning.noise.keys.as_mut().and_then(Keys::file)),
             ],
             Self::Personalized(personalized) => {
                 let mut all = vec![("data", personalized.task.data.as_mut())];
@@ -194,7 +198,11 @@ impl Experiment {
                 all
             }
             Self::Deep(deep) => {
-                vec![("graph", deep.graph.base.file.as_mut()), ("data", deep.task.data.as_mut())]
+                vec![
+                    ("graph", deep.graph.base.file.as_mut()),
+                    ("data", deep.task.data.as_mut()),
+                    ("keys", deep.noise.keys.as_mut().and_then(Keys::file)),
+                ]
             }
             Self::Rumor(rumor) => vec![("graph", rumor.graph.as_mut())],
             Self::Paper(paper) => vec![("data", paper.data.as_mut())],

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::learning::Method as Way;
 use crate::learning::plan::LearningPlan;
-use crate::plan::{Plan, Protocol, RumorPlan};
+use crate::plan::{Plan, Protocol, RumorPlan, Sums};
 use crate::{Error, Result};
 
 /// An averaging that was planned: how rows of its plan become experiments.
@@ -77,10 +77,13 @@ impl Chosen<'_> {
                 relay_noise,
                 sensitivity: asked.noise.sensitivity,
                 cancel: asked.noise.cancel.filter(|_| row.protocol.cancels()),
-                keys: asked.noise.keys.clone().filter(|_| row.protocol.cancels()),
+                masks: row.protocol.masks(),
+                // With the noise its grid is chosen.
+                grid: None,
+                keys: asked.noise.keys.clone().filter(|_| row.protocol.shares_secrets()),
             },
             adversary: AdversarySpec {
-                colluders: asked.adversary.colluders.filter(|_| row.protocol.cancels()),
+                colluders: asked.adversary.colluders.filter(|_| row.protocol.shares_secrets()),
                 ..asked.adversary.clone()
             },
             values: if drawn { ValuesSpec { file: None, range } } else { asked.values },
@@ -116,6 +119,9 @@ impl Chosen<'_> {
             };
             let mut setting = experiment.setting(&drawn, self.seed)?;
             setting.cancelling = experiment.noise.cancelling(Path::new(""), &drawn.graph, self.seed)?;
+            let sums = Sums { width: plan.columns, range: plan.sensitivity, sensitivity: plan.sensitivity };
+            let among = (Path::new(""), &drawn.graph, self.seed);
+            setting.masks = experiment.masks(among, sums, &adversary)?;
             let (_, guarantee) = account(&setting, &adversary)?.worst(plan.sensitivity, kind.sigma)?;
             Ok(Some(guarantee.epsilon(plan.delta)?.upper).filter(|epsilon| epsilon.is_finite()))
         };
@@ -135,7 +141,9 @@ fn method(protocol: Protocol) -> Result<Method> {
         Protocol::Gossip | Protocol::RelayGossip | Protocol::CancellingGossip => Ok(Method::Gossip),
         Protocol::AcceleratedGossip => Ok(Method::Accelerated),
         Protocol::RandomisedGossip => Ok(Method::Randomised),
-        Protocol::Butterfly | Protocol::CancellingButterfly => Ok(Method::Butterfly),
+        Protocol::Butterfly | Protocol::CancellingButterfly | Protocol::MaskedButterfly => {
+            Ok(Method::Butterfly)
+        }
         Protocol::LocalDp | Protocol::CentralDp => Err(Error::parameter("protocol", protocol.name(), remedy)),
     }
 }

@@ -206,6 +206,7 @@ impl Averaging {
             "cancel",
             "noise of pairs cancels where everybody speaks at once; leave it out, or take gossip or butterfly",
         )?;
+        none(self.noise.masks, "masks", "sums are under masks, not tokens; leave it out, or take butterfly")?;
         none(
             !self.target.by_distance.is_none(),
             "within",

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Adversary;
 use sottovoce_protocol::Law;
 use sottovoce_protocol::averaging::{Coupling, Note, Plan};
+use sottovoce_protocol::ring::{Agreed, Ring};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
@@ -11,12 +12,13 @@ use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
 use sottovoce_views::door::{Overheard, Past, Setting};
 use sottovoce_views::exact::Results;
+use sottovoce_views::ring::Masks;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
 use crate::averaging::Public;
-use crate::experiment::{self, Experiment, Place};
-use crate::plan::Distances;
+use crate::experiment::{self, Experiment, Place, farthest};
+use crate::plan::{Distances, Sums};
 use crate::{Result, require};
 
 /// A run, as a file has it.
@@ -47,6 +49,9 @@ pub struct Averaging {
     /// Noise that cancels.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     cancelling: Option<Pairs>,
+    /// Masks on a ring.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    masks: Option<OnRing>,
     transcript: AveragingTranscript,
 }
 
@@ -56,6 +61,30 @@ pub struct Averaging {
 struct Pairs {
     kappa: f64,
     keys: Vec<(usize, usize)>,
+}
+
+/// Who shares a secret with whom, and what all agreed on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OnRing {
+    keys: Vec<(usize, usize)>,
+    columns: usize,
+    range: f64,
+    step: f64,
+    bits: u32,
+}
+
+impl OnRing {
+    fn of(masks: &Masks) -> Self {
+        let Agreed { width, range, step, bits, .. } = *masks.ring.agreed();
+        Self { keys: masks.keys.edges().collect(), columns: width, range, step, bits }
+    }
+
+    fn masks(&self, peers: usize, sigma: f64) -> Result<Masks> {
+        let Self { keys, columns, range, step, bits } = self;
+        let agreed = Agreed { peers, width: *columns, range: *range, sigma, step: *step, bits: *bits };
+        Ok(Masks { keys: Graph::from_edges(peers, keys.iter().copied())?, ring: Ring::new(agreed)? })
+    }
 }
 
 /// Who mixes with whom.
@@ -163,6 +192,7 @@ impl Averaging {
                 .cancelling
                 .as_ref()
                 .map(|pairs| Pairs { kappa: pairs.kappa(), keys: pairs.keys().edges().collect() }),
+            masks: setting.masks.as_ref().map(OnRing::of),
             transcript,
         })
     }
@@ -191,7 +221,9 @@ impl Averaging {
             )?)
         };
         let cancelling = self.cancelling.as_ref().map(pairs).transpose()?;
-        let setting = Setting { scheme, relay_noise: self.relay_noise, results: self.results, cancelling };
+        let masks = self.masks.as_ref().map(|masks| masks.masks(self.peers, self.sigma)).transpose()?;
+        let setting =
+            Setting { scheme, relay_noise: self.relay_noise, results: self.results, cancelling, masks };
         let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
             return Err(astray("the experiment is no averaging"));
         };
@@ -285,9 +317,14 @@ impl Averaging {
             Ok(falling) => experiment.sigma(setting, tapper, self.sensitivity, falling.as_ref(), |_| ())?,
             Err(_) => self.sigma,
         };
+        let again = self.again(experiment, setting, tapper)?;
+        let sigma = again.as_ref().map_or(sigma, |ring| ring.agreed().sigma);
         let same = [
             ("relay noise", experiment.noise.relay_noise == self.relay_noise),
             ("noise that cancels", self.is_paired(experiment, graph)?),
+            ("ring", again.as_ref() == setting.masks.as_ref().map(|masks| &masks.ring)),
+            ("graph of secrets", self.is_masked(experiment, graph)?),
+            ("number of columns", self.has_columns(experiment)),
             ("results", experiment.adversary.results == self.results),
             ("seed", experiment.seed == Some(self.seed)),
             ("graph", drawn.is_none_or(alike)),
@@ -310,6 +347,38 @@ impl Averaging {
         let known = experiment.noise.keys().known(graph, self.seed)?;
         let alike = |keys: Graph| keys.edges().eq(pairs.keys.iter().copied());
         Ok(kappa == pairs.kappa && known.is_none_or(alike))
+    }
+
+    /// The ring that the experiment asks for, with the noise that its target does. How many columns there are only the values tell.
+    fn again(
+        &self,
+        experiment: &experiment::Averaging,
+        setting: &Setting,
+        tapper: &Adversary,
+    ) -> Result<Option<Ring>> {
+        let (true, Some(masks)) = (experiment.noise.masks, &setting.masks) else { return Ok(None) };
+        let width = masks.ring.agreed().width;
+        let (range, sensitivity) = (farthest(experiment.values.range), self.sensitivity);
+        experiment.ring(&masks.keys, Sums { width, range, sensitivity }, tapper).map(Some)
+    }
+
+    /// Whether so many numbers are moved so far, where masks depend on how many there are.
+    fn has_columns(&self, experiment: &experiment::Averaging) -> bool {
+        let Some(masks) = &self.masks else { return true };
+        let bound = experiment.values.sensitivity(masks.columns);
+        match experiment.noise.sensitivity {
+            Some(_) => self.sensitivity >= bound,
+            None => self.sensitivity == bound,
+        }
+    }
+
+    /// Whether masks are of those pairs that the experiment names.
+    fn is_masked(&self, experiment: &experiment::Averaging, graph: &Graph) -> Result<bool> {
+        let (true, Some(masks)) = (experiment.noise.masks, &self.masks) else {
+            return Ok(!experiment.noise.masks && self.masks.is_none());
+        };
+        let known = experiment.noise.keys().known(graph, self.seed)?;
+        Ok(known.is_none_or(|keys| keys.edges().eq(masks.keys.iter().copied())))
     }
 
     /// Whether peers mixed as the experiment says: on this graph, with this seed. Of a schedule, whose file is not here, only the number of rounds is known.

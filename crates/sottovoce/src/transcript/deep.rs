@@ -1,8 +1,9 @@
 //! A run of consensus learning: how often everybody drew, and how each draw was hidden.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::Adversary;
+use sottovoce_engine::deep::Setting;
 use sottovoce_protocol::consensus::Hidden;
+use sottovoce_views::cancelling::Secrets;
 use sottovoce_views::door::{self, Drawn};
 
 use super::{SCHEMA_VERSION, SHOWN, astray};
@@ -19,6 +20,9 @@ pub struct Deep {
     /// The experiment, as a file has it.
     pub(super) experiment: String,
     agents: Vec<Agent>,
+    /// Who shared secrets, where noise cancelled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secrets: Option<Secrets>,
 }
 
 /// An agent, how her draws were hidden, and how many there were.
@@ -60,16 +64,12 @@ impl std::fmt::Display for Revealed {
 
 impl Deep {
     /// Of a run.
-    pub fn new(
-        experiment: &Experiment,
-        rows: &[usize],
-        hidden: &[Option<Hidden>],
-        draws: &[usize],
-    ) -> Result<Self> {
+    pub fn new(experiment: &Experiment, setting: &Setting, draws: &[usize]) -> Result<Self> {
         let one =
-            |((&rows, &hidden), &draws): ((&usize, &Option<Hidden>), &usize)| Agent { rows, hidden, draws };
-        let agents = rows.iter().zip(hidden).zip(draws).map(one).collect();
-        Ok(Self { schema_version: SCHEMA_VERSION, experiment: experiment.to_toml()?, agents })
+            |((rows, &hidden), &draws): ((usize, &Option<Hidden>), &usize)| Agent { rows, hidden, draws };
+        let agents = setting.holdings.sizes().into_iter().zip(&setting.hidden).zip(draws).map(one).collect();
+        let (experiment, secrets) = (experiment.to_toml()?, setting.secrets.clone());
+        Ok(Self { schema_version: SCHEMA_VERSION, experiment, agents, secrets })
     }
 
     /// The experiment.
@@ -98,11 +98,19 @@ impl Deep {
                 problems.push(format!("agent {agent} has {here} images instead of {agreed}"));
             }
         }
+        let (secrets, seed) = (self.secrets.as_ref(), experiment.seed.unwrap_or(0));
+        if problems.is_empty() {
+            let graph = experiment.known_graph(rows.len(), seed)?;
+            let place = (graph.as_ref(), rows.len());
+            if !experiment.pairing()?.names(secrets, place, seed)? {
+                problems.push("agents shared other secrets than was agreed".to_owned());
+            }
+        }
         if !problems.is_empty() {
             return Ok(problems);
         }
-        let hidden = experiment.hidden(&rows)?;
-        let draws = experiment.draws(&hidden)?;
+        let hidden = experiment.hidden(&rows, secrets)?;
+        let draws = experiment.draws(&hidden, secrets)?;
         for (agent, (record, (hidden, draws))) in
             self.agents.iter().zip(hidden.iter().zip(&draws)).enumerate()
         {
@@ -121,6 +129,8 @@ impl Deep {
         if experiment.graph.base.file.take().is_some() {
             experiment.task.agents = Some(self.agents.len());
         }
+        // Nor are secrets, which are in the transcript.
+        (experiment.noise.cancel, experiment.noise.keys, experiment.target.colluders) = (None, None, None);
         let ready = experiment.ready(std::path::Path::new(""), experiment.seed.unwrap_or(0))?;
         Ok(ready.setting.holdings.sizes())
     }
@@ -143,9 +153,11 @@ impl Deep {
         let experiment = self.experiment()?;
         let delta = delta.unwrap_or(experiment.target.delta);
         // A transcript that was shortened cannot be told from a run that was paused: everybody is charged for all that was agreed on.
-        let hidden = experiment.hidden(&self.rows())?;
-        let draws = experiment.draws(&hidden)?;
-        let account = door::account(&Drawn { hidden: &hidden, draws: &draws }, &Adversary::WireTapper)?;
+        let secrets = self.secrets.as_ref();
+        let hidden = experiment.hidden(&self.rows(), secrets)?;
+        let draws = experiment.draws(&hidden, secrets)?;
+        let drawn = Drawn { hidden: &hidden, draws: &draws, secrets };
+        let account = door::account(&drawn, &drawn.sees_all())?;
         let worst = account.leakage.largest(delta)?.1;
         let (mut guarantees, mut statements) = (Vec::new(), Vec::new());
         if worst.is_finite() {

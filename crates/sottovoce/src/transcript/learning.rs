@@ -219,28 +219,17 @@ impl Learning {
             // Without a budget nothing ends a run early.
             ("end", settings.budget.is_some() || last.is_some() || network.is_some() || *steps == whole),
             ("network", network == settings.network),
-            ("noise that cancels", self.is_paired(&experiment, mixings)?),
+            (
+                "noise that cancels",
+                experiment.noise.pairing(experiment.target.colluders).names(
+                    settings.secrets.as_ref(),
+                    (mixings.first().map(Mixing::graph), *peers),
+                    self.seed,
+                )?,
+            ),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
         ]))
-    }
-
-    /// Whether pairs are as loud as the experiment says, and those that it names. What a file said is not known here.
-    fn is_paired(&self, experiment: &experiment::Learning, mixings: &[Mixing]) -> Result<bool> {
-        let (noise, secrets) = (&experiment.noise, &self.transcript.settings.secrets);
-        let (Some(kappa), Some(secrets)) = (noise.cancel, secrets) else {
-            return Ok(noise.cancel.is_none() && secrets.is_none());
-        };
-        let graph = match mixings.first() {
-            Some(mixing) => mixing.graph().clone(),
-            None => Graph::from_edges(self.transcript.peers, [])?,
-        };
-        let known = noise.keys().known(&graph, self.seed)?;
-        let alike = |keys: Graph| keys.edges().eq(secrets.pairs().keys().edges());
-        Ok(kappa == secrets.pairs().kappa()
-            && secrets.colluders() == experiment.target.colluders.unwrap_or(1)
-            && secrets.pairs().peers() == self.transcript.peers
-            && known.is_none_or(alike))
     }
 
     /// What cannot be held against the experiment without the rows.

@@ -6,21 +6,29 @@
 //! ```
 //!
 //! `L` is the Laplacian of the graph of secrets without `V`, and `q_u` what `Q` has of peer `u`. The first is solved peer by peer (`solve.rs`), the second
-//! at once (`heard.rs`). `colluding.rs` has the worst `V` of a size, `covariance.rs` the best noise that is not of pairs.
+//! at once (`heard.rs`). `colluding.rs` has the worst `V` of a size, `secrets.rs` what learning keeps of it, `covariance.rs` the best noise that is not of pairs.
 
 mod colluding;
 mod covariance;
 mod gap;
 mod heard;
 mod honest;
+mod secrets;
 mod solve;
 
 pub use colluding::{AtRandom, at_random, with_any};
 pub use covariance::{Best, best_covariance};
 pub use honest::Cut;
+pub use secrets::Secrets;
+
+/// The second smallest eigenvalue of the Laplacian of keys that connect everybody, from below.
+pub(crate) fn gap_at_least(keys: &sottovoce_topology::Graph) -> f64 {
+    gap::at_least(&Honest::new(keys, Vec::new()))
+}
 
 pub(crate) use heard::under;
 pub(crate) use honest::Honest;
+pub(crate) use secrets::upward;
 
 use sottovoce_simulator::cancelling::Cancelling;
 
@@ -62,6 +70,14 @@ pub fn everything(cancelling: &Cancelling, coalition: &[usize]) -> Result<Leakag
     let certified = is_sharp(&found);
     let losses = found.into_iter().map(|(_, upper)| upper).collect();
     Ok(Leakage { observers: honest.coalition, losses, rank: None, certified, rounding: 0.0 })
+}
+
+/// In which shares someone who sees every message, and knows all that a coalition knows, adds up what all others first say, to learn of peer `u`: with these the least noise
+/// is left. Only an attack needs them; nothing is promised by them.
+pub fn shares(cancelling: &Cancelling, coalition: &[usize], u: usize) -> Result<Vec<f64>> {
+    let honest = honest(cancelling, coalition)?;
+    let solution = Solver::new(&honest, cancelling.kappa().powi(2), WORK).solution(u);
+    Ok(solution.iter().map(|share| share / solution[u]).collect())
 }
 
 /// What is left of the secrets' graph without a coalition.

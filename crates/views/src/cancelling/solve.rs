@@ -81,6 +81,15 @@ impl<'a> Solver<'a> {
         found
     }
 
+    /// About `M^-1 e_u`: nothing at those who attack.
+    pub(super) fn solution(&self, u: usize) -> Vec<f64> {
+        let (mut s, mut x) = (self.scratch(), vec![0.0; self.honest.group.len()]);
+        s.reach(u);
+        self.descend(&mut s);
+        s.peers.iter().zip(&s.at).for_each(|(peer, at)| x[*peer] = at.x);
+        x
+    }
+
     /// Conjugate gradients for `M x = e_u`, where `u` is the first peer reached.
     fn descend(&self, s: &mut Scratch) {
         (s.at[0].rest, s.at[0].direction) = (1.0, 1.0);

@@ -8,6 +8,7 @@ use sottovoce_topology::paths::{UNREACHABLE, distances};
 
 use super::{Overheard, Setting};
 use crate::Result;
+use crate::ring::Masks;
 use crate::utility::{Contraction, pairs_left, quadratic, spread_left};
 
 impl Setting {
@@ -37,6 +38,10 @@ impl Setting {
 
     /// Expected squared error of a result that is due to noise, per coordinate, averaged over peers.
     pub fn noise_error(&self, sigma: f64) -> Result<f64> {
+        if let Some(Masks { ring, .. }) = &self.masks {
+            // Discrete noise of this parameter varies no more than a Gaussian.
+            return Ok(ring.variance() / self.peers() as f64);
+        }
         let own = match &self.scheme {
             Scheme::Gossip { mixing, rounds, accelerated: false } => {
                 let left = Contraction::new(mixing, *rounds)?;
@@ -67,8 +72,12 @@ impl Setting {
         Ok(squares / self.peers() as f64)
     }
 
-    /// Mean squared distance of results from the mean that is due to stopping early, of these values, averaged over peers: without noise.
+    /// Mean squared distance of results from the mean that is due to stopping early, or to rounding, of these values, averaged over peers: without noise.
     pub fn spread(&self, values: &[f64]) -> Result<f64> {
+        if let Some(Masks { ring, .. }) = &self.masks {
+            let off = values.iter().map(|x| Ok(ring.rounded(*x)? - x)).collect::<Result<Vec<f64>>>()?;
+            return Ok((off.iter().sum::<f64>() / values.len() as f64).powi(2));
+        }
         if let Scheme::Gossip { mixing, rounds, accelerated: false } = &self.scheme {
             return Ok(spread_left(mixing, values, *rounds)[*rounds]);
         }

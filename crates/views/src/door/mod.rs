@@ -21,7 +21,7 @@ mod released;
 mod rumor;
 mod setting;
 
-pub use consensus::Drawn;
+pub use consensus::{Drawn, hidden_by_pairs};
 pub use learning::Learning;
 pub use past::{Past, Source};
 pub use personal::Models;
@@ -30,10 +30,12 @@ pub use rumor::{ProvenOn, Told, ToldOn};
 pub use setting::Setting;
 
 use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
+use sottovoce_protocol::ring::Ring;
 
 use crate::descent::DescentLoss;
 use crate::exact::{Leakage, Results};
-use crate::{Error, Result};
+use crate::ring::Masked;
+use crate::{Error, Result, require};
 
 /// What an adversary learns of everyone, before any noise is chosen.
 pub trait Learnt {
@@ -74,6 +76,11 @@ pub trait Overheard {
         false
     }
 
+    /// Where masks on a ring hide: the ring, and who is hidden by how many from this adversary.
+    fn masked(&self, _: &Adversary) -> Result<Option<(Ring, Masked)>> {
+        Ok(None)
+    }
+
     /// Whether messages that got lost are accounted for.
     fn counts_lost_messages(&self) -> bool {
         false
@@ -91,6 +98,8 @@ pub struct Account<L = Leakage> {
     pub results: Results,
     lost_messages_counted: bool,
     cancels: bool,
+    /// The ring, and the groups that are left, where masks hide.
+    pub masked: Option<(Ring, Masked)>,
 }
 
 /// What `adversary` learns from `run`.
@@ -124,12 +133,18 @@ pub fn account<R: Overheard + ?Sized>(run: &R, adversary: &Adversary) -> Result<
         results: run.results(),
         lost_messages_counted: run.counts_lost_messages(),
         cancels: run.cancels(),
+        masked: run.masked(adversary)?,
     })
 }
 
 impl<L: Learnt> Account<L> {
     /// What peer `u` is promised, for a value that one person moves by `sensitivity`, under noise `sigma`.
     pub fn guarantee(&self, u: usize, sensitivity: f64, sigma: f64) -> Result<Guarantee> {
+        if let Some((ring, masked)) = &self.masked {
+            let agreed = ring.agreed().sigma;
+            require(sigma == agreed, "sigma", sigma, format!("the ring was agreed on for {agreed}"))?;
+            return masked.guarantee(u, ring, sensitivity, 1);
+        }
         let mut guarantee = self.leakage.guarantee(&self.adversary, u, sensitivity, sigma)?;
         if self.lost_messages_counted {
             guarantee.not_covered.retain(|limit| limit != limits::LOST_MESSAGES);

@@ -10,11 +10,14 @@
 //! (`docs/theorems/linear-views.md`).
 
 use serde::Serialize;
+use sottovoce_privacy::Adversary;
+use sottovoce_protocol::ring::Ring;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::happened::{AveragingTranscript, Happened, finished, happened, nobody_was_missed};
 
 use super::{Overheard, Setting};
 use crate::exact::{self, Leakage, Mixed, Results, Round};
+use crate::ring::Masked;
 use crate::{Result, check_observers};
 
 /// Coefficients that a trace may hold: 400 MB of them.
@@ -92,6 +95,10 @@ impl Overheard for Past {
         self.setting.cancels()
     }
 
+    fn masked(&self, adversary: &Adversary) -> Result<Option<(Ring, Masked)>> {
+        self.setting.masked(adversary)
+    }
+
     fn peers(&self) -> usize {
         self.setting.peers()
     }
@@ -103,6 +110,8 @@ impl Overheard for Past {
     fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
         let nodes = self.peers();
         let found = match &self.rounds {
+            // What was said first is all that there is to learn from.
+            _ if self.setting.masks.is_some() => return self.setting.leakage(observers),
             None => return self.setting.leakage(observers),
             Some(rounds) if self.is_traceable(rounds, observers) => {
                 let shown = self.results().of(nodes).into_iter().filter(|peer| self.finished[*peer]);

@@ -1,6 +1,8 @@
 //! A run that is planned: which accountant is exact for it.
 
+use sottovoce_privacy::Adversary;
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::ring::Ring;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_simulator::trace::trace;
@@ -10,6 +12,7 @@ use super::Overheard;
 use crate::error::check_observers;
 use crate::exact::{self, Leakage, Results, WorstCoalition};
 use crate::published::{self, Formula};
+use crate::ring::{Masked, Masks};
 use crate::span::{Coupled, Rounds, Space, krylov};
 use crate::{Error, Result, cancelling, parallel};
 
@@ -24,12 +27,14 @@ pub struct Setting {
     pub results: Results,
     /// Noise of pairs that cancels, on the private values.
     pub cancelling: Option<Cancelling>,
+    /// Masks on a ring, instead: then peers add integers up.
+    pub masks: Option<Masks>,
 }
 
 impl Setting {
     /// Without relay noise, and with results that are kept.
     pub fn of(scheme: Scheme) -> Self {
-        Self { scheme, relay_noise: 0.0, results: Results::Kept, cancelling: None }
+        Self { scheme, relay_noise: 0.0, results: Results::Kept, cancelling: None, masks: None }
     }
 
     /// What every single peer learns of everyone; `done` hears of each.
@@ -38,7 +43,8 @@ impl Setting {
             Scheme::Gossip { mixing, rounds, accelerated }
                 if self.results == Results::Kept
                     && (self.relay_noise == 0.0 || !accelerated)
-                    && self.cancelling.is_none() =>
+                    && self.cancelling.is_none()
+                    && self.masks.is_none() =>
             {
                 exact::relay_gossip_all_pairs(mixing, *rounds, self.relay_noise, done)
             }
@@ -60,6 +66,7 @@ impl Setting {
                 unknown("relay-noise", self.relay_noise.to_string(), "without relay noise")
             }
             _ if self.cancelling.is_some() => unknown("cancel", "given".into(), "without noise that cancels"),
+            _ if self.masks.is_some() => unknown("masks", "given".into(), "without masks"),
             Scheme::Gossip { mixing, rounds, .. } => exact::worst_coalition(mixing, size, *rounds, done),
             _ => unknown("worst-coalition", size.to_string(), "for gossip on a fixed graph"),
         }
@@ -135,6 +142,11 @@ impl Overheard for Setting {
     type Learnt = Leakage;
 
     fn everything(&self, coalition: &[usize]) -> Result<Leakage> {
+        if let Some(masks) = &self.masks {
+            return Ok(
+                Masked::towards(&masks.keys, &Adversary::WireTapperWith(coalition.to_vec()))?.leakage()
+            );
+        }
         match &self.cancelling {
             // With relay noise it is a bound.
             Some(pairs) => {
@@ -146,8 +158,14 @@ impl Overheard for Setting {
     }
 
     fn everything_with_any(&self, colluders: usize) -> Result<Leakage> {
+        if let Some(masks) = &self.masks {
+            return Ok(Masked::towards(&masks.keys, &Adversary::WireTapperWithAny(colluders))?.leakage());
+        }
         match &self.cancelling {
-            Some(pairs) => cancelling::with_any(pairs, colluders),
+            Some(pairs) => {
+                let found = cancelling::with_any(pairs, colluders)?;
+                Ok(Leakage { certified: found.certified && self.relay_noise == 0.0, ..found })
+            }
             None => self.everything(&[]),
         }
     }
@@ -164,10 +182,20 @@ impl Overheard for Setting {
         self.cancelling.is_some()
     }
 
+    fn masked(&self, adversary: &Adversary) -> Result<Option<(Ring, Masked)>> {
+        let Some(masks) = &self.masks else { return Ok(None) };
+        Ok(Some((masks.ring.clone(), Masked::towards(&masks.keys, adversary)?)))
+    }
+
     /// Acceleration costs nothing without relay noise, since messages span the same space; with relay noise it does (each message also carries the
     /// value before last, whose relay noise was never added). Results are no messages: those of accelerated gossip are `p_T(W)` of the values and not `W^T`, and may show
     /// what `W^T` takes to 0. In both cases only tracing is exact.
     fn leakage(&self, observers: &[usize]) -> Result<Leakage> {
+        if let Some(masks) = &self.masks {
+            // Who hears a part learns no more than who hears everything.
+            let observers = check_observers(observers, self.peers())?;
+            return Ok(Masked::towards(&masks.keys, &Adversary::Coalition(observers))?.leakage());
+        }
         if let Some(pairs) = &self.cancelling {
             let observers = check_observers(observers, self.peers())?;
             let found = cancelling::under(self.heard(&observers)?.as_ref(), pairs, &observers);

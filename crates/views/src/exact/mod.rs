@@ -193,6 +193,6 @@ impl Leakage {
 }
 
 /// A sum of squares that is at most 1, but for rounding; anything else counts as 1.
-fn at_most_one(sum: f64) -> f64 {
+pub(crate) fn at_most_one(sum: f64) -> f64 {
     if sum < 1.0 { sum } else { 1.0 }
 }

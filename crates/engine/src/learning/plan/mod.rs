@@ -187,7 +187,7 @@ impl Problem<'_> {
                 let settings = match *known {
                     Some((sigma, method)) => {
                         let secrets = secrets.cloned();
-                        Settings { secrets, ..plain(method, (iterations, step), sigma, self.seed) }
+                        Settings { secrets, ..Settings::plain(method, (iterations, step), sigma, self.seed) }
                     }
                     None => self.settings((entry, secrets), method, (iterations, step), self.seed)?,
                 };
@@ -241,7 +241,7 @@ impl Problem<'_> {
     fn promised(&self, row: &Row) -> Result<Vec<Stated>> {
         let Row { chosen: method, iterations, step, sigma, .. } = *row;
         let secrets = self.secrets.filter(|_| row.cancels).cloned();
-        let settings = Settings { secrets, ..plain(method, (iterations, step), sigma, self.seed) };
+        let settings = Settings { secrets, ..Settings::plain(method, (iterations, step), sigma, self.seed) };
         let all = Transcript::planned(self.task, &settings).guarantees(self.mixings, self.delta)?;
         let stated = all.into_iter().map(|one| {
             let one = Guarantee { standing: one.standing.given(&self.choice()), ..one };
@@ -264,7 +264,7 @@ impl Problem<'_> {
     ) -> Result<Settings> {
         let choice = Choice { method: entry, options: self.options(entry), iterations, step: Some(step) };
         let secrets = secrets.cloned();
-        let mut settings = Settings { secrets, ..plain(method, (iterations, step), 0.0, seed) };
+        let mut settings = Settings { secrets, ..Settings::plain(method, (iterations, step), 0.0, seed) };
         let given = settings.clone();
         choice.settle(&Noise::Calibrated(self.promise), &self.question(&given), &mut settings)?;
         Ok(settings)
@@ -278,19 +278,5 @@ impl Problem<'_> {
 
     fn question<'q>(&'q self, settings: &'q Settings) -> Question<'q> {
         Question::of(self.task, self.mixings, settings)
-    }
-}
-/// A run on a perfect network that ends with the last models.
-fn plain(method: Method, (iterations, step): (usize, f64), sigma: f64, seed: u64) -> Settings {
-    Settings {
-        method,
-        iterations,
-        step,
-        sigma,
-        budget: None,
-        seed,
-        weighted: false,
-        network: None,
-        secrets: None,
     }
 }

@@ -117,17 +117,7 @@ impl Trial {
 
 /// Mean accuracy over peers, before the first gradient step and after each.
 fn course(task: &Task, mixings: &[Mixing], method: Method, seed: u64) -> Result<Vec<f64>> {
-    let settings = Settings {
-        method,
-        iterations: ITERATIONS,
-        step: STEP,
-        sigma: SIGMA,
-        budget: None,
-        seed,
-        weighted: false,
-        network: None,
-        secrets: None,
-    };
+    let settings = Settings::plain(method, (ITERATIONS, STEP), SIGMA, seed);
     let mut session = Session::new(task, mixings, settings, 1)?;
     let mut course = vec![session.accuracy()];
     while course.len() <= ITERATIONS {

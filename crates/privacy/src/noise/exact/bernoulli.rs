@@ -1,11 +1,9 @@
-//! Random integers and exact Bernoulli variables, from raw random bits.
+//! Random integers and exact Bernoulli variables of probability `exp(-n/d) a/b`, from raw random bits.
 //!
-//! A Bernoulli of probability `n/d` compares a uniform real, revealed digit by digit, with the digits of `n/d` in base
-//! `2^B`: the first digit that differs decides. That is exact whatever `B`; with `B = 64` it costs one random word and
-//! the probability that a second digit is needed is `2^-64`. The base is a parameter so that tests can take `B = 2` and
-//! see the second digit all the time.
-
-use std::cmp::Ordering;
+//! A Bernoulli compares a uniform real, revealed digit by digit in base `2^B`, with its probability: the first digit that differs decides. The probability is known to about
+//! forty bits from floats, whose errors are bounded; with `B = 64` these decide all but one draw in `2^35`. Where they do not, integers of as many digits as it takes do: bounds
+//! of the exponential from its series. So the law is exact, whatever `B` and however the floats round. The base is a parameter so that tests can take short digits and see the
+//! integers all the time.
 
 use num_bigint::BigUint;
 use rand::CryptoRng;
@@ -13,13 +11,14 @@ use rand::CryptoRng;
 /// Digits used by every sampler: whole random words.
 pub(super) const WORD: u32 = 64;
 
-/// A fraction `n/d` in `[0, 1]` with its first digit worked out: `head = floor(2^B n/d)`.
-///
-/// Only a tie on the first digit needs `n` and `d` themselves, so they are kept behind a closure and usually never built.
-pub(super) struct Fraction<F: Fn() -> (BigUint, BigUint)> {
-    pub(super) head: u128,
-    pub(super) exact: F,
-}
+/// How far a probability may be off that floats have computed, at most; and what the comparison itself rounds, many times over.
+pub(super) const SLACK: f64 = 1.0 / (1u64 << 36) as f64;
+
+/// Digits beyond those asked for that bounds are computed with.
+const GUARD: u32 = 64;
+
+/// `exp(-1)`.
+const UNIT: f64 = 0.367_879_441_171_442_33;
 
 /// One random digit in base `2^B`, for `B` from 1 to 64.
 fn digit<const B: u32, R: CryptoRng + ?Sized>(rng: &mut R) -> u64 {
@@ -45,92 +44,115 @@ pub(super) fn below<R: CryptoRng + ?Sized>(rng: &mut R, bound: u64) -> u64 {
     }
 }
 
-/// True with probability `n/(d k)`.
-fn bernoulli<const B: u32, R, F>(rng: &mut R, fraction: &Fraction<F>, k: u64) -> bool
-where
-    R: CryptoRng + ?Sized,
-    F: Fn() -> (BigUint, BigUint),
-{
-    // floor(floor(2^B n/d) / k) = floor(2^B n/(d k)): the head of n/d gives every first digit without a big division.
-    let first = fraction.head / u128::from(k);
-    if first >> B != 0 {
-        return true; // only for n = d and k = 1
-    }
-    match u128::from(digit::<B, R>(rng)).cmp(&first) {
-        Ordering::Less => true,
-        Ordering::Greater => false,
-        Ordering::Equal => {
-            let (n, d) = (fraction.exact)();
-            let d = d * k;
-            let remainder = (n << B) - &d * first;
-            later_digits::<B, R>(rng, remainder, &d)
-        }
+/// A probability `2^k exp(-n/d) a/b`, at most 1.
+pub(super) struct Probability {
+    /// `n` and `d`.
+    pub(super) exponent: (BigUint, BigUint),
+    /// `a` and `b`.
+    pub(super) factor: (u64, u64),
+    /// So many times doubled.
+    pub(super) doubled: u64,
+}
+
+impl Probability {
+    fn exp_minus(n: impl Into<BigUint>, d: impl Into<BigUint>) -> Self {
+        Self { exponent: (n.into(), d.into()), factor: (1, 1), doubled: 0 }
     }
 }
 
-/// True with probability `remainder / d`, where `remainder < d`: the digits after a tie.
-fn later_digits<const B: u32, R: CryptoRng + ?Sized>(
+/// True with a probability of which `near` is within [`SLACK`]; `exact` is that probability, and is hardly ever asked. (Where `near` is no number it always is.)
+#[inline]
+pub(super) fn bernoulli<const B: u32, R: CryptoRng + ?Sized>(
     rng: &mut R,
-    mut remainder: BigUint,
-    d: &BigUint,
+    near: f64,
+    exact: impl FnOnce() -> Probability,
 ) -> bool {
-    // An expansion that ends here leaves nothing for the uniform real to be below.
-    while remainder != BigUint::ZERO {
-        let shifted = remainder << B;
-        let next = &shifted / d;
-        remainder = shifted - &next * d;
-        match BigUint::from(digit::<B, R>(rng)).cmp(&next) {
-            Ordering::Less => return true,
-            Ordering::Greater => return false,
-            Ordering::Equal => {}
-        }
+    let word = digit::<B, R>(rng);
+    // Both roundings are below 2^-52, and those of the sums, too.
+    let unit = 1.0 / (1u128 << B) as f64;
+    let at = word as f64 * unit;
+    if at + unit < near - 2.0 * SLACK {
+        return true;
     }
-    false
+    if at > near + 2.0 * SLACK {
+        return false;
+    }
+    resolved::<B, R>(rng, word, &exact())
 }
 
-/// True with probability `exp(-n/d)`, for `n <= d`.
-///
-/// Of Bernoulli draws with probabilities `g, g/2, g/3, ...`, the first `k - 1` succeed with probability `g^(k-1)/(k-1)!`,
-/// so the first failure falls on an odd rank with probability `1 - g + g^2/2! - g^3/3! + ... = exp(-g)`.
-pub(super) fn exp_minus_fraction<const B: u32, R, F>(rng: &mut R, fraction: &Fraction<F>) -> bool
-where
-    R: CryptoRng + ?Sized,
-    F: Fn() -> (BigUint, BigUint),
-{
-    let mut k = 1;
-    while bernoulli::<B, R, F>(rng, fraction, k) {
-        k += 1;
-    }
-    k % 2 == 1
-}
-
-/// True with probability `exp(-n/d)` for `n <= d`, both machine words; `d` must not be 0.
+/// True with probability `exp(-n/d)`, both machine words; `d` must not be 0.
 pub(super) fn exp_minus_ratio<R: CryptoRng + ?Sized>(rng: &mut R, n: u64, d: u64) -> bool {
-    let head = (u128::from(n) << WORD) / u128::from(d);
-    let exact = || (BigUint::from(n), BigUint::from(d));
-    exp_minus_fraction::<WORD, R, _>(rng, &Fraction { head, exact })
+    // Of the exponent relatively 2^-51 is lost, so of the probability 2^-51/e and what the function rounds.
+    bernoulli::<WORD, R>(rng, libm::exp(-(n as f64 / d as f64)), || Probability::exp_minus(n, d))
 }
 
-/// True with probability `exp(-n/d)`, for any `n >= 0` and `d > 0`: the whole part one unit at a time, then the rest.
-pub(super) fn exp_minus<const B: u32, R: CryptoRng + ?Sized>(rng: &mut R, n: &BigUint, d: &BigUint) -> bool {
-    let (mut whole, head) = split::<B>(n, d);
-    let units = whole.clone();
-    while whole != BigUint::ZERO {
-        if !exp_minus_ratio(rng, 1, 1) {
+/// True with probability `exp(-1)`.
+pub(super) fn exp_minus_one<R: CryptoRng + ?Sized>(rng: &mut R) -> bool {
+    bernoulli::<WORD, R>(rng, UNIT, || Probability::exp_minus(1u32, 1u32))
+}
+
+/// Whether a uniform real with this first digit is below a probability.
+#[cold]
+fn resolved<const B: u32, R: CryptoRng + ?Sized>(rng: &mut R, word: u64, probability: &Probability) -> bool {
+    let Probability { exponent: (n, d), factor: (a, b), doubled } = probability;
+    let (mut seen, mut bits) = (BigUint::from(word), B);
+    if *n == BigUint::ZERO && a >= b {
+        // Certainty has no digit that differs.
+        return true;
+    }
+    loop {
+        let (low, high) = bounds(n, d, bits);
+        if (&seen + 1u32) * *b <= (low << *doubled) * *a {
+            return true;
+        }
+        if &seen * *b >= (high << *doubled) * *a {
             return false;
         }
-        whole -= 1u32;
+        seen = (seen << B) + digit::<B, R>(rng);
+        bits += B;
     }
-    exp_minus_fraction::<B, R, _>(rng, &Fraction { head, exact: || (n - &units * d, d.clone()) })
 }
 
-/// `floor(n/d)`, and the first digit of what is left: `floor(2^B (n/d - floor(n/d)))`.
-fn split<const B: u32>(n: &BigUint, d: &BigUint) -> (BigUint, u128) {
-    let scaled = (n << B) / d;
-    let whole = &scaled >> B;
-    // The low B <= 64 bits of `scaled`.
-    let low = scaled.iter_u64_digits().next().unwrap_or(0) & (u64::MAX >> (64 - B));
-    (whole, u128::from(low))
+/// Whether a probability is none above 1.
+#[cfg(test)]
+pub(super) fn at_most_one(Probability { exponent: (n, d), factor: (a, b), doubled }: &Probability) -> bool {
+    (bounds(n, d, 300).1 << *doubled) * *a <= BigUint::from(*b) << 300
+}
+
+/// Whole numbers below and above `2^bits exp(-n/d)`.
+fn bounds(n: &BigUint, d: &BigUint, bits: u32) -> (BigUint, BigUint) {
+    let places = bits + GUARD;
+    let exponent = (n << places) / d;
+    let whole = &exponent >> places;
+    let (mut low, mut high) = series(&(exponent - (&whole << places)), places);
+    let (one_low, one_high) = series(&(BigUint::from(1u32) << places), places);
+    let mut left = whole;
+    while left != BigUint::ZERO && high > BigUint::from(1u32) {
+        low = (low * &one_low) >> places;
+        high = ((high * &one_high) >> places) + 1u32;
+        left -= 1u32;
+    }
+    if left != BigUint::ZERO {
+        // Less than one in the last place, and every further factor makes it less.
+        low = BigUint::ZERO;
+    }
+    (low >> GUARD, (high >> GUARD) + 1u32)
+}
+
+/// Below and above `2^places exp(-x)` for every `x` from `rest/2^places`, at most 1, to one place more.
+///
+/// A term of the series is the last one times `x/k`, rounded down: it is off by at most `e_k <= e_(k-1)/k + 1 <= 2`. Terms alternate and shrink, so what is left out is less
+/// than the first term that is 0, which is off by 2 as well; and one place more of `x` moves the exponential by one place at most.
+fn series(rest: &BigUint, places: u32) -> (BigUint, BigUint) {
+    let mut term = BigUint::from(1u32) << places;
+    let (mut even, mut odd, mut k) = (term.clone(), BigUint::ZERO, 0u32);
+    while term != BigUint::ZERO {
+        k += 1;
+        term = ((term * rest) >> places) / k;
+        if k % 2 == 0 { even += &term } else { odd += &term }
+    }
+    let (sum, off) = (even - odd, BigUint::from(2 * k + 4));
+    (if sum > off { &sum - &off } else { BigUint::ZERO }, sum + off)
 }
 
 #[cfg(test)]
@@ -168,37 +190,37 @@ mod tests {
         BigUint::from(n)
     }
 
-    fn fraction<const B: u32>(n: u64, d: u64) -> Fraction<impl Fn() -> (BigUint, BigUint)> {
-        Fraction { head: (u128::from(n) << B) / u128::from(d), exact: move || (big(n), big(d)) }
+    fn exp<const B: u32, R: CryptoRng + ?Sized>(rng: &mut R, n: u64, d: u64) -> bool {
+        bernoulli::<B, R>(rng, libm::exp(-(n as f64 / d as f64)), || Probability::exp_minus(n, d))
     }
 
     #[test]
     fn every_string_of_digits_is_judged_rightly() {
-        // Not statistics: over all strings of ten bits, a Bernoulli n/(dk) is true for n/(dk) of them, to the last one.
-        for (n, d, k) in [
-            (0, 5, 1),
-            (1, 3, 1),
-            (1, 2, 1),
-            (3, 4, 1),
-            (1, 1, 1),
-            (1, 1, 2),
-            (5, 7, 3),
-            (99, 100, 1),
-            (1, 1, 13),
-        ] {
-            let fraction = fraction::<1>(n, d);
-            let yes = (0..1024u64)
-                .filter(|s| bernoulli::<1, _, _>(&mut Scripted(s << 54), &fraction, k))
-                .count() as u64;
-            let (low, high) = (1024 * n / (d * k), (1024 * n).div_ceil(d * k));
-            assert!(low <= yes && yes <= high, "{n}/({d}*{k}): {yes} of 1024");
+        // Not statistics: over all strings of ten bits, a Bernoulli of probability p is true for 1024 p of them, to the last one; with floats, and without any.
+        for (n, d) in
+            [(0, 5), (1, 3), (1, 2), (3, 4), (1, 1), (13, 7), (5, 1), (99, 100), (1, 1000), (700, 1)]
+        {
+            let p = libm::exp(-(n as f64) / d as f64);
+            let (low, high) = ((1024.0 * p).floor() as usize, (1024.0 * p).ceil() as usize);
+            let with = |s: &u64| exp::<1, _>(&mut Scripted(s << 54), n, d);
+            let without = |s: &u64| {
+                bernoulli::<1, _>(&mut Scripted(s << 54), f64::NAN, || Probability::exp_minus(n, d))
+            };
+            let yes = [(0..1024).filter(with).count(), (0..1024).filter(without).count()];
+            assert!(yes[0] == yes[1] && (low..=high).contains(&yes[0]), "exp(-{n}/{d}): {yes:?} of 1024");
+            // With a factor, too.
+            let share = Probability { factor: (3, 7), ..Probability::exp_minus(n, d) };
+            let exact = |s: &u64| resolved::<1, _>(&mut Scripted(s << 55), s >> 9, &share);
+            let (low, high) =
+                ((1024.0 * p * 3.0 / 7.0).floor() as usize, (1024.0 * p * 3.0 / 7.0).ceil() as usize);
+            assert!((low..=high).contains(&(0..1024u64).filter(exact).count()), "exp(-{n}/{d}) 3/7");
         }
     }
 
     /// Whether `exp(-n/d)` is within five standard errors (p < 6e-7) of its frequency, for digits of `B` bits.
     fn frequency_fits<const B: u32>(n: u64, d: u64, claimed: f64) -> bool {
         let (trials, mut rng) = (200_000, ChaCha20Rng::seed_from_u64(n * 1000 + d + u64::from(B)));
-        let yes = (0..trials).filter(|_| exp_minus::<B, _>(&mut rng, &big(n), &big(d))).count();
+        let yes = (0..trials).filter(|_| exp::<B, _>(&mut rng, n, d)).count();
         let (mean, spread) =
             (f64::from(trials) * claimed, (f64::from(trials) * claimed * (1.0 - claimed)).sqrt());
         (yes as f64 - mean).abs() <= 5.0 * spread
@@ -211,10 +233,34 @@ mod tests {
         for (n, d, wrong) in near.into_iter().chain([(0, 1, 0.999), (1, 1000, 0.999), (6, 1, 0.6)]) {
             let p = libm::exp(-(n as f64) / d as f64);
             assert!(frequency_fits::<64>(n, d, p), "{n}/{d}");
-            // One- and three-bit digits tie all the time, so this is the path that words take once in 2^64.
+            // One- and three-bit digits need integers often, so this is the path that words take once in 2^35.
             assert!(frequency_fits::<1>(n, d, p) && frequency_fits::<3>(n, d, p), "{n}/{d} in short digits");
             assert!(!frequency_fits::<64>(n, d, p * wrong), "{n}/{d} off by {wrong} was not seen");
         }
+    }
+
+    /// A word that floats cannot judge is judged by integers: the first word on either side of the true probability, to the last bit.
+    #[test]
+    fn words_at_the_edge_are_judged_by_integers() {
+        struct Words(Vec<u64>);
+        impl TryRng for Words {
+            type Error = Infallible;
+            fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+                Ok(0)
+            }
+            fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+                Ok(self.0.pop().unwrap_or(0))
+            }
+            fn try_fill_bytes(&mut self, _: &mut [u8]) -> Result<(), Infallible> {
+                Ok(())
+            }
+        }
+        impl TryCryptoRng for Words {}
+        // floor(2^64 exp(-1)), and the next 64 bits of it.
+        let (head, next) = (0x5E2D_58D8_B3BC_DF1A_u64, 0xBADE_C782_9054_F90D_u64);
+        let judged = |words: Vec<u64>| exp_minus_one(&mut Words(words));
+        assert!(judged(vec![head - 1]) && !judged(vec![head + 1]));
+        assert!(judged(vec![next - 1, head]) && !judged(vec![next + 1, head]));
     }
 
     #[test]
@@ -228,57 +274,29 @@ mod tests {
         assert!((0..100).all(|_| below(&mut rng, u64::MAX) < u64::MAX));
     }
 
-    /// Long division of bytes, one bit at a time, with nothing of the big-number crate: the independent check.
-    fn long_division(n: &[u8], d: &[u8]) -> Vec<u8> {
-        // The remainder has one byte more than `d`, big-endian, so that doubling it cannot overflow.
-        let d: Vec<u8> = std::iter::once(0).chain(d.iter().copied()).collect();
-        let mut remainder = vec![0u8; d.len()];
-        let step = |remainder: &mut Vec<u8>, bit: u8| {
-            remainder.iter_mut().rev().fold(bit, |carry, byte| {
-                let out = *byte >> 7;
-                *byte = *byte << 1 | carry;
-                out
-            });
-            let fits = *remainder >= d;
-            if fits {
-                remainder.iter_mut().zip(&d).rev().fold(false, |borrow, (byte, &d)| {
-                    let (less, one) = byte.overflowing_sub(d);
-                    let (less, two) = less.overflowing_sub(u8::from(borrow));
-                    *byte = less;
-                    one || two
-                });
-            }
-            u8::from(fits)
-        };
-        n.iter()
-            .map(|byte| (0..8).rev().fold(0, |q, i| q << 1 | step(&mut remainder, byte >> i & 1)))
-            .collect()
-    }
-
     proptest! {
+        /// More digits never contradict fewer, and floats agree with both.
         #[test]
-        fn big_division_agrees_with_long_division(
-            n in prop::collection::vec(any::<u8>(), 0..60), d in prop::collection::vec(any::<u8>(), 1..30),
-        ) {
-            prop_assume!(d.iter().any(|&byte| byte != 0));
-            let scaled: Vec<u8> = n.iter().copied().chain([0; 8]).collect();
-            let expected = BigUint::from_bytes_be(&long_division(&scaled, &d));
-            let (n, d) = (BigUint::from_bytes_be(&n), BigUint::from_bytes_be(&d));
-            let (whole, head) = split::<64>(&n, &d);
-            prop_assert_eq!((&whole << 64) + head, expected);
-            prop_assert!(&whole * &d <= n && (whole + 1u32) * &d > n);
+        fn bounds_close_in(n in 0u64..1 << 50, d in 1u64..1 << 44, bits in 1u32..90) {
+            let (n, d) = (n % (d * 60).max(1), d); // whole numbers
+            let (low, high) = bounds(&big(n), &big(d), bits);
+            let (lower, higher) = bounds(&big(n), &big(d), bits + 50);
+            prop_assert!(low <= (&lower >> 50) + 1u32 && (&higher >> 50) <= high);
+            prop_assert!(lower < higher && (&higher - &lower) <= big(3));
+            prop_assert!(&high - &low <= big(3));
+            let float = libm::exp(-(n as f64) / d as f64) * 2f64.powi(40);
+            let (low, high) = bounds(&big(n), &big(d), 40);
+            let (low, high) = (u64::try_from(low).unwrap() as f64, u64::try_from(high).unwrap() as f64);
+            prop_assert!(low <= float * (1.0 + 1e-14) && float * (1.0 - 1e-14) <= high, "{low} {float} {high}");
         }
 
+        /// `exp(-a) exp(-b) = exp(-(a + b))`, far beyond floats.
         #[test]
-        fn big_arithmetic_agrees_with_machine_words(n in any::<u64>(), d in 1u64.., k in 1u64..1 << 20) {
-            let (wide, e) = (u128::from(n), u128::from(d));
-            let (whole, head) = split::<64>(&big(n), &big(d));
-            prop_assert_eq!(whole, BigUint::from(wide / e));
-            prop_assert_eq!(head, ((wide % e) << 64) / e);
-            // The identity on which every later digit rests.
-            prop_assert_eq!(BigUint::from(head / u128::from(k)), (big(n % d) << 64) / (big(d) * k));
-            prop_assert_eq!((big(n) * d).cmp(&(big(d) * k)), (wide * e).cmp(&(e * u128::from(k))));
-            prop_assert_eq!(split::<7>(&big(n), &big(d)).1, ((wide % e) << 7) / e);
+        fn exponentials_multiply(a in 0u64..1 << 40, b in 0u64..1 << 40, d in 1u64 << 36..1 << 40) {
+            let bits = 200;
+            let ((a_low, a_high), (b_low, b_high)) = (bounds(&big(a), &big(d), bits), bounds(&big(b), &big(d), bits));
+            let (low, high) = bounds(&big(a + b), &big(d), bits);
+            prop_assert!((a_low * b_low) >> bits <= high && low <= ((a_high * b_high) >> bits) + 1u32);
         }
     }
 }

@@ -29,11 +29,11 @@ impl Grid {
     pub fn new(step: f64) -> Result<Self> {
         let (least, greatest) = (2f64.powi(-100), 2f64.powi(100));
         let remedy = "give a power of two from 2^-100 to 2^100";
-        require(step >= least && step <= greatest, "grid step", step, remedy)?;
+        require(step >= least && step <= greatest, "grid", step, remedy)?;
         // Clearing the 52 bits of the fraction leaves the power of two just below.
         let power = f64::from_bits(step.to_bits() >> 52 << 52);
         let remedy = format!("give a power of two, on which rounding is exact; the nearest below is {power}");
-        require(step == power, "grid step", step, remedy)?;
+        require(step == power, "grid", step, remedy)?;
         Ok(Self { step })
     }
 

@@ -1,18 +1,28 @@
 //! The discrete Laplace and the discrete Gaussian on the integers.
 //!
-//! Both start from a geometric variable `X >= 0` with `P[X = x]` proportional to `exp(-x/t)`: a uniform digit `u` below
+//! The Laplace starts from a geometric variable `X >= 0` with `P[X = x]` proportional to `exp(-x/t)`: a uniform digit `u` below
 //! `t`, kept with probability `exp(-u/t)`, and a number of whole units `v`, each kept with probability `exp(-1)`, make
-//! `X = u + t v`. No integer here can overflow; the bounds are written where they are used.
+//! `X = u + t v`. The Gaussian is cut into blocks, each under a flat top; a block is drawn by its weight, a magnitude in it by
+//! bits, and kept with the share of the top that the law has there. No integer here can overflow; the bounds are written where they are used.
 
 use num_bigint::BigUint;
 use rand::CryptoRng;
 
 use super::Rational;
-use super::bernoulli::{self, WORD};
+use super::bernoulli::{self, Probability, WORD};
 use crate::{Error, Result, require};
 
 /// More whole units than any draw will ever have (probability `exp(-2^22)`): a draw that gets here starts again.
 const MOST_UNITS: u64 = 1 << 22;
+
+/// Blocks of a Gaussian, at most.
+const MOST_BLOCKS: usize = 24;
+
+/// By how much the tops of blocks are raised: more than floats are off by there.
+const HAIR: f64 = 1.0 / (1u64 << 30) as f64;
+
+/// Weights of blocks sum to less than this.
+const WHOLE: f64 = (1u64 << 63) as f64;
 
 mod sealed {
     pub trait Sealed {}
@@ -87,27 +97,51 @@ impl ExactLaw for DiscreteLaplace {
 /// assert!((0..100).all(|_| law.sample(&mut rng).abs() < 60));
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DiscreteGaussian {
     variance: Rational,
-    /// `t = floor(sigma) + 1`, the scale of the Laplace variable proposed; at most `2^31 + 1`.
-    t: u64,
-    /// With `variance = p/q`: `q t`, `p` and `2 p q t^2`.
-    q_t: BigUint,
-    p: BigUint,
-    denominator: BigUint,
+    /// Magnitudes are proposed in blocks of `2^width`, at most `sigma` wide where that is 1 or more.
+    width: u32,
+    /// The block of 0 and the next ones, to beyond ten sigmas.
+    blocks: Vec<Block>,
+    /// What stands for 1 in the blocks' weights.
+    one: u64,
+    /// `1/(2 sigma^2)`, rounded.
+    half_precision: f64,
+}
+
+/// Magnitudes of one block. Each is proposed with a weight that is at least `exp(-y^2/(2 sigma^2))`, for all of them the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Block {
+    weight: u64,
+    /// The weights of this block and of those before it.
+    end: u64,
+    /// `one / weight`, rounded.
+    share: f64,
 }
 
 impl DiscreteGaussian {
     /// The law of this `sigma^2`.
     pub fn new(variance: Rational) -> Self {
-        let (p, q) = (variance.numerator(), variance.denominator());
-        // The root of the whole part is the whole part of the root.
-        let t = (u128::from(p) / q).isqrt() as u64 + 1;
-        let q_t = BigUint::from(q) * t;
-        let p = BigUint::from(p);
-        let denominator = &q_t * &p * t * 2u32;
-        Self { variance, t, q_t, p, denominator }
+        let v = variance.to_f64();
+        let width = (u128::from(variance.numerator()) / variance.denominator()).isqrt().max(1).ilog2(); // whole numbers
+        let side = (1u64 << width) as f64;
+        // The tops of blocks, each a hair too high, whatever floats did to it. Blocks are at least half a sigma wide, so that there are 21 at most; below 1 there are fewer.
+        let tops: Vec<f64> = (0..=MOST_BLOCKS)
+            .map(|block| block as f64 * side)
+            .take_while(|near| *near <= 10.0 * v.sqrt() + side)
+            .map(|near| libm::exp(-near * near * 0.5 / v) * (1.0 + HAIR) + HAIR * HAIR)
+            .collect();
+        let sum: f64 = tops.iter().sum();
+        let one = (WHOLE / (sum * (1.0 + HAIR))) as u64;
+        let mut end = 0;
+        let block = |top: f64| {
+            let weight = (top * one as f64) as u64 + 1;
+            end += weight;
+            Block { weight, end, share: one as f64 / weight as f64 }
+        };
+        let blocks = tops.into_iter().map(block).collect();
+        Self { variance, width, blocks, one, half_precision: 0.5 / v }
     }
 
     /// The law whose `sigma^2` is the float just above `std_dev^2` (in grid steps): what was proved for `std_dev` holds.
@@ -129,16 +163,45 @@ impl DiscreteGaussian {
         self.variance
     }
 
-    /// Keeps a proposed `y` with probability `exp(-(|y| - sigma^2/t)^2 / (2 sigma^2))`.
-    fn keeps<R: CryptoRng + ?Sized>(&self, rng: &mut R, y: i64) -> bool {
-        bernoulli::exp_minus::<WORD, R>(rng, &self.numerator(y), &self.denominator)
+    /// A proposed magnitude, if it is kept. The bits of a word choose the block; of all words some choose none.
+    fn proposed<R: CryptoRng + ?Sized>(&self, rng: &mut R, word: u64) -> Option<u64> {
+        let last = self.blocks.len() - 1;
+        let found = self.blocks.iter().position(|block| word < block.end);
+        let within = |rng: &mut R| if self.width == 0 { 0 } else { rng.next_u64() >> (WORD - self.width) };
+        match found {
+            Some(number) => {
+                let y = ((number as u64) << self.width) + within(rng);
+                // Up to 11 sigmas the exponent is at most 61, and relatively off by 2^-50: so is the probability by 2^-44.
+                let square = y as f64 * y as f64;
+                let near = libm::exp(-square * self.half_precision) * self.blocks[number].share;
+                bernoulli::bernoulli::<WORD, R>(rng, near, || self.kept(y, self.blocks[number].weight, 0))
+                    .then_some(y)
+            }
+            // Beyond all blocks: the least weight there is, half of it for the next block, a quarter for the one after that, and so on.
+            None if word == self.blocks[last].end => {
+                let mut further = 0;
+                while bernoulli::coin(rng) {
+                    further += 1;
+                    if further > MOST_UNITS {
+                        return None;
+                    }
+                }
+                let y = ((last as u64 + 1 + further) << self.width) + within(rng);
+                bernoulli::bernoulli::<WORD, R>(rng, f64::NAN, || self.kept(y, 1, further + 1)).then_some(y)
+            }
+            None => None,
+        }
     }
 
-    /// The exponent over the common denominator `2 p q t^2`: `(|y| q t - p)^2`.
-    fn numerator(&self, y: i64) -> BigUint {
-        let proposed = &self.q_t * y.unsigned_abs();
-        let distance = if proposed > self.p { proposed - &self.p } else { &self.p - proposed };
-        &distance * &distance
+    /// Of a magnitude that was proposed with this weight over `2^halved`.
+    fn kept(&self, y: u64, weight: u64, halved: u64) -> Probability {
+        let (p, q) = (self.variance.numerator(), self.variance.denominator());
+        let square = BigUint::from(y) * y;
+        Probability {
+            exponent: (square * q, BigUint::from(p) * 2u32),
+            factor: (self.one, weight),
+            doubled: halved,
+        }
     }
 }
 
@@ -147,10 +210,12 @@ impl sealed::Sealed for DiscreteGaussian {}
 impl ExactLaw for DiscreteGaussian {
     fn sample<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> i64 {
         loop {
-            // X < (2^22 + 1) (2^31 + 1) < 2^54.
-            let y = signed(rng, |rng| geometric(rng, self.t) as i64);
-            if self.keeps(rng, y) {
-                return y;
+            // One bit is the sign; one of the two zeros is drawn again, or zero would count twice. Magnitudes are below (2^22 + 23) 2^31.
+            let word = rng.next_u64();
+            match (word & 1, self.proposed(rng, word >> 1)) {
+                (_, None) | (1, Some(0)) => {}
+                (1, Some(y)) => return -(y as i64),
+                (_, Some(y)) => return y as i64,
             }
         }
     }
@@ -164,7 +229,7 @@ fn geometric<R: CryptoRng + ?Sized>(rng: &mut R, t: u64) -> u128 {
             continue;
         }
         let mut units = 0;
-        while units <= MOST_UNITS && bernoulli::exp_minus_ratio(rng, 1, 1) {
+        while units <= MOST_UNITS && bernoulli::exp_minus_one(rng) {
             units += 1;
         }
         if units <= MOST_UNITS {
@@ -191,18 +256,22 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// No weight is below what it must cover, and together they leave room for one word more.
         #[test]
-        fn the_exponent_is_the_papers(mantissa in 1u64 << 52..1 << 53, exponent in -90i32..9, scales in 0f64..20.0) {
+        fn blocks_cover_the_law(mantissa in 1u64 << 52..1 << 53, exponent in -92i32..9, scales in 0f64..11.0) {
             let variance = Rational::from_f64(mantissa as f64 * 2f64.powi(exponent)).unwrap();
-            let law = DiscreteGaussian::new(variance);
-            let v = variance.to_f64();
-            prop_assert_eq!(law.t, v.sqrt() as u64 + 1);
-            let y = (scales * law.t as f64) as i64;
-            let near = (y as f64 - v / law.t as f64).powi(2) / (2.0 * v);
-            let ours = u128::try_from((law.numerator(-y) << 40) / &law.denominator).unwrap() as f64 / 2f64.powi(40);
-            // The float formula cancels near zero; eight digits of the larger term are asked of it.
-            let size = ((y as f64).powi(2) + (v / law.t as f64).powi(2)) / (2.0 * v);
-            prop_assert!((ours - near).abs() <= 1e-8 * size + 2f64.powi(-40), "{ours} against {near}");
+            let (law, sigma) = (DiscreteGaussian::new(variance), variance.to_f64().sqrt());
+            let side = (1u64 << law.width) as f64;
+            prop_assert!(sigma < 1.0 && law.width == 0 || side <= sigma && sigma < 2.0 * side);
+            let (last, count) = (law.blocks[law.blocks.len() - 1], law.blocks.len());
+            prop_assert!(last.end < 1 << 63 && last.end > 1 << 62 && count as f64 * side > 10.0 * sigma);
+            let y = (scales * sigma) as u64;
+            if let Some(block) = law.blocks.get((y >> law.width) as usize) {
+                prop_assert!(bernoulli::at_most_one(&law.kept(y & !((1 << law.width) - 1), block.weight, 0)));
+            }
+            for further in [0, 1, 2, 50] {
+                prop_assert!(bernoulli::at_most_one(&law.kept((count as u64 + further) << law.width, 1, further + 1)));
+            }
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Exact noise on the integers, for peers that are really deployed.
 //!
-//! The samplers follow Canonne, Kamath and Steinke, *The Discrete Gaussian for Differential Privacy* (2020): a
-//! Bernoulli of probability `exp(-gamma)` from the series of the exponential, a discrete Laplace from geometric pieces,
-//! a discrete Gaussian by rejection from it. Everything between the random bits and the integer that comes out is
-//! integer arithmetic; no float is rounded on the way, so the law is the one written here and not one close to it.
+//! Floats guess and integers decide: a Bernoulli of probability `exp(-gamma)` compares random digits with bounds of that number, which floats
+//! give to forty bits and the series of the exponential, in whole numbers, to as many as it takes. A discrete Laplace is made of geometric pieces (Canonne, Kamath and Steinke,
+//! *The Discrete Gaussian for Differential Privacy*, 2020), a discrete Gaussian by rejection from a flight of steps. No float is rounded on the way to the integer that comes
+//! out, so the law is the one written here and not one close to it.
 //!
 //! Three departures from the ideal, stated so that they can be judged:
 //!
 //! - The bits come from ChaCha20 keyed by the operating system: the law is exact for whoever cannot tell ChaCha20 from
 //!   random bits.
-//! - A draw that would exceed `2^22` scales is drawn again (probability below `exp(-2^22)`, far below any delta), which
+//! - A draw that would exceed `2^22` scales is drawn again (probability below `2^(-2^22)`, far below any delta), which
 //!   is what makes every integer below provably fit.
 //! - The *time* a draw takes depends on its value. Whoever can time single draws learns something about them: draw a
 //!   whole message before sending any of it, as [`ExactNoise::release`] does.

@@ -44,17 +44,8 @@ impl Attempt<'_> {
     /// The training loss, and the accuracy (of gossip: the mean over peers).
     fn run(&self, step: f64, seed: u64) -> Result<(f64, f64)> {
         let Self { task, mixings, method, sigma, secrets, .. } = *self;
-        let settings = Settings {
-            method,
-            iterations: ITERATIONS,
-            step,
-            sigma,
-            budget: None,
-            seed,
-            weighted: false,
-            network: None,
-            secrets: secrets.cloned(),
-        };
+        let plain = Settings::plain(method, (ITERATIONS, step), sigma, seed);
+        let settings = Settings { secrets: secrets.cloned(), ..plain };
         let mut session = Session::new(task, mixings, settings, 1)?;
         while session.advance(|_, _, _| {})? {}
         Ok((task.objective(&session.model()), session.accuracy()))

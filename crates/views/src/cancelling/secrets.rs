@@ -1,18 +1,16 @@
-//! Noise that cancels in learning: who shares a secret with whom, how many may collude, and what everybody loses then, in units of one local release.
+//! Noise that cancels in learning: who shares a secret with whom, how many may collude, and what everybody loses then by one release, in units of a local one.
 //!
 //! Someone who sees every message knows every model, so that releases of all steps compose, each under fresh noise of the pairs
 //! (`docs/theorems/cancelling.md`). Peers are no better: each of them is one of those who may collude.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adversary, Standing};
+use sottovoce_privacy::Adversary;
 use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::Graph;
-use sottovoce_views::cancelling::with_any;
 
-use super::calibrate::Currency;
-use super::losses::{Revealed, Summary};
-use super::path::Pairs;
-use crate::{Error, Result, require};
+use super::with_any;
+use crate::exact::{Leakage, at_most_one};
+use crate::{Error, Result};
 
 /// What rounding adds to a loss, at most.
 const HAIR: f64 = 2e-9;
@@ -58,14 +56,13 @@ impl TryFrom<Stored> for Secrets {
 impl Secrets {
     /// Pairs, and how many peers may collude: at least one, since each of them holds secrets.
     pub fn new(pairs: Cancelling, colluders: usize) -> Result<Self> {
-        let remedy = "every peer holds its own secrets, and sees every model; give at least 1";
-        require(colluders > 0, "colluders", colluders, remedy)?;
-        let found = with_any(&pairs, colluders)?;
-        // A hair more, as is added where a loss becomes a guarantee.
-        let upward =
-            |loss: f64| if loss + found.rounding + HAIR < 1.0 { loss + found.rounding + HAIR } else { 1.0 };
-        let losses: Vec<f64> = found.losses.iter().map(|loss| upward(*loss)).collect();
-        let worst = upward(found.worst().1);
+        if colluders == 0 {
+            let remedy = "every peer holds its own secrets, and sees every model; give at least 1";
+            return Err(Error::parameter("colluders", colluders, remedy));
+        }
+        let losses = upward(&with_any(&pairs, colluders)?);
+        // (Each is at most 1, and what is no number was counted as 1.)
+        let worst = losses.iter().fold(0.0, |worst, &loss| if loss > worst { loss } else { worst });
         Ok(Self { pairs, colluders, losses, worst })
     }
 
@@ -89,20 +86,18 @@ impl Secrets {
         self.worst
     }
 
+    /// The same of everybody.
+    pub fn losses(&self) -> &[f64] {
+        &self.losses
+    }
+
     /// The same of one peer.
     pub fn of(&self, peer: usize) -> f64 {
         self.losses[peer]
     }
+}
 
-    /// What so many releases of everybody reveal.
-    pub(super) fn revealed(&self, iterations: usize) -> Revealed {
-        let pairs = Pairs::of(self.losses.len(), |_, u| iterations as f64 * self.losses[u]);
-        Revealed { pairs, currency: Currency::Gaussian, standing: Standing::Proven }
-    }
-
-    /// The same in short.
-    pub(super) fn summary(&self, iterations: usize) -> Summary {
-        let Revealed { pairs, currency, .. } = self.revealed(iterations);
-        Summary { mean: pairs.mean, worst: pairs.worst, ..Summary::local(iterations, currency) }
-    }
+/// The losses, each a hair more, as is added where a loss becomes a guarantee; a local release loses no more than itself.
+pub(crate) fn upward(found: &Leakage) -> Vec<f64> {
+    found.losses.iter().map(|loss| at_most_one(loss + found.rounding + HAIR)).collect()
 }
