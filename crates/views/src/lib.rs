@@ -26,6 +26,7 @@ pub mod descent;
 pub mod door;
 mod error;
 pub mod exact;
+pub mod grid;
 pub mod parallel;
 mod powers;
 pub mod published;

@@ -115,6 +115,11 @@ impl<R: CryptoRng> ExactNoise<R> {
         Self { rng }
     }
 
+    /// 64 bits of the generator, for choices.
+    pub fn bits(&mut self) -> u64 {
+        self.rng.next_u64()
+    }
+
     /// One draw.
     pub fn sample(&mut self, law: &impl ExactLaw) -> i64 {
         law.sample(&mut self.rng)

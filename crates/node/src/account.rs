@@ -1,0 +1,200 @@
+//! What a peer's data may cost, towards each observer, over all runs.
+//!
+//! A budget is `(epsilon, delta)`, kept as a Rényi filter at an order that is fixed when the budget is declared (`docs/theorems/filters.md`), and beside it a
+//! sum of deltas for what is bounded by total variation alone: rumours. Together they are `(epsilon, delta + that sum)`-DP. All prices of a ledger are stated under
+//! one adjacency.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::{Budget, Filter, Loss};
+use sottovoce_protocol::Release;
+
+use crate::{Error, Name, Result};
+
+/// From whom something is hidden.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Observer {
+    /// One peer, who knows what it hears.
+    Peer(Name),
+    /// Peers who pool what they hear, sorted.
+    Coalition(Vec<Name>),
+    /// Someone who sees every message.
+    WireTapper,
+}
+
+impl Observer {
+    /// These peers, in whichever order they are named.
+    pub fn coalition(mut members: Vec<Name>) -> Self {
+        members.sort_unstable();
+        members.dedup();
+        match members[..] {
+            [alone] => Self::Peer(alone),
+            _ => Self::Coalition(members),
+        }
+    }
+}
+
+impl fmt::Display for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Peer(name) => write!(f, "peer {name:?}"),
+            Self::Coalition(names) => {
+                let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+                write!(f, "the coalition of {}", names.join(", "))
+            }
+            Self::WireTapper => write!(f, "the wire-tapper"),
+        }
+    }
+}
+
+/// What one observer can learn at the most.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// In a currency that has Rényi losses; none if it learns nothing but by an event of probability `delta`.
+    pub loss: Option<Loss>,
+    /// Added to the sum of deltas.
+    pub delta: f64,
+}
+
+impl Price {
+    /// `rho`-concentrated DP.
+    pub fn concentrated(rho: f64) -> Result<Self> {
+        Ok(Self { loss: Some(Loss::zcdp(rho)?), delta: 0.0 })
+    }
+
+    /// `(0, delta)`-DP: a rumour's source.
+    pub fn chance(delta: f64) -> Self {
+        Self { loss: None, delta }
+    }
+}
+
+/// What is paid for at once: so many of these releases, for these prices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+pub struct Cost {
+    /// Releases, and how often each. Nothing else will be admitted.
+    pub releases: Vec<(Release, u64)>,
+    /// What they cost, all together, towards each observer.
+    pub prices: Vec<(Observer, Price)>,
+}
+
+/// A budget towards one observer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Allowed {
+    /// Epsilon ...
+    pub epsilon: f64,
+    /// ... at this delta.
+    pub delta: f64,
+    /// For the sum of deltas of what is bounded by them alone.
+    pub chances: f64,
+}
+
+impl Allowed {
+    /// The order at which most concentrated loss is affordable.
+    fn budget(&self) -> Result<Budget> {
+        let orders = (0..=400).map(|place| 1.0 + 10f64.powf(f64::from(place) / 50.0 - 3.0));
+        let worth = |budget: &Budget| match budget {
+            Budget::Rdp { order, loss } => loss / order,
+            _ => 0.0,
+        };
+        let possible = orders.filter_map(|order| Budget::renyi(order, self.epsilon, self.delta).ok());
+        let best = possible.max_by(|a, b| worth(a).total_cmp(&worth(b)));
+        let remedy = "give a positive epsilon and a delta between 0 and 1";
+        best.ok_or_else(|| {
+            Error::parameter("budget", format!("epsilon {} at delta {}", self.epsilon, self.delta), remedy)
+        })
+    }
+}
+
+/// What was spent of a budget.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Account {
+    pub(crate) allowed: Allowed,
+    filter: Filter,
+    chances: f64,
+}
+
+impl Account {
+    pub(crate) fn new(allowed: Allowed) -> Result<Self> {
+        let remedy = "give a probability";
+        crate::error::require((0.0..1.0).contains(&allowed.chances), "chances", allowed.chances, remedy)?;
+        Ok(Self { filter: Filter::new(allowed.budget()?)?, allowed, chances: 0.0 })
+    }
+
+    /// What was spent: in the filter's currency, and of deltas.
+    pub(crate) fn spent(&self) -> (f64, f64) {
+        (self.filter.spent(), self.chances)
+    }
+
+    /// Spends, or says what is asked and what is left and changes nothing.
+    pub(crate) fn spend(&mut self, price: &Price) -> std::result::Result<(), (String, String)> {
+        let chances = (self.chances + price.delta).next_up();
+        if price.delta != 0.0 && !(price.delta > 0.0 && chances <= self.allowed.chances) {
+            let left = (self.allowed.chances - self.chances).next_down();
+            return Err((format!("a delta of {}", price.delta), format!("{}", if left > 0.0 { left } else { 0.0 })));
+        }
+        let mut filter = self.filter.clone();
+        if let Some(loss) = &price.loss
+            && filter.spend(loss).is_err()
+        {
+            let asked = format!("a Rényi loss of {:.4}", filter.price(loss));
+            return Err((asked, format!("{:.4}", filter.remaining())));
+        }
+        self.filter = filter;
+        if price.delta != 0.0 {
+            self.chances = chances;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(epsilon: f64) -> Account {
+        Account::new(Allowed { epsilon, delta: 1e-6, chances: 0.1 }).unwrap()
+    }
+
+    #[test]
+    fn what_a_budget_admits_is_worth_its_epsilon() {
+        for epsilon in [0.1, 1.0, 8.0, 100.0] {
+            let mut account = account(epsilon);
+            let price = Price::concentrated(epsilon * epsilon / 4e4).unwrap();
+            let times = (0..).take_while(|_| account.spend(&price).is_ok()).count();
+            let all = Loss::zcdp(times as f64 * epsilon * epsilon / 4e4).unwrap().epsilon(1e-6).unwrap().upper;
+            assert!(all <= epsilon, "{all} of {epsilon}");
+            assert!(all > 0.97 * epsilon, "{all} of {epsilon}: the order is a bad one");
+        }
+    }
+
+    #[test]
+    fn chances_add_up_and_stop() {
+        let mut account = account(1.0);
+        for _ in 0..3 {
+            account.spend(&Price::chance(0.03)).unwrap();
+        }
+        let (asked, left) = account.spend(&Price::chance(0.03)).unwrap_err();
+        assert!(asked.contains("0.03") && left.starts_with("0.009") || left.starts_with("0.01"), "{asked} {left}");
+        assert!((account.spent().1 - 0.09).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_no_price_is_never_free() {
+        let mut account = account(1.0);
+        for delta in [-1.0, f64::NAN, f64::INFINITY, 2.0] {
+            assert!(account.spend(&Price::chance(delta)).is_err(), "{delta}");
+        }
+        for loss in [Loss::Zcdp(-1.0), Loss::Zcdp(f64::NAN), Loss::Zcdp(f64::INFINITY), Loss::Pure(-0.1)] {
+            assert!(account.spend(&Price { loss: Some(loss.clone()), delta: 0.0 }).is_err(), "{loss:?}");
+        }
+        let approximate = Loss::approximate(0.1, 1e-7).unwrap();
+        assert!(account.spend(&Price { loss: Some(approximate), delta: 0.0 }).is_err(), "it has no Rényi loss");
+        assert_eq!(account.spent(), (0.0, 0.0));
+        for wrong in [(0.0, 1e-6, 0.0), (f64::NAN, 1e-6, 0.0), (1.0, 0.0, 0.0), (1.0, 1e-6, -0.1), (1.0, 1e-6, f64::NAN)] {
+            let (epsilon, delta, chances) = wrong;
+            assert!(Account::new(Allowed { epsilon, delta, chances }).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What goes over a wire. Versions, lengths and hashes are checked before anything else is made of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Hash, Head};
+
+/// The version of frames and of what is in them.
+pub const VERSION: u16 = 1;
+
+/// One thing that a peer says to another, of whom the network knows the key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Frame {
+    /// Here I am.
+    Hello(Hello),
+    /// A message, sealed.
+    Parcel(Vec<u8>),
+    /// The message of this number, and all before it, are durable here.
+    Answer {
+        /// Its number.
+        number: u64,
+    },
+}
+
+/// What peers say when they meet, also again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`].
+    pub version: u16,
+    /// What was agreed on.
+    pub run: Hash,
+    /// The last that was seen of the other's ledger.
+    pub witness: Option<Head>,
+    /// Whether the other was heard already: then it need not say hello again.
+    pub reply: bool,
+}
+
+/// A message between two peers of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parcel {
+    /// The run.
+    pub run: Hash,
+    /// Its number among all messages between the two, in this direction.
+    pub number: u64,
+    /// The sender's ledger with the step that says it.
+    pub head: Head,
+    /// The message.
+    pub body: Vec<u8>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    version: u16,
+    run: Hash,
+    number: u64,
+    head: Head,
+    length: u64,
+    hash: Hash,
+}
+
+impl Parcel {
+    /// As bytes: a function of the parcel alone.
+    pub fn seal(&self) -> Vec<u8> {
+        let length = self.body.len() as u64;
+        let hash = Hash::of(&self.body);
+        let header =
+            Header { version: VERSION, run: self.run, number: self.number, head: self.head, length, hash };
+        // A header is plain numbers: there is nothing that could fail.
+        let mut bytes = postcard::to_stdvec(&header).unwrap_or_default();
+        bytes.extend_from_slice(&self.body);
+        bytes
+    }
+
+    /// Read again, if it is a parcel of this run and its body is no longer than `longest`; else what is wrong with it.
+    pub fn open(bytes: &[u8], run: Hash, longest: usize) -> Result<Self, String> {
+        let (header, body) =
+            postcard::take_from_bytes::<Header>(bytes).map_err(|_| "no header of a message".to_owned())?;
+        if header.version != VERSION {
+            return Err(format!("version {} of messages, and this is version {VERSION}", header.version));
+        }
+        if header.run != run {
+            return Err(format!("a message of another run, {:?}", header.run));
+        }
+        if header.length != body.len() as u64 || body.len() > longest {
+            return Err(format!(
+                "a message of {} bytes that says it has {}; at most {longest} were agreed on",
+                body.len(),
+                header.length
+            ));
+        }
+        if header.hash != Hash::of(body) {
+            return Err("a message that is not what its hash says".to_owned());
+        }
+        Ok(Self { run, number: header.number, head: header.head, body: body.to_vec() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parcel() -> Parcel {
+        let head = Head { count: 7, hash: Hash::of(b"seven") };
+        Parcel { run: Hash::of(b"run"), number: 3, head, body: b"hello".to_vec() }
+    }
+
+    #[test]
+    fn a_parcel_comes_back_as_it_was() {
+        assert_eq!(Parcel::open(&parcel().seal(), parcel().run, 5), Ok(parcel()));
+    }
+
+    #[test]
+    fn every_change_is_noticed() {
+        let sealed = parcel().seal();
+        let open = |bytes: &[u8]| Parcel::open(bytes, parcel().run, 1 << 20);
+        for place in 0..sealed.len() {
+            let mut bytes = sealed.clone();
+            bytes[place] ^= 0x41;
+            // The number and the head are vouched for by the connection, not by the parcel.
+            assert!(open(&bytes).is_err() || open(&bytes).is_ok_and(|other| other.body == parcel().body), "{place}");
+            assert!(open(&sealed[..place]).is_err(), "{place}");
+        }
+        let mut longer = sealed.clone();
+        longer.push(0);
+        assert!(open(&longer).unwrap_err().contains("6 bytes"));
+        assert!(Parcel::open(&sealed, parcel().run, 4).unwrap_err().contains("at most 4"));
+        assert!(Parcel::open(&sealed, Hash::of(b"other"), 5).unwrap_err().contains("another run"));
+        // A length beyond all memory is no allocation.
+        let header = Header { version: VERSION, run: parcel().run, number: 0, head: Head::default(), length: u64::MAX, hash: Hash::default() };
+        assert!(open(&postcard::to_stdvec(&header).unwrap()).is_err());
+    }
+}

@@ -1,0 +1,419 @@
+//! One machine and its ledger: frames and commands in, dues out. It does no network and reads no clock; whoever drives it does what it is told, and may crash at any moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use sottovoce_protocol::{
+    Chance, Input, InputOf, Law, Machine, Means, Output, Overspent, Peer, Release, Span, Uncovered,
+};
+
+use crate::book::{Asked, Book};
+use crate::ledger::{Heard, Page, Said, encode};
+use crate::{Cost, Error, Frame, Hash, Head, Hello, Hiding, Ledger, Name, Parcel, Result, VERSION};
+
+/// What a host has to know of a run besides its machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
+    /// The hash of what was agreed on.
+    pub run: Hash,
+    /// Everybody's key; peers are numbered by it.
+    pub roster: Vec<Name>,
+    /// Whom this peer exchanges messages with.
+    pub neighbours: Vec<Peer>,
+    /// The data set ...
+    pub label: String,
+    /// ... and its file.
+    pub data: Hash,
+    /// Bytes of the longest message.
+    pub longest: usize,
+}
+
+/// What a driver has to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Due<T, N, V> {
+    /// Hand this to a peer. If it cannot be reached, nothing is lost: it is said again when the two meet.
+    Send {
+        /// To whom.
+        to: Peer,
+        /// What.
+        frame: Frame,
+    },
+    /// Hand the timer back after this time.
+    Wait {
+        /// The timer.
+        timer: T,
+        /// How long.
+        span: Span,
+    },
+    /// Make a private step, and hand the moved value back.
+    Compute {
+        /// Names the question.
+        ticket: u64,
+        /// Which of the peer's private steps.
+        iteration: usize,
+        /// The step size.
+        size: f64,
+        /// From where.
+        value: V,
+    },
+    /// Something happened.
+    Note(N),
+}
+
+type DueOf<M> = Due<<M as Machine>::Timer, <M as Machine>::Note, <M as Machine>::Value>;
+type BookOf<M> = Book<<M as Machine>::Timer, <M as Machine>::Value>;
+
+/// A peer of one run.
+pub struct Host<M: Machine, N> {
+    machine: M,
+    noise: N,
+    ledger: Ledger,
+    terms: Terms,
+    book: BookOf<M>,
+    greeted: BTreeSet<Peer>,
+    /// Up to which of its messages each peer has answered, since the last step.
+    answered: BTreeMap<Peer, u64>,
+    /// Why nothing more is done.
+    broken: Option<Error>,
+}
+
+impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
+    /// Takes up a run, from the beginning or from where the ledger says that it stands. The dues are hellos, and what was owed.
+    pub fn open(ledger: Ledger, terms: Terms, machine: M, noise: N) -> Result<(Self, Vec<DueOf<M>>)> {
+        let me = ledger.name();
+        if !terms.roster.contains(&me) {
+            return Err(Error::parameter("key", me, "it is not among those who agreed"));
+        }
+        let book = Book::new(terms.label.clone(), terms.data);
+        let mut host = Self {
+            machine,
+            noise,
+            ledger,
+            terms,
+            book,
+            greeted: BTreeSet::new(),
+            answered: BTreeMap::new(),
+            broken: None,
+        };
+        host.ledger.hold(&host.terms.label, host.terms.data)?;
+        let mut dues = host.take_up()?;
+        for &peer in &host.terms.neighbours {
+            dues.push(Due::Send { to: peer, frame: host.hello(peer, false)? });
+        }
+        Ok((host, dues))
+    }
+
+    /// Goes on with what is stored.
+    fn take_up(&mut self) -> Result<Vec<DueOf<M>>> {
+        let Some((book, state)) = self.ledger.run::<BookOf<M>, M::State>(self.terms.run)? else {
+            return Ok(Vec::new());
+        };
+        if (&book.label, book.data) != (&self.terms.label, self.terms.data) {
+            let value = format!("{:?} of data set `{}`", self.terms.data, self.terms.label);
+            let remedy = format!(
+                "the run began with {:?} of `{}`, and what was released of that is not released again; agree on a new run",
+                book.data, book.label
+            );
+            return Err(Error::parameter("data", value, remedy));
+        }
+        self.machine.resume(state).map_err(|mismatch| Error::Disagreement(mismatch.to_string()))?;
+        self.book = book;
+        let waits = self.book.waits.iter().cloned().map(|(timer, span)| Due::Wait { timer, span });
+        let asked = self.book.asked.iter().cloned().map(|asked| {
+            let Asked { ticket, iteration, size, value } = asked;
+            Due::Compute { ticket, iteration, size, value }
+        });
+        Ok(waits.chain(asked).collect())
+    }
+
+    /// The machine as it is.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The ledger.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Whether the run was paid for here, now or before a crash. (Others may have been heard before.)
+    pub fn has_begun(&self) -> bool {
+        self.book.begun
+    }
+
+    /// Draws noise and so on while there is time.
+    pub fn noise(&mut self) -> &mut N {
+        &mut self.noise
+    }
+
+    /// Whether every neighbour was heard since the host was opened: nothing begins before.
+    pub fn is_ready(&self) -> bool {
+        self.broken.is_none() && self.terms.neighbours.iter().all(|peer| self.greeted.contains(peer))
+    }
+
+    fn hello(&self, to: Peer, reply: bool) -> Result<Frame> {
+        let witness = self.ledger.seen(&self.name_of(to)?)?;
+        Ok(Frame::Hello(Hello { version: VERSION, run: self.terms.run, witness, reply }))
+    }
+
+    fn name_of(&self, peer: Peer) -> Result<Name> {
+        let name = self.terms.roster.get(peer).copied();
+        name.ok_or_else(|| Error::parameter("peer", peer, "it is not among those who agreed"))
+    }
+
+    /// Refuses to go on once something broke.
+    fn sound(&self) -> Result<()> {
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// A step that fails is the last one.
+    fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.sound()?;
+        step(self).inspect_err(|error| self.broken = Some(error.clone()))
+    }
+
+    /// Debits what the run will cost here, before anything is asked of the machine: for protocols in which others begin.
+    pub fn pay(&mut self, cost: &Cost) -> Result<()> {
+        self.debit(None, cost).map(drop)
+    }
+
+    /// The user asks for something, at a cost that is debited with it. Refused if it cannot be paid, and if somebody is not there yet; nothing happened then.
+    pub fn command(&mut self, command: M::Command, cost: &Cost) -> Result<Vec<DueOf<M>>> {
+        self.debit(Some(Input::Command(command)), cost)
+    }
+
+    fn debit(&mut self, input: Option<InputOf<M>>, cost: &Cost) -> Result<Vec<DueOf<M>>> {
+        self.sound()?;
+        if !self.is_ready() {
+            let missing = self.terms.neighbours.iter().filter(|peer| !self.greeted.contains(peer));
+            let missing: Vec<String> = missing.map(ToString::to_string).collect();
+            let remedy = format!("wait until all neighbours are there; {} is missing", missing.join(", "));
+            return Err(Error::parameter("neighbours", "not all ready", remedy));
+        }
+        self.ledger.affords(&self.terms.label, cost)?;
+        self.guarded(|host| {
+            host.book.pay(&cost.releases);
+            host.book.begun = true;
+            host.step(input, Some(cost), None)
+        })
+    }
+
+    /// A timer has gone off.
+    pub fn timer(&mut self, timer: M::Timer) -> Result<Vec<DueOf<M>>> {
+        self.guarded(|host| {
+            host.book.rang(&timer);
+            host.step(Some(Input::Timer(timer)), None, None)
+        })
+    }
+
+    /// A private step was made. One that was not asked for is left alone.
+    pub fn computed(&mut self, ticket: u64, value: M::Value) -> Result<Vec<DueOf<M>>> {
+        self.guarded(|host| {
+            let Some(place) = host.book.asked.iter().position(|asked| asked.ticket == ticket) else {
+                return Ok(Vec::new());
+            };
+            host.book.asked.remove(place);
+            host.step(Some(Input::Computed { ticket, value }), None, None)
+        })
+    }
+
+    /// A frame has arrived, from the peer whose key the network vouches for. What is no frame of this run is an error about its sender, and changes nothing.
+    pub fn hear(&mut self, from: Peer, frame: Frame) -> Result<Vec<DueOf<M>>> {
+        self.sound()?;
+        if !self.terms.neighbours.contains(&from) {
+            return Err(Error::Garbled { from: self.name_of(from)?, what: "no neighbour in this run".to_owned() });
+        }
+        match frame {
+            Frame::Hello(hello) => self.meet(from, hello),
+            Frame::Answer { number } => {
+                let said = self.book.said.get(&from).copied().unwrap_or(0);
+                if number < said {
+                    let upto = self.answered.entry(from).or_insert(number);
+                    *upto = number.max(*upto); // whole numbers
+                }
+                Ok(Vec::new())
+            }
+            Frame::Parcel(bytes) => self.unpack(from, &bytes),
+        }
+    }
+
+    /// Somebody says hello: is it the same run, and what has it seen of us?
+    fn meet(&mut self, from: Peer, hello: Hello) -> Result<Vec<DueOf<M>>> {
+        let name = self.name_of(from)?;
+        if hello.version != VERSION {
+            return Err(Error::Disagreement(format!(
+                "`version` is {VERSION} here and {} at peer {name:?}: run the same program everywhere",
+                hello.version
+            )));
+        }
+        if hello.run != self.terms.run {
+            return Err(Error::Disagreement(format!(
+                "`agreement` is {:?} here and {:?} at peer {name:?}: compare the two with `node agree diff`",
+                self.terms.run, hello.run
+            )));
+        }
+        if let Some(witness) = hello.witness {
+            self.guarded(|host| host.ledger.face(&name, witness))?;
+        }
+        self.greeted.insert(from);
+        let mut dues = Vec::new();
+        if !hello.reply {
+            dues.push(Due::Send { to: from, frame: self.hello(from, true)? });
+        }
+        for waiting in self.ledger.waiting(self.terms.run, from)? {
+            let frame = self.seal(waiting.number, waiting.head, waiting.body);
+            dues.push(Due::Send { to: from, frame });
+        }
+        Ok(dues)
+    }
+
+    fn seal(&self, number: u64, head: Head, body: Vec<u8>) -> Frame {
+        Frame::Parcel(Parcel { run: self.terms.run, number, head, body }.seal())
+    }
+
+    /// A message: the next one is handled, one that was handled is answered again, one from further on will come again.
+    fn unpack(&mut self, from: Peer, bytes: &[u8]) -> Result<Vec<DueOf<M>>> {
+        let name = self.name_of(from)?;
+        if !self.greeted.contains(&from) {
+            return Ok(Vec::new());
+        }
+        let garbled = |what: String| Error::Garbled { from: name, what };
+        let Parcel { number, head, body, .. } =
+            Parcel::open(bytes, self.terms.run, self.terms.longest).map_err(garbled)?;
+        let expected = self.book.heard.get(&from).copied().unwrap_or(0);
+        let answer = |number: u64| Due::Send { to: from, frame: Frame::Answer { number } };
+        if number != expected {
+            return Ok((number < expected).then(|| answer(number)).into_iter().collect());
+        }
+        self.compare(&name, head)?;
+        let message = postcard::from_bytes::<M::Message>(&body).map_err(|_| garbled("no message of this protocol".to_owned()))?;
+        let heard = Heard { from, name, number, hash: Hash::of(&body), head };
+        self.guarded(|host| {
+            host.book.heard.insert(from, number + 1);
+            let input = Input::Message { from, message: Arc::new(message) };
+            let mut dues = host.step(Some(input), None, Some(heard))?;
+            dues.insert(0, answer(number));
+            Ok(dues)
+        })
+    }
+
+    /// A ledger only grows: a sender whose chain goes back, or apart, runs twice.
+    fn compare(&self, name: &Name, head: Head) -> Result<()> {
+        let Some(seen) = self.ledger.seen(name)? else { return Ok(()) };
+        if seen.count > head.count || (seen.count == head.count && seen.hash != head.hash) {
+            return Err(Error::Disagreement(format!(
+                "peer {name:?} says record {} of its ledger is {:?}, and record {} was {:?}: it runs twice or from an old copy, and is not heard any more",
+                head.count, head.hash, seen.count, seen.hash
+            )));
+        }
+        Ok(())
+    }
+
+    /// Hands an input to the machine, and stores what came of it: durable, or nothing leaves.
+    fn step(&mut self, input: Option<InputOf<M>>, cost: Option<&Cost>, heard: Option<Heard>) -> Result<Vec<DueOf<M>>> {
+        let mut lent = Lent { noise: &mut self.noise, book: &mut self.book, covered: Vec::new(), failed: None };
+        input.into_iter().for_each(|input| self.machine.handle(input, &mut lent));
+        let (covered, failed) = (lent.covered, lent.failed);
+        failed.map_or(Ok(()), Err)?;
+        let outputs: Vec<_> = std::iter::from_fn(|| self.machine.poll()).collect();
+        let (mut dues, mut releases, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        for output in outputs {
+            match output {
+                Output::Release(release) => releases.push(release),
+                Output::Send { to, message } => said.push(self.number(to, &message)?),
+                Output::Wait { timer, span } => {
+                    self.book.waits.push((timer.clone(), span));
+                    dues.push(Due::Wait { timer, span });
+                }
+                Output::Compute { ticket, iteration, size, value } => {
+                    self.book.asked.push(Asked { ticket, iteration, size, value: value.clone() });
+                    dues.push(Due::Compute { ticket, iteration, size, value });
+                }
+                Output::Note(note) => dues.push(Due::Note(note)),
+            }
+        }
+        let page = Page {
+            run: self.terms.run,
+            label: &self.terms.label,
+            data: self.terms.data,
+            cost,
+            book: encode(&self.book)?,
+            state: encode(&self.machine.state())?,
+            releases,
+            covered,
+            heard,
+            said,
+            answered: std::mem::take(&mut self.answered).into_iter().collect(),
+        };
+        let head = self.ledger.commit(&page)?;
+        for Said { body, to, .. } in page.said {
+            for (peer, number) in to {
+                dues.push(Due::Send { to: peer, frame: self.seal(number, head, body.clone()) });
+            }
+        }
+        Ok(dues)
+    }
+
+    /// A message gets a number with each of its receivers.
+    fn number(&mut self, to: Vec<Peer>, message: &M::Message) -> Result<Said> {
+        let body = encode(message)?;
+        let longest = self.terms.longest;
+        if body.len() > longest {
+            let remedy = format!("{longest} were agreed on: agree on more, or send less");
+            return Err(Error::parameter("message", format!("of {} bytes", body.len()), remedy));
+        }
+        let number = |peer: Peer| {
+            let next = self.book.said.entry(peer).or_insert(0);
+            *next += 1;
+            (peer, *next - 1)
+        };
+        let said = Said { message: self.book.messages, body, to: to.into_iter().map(number).collect() };
+        self.book.messages += 1;
+        Ok(said)
+    }
+}
+
+/// What a machine is lent on a node.
+struct Lent<'a, N, T, V> {
+    noise: &'a mut N,
+    book: &'a mut Book<T, V>,
+    covered: Vec<(u64, Hash)>,
+    failed: Option<Error>,
+}
+
+impl<N, T, V: serde::Serialize> Lent<'_, N, T, V> {
+    fn note(&mut self, draw: u64, value: &V) {
+        match encode(value) {
+            Ok(bytes) => self.covered.push((draw, Hash::of(&bytes))),
+            Err(error) => self.failed = Some(error),
+        }
+    }
+}
+
+impl<N: Hiding<V>, T, V> Chance for Lent<'_, N, T, V> {
+    fn bits(&mut self) -> u64 {
+        self.noise.bits()
+    }
+}
+
+impl<N: Hiding<V>, T: PartialEq, V: serde::Serialize> Means<V> for Lent<'_, N, T, V> {
+    fn admit(&mut self, release: &Release) -> std::result::Result<(), Overspent> {
+        self.book.admit(release)
+    }
+
+    fn cover(&mut self, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
+        self.cover_by(Law::Gaussian, draw, scale, value)
+    }
+
+    fn cover_by(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
+        self.noise.cover(law, draw, scale, value)?;
+        self.note(draw, value);
+        Ok(())
+    }
+
+    fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
+        self.noise.hide(law, draw, scale, value)?;
+        self.note(draw, value);
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! Who a peer is: a key pair, kept in a file that nobody else can read.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::str::FromStr;
+
+use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
+use rand::TryRng;
+use rand::rngs::SysRng;
+use serde::{Deserialize, Serialize};
+use sottovoce_privacy::noise::exact::Secret;
+
+use crate::hash::hex;
+use crate::{Error, Hash, Result};
+
+/// A peer's public key: what others call it by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Name(pub [u8; 32]);
+
+impl Name {
+    /// Whether its owner has signed these bytes.
+    pub fn signed(&self, bytes: &[u8], signature: &[u8; 64]) -> bool {
+        let key = VerifyingKey::from_bytes(&self.0);
+        key.is_ok_and(|key| key.verify_strict(bytes, &Signature::from_bytes(signature)).is_ok())
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(f, &self.0)
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(f, &self.0[..4])
+    }
+}
+
+impl FromStr for Name {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let wrong = || Error::parameter("key", text, "give the 64 letters and digits that `node init` prints");
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(wrong());
+        }
+        let mut bytes = [0; 32];
+        for (byte, place) in bytes.iter_mut().zip((0..64).step_by(2)) {
+            *byte = u8::from_str_radix(&text[place..place + 2], 16).map_err(|_| wrong())?;
+        }
+        VerifyingKey::from_bytes(&bytes).map_err(|_| wrong())?;
+        Ok(Self(bytes))
+    }
+}
+
+/// A peer's key pair.
+///
+/// ```
+/// use sottovoce_node::{Hash, Key};
+/// let (ana, ben) = (Key::draw()?, Key::draw()?);
+/// assert!(ana.name().signed(b"agreed", &ana.sign(b"agreed")));
+/// assert!(!ana.name().signed(b"agreed", &ben.sign(b"agreed")));
+/// let run = Hash::of(b"agreement");
+/// assert_eq!(ana.secret_with(&ben.name(), run)?, ben.secret_with(&ana.name(), run)?);
+/// # Ok::<(), sottovoce_node::Error>(())
+/// ```
+pub struct Key(SigningKey);
+
+impl Key {
+    /// A new one, from the operating system's entropy.
+    pub fn draw() -> Result<Self> {
+        let mut bytes = [0; 32];
+        SysRng.try_fill_bytes(&mut bytes).map_err(|cause| {
+            Error::storage("no entropy from the operating system", cause)
+        })?;
+        Ok(Self(SigningKey::from_bytes(&bytes)))
+    }
+
+    /// A key that follows from a seed: for tests, and protects nobody.
+    pub fn simulated(seed: u64) -> Self {
+        Self(SigningKey::from_bytes(&Hash::labelled("simulated key", &[&seed.to_le_bytes()]).0))
+    }
+
+    /// Writes a new one to a file that only its owner can read; a file that is there is left alone.
+    pub fn create(path: &Path) -> Result<Self> {
+        let key = Self::draw()?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(path).map_err(|cause| Error::file("create", path, cause))?;
+        let written = file.write_all(key.0.as_bytes()).and_then(|()| file.sync_all());
+        written.map_err(|cause| Error::file("write", path, cause))?;
+        Ok(key)
+    }
+
+    /// Reads one; refuses a file that others can read.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(|cause| Error::file("open", path, cause))?;
+        #[cfg(unix)]
+        {
+            let metadata = file.metadata().map_err(|cause| Error::file("look at", path, cause))?;
+            let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions());
+            if mode & 0o077 != 0 {
+                let value = format!("{} with permissions {:03o}", path.display(), mode & 0o777);
+                let remedy = "others can read it: `chmod 600` it, and draw a new key if they may have";
+                return Err(Error::parameter("key", value, remedy));
+            }
+        }
+        let mut bytes = Vec::new();
+        file.take(33).read_to_end(&mut bytes).map_err(|cause| Error::file("read", path, cause))?;
+        let bytes: [u8; 32] = bytes.try_into().map_err(|bytes: Vec<u8>| {
+            let value = format!("{} of {} bytes", path.display(), bytes.len());
+            Error::parameter("key", value, "a key has 32 bytes; make one with `node init`")
+        })?;
+        Ok(Self(SigningKey::from_bytes(&bytes)))
+    }
+
+    /// What others call its owner by.
+    pub fn name(&self) -> Name {
+        Name(self.0.verifying_key().to_bytes())
+    }
+
+    /// The signature of these bytes.
+    pub fn sign(&self, bytes: &[u8]) -> [u8; 64] {
+        self.0.sign(bytes).to_bytes()
+    }
+
+    /// The secret that two peers have in one run, by a Diffie-Hellman agreement of their own keys: nobody else knows it, and no two runs have the same.
+    pub fn secret_with(&self, other: &Name, run: Hash) -> Result<Secret> {
+        let wrong = |remedy: &str| Error::parameter("key", other, remedy);
+        let theirs = VerifyingKey::from_bytes(&other.0).map_err(|_| wrong("it is no public key"))?;
+        if theirs.is_weak() || *other == self.name() {
+            return Err(wrong("no secret can be shared with it: give the key of another peer"));
+        }
+        let shared = theirs.to_montgomery().mul_clamped(self.0.to_scalar_bytes()).to_bytes();
+        let (low, high) = if self.name() < *other { (self.name(), *other) } else { (*other, self.name()) };
+        let secret = Hash::labelled("sottovoce pair secret", &[&shared, &low.0, &high.0, &run.0]);
+        Ok(Secret::new(secret.0))
+    }
+}
+
+// Written by hand: a derived one would print the key.
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key of {:?}", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        let key = Key::create(&path).unwrap();
+        assert_eq!(Key::read(&path).unwrap().name(), key.name());
+        assert!(Key::create(&path).unwrap_err().to_string().contains("key"), "it is never overwritten");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+            let error = Key::read(&path).unwrap_err().to_string();
+            assert!(error.contains("640") && error.contains("chmod 600"), "{error}");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        }
+        std::fs::write(&path, [0; 40]).unwrap();
+        assert!(Key::read(&path).is_err());
+        assert!(!format!("{key:?}").contains(&format!("{:02x}", key.0.as_bytes()[0]).repeat(2)));
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        let name = Key::simulated(1).name();
+        assert_eq!(name.to_string().parse::<Name>().unwrap(), name);
+        for wrong in ["", "00", &"zz".repeat(32), &"é".repeat(32), &"0".repeat(63)] {
+            assert!(wrong.parse::<Name>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn secrets_belong_to_two_peers_and_a_run() {
+        let [ana, ben, eva] = [1, 2, 3].map(Key::simulated);
+        let run = Hash::of(b"one");
+        let secret = ana.secret_with(&ben.name(), run).unwrap();
+        assert_eq!(secret, ben.secret_with(&ana.name(), run).unwrap());
+        assert_ne!(secret, ana.secret_with(&ben.name(), Hash::of(b"another")).unwrap());
+        assert_ne!(secret, ana.secret_with(&eva.name(), run).unwrap());
+        assert!(ana.secret_with(&ana.name(), run).is_err());
+        // The neutral element: whoever claims that key knows every secret with it.
+        let mut neutral = [0; 32];
+        neutral[0] = 1;
+        assert!(ana.secret_with(&Name(neutral), run).is_err());
+    }
+}

@@ -1,0 +1,464 @@
+//! What a peer must not forget, in one file: budgets, runs, messages that were not answered, and the chain of all steps.
+//!
+//! Every change is one transaction, committed in two phases: after a crash it is there as a whole or not at all, whichever writes the disk lost, kept or tore
+//! (`tests/crashes.rs`).
+
+use std::path::Path;
+
+use rand::TryRng;
+use rand::rngs::SysRng;
+use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition, WriteTransaction};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sottovoce_protocol::{Peer, Release};
+
+use crate::account::Account;
+use crate::{Allowed, Cost, Error, Hash, Head, Key, Name, Observer, Record, Result, Signed};
+
+type Bytes32 = &'static [u8; 32];
+
+const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
+/// Which data set a file belongs to.
+const FILES: TableDefinition<'_, Bytes32, &str> = TableDefinition::new("files");
+/// What was spent of each data set, towards each observer.
+const ACCOUNTS: TableDefinition<'_, (&str, &[u8]), &[u8]> = TableDefinition::new("accounts");
+/// Of each run: the driver's book and the machine's state.
+const BOOKS: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("books");
+const STATES: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("states");
+/// Of each run: messages, and who has not answered them.
+const MESSAGES: TableDefinition<'_, (Bytes32, u64), &[u8]> = TableDefinition::new("messages");
+const OUTBOX: TableDefinition<'_, (Bytes32, u64, u64), &[u8]> = TableDefinition::new("outbox");
+/// Of each run: which draws of noise were used, and the hash of what they hide.
+const DRAWS: TableDefinition<'_, (Bytes32, u64), Bytes32> = TableDefinition::new("draws");
+const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
+/// The last that was seen of others' chains.
+const SEEN: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("seen");
+
+const FORMAT: &[u8] = b"sottovoce ledger 1";
+
+/// A peer's ledger.
+pub struct Ledger {
+    database: Database,
+    key: Key,
+    head: Head,
+}
+
+/// One step, to be stored as a whole.
+pub(crate) struct Page<'a> {
+    pub(crate) run: Hash,
+    pub(crate) label: &'a str,
+    pub(crate) data: Hash,
+    pub(crate) cost: Option<&'a Cost>,
+    pub(crate) book: Vec<u8>,
+    pub(crate) state: Vec<u8>,
+    pub(crate) releases: Vec<Release>,
+    pub(crate) covered: Vec<(u64, Hash)>,
+    pub(crate) heard: Option<Heard>,
+    pub(crate) said: Vec<Said>,
+    pub(crate) answered: Vec<(Peer, u64)>,
+}
+
+/// A message that was heard, and its sender's ledger.
+pub(crate) struct Heard {
+    pub(crate) from: Peer,
+    pub(crate) name: Name,
+    pub(crate) number: u64,
+    pub(crate) hash: Hash,
+    pub(crate) head: Head,
+}
+
+/// A message, and its number with each receiver.
+pub(crate) struct Said {
+    pub(crate) message: u64,
+    pub(crate) body: Vec<u8>,
+    pub(crate) to: Vec<(Peer, u64)>,
+}
+
+/// A message that was not answered yet.
+pub(crate) struct Waiting {
+    pub(crate) number: u64,
+    pub(crate) head: Head,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Ledger {
+    /// Begins a ledger in a file that is not there yet. It is there as a whole, or not at all.
+    pub fn create(path: &Path, key: Key) -> Result<()> {
+        let failed = |cause: &dyn std::fmt::Display| Error::file("create", path, cause);
+        if path.exists() {
+            return Err(failed(&"a ledger is there, and what it has spent is never forgotten"));
+        }
+        let draft = path.with_extension("draft");
+        let _ = std::fs::remove_file(&draft);
+        drop(Self::of(Database::create(&draft).map_err(|cause| failed(&cause))?, key)?);
+        let moved = std::fs::rename(&draft, path).and_then(|()| match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => std::fs::File::open(folder)?.sync_all(),
+            _ => std::fs::File::open(".")?.sync_all(),
+        });
+        moved.map_err(|cause| failed(&cause))?;
+        Ok(())
+    }
+
+    /// Opens a ledger. Nobody else may have it open. One that is missing is never begun anew: what it had spent would be forgotten.
+    pub fn open(path: &Path, key: Key) -> Result<Self> {
+        let database = Database::open(path).map_err(|cause| Error::file("open", path, cause))?;
+        Self::of(database, key)
+    }
+
+    /// On other storage, which is empty or holds a ledger.
+    pub fn on(backend: impl StorageBackend, key: Key) -> Result<Self> {
+        Self::of(Builder::new().create_with_backend(backend)?, key)
+    }
+
+    fn of(database: Database, key: Key) -> Result<Self> {
+        let mut ledger = Self { database, key, head: Head::default() };
+        ledger.claim()?;
+        ledger.head = ledger.last()?;
+        Ok(ledger)
+    }
+
+    /// Makes all tables, and sees that this is the owner's ledger.
+    fn claim(&self) -> Result<()> {
+        let owner = self.key.name();
+        let write = self.write()?;
+        {
+            let mut meta = write.open_table(META)?;
+            let known = |table: &redb::Table<'_, &str, &[u8]>, field: &str| -> Result<Option<Vec<u8>>> {
+                Ok(table.get(field)?.map(|value| value.value().to_vec()))
+            };
+            match (known(&meta, "format")?, known(&meta, "owner")?) {
+                (None, None) => {
+                    meta.insert("format", FORMAT)?;
+                    meta.insert("owner", &owner.0[..])?;
+                }
+                (Some(format), _) if format != FORMAT => {
+                    return Err(Error::parameter("ledger", "of another version", "use the program that wrote it"));
+                }
+                (_, Some(other)) if other == owner.0 => {}
+                _ => {
+                    let remedy = "it belongs to another key; give the ledger that belongs to this one";
+                    return Err(Error::parameter("ledger", "somebody else's", remedy));
+                }
+            }
+            write.open_table(FILES)?;
+            write.open_table(ACCOUNTS)?;
+            write.open_table(BOOKS)?;
+            write.open_table(STATES)?;
+            write.open_table(MESSAGES)?;
+            write.open_table(OUTBOX)?;
+            write.open_table(DRAWS)?;
+            write.open_table(CHAIN)?;
+            write.open_table(SEEN)?;
+        }
+        Ok(write.commit()?)
+    }
+
+    fn write(&self) -> Result<WriteTransaction> {
+        let mut write = self.database.begin_write()?;
+        write.set_durability(Durability::Immediate)?;
+        write.set_two_phase_commit(true);
+        Ok(write)
+    }
+
+    fn last(&self) -> Result<Head> {
+        let read = self.database.begin_read()?;
+        let chain = read.open_table(CHAIN)?;
+        let Some((count, bytes)) = chain.last()? else { return Ok(Head::default()) };
+        let signed: Signed = decode(bytes.value())?;
+        signed.open(&self.name())?;
+        Ok(signed.head(count.value()))
+    }
+
+    /// Whose ledger it is.
+    pub fn name(&self) -> Name {
+        self.key.name()
+    }
+
+    /// How far it has come.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The owner's key: for secrets that two peers share.
+    pub fn key(&self) -> &Key {
+        &self.key
+    }
+
+    /// A budget towards an observer, of a data set. One that was declared before keeps what was spent of it; another budget is refused.
+    pub fn declare(&mut self, label: &str, observer: &Observer, allowed: Allowed) -> Result<()> {
+        let fresh = Account::new(allowed)?;
+        let write = self.write()?;
+        {
+            let mut accounts = write.open_table(ACCOUNTS)?;
+            let who = encode(observer)?;
+            let known: Option<Account> =
+                accounts.get((label, &who[..]))?.map(|bytes| decode(bytes.value())).transpose()?;
+            match known {
+                None => {
+                    accounts.insert((label, &who[..]), &encode(&fresh)?[..])?;
+                }
+                Some(known) if known.allowed == allowed => {}
+                Some(known) => {
+                    let value = format!("epsilon {} towards {observer}", allowed.epsilon);
+                    let remedy = format!(
+                        "data set `{label}` has {} there, and a budget is declared once; keep it",
+                        known.allowed.epsilon
+                    );
+                    return Err(Error::parameter("budget", value, remedy));
+                }
+            }
+        }
+        Ok(write.commit()?)
+    }
+
+    /// Says that a file is (now) what a data set holds. What was spent of the data set stays spent; a file that another data set holds is refused, since its
+    /// budget is there.
+    pub fn hold(&mut self, label: &str, file: Hash) -> Result<()> {
+        let write = self.write()?;
+        {
+            let mut files = write.open_table(FILES)?;
+            let known = files.get(&file.0)?.map(|label| label.value().to_owned());
+            match known {
+                Some(other) if other != label => {
+                    let remedy = format!("the same file is data set `{other}`, and so is its budget; use that label");
+                    return Err(Error::parameter("data", label, remedy));
+                }
+                _ => files.insert(&file.0, label)?,
+            };
+        }
+        Ok(write.commit()?)
+    }
+
+    /// What was spent of each budget: towards whom, the budget, the Rényi loss spent, the sum of deltas.
+    pub fn spent(&self, label: &str) -> Result<Vec<(Observer, Allowed, f64, f64)>> {
+        let read = self.database.begin_read()?;
+        let accounts = read.open_table(ACCOUNTS)?;
+        let mut all = Vec::new();
+        for entry in accounts.iter()? {
+            let (key, value) = entry?;
+            let (of, who) = key.value();
+            if of == label {
+                let account: Account = decode(value.value())?;
+                let (loss, chances) = account.spent();
+                all.push((decode(who)?, account.allowed, loss, chances));
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether a cost can be paid; nothing changes.
+    pub(crate) fn affords(&self, label: &str, cost: &Cost) -> Result<()> {
+        let write = self.write()?;
+        let paid = debit(&write, label, cost);
+        write.abort()?;
+        paid
+    }
+
+    /// A record of the chain, from 0.
+    pub fn record(&self, index: u64) -> Result<Option<Signed>> {
+        let read = self.database.begin_read()?;
+        let chain = read.open_table(CHAIN)?;
+        chain.get(index)?.map(|bytes| decode(bytes.value())).transpose()
+    }
+
+    /// The records of a run, in order; refuses a chain that was changed.
+    pub fn records(&self, run: Hash) -> Result<Vec<Record>> {
+        let read = self.database.begin_read()?;
+        let chain = read.open_table(CHAIN)?;
+        let (mut before, mut all) = (Head::default(), Vec::new());
+        for entry in chain.iter()? {
+            let (index, bytes) = entry?;
+            let signed: Signed = decode(bytes.value())?;
+            let record = signed.open(&self.name())?;
+            if index.value() != before.count || record.before != before {
+                return Err(Error::storage("the ledger", format!("record {} follows another", index.value())));
+            }
+            before = signed.head(before.count);
+            if record.run == run {
+                all.push(record);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The last that was seen of a peer's ledger.
+    pub fn seen(&self, name: &Name) -> Result<Option<Head>> {
+        let read = self.database.begin_read()?;
+        read.open_table(SEEN)?.get(&name.0)?.map(|bytes| decode(bytes.value())).transpose()
+    }
+
+    /// What a neighbour has seen of this ledger: is it a part of it?
+    pub(crate) fn face(&self, by: &Name, head: Head) -> Result<()> {
+        if head.count > self.head.count {
+            return Err(Error::Doubted(format!(
+                "peer {by:?} has seen record {} of this ledger, which has {}: it is an older copy, or its key runs elsewhere. Nothing is sent; \
+                 bring the newest ledger back, or make a new key and agree anew",
+                head.count, self.head.count
+            )));
+        }
+        let Some(last) = head.count.checked_sub(1) else { return Ok(()) };
+        let known = self.record(last)?.map(|signed| signed.head(last));
+        if known == Some(head) {
+            return Ok(());
+        }
+        Err(Error::Doubted(format!(
+            "peer {by:?} has seen another record {} of this ledger: its key runs twice. Nothing is sent; stop the other, make a new key and agree anew",
+            head.count
+        )))
+    }
+
+    /// The book and the state of a run, if it has begun.
+    pub(crate) fn run<B: DeserializeOwned, S: DeserializeOwned>(&self, run: Hash) -> Result<Option<(B, S)>> {
+        let read = self.database.begin_read()?;
+        let (books, states) = (read.open_table(BOOKS)?, read.open_table(STATES)?);
+        match (books.get(&run.0)?, states.get(&run.0)?) {
+            (Some(book), Some(state)) => Ok(Some((decode(book.value())?, decode(state.value())?))),
+            _ => Ok(None),
+        }
+    }
+
+    /// Messages to a peer that it has not answered, in order.
+    pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
+        let read = self.database.begin_read()?;
+        let (outbox, messages) = (read.open_table(OUTBOX)?, read.open_table(MESSAGES)?);
+        let mut all = Vec::new();
+        for entry in outbox.range((&run.0, 0, 0)..=(&run.0, u64::MAX, u64::MAX))? {
+            let (key, value) = entry?;
+            let (_, message, peer) = key.value();
+            if peer != to as u64 {
+                continue;
+            }
+            let (number, head): (u64, Head) = decode(value.value())?;
+            let body = messages.get((&run.0, message))?;
+            let body = body.ok_or_else(|| Error::storage("the ledger", "a message is missing"))?;
+            all.push(Waiting { number, head, body: body.value().to_vec() });
+        }
+        Ok(all)
+    }
+
+    /// Stores a step: all of it, or nothing. The head after it.
+    pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Head> {
+        let mut salt = [0; 32];
+        SysRng.try_fill_bytes(&mut salt).map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
+        let said = |said: &Said| {
+            let hash = Hash::of(&said.body);
+            said.to.iter().map(move |&(peer, number)| (peer, number, hash)).collect::<Vec<_>>()
+        };
+        let record = Record {
+            before: self.head,
+            salt,
+            run: page.run,
+            label: page.label.to_owned(),
+            data: page.data,
+            cost: page.cost.cloned(),
+            releases: page.releases.clone(),
+            covered: page.covered.clone(),
+            heard: page.heard.as_ref().map(|heard| (heard.from, heard.number, heard.hash)),
+            said: page.said.iter().flat_map(said).collect(),
+            state: Hash::of(&page.state),
+        };
+        let (signed, head) = record.sign(&self.key)?;
+        let write = self.write()?;
+        if let Some(cost) = page.cost {
+            debit(&write, page.label, cost)?;
+        }
+        {
+            write.open_table(CHAIN)?.insert(self.head.count, &encode(&signed)?[..])?;
+            write.open_table(BOOKS)?.insert(&page.run.0, &page.book[..])?;
+            write.open_table(STATES)?.insert(&page.run.0, &page.state[..])?;
+            draws(&write, page)?;
+            post(&write, page, head)?;
+            if let Some(heard) = &page.heard {
+                write.open_table(SEEN)?.insert(&heard.name.0, &encode(&heard.head)?[..])?;
+            }
+        }
+        write.commit()?;
+        self.head = head;
+        Ok(head)
+    }
+}
+
+/// Debits a cost: towards everybody whom a budget is declared for, and nobody else.
+fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
+    let mut accounts = write.open_table(ACCOUNTS)?;
+    let mut declared: Vec<Vec<u8>> = Vec::new();
+    for entry in accounts.iter()? {
+        let (key, _) = entry?;
+        let (of, who) = key.value();
+        if of == label {
+            declared.push(who.to_vec());
+        }
+    }
+    for who in &declared {
+        let observer: Observer = decode(who)?;
+        if !cost.prices.iter().any(|(priced, _)| *priced == observer) {
+            return Err(Error::parameter("prices", format!("none towards {observer}"), "every declared observer needs a price"));
+        }
+    }
+    for (observer, price) in &cost.prices {
+        let who = encode(observer)?;
+        let account: Option<Account> =
+            accounts.get((label, &who[..]))?.map(|bytes| decode(bytes.value())).transpose()?;
+        let Some(mut account) = account else {
+            let remedy = format!("declare what data set `{label}` may cost towards {observer}");
+            return Err(Error::parameter("budget", "none", remedy));
+        };
+        account.spend(price).map_err(|(asked, left)| Error::Overspent {
+            observer: observer.clone(),
+            label: label.to_owned(),
+            asked,
+            left,
+        })?;
+        accounts.insert((label, &who[..]), &encode(&account)?[..])?;
+    }
+    Ok(())
+}
+
+/// Marks draws as used; none is used twice.
+fn draws(write: &WriteTransaction, page: &Page<'_>) -> Result<()> {
+    let mut table = write.open_table(DRAWS)?;
+    for (draw, hash) in &page.covered {
+        if table.insert((&page.run.0, *draw), &hash.0)?.is_some() {
+            return Err(Error::Disagreement(format!("draw {draw} of noise was asked for twice; nothing was sent")));
+        }
+    }
+    Ok(())
+}
+
+/// Stores what is to be sent, and forgets what was answered.
+fn post(write: &WriteTransaction, page: &Page<'_>, head: Head) -> Result<()> {
+    let (mut messages, mut outbox) = (write.open_table(MESSAGES)?, write.open_table(OUTBOX)?);
+    for said in &page.said {
+        messages.insert((&page.run.0, said.message), &said.body[..])?;
+        for &(peer, number) in &said.to {
+            outbox.insert((&page.run.0, said.message, peer as u64), &encode(&(number, head))?[..])?;
+        }
+    }
+    for &(peer, upto) in &page.answered {
+        let mut done = Vec::new();
+        for entry in outbox.range((&page.run.0, 0, 0)..=(&page.run.0, u64::MAX, u64::MAX))? {
+            let (key, value) = entry?;
+            let (_, message, to) = key.value();
+            let (number, _): (u64, Head) = decode(value.value())?;
+            if to == peer as u64 && number <= upto {
+                done.push(message);
+            }
+        }
+        for message in done {
+            outbox.remove((&page.run.0, message, peer as u64))?;
+            let left = outbox.range((&page.run.0, message, 0)..=(&page.run.0, message, u64::MAX))?.next().is_some();
+            if !left {
+                messages.remove((&page.run.0, message))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>> {
+    Ok(postcard::to_stdvec(value)?)
+}
+
+fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
+    Ok(postcard::from_bytes(bytes)?)
+}

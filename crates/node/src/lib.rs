@@ -1,0 +1,47 @@
+//! Driver 2: a real peer. The same machines as in a simulation, behind a ledger that cannot overspend.
+//!
+//! ```text
+//!            frame                input                 outputs
+//!   network ───────► Host::hear ────────► Machine::handle ────────► one transaction: state, what is to be sent, releases, prices, chain
+//!      ▲                                                                   │ durable, or nothing
+//!      └───────────────────────────── dues: send, wait, compute ◄──────────┘
+//! ```
+//!
+//! **The contract.** Nothing of a step leaves before its transaction is durable; what leaves is what was stored, and a repetition is the same bytes. An
+//! answer says that a message is durable with its receiver. A price is debited before the first release that it pays for, towards every observer, and is never
+//! given back. Noise is drawn from the operating system, on a grid, once for every number of a draw; after a crash none is drawn again for what was stored, and what was
+//! not stored never left. Who cannot commit sends nothing more.
+//!
+//! **Who remembers.** Every step is a record in a chain of hashes, signed. Messages carry the head of the chain, neighbours keep the last one they saw and
+//! show it when they meet again: a peer whose ledger is older than what others have seen of it (a backup, a clone) sends nothing ([`Error::Doubted`]).
+//!
+//! | file | what |
+//! | --- | --- |
+//! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
+//! | `ledger.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
+//! | `chain.rs`, `identity.rs` | records and who signs them |
+//! | `frame.rs` | what goes over a wire |
+//! | `noise.rs` | exact noise on the grid, drawn ahead |
+//! | `memory.rs` | peers in one process, for tests and rehearsals |
+
+mod account;
+mod book;
+mod chain;
+mod error;
+mod frame;
+mod hash;
+mod host;
+mod identity;
+mod ledger;
+pub mod memory;
+mod noise;
+
+pub use account::{Allowed, Cost, Observer, Price};
+pub use chain::{Head, Record, Signed};
+pub use error::{Error, Result};
+pub use frame::{Frame, Hello, Parcel, VERSION};
+pub use hash::Hash;
+pub use host::{Due, Host, Terms};
+pub use identity::{Key, Name};
+pub use ledger::Ledger;
+pub use noise::{Hiding, OnGrid, OnRing};

@@ -1,0 +1,4 @@
+//! A disk that forgets, and peers who use it.
+
+pub mod disk;
+pub mod peers;
