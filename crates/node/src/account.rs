@@ -132,7 +132,10 @@ impl Account {
         let chances = (self.chances + price.delta).next_up();
         if price.delta != 0.0 && !(price.delta > 0.0 && chances <= self.allowed.chances) {
             let left = (self.allowed.chances - self.chances).next_down();
-            return Err((format!("a delta of {}", price.delta), format!("{}", if left > 0.0 { left } else { 0.0 })));
+            return Err((
+                format!("a delta of {}", price.delta),
+                format!("{}", if left > 0.0 { left } else { 0.0 }),
+            ));
         }
         let mut filter = self.filter.clone();
         if let Some(loss) = &price.loss
@@ -163,7 +166,8 @@ mod tests {
             let mut account = account(epsilon);
             let price = Price::concentrated(epsilon * epsilon / 4e4).unwrap();
             let times = (0..).take_while(|_| account.spend(&price).is_ok()).count();
-            let all = Loss::zcdp(times as f64 * epsilon * epsilon / 4e4).unwrap().epsilon(1e-6).unwrap().upper;
+            let all =
+                Loss::zcdp(times as f64 * epsilon * epsilon / 4e4).unwrap().epsilon(1e-6).unwrap().upper;
             assert!(all <= epsilon, "{all} of {epsilon}");
             assert!(all > 0.97 * epsilon, "{all} of {epsilon}: the order is a bad one");
         }
@@ -176,7 +180,10 @@ mod tests {
             account.spend(&Price::chance(0.03)).unwrap();
         }
         let (asked, left) = account.spend(&Price::chance(0.03)).unwrap_err();
-        assert!(asked.contains("0.03") && left.starts_with("0.009") || left.starts_with("0.01"), "{asked} {left}");
+        assert!(
+            asked.contains("0.03") && left.starts_with("0.009") || left.starts_with("0.01"),
+            "{asked} {left}"
+        );
         assert!((account.spent().1 - 0.09).abs() < 1e-9);
     }
 
@@ -190,9 +197,18 @@ mod tests {
             assert!(account.spend(&Price { loss: Some(loss.clone()), delta: 0.0 }).is_err(), "{loss:?}");
         }
         let approximate = Loss::approximate(0.1, 1e-7).unwrap();
-        assert!(account.spend(&Price { loss: Some(approximate), delta: 0.0 }).is_err(), "it has no Rényi loss");
+        assert!(
+            account.spend(&Price { loss: Some(approximate), delta: 0.0 }).is_err(),
+            "it has no Rényi loss"
+        );
         assert_eq!(account.spent(), (0.0, 0.0));
-        for wrong in [(0.0, 1e-6, 0.0), (f64::NAN, 1e-6, 0.0), (1.0, 0.0, 0.0), (1.0, 1e-6, -0.1), (1.0, 1e-6, f64::NAN)] {
+        for wrong in [
+            (0.0, 1e-6, 0.0),
+            (f64::NAN, 1e-6, 0.0),
+            (1.0, 0.0, 0.0),
+            (1.0, 1e-6, -0.1),
+            (1.0, 1e-6, f64::NAN),
+        ] {
             let (epsilon, delta, chances) = wrong;
             assert!(Account::new(Allowed { epsilon, delta, chances }).is_err(), "{wrong:?}");
         }

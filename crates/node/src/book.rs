@@ -40,7 +40,17 @@ pub(crate) struct Book<T, V> {
 impl<T: PartialEq, V> Book<T, V> {
     pub(crate) fn new(label: String, data: Hash) -> Self {
         let (said, heard) = (BTreeMap::new(), BTreeMap::new());
-        Self { label, data, begun: false, paid: Vec::new(), said, heard, messages: 0, waits: Vec::new(), asked: Vec::new() }
+        Self {
+            label,
+            data,
+            begun: false,
+            paid: Vec::new(),
+            said,
+            heard,
+            messages: 0,
+            waits: Vec::new(),
+            asked: Vec::new(),
+        }
     }
 
     /// More releases are paid for.

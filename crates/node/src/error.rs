@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 
 use sottovoce_fault::Parameter;
 use thiserror::Error;
@@ -12,7 +13,7 @@ use crate::{Name, Observer};
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why a peer goes no further.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, Error)]
 pub enum Error {
     /// A parameter is outside its domain.
     #[error(transparent)]
@@ -20,8 +21,22 @@ pub enum Error {
     /// A number of the accountant's.
     #[error(transparent)]
     Privacy(#[from] sottovoce_privacy::Error),
+    /// An experiment, or what it needs.
+    #[error(transparent)]
+    Experiment(Arc<sottovoce::Error>),
+    /// The graph.
+    #[error(transparent)]
+    Topology(#[from] sottovoce_topology::Error),
+    /// Who mixes with whom.
+    #[error(transparent)]
+    Scheme(#[from] sottovoce_simulator::Error),
+    /// The accountant.
+    #[error(transparent)]
+    Views(#[from] sottovoce_views::Error),
     /// The budget does not allow it. Nothing was spent, and nothing sent.
-    #[error("towards {observer}, data set `{label}`: {asked} is asked for and {left} is left; nothing was sent")]
+    #[error(
+        "towards {observer}, data set `{label}`: {asked} is asked for and {left} is left; nothing was sent"
+    )]
     Overspent {
         /// Towards whom.
         observer: Observer,
@@ -56,7 +71,7 @@ pub enum Error {
     },
 }
 
-sottovoce_fault::names_parameters!(Error, Privacy);
+sottovoce_fault::names_parameters!(Error, Privacy, Experiment, Topology, Scheme, Views);
 
 impl Error {
     /// Something about the ledger or the machine it is on.
@@ -71,11 +86,22 @@ impl Error {
     /// What a command that meets it exits with: 2 bad input, 3 budget, 4 halted, 5 disagreement, 1 the machine.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Parameter(_) | Self::Privacy(_) => 2,
+            Self::Parameter(_)
+            | Self::Privacy(_)
+            | Self::Experiment(_)
+            | Self::Topology(_)
+            | Self::Scheme(_)
+            | Self::Views(_) => 2,
             Self::Overspent { .. } | Self::Storage { .. } => 3,
             Self::Garbled { .. } => 4,
             Self::Doubted(_) | Self::Disagreement(_) => 5,
         }
+    }
+}
+
+impl From<sottovoce::Error> for Error {
+    fn from(cause: sottovoce::Error) -> Self {
+        Self::Experiment(Arc::new(cause))
     }
 }
 

@@ -116,7 +116,10 @@ mod tests {
             let mut bytes = sealed.clone();
             bytes[place] ^= 0x41;
             // The number and the head are vouched for by the connection, not by the parcel.
-            assert!(open(&bytes).is_err() || open(&bytes).is_ok_and(|other| other.body == parcel().body), "{place}");
+            assert!(
+                open(&bytes).is_err() || open(&bytes).is_ok_and(|other| other.body == parcel().body),
+                "{place}"
+            );
             assert!(open(&sealed[..place]).is_err(), "{place}");
         }
         let mut longer = sealed.clone();
@@ -125,7 +128,14 @@ mod tests {
         assert!(Parcel::open(&sealed, parcel().run, 4).unwrap_err().contains("at most 4"));
         assert!(Parcel::open(&sealed, Hash::of(b"other"), 5).unwrap_err().contains("another run"));
         // A length beyond all memory is no allocation.
-        let header = Header { version: VERSION, run: parcel().run, number: 0, head: Head::default(), length: u64::MAX, hash: Hash::default() };
+        let header = Header {
+            version: VERSION,
+            run: parcel().run,
+            number: 0,
+            head: Head::default(),
+            length: u64::MAX,
+            hash: Hash::default(),
+        };
         assert!(open(&postcard::to_stdvec(&header).unwrap()).is_err());
     }
 }

@@ -63,6 +63,9 @@ pub enum Due<T, N, V> {
 type DueOf<M> = Due<<M as Machine>::Timer, <M as Machine>::Note, <M as Machine>::Value>;
 type BookOf<M> = Book<<M as Machine>::Timer, <M as Machine>::Value>;
 
+/// Messages of one neighbour that are kept until those before them have come.
+const AHEAD: u64 = 64;
+
 /// A peer of one run.
 pub struct Host<M: Machine, N> {
     machine: M,
@@ -73,6 +76,8 @@ pub struct Host<M: Machine, N> {
     greeted: BTreeSet<Peer>,
     /// Up to which of its messages each peer has answered, since the last step.
     answered: BTreeMap<Peer, u64>,
+    /// Messages that overtook others, by sender and number; a crash forgets them, and they come again.
+    ahead: BTreeMap<(Peer, u64), Parcel>,
     /// Why nothing more is done.
     broken: Option<Error>,
 }
@@ -93,6 +98,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             book,
             greeted: BTreeSet::new(),
             answered: BTreeMap::new(),
+            ahead: BTreeMap::new(),
             broken: None,
         };
         host.ledger.hold(&host.terms.label, host.terms.data)?;
@@ -221,7 +227,10 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     pub fn hear(&mut self, from: Peer, frame: Frame) -> Result<Vec<DueOf<M>>> {
         self.sound()?;
         if !self.terms.neighbours.contains(&from) {
-            return Err(Error::Garbled { from: self.name_of(from)?, what: "no neighbour in this run".to_owned() });
+            return Err(Error::Garbled {
+                from: self.name_of(from)?,
+                what: "no neighbour in this run".to_owned(),
+            });
         }
         match frame {
             Frame::Hello(hello) => self.meet(from, hello),
@@ -271,28 +280,44 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         Frame::Parcel(Parcel { run: self.terms.run, number, head, body }.seal())
     }
 
-    /// A message: the next one is handled, one that was handled is answered again, one from further on will come again.
+    /// A message: the next one is handled, and those that had overtaken it; one that was handled is answered again.
     fn unpack(&mut self, from: Peer, bytes: &[u8]) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
         if !self.greeted.contains(&from) {
             return Ok(Vec::new());
         }
-        let garbled = |what: String| Error::Garbled { from: name, what };
-        let Parcel { number, head, body, .. } =
-            Parcel::open(bytes, self.terms.run, self.terms.longest).map_err(garbled)?;
-        let expected = self.book.heard.get(&from).copied().unwrap_or(0);
-        let answer = |number: u64| Due::Send { to: from, frame: Frame::Answer { number } };
-        if number != expected {
-            return Ok((number < expected).then(|| answer(number)).into_iter().collect());
+        let parcel = Parcel::open(bytes, self.terms.run, self.terms.longest)
+            .map_err(|what| Error::Garbled { from: name, what })?;
+        let expected = self.expected(from);
+        if parcel.number < expected {
+            return Ok(vec![Due::Send { to: from, frame: Frame::Answer { number: parcel.number } }]);
         }
+        if parcel.number - expected < AHEAD {
+            self.ahead.insert((from, parcel.number), parcel);
+        }
+        let mut dues = Vec::new();
+        while let Some(next) = self.ahead.remove(&(from, self.expected(from))) {
+            dues.extend(self.take(from, name, next)?);
+        }
+        Ok(dues)
+    }
+
+    fn expected(&self, from: Peer) -> u64 {
+        self.book.heard.get(&from).copied().unwrap_or(0)
+    }
+
+    /// The next message of a peer.
+    fn take(&mut self, from: Peer, name: Name, parcel: Parcel) -> Result<Vec<DueOf<M>>> {
+        let Parcel { number, head, body, .. } = parcel;
         self.compare(&name, head)?;
-        let message = postcard::from_bytes::<M::Message>(&body).map_err(|_| garbled("no message of this protocol".to_owned()))?;
+        let message = postcard::from_bytes::<M::Message>(&body)
+            .map_err(|_| Error::Garbled { from: name, what: "no message of this protocol".to_owned() })?;
         let heard = Heard { from, name, number, hash: Hash::of(&body), head };
         self.guarded(|host| {
             host.book.heard.insert(from, number + 1);
             let input = Input::Message { from, message: Arc::new(message) };
             let mut dues = host.step(Some(input), None, Some(heard))?;
-            dues.insert(0, answer(number));
+            dues.insert(0, Due::Send { to: from, frame: Frame::Answer { number } });
             Ok(dues)
         })
     }
@@ -310,26 +335,35 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     }
 
     /// Hands an input to the machine, and stores what came of it: durable, or nothing leaves.
-    fn step(&mut self, input: Option<InputOf<M>>, cost: Option<&Cost>, heard: Option<Heard>) -> Result<Vec<DueOf<M>>> {
-        let mut lent = Lent { noise: &mut self.noise, book: &mut self.book, covered: Vec::new(), failed: None };
+    fn step(
+        &mut self,
+        input: Option<InputOf<M>>,
+        cost: Option<&Cost>,
+        heard: Option<Heard>,
+    ) -> Result<Vec<DueOf<M>>> {
+        let mut lent =
+            Lent { noise: &mut self.noise, book: &mut self.book, covered: Vec::new(), failed: None };
         input.into_iter().for_each(|input| self.machine.handle(input, &mut lent));
         let (covered, failed) = (lent.covered, lent.failed);
         failed.map_or(Ok(()), Err)?;
         let outputs: Vec<_> = std::iter::from_fn(|| self.machine.poll()).collect();
-        let (mut dues, mut releases, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut owed, mut releases, mut said) = (Vec::new(), Vec::new(), Vec::new());
         for output in outputs {
             match output {
                 Output::Release(release) => releases.push(release),
-                Output::Send { to, message } => said.push(self.number(to, &message)?),
+                Output::Send { to, message } => {
+                    owed.push(Err(said.len()));
+                    said.push(self.number(to, &message)?);
+                }
                 Output::Wait { timer, span } => {
                     self.book.waits.push((timer.clone(), span));
-                    dues.push(Due::Wait { timer, span });
+                    owed.push(Ok(Due::Wait { timer, span }));
                 }
                 Output::Compute { ticket, iteration, size, value } => {
                     self.book.asked.push(Asked { ticket, iteration, size, value: value.clone() });
-                    dues.push(Due::Compute { ticket, iteration, size, value });
+                    owed.push(Ok(Due::Compute { ticket, iteration, size, value }));
                 }
-                Output::Note(note) => dues.push(Due::Note(note)),
+                Output::Note(note) => owed.push(Ok(Due::Note(note))),
             }
         }
         let page = Page {
@@ -346,9 +380,16 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             answered: std::mem::take(&mut self.answered).into_iter().collect(),
         };
         let head = self.ledger.commit(&page)?;
-        for Said { body, to, .. } in page.said {
-            for (peer, number) in to {
-                dues.push(Due::Send { to: peer, frame: self.seal(number, head, body.clone()) });
+        // In the order in which the machine asked for it.
+        let mut dues = Vec::new();
+        for owed in owed {
+            match owed {
+                Ok(due) => dues.push(due),
+                Err(place) => {
+                    let Said { body, to, .. } = &page.said[place];
+                    let sent = |&(to, number)| Due::Send { to, frame: self.seal(number, head, body.clone()) };
+                    dues.extend(to.iter().map(sent));
+                }
             }
         }
         Ok(dues)
@@ -405,7 +446,13 @@ impl<N: Hiding<V>, T: PartialEq, V: serde::Serialize> Means<V> for Lent<'_, N, T
         self.cover_by(Law::Gaussian, draw, scale, value)
     }
 
-    fn cover_by(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
+    fn cover_by(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut V,
+    ) -> std::result::Result<(), Uncovered> {
         self.noise.cover(law, draw, scale, value)?;
         self.note(draw, value);
         Ok(())

@@ -44,7 +44,8 @@ impl FromStr for Name {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let wrong = || Error::parameter("key", text, "give the 64 letters and digits that `node init` prints");
+        let wrong =
+            || Error::parameter("key", text, "give the 64 letters and digits that `node init` prints");
         if text.len() != 64 || !text.is_ascii() {
             return Err(wrong());
         }
@@ -74,9 +75,9 @@ impl Key {
     /// A new one, from the operating system's entropy.
     pub fn draw() -> Result<Self> {
         let mut bytes = [0; 32];
-        SysRng.try_fill_bytes(&mut bytes).map_err(|cause| {
-            Error::storage("no entropy from the operating system", cause)
-        })?;
+        SysRng
+            .try_fill_bytes(&mut bytes)
+            .map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
         Ok(Self(SigningKey::from_bytes(&bytes)))
     }
 

@@ -7,7 +7,10 @@ use std::path::Path;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
-use redb::{Builder, Database, Durability, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition, WriteTransaction};
+use redb::{
+    Builder, Database, Durability, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition,
+    WriteTransaction,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sottovoce_protocol::{Peer, Release};
@@ -132,7 +135,11 @@ impl Ledger {
                     meta.insert("owner", &owner.0[..])?;
                 }
                 (Some(format), _) if format != FORMAT => {
-                    return Err(Error::parameter("ledger", "of another version", "use the program that wrote it"));
+                    return Err(Error::parameter(
+                        "ledger",
+                        "of another version",
+                        "use the program that wrote it",
+                    ));
                 }
                 (_, Some(other)) if other == owner.0 => {}
                 _ => {
@@ -220,7 +227,8 @@ impl Ledger {
             let known = files.get(&file.0)?.map(|label| label.value().to_owned());
             match known {
                 Some(other) if other != label => {
-                    let remedy = format!("the same file is data set `{other}`, and so is its budget; use that label");
+                    let remedy =
+                        format!("the same file is data set `{other}`, and so is its budget; use that label");
                     return Err(Error::parameter("data", label, remedy));
                 }
                 _ => files.insert(&file.0, label)?,
@@ -271,7 +279,10 @@ impl Ledger {
             let signed: Signed = decode(bytes.value())?;
             let record = signed.open(&self.name())?;
             if index.value() != before.count || record.before != before {
-                return Err(Error::storage("the ledger", format!("record {} follows another", index.value())));
+                return Err(Error::storage(
+                    "the ledger",
+                    format!("record {} follows another", index.value()),
+                ));
             }
             before = signed.head(before.count);
             if record.run == run {
@@ -339,7 +350,9 @@ impl Ledger {
     /// Stores a step: all of it, or nothing. The head after it.
     pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Head> {
         let mut salt = [0; 32];
-        SysRng.try_fill_bytes(&mut salt).map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
+        SysRng
+            .try_fill_bytes(&mut salt)
+            .map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
         let said = |said: &Said| {
             let hash = Hash::of(&said.body);
             said.to.iter().map(move |&(peer, number)| (peer, number, hash)).collect::<Vec<_>>()
@@ -392,7 +405,11 @@ fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
     for who in &declared {
         let observer: Observer = decode(who)?;
         if !cost.prices.iter().any(|(priced, _)| *priced == observer) {
-            return Err(Error::parameter("prices", format!("none towards {observer}"), "every declared observer needs a price"));
+            return Err(Error::parameter(
+                "prices",
+                format!("none towards {observer}"),
+                "every declared observer needs a price",
+            ));
         }
     }
     for (observer, price) in &cost.prices {
@@ -419,7 +436,9 @@ fn draws(write: &WriteTransaction, page: &Page<'_>) -> Result<()> {
     let mut table = write.open_table(DRAWS)?;
     for (draw, hash) in &page.covered {
         if table.insert((&page.run.0, *draw), &hash.0)?.is_some() {
-            return Err(Error::Disagreement(format!("draw {draw} of noise was asked for twice; nothing was sent")));
+            return Err(Error::Disagreement(format!(
+                "draw {draw} of noise was asked for twice; nothing was sent"
+            )));
         }
     }
     Ok(())
@@ -446,7 +465,8 @@ fn post(write: &WriteTransaction, page: &Page<'_>, head: Head) -> Result<()> {
         }
         for message in done {
             outbox.remove((&page.run.0, message, peer as u64))?;
-            let left = outbox.range((&page.run.0, message, 0)..=(&page.run.0, message, u64::MAX))?.next().is_some();
+            let left =
+                outbox.range((&page.run.0, message, 0)..=(&page.run.0, message, u64::MAX))?.next().is_some();
             if !left {
                 messages.remove((&page.run.0, message))?;
             }

@@ -17,6 +17,7 @@
 //!
 //! | file | what |
 //! | --- | --- |
+//! | `agreement.rs`, `averaging.rs` | what peers agree on, hash and sign; from it to a peer and what it costs |
 //! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
 //! | `ledger.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
 //! | `chain.rs`, `identity.rs` | records and who signs them |
@@ -25,6 +26,8 @@
 //! | `memory.rs` | peers in one process, for tests and rehearsals |
 
 mod account;
+mod agreement;
+pub mod averaging;
 mod book;
 mod chain;
 mod error;
@@ -37,6 +40,7 @@ pub mod memory;
 mod noise;
 
 pub use account::{Allowed, Cost, Observer, Price};
+pub use agreement::{Agreement, Edges, Member};
 pub use chain::{Head, Record, Signed};
 pub use error::{Error, Result};
 pub use frame::{Frame, Hello, Parcel, VERSION};

@@ -63,7 +63,11 @@ impl<M: Machine, N: Hiding<M::Value>> Rehearsal<M, N> {
     }
 
     /// A peer comes, also again.
-    pub fn arrive(&mut self, peer: Peer, (host, dues): (Host<M, N>, Vec<Due<M::Timer, M::Note, M::Value>>)) -> Result<()> {
+    pub fn arrive(
+        &mut self,
+        peer: Peer,
+        (host, dues): (Host<M, N>, Vec<Due<M::Timer, M::Note, M::Value>>),
+    ) -> Result<()> {
         self.lives[peer] += 1;
         self.hosts[peer] = Some(host);
         self.obey(peer, dues)

@@ -14,7 +14,8 @@ use crate::Result;
 /// Hides values, and throws dice.
 pub trait Hiding<V> {
     /// Rounds a value and adds fresh noise, or fails and nothing may be sent.
-    fn cover(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered>;
+    fn cover(&mut self, law: Law, draw: u64, scale: f64, value: &mut V)
+    -> std::result::Result<(), Uncovered>;
 
     /// The same for a private value, which may be hidden in what is shared with others, too.
     fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
@@ -84,7 +85,13 @@ impl<R: CryptoRng> OnGrid<R> {
 }
 
 impl<R: CryptoRng> Hiding<Vec<f64>> for OnGrid<R> {
-    fn cover(&mut self, law: Law, draw: u64, scale: f64, value: &mut Vec<f64>) -> std::result::Result<(), Uncovered> {
+    fn cover(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut Vec<f64>,
+    ) -> std::result::Result<(), Uncovered> {
         let gaussian = law == Law::Gaussian && scale > 0.0 && scale.is_finite();
         let noised = gaussian.then(|| self.noised(scale, value)).flatten();
         *value = noised.ok_or(Uncovered { draw, scale })?;
@@ -129,7 +136,13 @@ impl<R: CryptoRng> OnRing<R> {
 }
 
 impl<R: CryptoRng> Hiding<Residues> for OnRing<R> {
-    fn cover(&mut self, law: Law, draw: u64, scale: f64, value: &mut Residues) -> std::result::Result<(), Uncovered> {
+    fn cover(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut Residues,
+    ) -> std::result::Result<(), Uncovered> {
         if law != Law::Gaussian || scale != self.scale {
             return Err(Uncovered { draw, scale });
         }
@@ -138,7 +151,13 @@ impl<R: CryptoRng> Hiding<Residues> for OnRing<R> {
         Ok(())
     }
 
-    fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut Residues) -> std::result::Result<(), Uncovered> {
+    fn hide(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut Residues,
+    ) -> std::result::Result<(), Uncovered> {
         self.cover(law, draw, scale, value)?;
         self.cover.mask(draw, value).map_err(|_| Uncovered { draw, scale })
     }

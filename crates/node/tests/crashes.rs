@@ -84,7 +84,12 @@ impl Scenario for Telling {
 
     fn machine(peer: Peer) -> Teller {
         let muting = Muting::new(0.2).unwrap();
-        let rules = RumorRules { muting, clock: Clock::Rounds, start: sottovoce_protocol::rumor::Start::Alike, acknowledged: true };
+        let rules = RumorRules {
+            muting,
+            clock: Clock::Rounds,
+            start: sottovoce_protocol::rumor::Start::Alike,
+            acknowledged: true,
+        };
         Teller::new(peer, (0..4).filter(|&other| other as Peer != peer).collect(), rules)
     }
 
@@ -117,8 +122,11 @@ where
     OnGrid<ChaCha20Rng>: Hiding<<S::Machine as Machine>::Value>,
 {
     let operations = undisturbed::<S>();
-    let all: Vec<(Peer, u64)> =
-        operations.iter().enumerate().flat_map(|(peer, &count)| (1..=count).map(move |at| (peer, at))).collect();
+    let all: Vec<(Peer, u64)> = operations
+        .iter()
+        .enumerate()
+        .flat_map(|(peer, &count)| (1..=count).map(move |at| (peer, at)))
+        .collect();
     let total = all.len() as u64;
     let chosen: Vec<(Peer, u64, Mode)> = (0..STORM.min(total))
         .map(|place| all[(place * total / STORM.min(total)) as usize])
@@ -167,15 +175,16 @@ impl Means<Vec<f64>> for Again<'_> {
 fn replay(stored: &BTreeMap<(Peer, u64), Vec<f64>>) -> Vec<Vec<f64>> {
     let mut machines: Vec<_> = (0..4).map(Averaging::machine).collect();
     let mut mail = VecDeque::new();
-    let step = |machines: &mut Vec<<Averaging as Scenario>::Machine>, peer: Peer, input, mail: &mut VecDeque<_>| {
-        machines[peer].handle(input, &mut Again { peer, stored });
-        while let Some(output) = machines[peer].poll() {
-            if let Output::Send { to, message } = output {
-                let message = Arc::new(message);
-                to.into_iter().for_each(|to| mail.push_back((peer, to, Arc::clone(&message))));
+    let step =
+        |machines: &mut Vec<<Averaging as Scenario>::Machine>, peer: Peer, input, mail: &mut VecDeque<_>| {
+            machines[peer].handle(input, &mut Again { peer, stored });
+            while let Some(output) = machines[peer].poll() {
+                if let Output::Send { to, message } = output {
+                    let message = Arc::new(message);
+                    to.into_iter().for_each(|to| mail.push_back((peer, to, Arc::clone(&message))));
+                }
             }
-        }
-    };
+        };
     (0..4).for_each(|peer| step(&mut machines, peer, Input::Command(Start), &mut mail));
     while let Some((from, to, message)) = mail.pop_front() {
         step(&mut machines, to, Input::Message { from, message }, &mut mail);

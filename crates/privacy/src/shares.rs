@@ -55,9 +55,9 @@ impl Moved {
         Ok(Self { l2, width })
     }
 
-    /// How far, in the 2-norm.
+    /// How far, in the 2-norm: of one integer a whole number.
     pub fn steps(&self) -> f64 {
-        self.l2
+        if self.width == 1 { self.l2.floor() } else { self.l2 }
     }
 }
 

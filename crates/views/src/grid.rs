@@ -59,8 +59,18 @@ impl Gridded {
     /// # Ok::<(), sottovoce_views::Error>(())
     /// ```
     pub fn loss(&self, route: Route, leak: f64) -> Result<Loss> {
-        require((0.0..=1.0).contains(&leak), "leak", leak, "give a share of local privacy's loss, from 0 to 1")?;
-        require(self.sigma > 0.0 && self.sigma.is_finite(), "sigma", self.sigma, "give a positive, finite number")?;
+        require(
+            (0.0..=1.0).contains(&leak),
+            "leak",
+            leak,
+            "give a share of local privacy's loss, from 0 to 1",
+        )?;
+        require(
+            self.sigma > 0.0 && self.sigma.is_finite(),
+            "sigma",
+            self.sigma,
+            "give a positive, finite number",
+        )?;
         let moved = self.grid.l2_sensitivity(self.sensitivity, self.width)?;
         let scale = self.grid.units_of(self.sigma);
         let local = up(moved / scale);
@@ -104,14 +114,17 @@ mod tests {
 
     /// The discrete Gaussian from `-reach` to `reach`, and everything else in the ends.
     fn discrete(scale: f64, reach: i64) -> Vec<f64> {
-        let weights: Vec<f64> = (-reach..=reach).map(|x| (-(x * x) as f64 / (2.0 * scale * scale)).exp()).collect();
+        let weights: Vec<f64> =
+            (-reach..=reach).map(|x| (-(x * x) as f64 / (2.0 * scale * scale)).exp()).collect();
         let sum: f64 = weights.iter().sum();
         weights.into_iter().map(|weight| weight / sum).collect()
     }
 
     /// Rényi divergence of two laws at an order.
     fn renyi(order: f64, laws: impl Iterator<Item = (f64, f64)>) -> f64 {
-        let terms = laws.filter(|(p, q)| *p > 0.0 && *q > 0.0).map(|(p, q)| (order * p.ln() + (1.0 - order) * q.ln()).exp());
+        let terms = laws
+            .filter(|(p, q)| *p > 0.0 && *q > 0.0)
+            .map(|(p, q)| (order * p.ln() + (1.0 - order) * q.ln()).exp());
         terms.sum::<f64>().ln() / (order - 1.0)
     }
 
@@ -164,16 +177,28 @@ mod tests {
             let (h, s, t) = (heard, sigma, tau);
             let leak = (h * s).powi(2) / ((h * s).powi(2) + (h * t).powi(2) + t * t);
             for moved in [1i64, 2, 5] {
-                let gridded =
-                    Gridded { grid: Grid::new(1.0).unwrap(), width: 1, peers: 3, sensitivity: (moved - 1) as f64, sigma };
+                let gridded = Gridded {
+                    grid: Grid::new(1.0).unwrap(),
+                    width: 1,
+                    peers: 3,
+                    sensitivity: (moved - 1) as f64,
+                    sigma,
+                };
                 let loss = gridded.loss(Route::Relay { tau, rounds: 2, terms: 3, range: 1e3 }, leak).unwrap();
                 for order in [1.5, 2.0, 6.0] {
                     // Given each of what 1 may have said first, which 2 has no part in.
                     for mine in [0i64, 1, 7] {
                         let (p, q) = (law(mine, 0), law(mine, moved));
-                        let (there, back) = (p.iter().copied().zip(q.iter().copied()), q.iter().copied().zip(p.iter().copied()));
+                        let (there, back) = (
+                            p.iter().copied().zip(q.iter().copied()),
+                            q.iter().copied().zip(p.iter().copied()),
+                        );
                         for lost in [renyi(order, there), renyi(order, back)] {
-                            assert!(lost <= order * rho(&loss), "{sigma} {tau} {moved} {order} {mine}: {lost} of {}", order * rho(&loss));
+                            assert!(
+                                lost <= order * rho(&loss),
+                                "{sigma} {tau} {moved} {order} {mine}: {lost} of {}",
+                                order * rho(&loss)
+                            );
                         }
                     }
                 }
@@ -193,11 +218,23 @@ mod tests {
                 }
                 law = next;
                 for moved in [1usize, 2, 5] {
-                    let gridded = Gridded { grid: Grid::new(1.0).unwrap(), width: 1, peers: others + 1, sensitivity: (moved - 1) as f64, sigma };
+                    let gridded = Gridded {
+                        grid: Grid::new(1.0).unwrap(),
+                        width: 1,
+                        peers: others + 1,
+                        sensitivity: (moved - 1) as f64,
+                        sigma,
+                    };
                     let loss = gridded.loss(Route::Sums, 1.0 / (others + 1) as f64).unwrap();
                     let pairs = law[moved..].iter().copied().zip(law.iter().copied());
                     let lost = renyi(3.0, pairs);
-                    assert!(lost <= 3.0 * rho(&loss) && lost > 0.2 * 3.0 * (moved * moved) as f64 / (2.0 * sigma * sigma * (others + 1) as f64), "{sigma} {others} {moved}: {lost}");
+                    assert!(
+                        lost <= 3.0 * rho(&loss)
+                            && lost
+                                > 0.2 * 3.0 * (moved * moved) as f64
+                                    / (2.0 * sigma * sigma * (others + 1) as f64),
+                        "{sigma} {others} {moved}: {lost}"
+                    );
                 }
             }
         }
@@ -205,7 +242,13 @@ mod tests {
 
     #[test]
     fn a_fine_grid_costs_next_to_nothing_and_a_coarse_one_is_local_at_worst() {
-        let gridded = |step: i32| Gridded { grid: Grid::new(2f64.powi(step)).unwrap(), width: 100, peers: 256, sensitivity: 1.0, sigma: 2.0 };
+        let gridded = |step: i32| Gridded {
+            grid: Grid::new(2f64.powi(step)).unwrap(),
+            width: 100,
+            peers: 256,
+            sensitivity: 1.0,
+            sigma: 2.0,
+        };
         let relay = Route::Relay { tau: 0.5, rounds: 30, terms: 9, range: 200.0 };
         let at = |step, leak| rho(&gridded(step).loss(relay, leak).unwrap());
         assert!(at(-34, 0.01) < 0.01 / 8.0 * 1.001 && at(-34, 0.01) > 0.01 / 8.0);
@@ -215,7 +258,8 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_refused() {
-        let gridded = Gridded { grid: Grid::new(1.0).unwrap(), width: 1, peers: 3, sensitivity: 1.0, sigma: 2.0 };
+        let gridded =
+            Gridded { grid: Grid::new(1.0).unwrap(), width: 1, peers: 3, sensitivity: 1.0, sigma: 2.0 };
         for leak in [-0.1, 1.1, f64::NAN] {
             assert!(gridded.loss(Route::Sums, leak).is_err(), "{leak}");
         }
@@ -223,10 +267,16 @@ mod tests {
             assert!(Gridded { sigma, ..gridded }.loss(Route::Local, 0.5).is_err(), "{sigma}");
         }
         for tau in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert!(gridded.loss(Route::Relay { tau, rounds: 1, terms: 2, range: 1.0 }, 0.5).is_err(), "{tau}");
+            assert!(
+                gridded.loss(Route::Relay { tau, rounds: 1, terms: 2, range: 1.0 }, 0.5).is_err(),
+                "{tau}"
+            );
         }
         for range in [1e18, f64::NAN, f64::INFINITY] {
-            assert!(gridded.loss(Route::Relay { tau: 1.0, rounds: 1, terms: 2, range }, 0.5).is_err(), "{range}");
+            assert!(
+                gridded.loss(Route::Relay { tau: 1.0, rounds: 1, terms: 2, range }, 0.5).is_err(),
+                "{range}"
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use sottovoce_views::exact::{Leakage, Results};
 
 use super::judge::Judgement;
 use super::solve::TOLERANCE;
-use super::{Claim, EXPOSED, Prior, Question};
+use super::{Claim, EXPOSED, Prior, Question, Result};
 
 /// A mean squared error: as the mathematics has it, and as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -94,7 +94,7 @@ pub struct Findings {
     pub relay_noise: f64,
     /// Whether observers know everybody's result as well.
     pub results: Results,
-    /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
+    /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for; under masks, of what is moved after rounding.
     pub local_mu: f64,
     /// How private values were drawn.
     pub prior: Prior,
@@ -124,8 +124,8 @@ impl Findings {
         leakage: &Leakage,
         visible_rank: usize,
         targets: Vec<Target>,
-    ) -> Self {
-        Self {
+    ) -> Result<Self> {
+        Ok(Self {
             peers: question.setting.scheme.peers(),
             rounds: question.setting.scheme.rounds(),
             observers: leakage.observers.clone(),
@@ -133,7 +133,7 @@ impl Findings {
             sigma: question.sigma,
             relay_noise: question.setting.relay_noise,
             results: question.setting.results,
-            local_mu: question.sensitivity / question.sigma,
+            local_mu: question.local_mu()?,
             prior: question.prior,
             runs: question.runs,
             claim: match claim {
@@ -147,7 +147,7 @@ impl Findings {
             tolerance: TOLERANCE,
             verdict: targets.iter().map(|target| target.judgement).max().unwrap_or(Judgement::Agrees),
             targets,
-        }
+        })
     }
 
     /// Whether the claim stands, as far as it was tested.

@@ -56,6 +56,9 @@ pub(super) struct Sight {
 /// Limits for one number of runs and peers.
 pub(super) struct Judge<'a> {
     question: &'a Question,
+    /// How far apart the two values of a game are.
+    gap: f64,
+    local_mu: f64,
     /// The claim is that of an exact accountant, in which nothing is in doubt: it must not be above the truth either.
     strict: bool,
     exact: bool,
@@ -68,19 +71,21 @@ pub(super) struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     pub(super) fn new(
-        question: &'a Question,
+        (question, gap): (&'a Question, f64),
         claim: &Claim,
         leakage: &Leakage,
         informed: &Projector,
         targets: usize,
-    ) -> Self {
+    ) -> Result<Self> {
         let limits = |tail| VarianceLimits::new(question.runs, tail);
         // A bound that is not sharp is tested from one side only.
         let exact = *claim == Claim::Exact && leakage.certified;
         // Half of the error probability for the two sides of the interval, half for the game.
         let share = SIGNIFICANCE / targets as f64;
-        Self {
+        Ok(Self {
             question,
+            gap,
+            local_mu: question.local_mu()?,
             strict: exact && leakage.certified && leakage.rank == Some(informed.rank),
             exact,
             rounding: 4.0 * informed.rounding,
@@ -88,7 +93,7 @@ impl<'a> Judge<'a> {
             proven: limits(0.5 * PROVEN),
             together: limits(0.25 * share),
             game: 0.5 * share,
-        }
+        })
     }
 
     pub(super) fn sight(&self, claimed: f64, exact: f64, attackers: &Attackers, i: usize) -> Sight {
@@ -138,7 +143,7 @@ impl<'a> Judge<'a> {
             },
             noisy,
             proven_loss,
-            proven_mu: proven_loss.sqrt() * self.question.sensitivity / self.question.sigma,
+            proven_mu: proven_loss.sqrt() * self.local_mu,
             judgement: self.judge(sight, measured, game)?,
             game,
         })
@@ -182,7 +187,8 @@ impl<'a> Judge<'a> {
             return Ok(0.0);
         }
         let mu = Attack::new(misses, high, false_alarms, low)?.error_rates(significance)?.mu_lower();
-        Ok((mu * self.question.sigma / (2.0 * self.question.prior.deviation)).powi(2))
+        // Values that are rounded to one cannot be told apart.
+        Ok(if self.gap > 0.0 { (mu * self.question.sigma / self.gap).powi(2) } else { 0.0 })
     }
 
     /// Squared error of the noisy value's estimate, in units of the local noise.

@@ -14,7 +14,7 @@ use sottovoce_topology::Graph;
 use sottovoce_views::door::Setting;
 use sottovoce_views::ring::{Masks, groups};
 
-use super::{Result, require};
+use super::{Prior, Result, require};
 
 /// The release that is attacked: runs have secrets of their own.
 const ROUND: u64 = 0;
@@ -64,6 +64,11 @@ impl Sight {
     pub(super) fn rounded(&self, value: f64) -> f64 {
         let Agreed { step, range, .. } = self.agreed;
         (value.clamp(-range, range) / step).round_ties_even() * step
+    }
+
+    /// How far apart the two values of a game are when they enter.
+    pub(super) fn gap(&self, Prior { mean, deviation }: Prior) -> f64 {
+        self.rounded(mean + deviation) - self.rounded(mean - deviation)
     }
 
     /// A peer's shares of noise, in units of sigma: the very ones that the protocol was given.

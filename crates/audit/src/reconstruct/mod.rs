@@ -140,7 +140,8 @@ impl Question {
             seed: self.seed,
         };
         let tallies = experiment.tally(self.runs, done)?;
-        let judge = Judge::new(self, claim, &leakage, &attackers.informed, view.targets.len());
+        let gap = sight.as_ref().map_or(2.0 * self.prior.deviation, |sight| sight.gap(self.prior));
+        let judge = Judge::new((self, gap), claim, &leakage, &attackers.informed, view.targets.len())?;
         let hops = self.setting.hops(&leakage.observers)?;
         let target = |(i, tally): (usize, &_)| {
             let peer = view.targets[i];
@@ -148,7 +149,7 @@ impl Question {
             judge.target(peer, hops[peer], sight, tally)
         };
         let targets = tallies.iter().enumerate().map(target).collect::<Result<Vec<_>>>()?;
-        Ok(Findings::new(self, claim, &leakage, attackers.informed.rank, targets))
+        Findings::new(self, claim, &leakage, attackers.informed.rank, targets)
     }
 
     /// What the accountant says.
@@ -171,6 +172,12 @@ impl Question {
         }
         let remedy = format!("give one loss, 0 or more, for each of the {} peers", self.setting.peers());
         Err(Error::parameter("claim", format!("{} losses", claimed.len()), remedy))
+    }
+
+    /// The Gaussian loss of a value under its own noise: under masks, of what is moved after rounding.
+    fn local_mu(&self) -> Result<f64> {
+        let moved = self.setting.masks.as_ref().map(|masks| masks.moved(self.sensitivity)).transpose()?;
+        Ok(moved.unwrap_or(self.sensitivity) / self.sigma)
     }
 
     /// No value is larger than this, whatever its sign.

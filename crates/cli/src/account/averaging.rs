@@ -86,6 +86,14 @@ impl AveragingArgs {
         let _waiting = global.waiting("accounting");
         let mut found = self.plan.read(global)?;
         found.question.tapped = self.wire_tapper;
+        // Noise that was found is told about towards whom it was found for.
+        if let (true, true, Adversary::WireTapperWithAny(colluders)) = (
+            self.wire_tapper,
+            found.experiment.noise.sigma.is_none(),
+            found.experiment.tapper(&found.question.observers),
+        ) {
+            found.question.colluders = Some(colluders);
+        }
         if self.all_pairs {
             return matrix(global, &found);
         }

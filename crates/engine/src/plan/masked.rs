@@ -75,9 +75,16 @@ impl Sums {
             }
             (low, more) = (sigma, 2.0 * more);
         }
-        let remedy = "no noise was found that keeps it on this grid; take another, or leave it out";
-        let missing =
-            || Error::parameter("grid", grid.map_or("chosen".to_owned(), |step| step.to_string()), remedy);
+        let missing = || match grid {
+            Some(step) => {
+                let remedy =
+                    "no noise was found that keeps the target on this grid; take another, or leave it out";
+                Error::parameter("grid", step, remedy)
+            }
+            None => {
+                Error::parameter("epsilon", epsilon, "no noise was found that keeps it; give a larger one")
+            }
+        };
         let mut ring = enough.ok_or_else(missing)?;
         loop {
             let high = ring.agreed().sigma;
@@ -144,6 +151,15 @@ pub(super) fn moved(problem: &Problem, row: &Row) -> Result<f64> {
         }
         _ => Ok(problem.sensitivity),
     }
+}
+
+/// Whether the row keeps the target, by the epsilon of integers.
+pub(super) fn keeps(problem: &Problem, secrets: &Secrets, row: &Row) -> Result<bool> {
+    let most = Gdp::of_square(problem.target.tightest())?.epsilon(problem.delta)?.upper;
+    let epsilons = epsilons(problem, secrets, row)?;
+    Ok([epsilons.peer, epsilons.wire_tapper]
+        .into_iter()
+        .all(|epsilon| epsilon.is_some_and(|epsilon| epsilon <= most)))
 }
 
 /// Epsilons of the row: what is said of a Gaussian's does not hold of integers.

@@ -39,7 +39,11 @@ pub fn verify(
         let views = views(problem, row, observers, progress)?;
         let losses = losses(problem, &graph(problem, row)?, observers, &views)?;
         let mu_squared = losses.scaled(masked::moved(problem, row)?, row.sigma);
-        if problem.target.holds(&mu_squared) {
+        let holds = match &problem.secrets {
+            Some(secrets) if row.protocol.masks() => masked::keeps(problem, secrets, row)?,
+            _ => problem.target.holds(&mu_squared),
+        };
+        if holds {
             row.loss = Some(losses);
             row.mu_squared = mu_squared;
             return Ok(Verified { mu_squared, pairs: PairLosses::new(&observers.all, &views) });

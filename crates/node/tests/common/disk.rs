@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 /// What happens to writes that were not synced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     Lost,
     /// A random subset is kept.
     Some,
@@ -16,7 +16,7 @@ pub enum Mode {
     Torn,
 }
 
-pub const MODES: [Mode; 3] = [Mode::Lost, Mode::Some, Mode::Torn];
+pub(crate) const MODES: [Mode; 3] = [Mode::Lost, Mode::Some, Mode::Torn];
 
 const SECTOR: u64 = 512;
 
@@ -38,11 +38,11 @@ struct Inner {
 
 /// A disk; clones are the same disk.
 #[derive(Debug, Clone, Default)]
-pub struct Disk(Arc<Mutex<Inner>>);
+pub(crate) struct Disk(Arc<Mutex<Inner>>);
 
 impl Disk {
     /// The plug will be pulled in the operation of this number, from 1, counted from now.
-    pub fn until(self, last: Option<u64>) -> Self {
+    pub(crate) fn until(self, last: Option<u64>) -> Self {
         let mut inner = self.inner();
         (inner.operations, inner.last) = (0, last);
         drop(inner);
@@ -54,29 +54,29 @@ impl Disk {
     }
 
     /// Writes, syncs and changes of length so far.
-    pub fn operations(&self) -> u64 {
+    pub(crate) fn operations(&self) -> u64 {
         self.inner().operations
     }
 
     /// Whether the plug was pulled.
-    pub fn is_dead(&self) -> bool {
+    pub(crate) fn is_dead(&self) -> bool {
         self.inner().dead
     }
 
     /// Pulls the plug now.
-    pub fn kill(&self) {
+    pub(crate) fn kill(&self) {
         self.inner().dead = true;
     }
 
     /// A copy as it is: a backup, or a clone of the machine.
-    pub fn copy(&self) -> Self {
+    pub(crate) fn copy(&self) -> Self {
         let inner = self.inner();
         let copy = Inner { durable: inner.now.clone(), now: inner.now.clone(), ..Inner::default() };
         Self(Arc::new(Mutex::new(copy)))
     }
 
     /// The disk as it is found afterwards.
-    pub fn found(&self, mode: Mode, seed: u64) -> Self {
+    pub(crate) fn found(&self, mode: Mode, seed: u64) -> Self {
         let inner = self.inner();
         let mut dice = ChaCha8Rng::seed_from_u64(seed);
         let mut found = inner.durable.clone();

@@ -1,4 +1,8 @@
 //! A disk that forgets, and peers who use it.
 
-pub mod disk;
-pub mod peers;
+#![allow(clippy::unwrap_used)]
+// Every file of tests uses a part of it.
+#![allow(dead_code)]
+
+pub(crate) mod disk;
+pub(crate) mod peers;

@@ -5,17 +5,20 @@ use std::sync::{Arc, Mutex};
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
-use sottovoce_node::{Allowed, Cost, Frame, Hash, Hiding, Host, Key, Ledger, Name, Observer, OnGrid, Parcel, Price, Result, Terms, memory::Rehearsal};
+use sottovoce_node::{
+    Allowed, Cost, Frame, Hash, Hiding, Host, Key, Ledger, Name, Observer, OnGrid, Parcel, Price, Result,
+    Terms, memory::Rehearsal,
+};
 use sottovoce_privacy::noise::exact::{ExactNoise, Grid};
 use sottovoce_protocol::{Law, Machine, Peer, Uncovered};
 
 use super::disk::{Disk, Mode};
 
 /// What was covered, by peer, draw and hash: of what was not stored, too.
-pub type Log = Arc<Mutex<BTreeMap<(Peer, u64, Hash), Vec<u8>>>>;
+pub(crate) type Log = Arc<Mutex<BTreeMap<(Peer, u64, Hash), Vec<u8>>>>;
 
 /// Grid noise of one life, written down.
-pub struct Logged {
+pub(crate) struct Logged {
     peer: Peer,
     noise: OnGrid<ChaCha20Rng>,
     log: Log,
@@ -25,7 +28,13 @@ impl<V: serde::Serialize> Hiding<V> for Logged
 where
     OnGrid<ChaCha20Rng>: Hiding<V>,
 {
-    fn cover(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
+    fn cover(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut V,
+    ) -> std::result::Result<(), Uncovered> {
         self.noise.cover(law, draw, scale, value)?;
         let bytes = postcard::to_stdvec(value).unwrap();
         self.log.lock().unwrap().insert((self.peer, draw, Hash::of(&bytes)), bytes);
@@ -38,7 +47,7 @@ where
 }
 
 /// What a protocol asks for.
-pub trait Scenario: 'static {
+pub(crate) trait Scenario: 'static {
     type Machine: Machine<Value: serde::Serialize>;
     const PEERS: usize;
     /// Events after which it has gone on for long enough, if it never ends.
@@ -50,15 +59,15 @@ pub trait Scenario: 'static {
     fn compute(peer: Peer, iteration: usize, size: f64, value: &mut <Self::Machine as Machine>::Value);
 }
 
-pub fn key(peer: Peer) -> Key {
+pub(crate) fn key(peer: Peer) -> Key {
     Key::simulated(100 + peer as u64)
 }
 
-pub fn roster(peers: usize) -> Vec<Name> {
+pub(crate) fn roster(peers: usize) -> Vec<Name> {
     (0..peers).map(|peer| key(peer).name()).collect()
 }
 
-pub fn terms<S: Scenario>(peer: Peer) -> Terms {
+pub(crate) fn terms<S: Scenario>(peer: Peer) -> Terms {
     Terms {
         run: Hash::of(b"what was agreed on"),
         roster: roster(S::PEERS),
@@ -69,49 +78,52 @@ pub fn terms<S: Scenario>(peer: Peer) -> Terms {
     }
 }
 
-pub const ALLOWED: Allowed = Allowed { epsilon: 8.0, delta: 1e-6, chances: 0.5 };
+pub(crate) const ALLOWED: Allowed = Allowed { epsilon: 8.0, delta: 1e-6, chances: 0.5 };
 
-pub fn ledger(disk: &Disk, peer: Peer) -> Result<Ledger> {
+pub(crate) fn ledger(disk: &Disk, peer: Peer) -> Result<Ledger> {
     let mut ledger = Ledger::on(disk.clone(), key(peer))?;
     ledger.declare("patients", &Observer::WireTapper, ALLOWED)?;
     Ok(ledger)
 }
 
 /// A disk with a new ledger. (In a file it is there as a whole or not at all: `Ledger::create`.)
-pub fn begun(peer: Peer) -> Disk {
+pub(crate) fn begun(peer: Peer) -> Disk {
     let disk = Disk::default();
     drop(ledger(&disk, peer).unwrap());
     disk
 }
 
-pub fn price(price: Price) -> Vec<(Observer, Price)> {
+pub(crate) fn price(price: Price) -> Vec<(Observer, Price)> {
     vec![(Observer::WireTapper, price)]
 }
 
-type Opened<M, N> = (Host<M, N>, Vec<sottovoce_node::Due<<M as Machine>::Timer, <M as Machine>::Note, <M as Machine>::Value>>);
+type Opened<M, N> = (
+    Host<M, N>,
+    Vec<sottovoce_node::Due<<M as Machine>::Timer, <M as Machine>::Note, <M as Machine>::Value>>,
+);
 
 /// Everybody's disks, and the peers on them.
-pub struct Village<S: Scenario>
+pub(crate) struct Village<S: Scenario>
 where
     OnGrid<ChaCha20Rng>: Hiding<<S::Machine as Machine>::Value>,
 {
-    pub rehearsal: Rehearsal<S::Machine, Logged>,
-    pub disks: Vec<Disk>,
+    pub(crate) rehearsal: Rehearsal<S::Machine, Logged>,
+    pub(crate) disks: Vec<Disk>,
     lives: Vec<u64>,
-    pub log: Log,
-    pub crashes: usize,
+    pub(crate) log: Log,
+    pub(crate) crashes: usize,
 }
 
 impl<S: Scenario> Village<S>
 where
     OnGrid<ChaCha20Rng>: Hiding<<S::Machine as Machine>::Value>,
 {
-    pub fn new(disks: Vec<Disk>) -> Self {
+    pub(crate) fn new(disks: Vec<Disk>) -> Self {
         let rehearsal = Rehearsal::new(S::PEERS, S::compute);
         Self { rehearsal, disks, lives: vec![0; S::PEERS], log: Log::default(), crashes: 0 }
     }
 
-    pub fn open(&self, peer: Peer) -> Result<Opened<S::Machine, Logged>> {
+    pub(crate) fn open(&self, peer: Peer) -> Result<Opened<S::Machine, Logged>> {
         let seed = peer as u64 * 1000 + self.lives[peer];
         let grid = Grid::new(2f64.powi(-20)).unwrap();
         let noise = OnGrid::new(grid, ExactNoise::new(ChaCha20Rng::seed_from_u64(seed)));
@@ -138,7 +150,7 @@ where
     }
 
     /// Runs to the end, with every crash survived.
-    pub fn run(&mut self, mode: Mode) {
+    pub(crate) fn run(&mut self, mode: Mode) {
         (0..S::PEERS).for_each(|peer| self.arrive(peer, mode));
         for event in 0..100_000 {
             if S::EVENTS == Some(event) {
@@ -181,7 +193,7 @@ where
     }
 
     /// What must hold whatever broke.
-    pub fn check(&mut self) {
+    pub(crate) fn check(&mut self) {
         let mut said: BTreeMap<(Peer, Peer, u64), Vec<u8>> = BTreeMap::new();
         for letter in &self.rehearsal.wire {
             let Frame::Parcel(bytes) = &letter.frame else { continue };

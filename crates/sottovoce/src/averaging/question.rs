@@ -89,7 +89,7 @@ pub struct Accounted {
     pub masks: Option<MaskedSums>,
     /// Whether observers know everybody's result as well.
     pub results: Results,
-    /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for.
+    /// The Gaussian loss `sensitivity / sigma` that a loss of 1 stands for; under masks, of what is moved after rounding.
     pub local_mu: f64,
     /// Exact losses (proven).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,6 +185,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
     let leakage = found.map(|account| account.leakage);
     let worst_understatement =
         leakage.as_ref().zip(published.as_ref()).and_then(|both| understatement(both, &question.names));
+    let moved = setting.masks.as_ref().map(|masks| masks.moved(question.sensitivity)).transpose()?;
     Ok(Accounted {
         peers: setting.peers(),
         steps: setting.scheme.rounds(),
@@ -197,7 +198,7 @@ pub fn answer(setting: &Setting, question: &Question, methods: &[Method]) -> Res
             .transpose()?,
         masks: MaskedSums::of(setting, &adversary, question.sensitivity)?,
         results: setting.results,
-        local_mu: question.sensitivity / question.sigma,
+        local_mu: moved.unwrap_or(question.sensitivity) / question.sigma,
         published,
         published_corrected,
         rank: leakage.as_ref().and_then(|leakage| leakage.rank),

@@ -51,8 +51,7 @@ const ROUNDING: f64 = 1e-9;
 /// ```
 pub fn with_any(cancelling: &Cancelling, colluders: usize) -> Result<Leakage> {
     let (n, keys) = (cancelling.peers(), cancelling.keys());
-    let remedy = format!("there are {n} peers, and two must be honest; give fewer");
-    require(colluders + 2 <= n, "colluders", colluders, remedy)?;
+    check_colluders(colluders, n)?;
     if colluders == 0 {
         return everything(cancelling, &[]);
     }
@@ -84,12 +83,20 @@ pub struct AtRandom {
     pub exceeded: f64,
 }
 
+/// Refuses coalitions that leave nobody to hide behind.
+pub(crate) fn check_colluders(colluders: usize, peers: usize) -> Result<()> {
+    let remedy = match peers {
+        0..=2 => "no secret hides one peer from the other, and with nobody else there is nothing to hide behind; leave secrets out, or take more peers".to_owned(),
+        n => format!("there are {n} peers, and two must be honest; give at most {}", n - 2),
+    };
+    require(colluders.saturating_add(2) <= peers, "colluders", colluders, remedy)
+}
+
 /// The largest loss to coalitions of so many peers that are drawn at random, and how likely another one takes more: if a share `p` of all coalitions did, none of `N` would with
 /// probability `(1 - p)^N`. None where so few can be looked at that nothing would be said, and where all coalitions are alike.
 pub fn at_random(cancelling: &Cancelling, colluders: usize, seed: u64) -> Result<Option<AtRandom>> {
     let n = cancelling.peers();
-    let remedy = format!("there are {n} peers, and two must be honest; give fewer");
-    require(colluders + 2 <= n, "colluders", colluders, remedy)?;
+    check_colluders(colluders, n)?;
     let edges = (cancelling.keys().edge_count() + n) as f64;
     let drawn = (DRAWN_WORK / (n as f64 * edges)).clamp(0.0, 1000.0) as usize;
     if drawn < FEWEST || 2 * cancelling.keys().edge_count() == n * (n - 1) {

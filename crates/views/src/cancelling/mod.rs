@@ -16,6 +16,7 @@ mod honest;
 mod secrets;
 mod solve;
 
+pub(crate) use colluding::check_colluders;
 pub use colluding::{AtRandom, at_random, with_any};
 pub use covariance::{Best, best_covariance};
 pub use honest::Cut;

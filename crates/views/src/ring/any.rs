@@ -10,8 +10,9 @@ use std::collections::VecDeque;
 
 use sottovoce_topology::Graph;
 
+use crate::Result;
+use crate::cancelling::check_colluders;
 use crate::cancelling::{Honest, gap_at_least};
-use crate::{Result, require};
 
 /// Edges to go along, for paths and for coalitions that are looked at one by one.
 const WORK: f64 = 3e8;
@@ -19,8 +20,7 @@ const WORK: f64 = 3e8;
 /// The size of each peer's group, with the coalition that is worst for it, and whether these are exact.
 pub(super) fn groups(keys: &Graph, colluders: usize) -> Result<(Vec<usize>, bool)> {
     let n = keys.nodes();
-    let remedy = format!("there are {n} peers, and two must be honest; give fewer");
-    require(colluders + 2 <= n, "colluders", colluders, remedy)?;
+    check_colluders(colluders, n)?;
     if stays_connected(keys, colluders) {
         return Ok((vec![n - colluders; n], true));
     }

@@ -33,6 +33,13 @@ pub struct Masks {
     pub ring: Ring,
 }
 
+impl Masks {
+    /// How far one person moves what enters a sum, in the values' units: rounding may move it further than the value.
+    pub fn moved(&self, sensitivity: f64) -> Result<f64> {
+        Ok(self.ring.moved(sensitivity)?.steps() * self.ring.agreed().step)
+    }
+}
+
 /// The groups of honest peers that an adversary leaves.
 ///
 /// ```

@@ -1,0 +1,310 @@
+//! From an agreement to a peer that averages: its machine, its noise, and what everybody could overhear of it.
+//!
+//! | what was agreed on | machine | noise | priced by |
+//! | --- | --- | --- | --- |
+//! | butterfly with masks | sums of integers on a ring | shares, and masks of pairs | `docs/theorems/ring.md` |
+//! | butterfly | sums of integers | on the grid | `docs/theorems/grid.md`, Theorem 1 |
+//! | gossip with relay noise | numbers, rounded before they are said | on the grid, each time | the same, Theorem 2 |
+//! | anything else | numbers | on the grid, at first | local privacy |
+
+use std::collections::BTreeSet;
+
+use sottovoce::experiment::{Averaging, Place};
+use sottovoce::plan::Sums;
+use sottovoce_privacy::Adversary;
+use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
+use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round};
+use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
+use sottovoce_protocol::{FAR, Peer, Release};
+use sottovoce_simulator::averaging::{Part, Scheme};
+use sottovoce_views::door::{Setting, account};
+use sottovoce_views::grid::{Gridded, Route};
+use sottovoce_views::ring::Masked;
+
+use crate::error::require;
+use crate::{
+    Agreement, Cost, Due, Error, Hash, Host, Ledger, Name, Observer, OnGrid, OnRing, Price, Result, Terms,
+};
+
+/// Rows may miss 1 by 1e-12, and sums are rounded: honest values leave their range by less than this share.
+const SLACK: f64 = 2e-6;
+
+/// Sums of discrete Gaussians differ so little from one that it is covered by a hair of the price.
+const APART: f64 = 1e-30;
+const HAIR: f64 = 1e-12;
+const LEAST: f64 = 1e-14;
+
+/// A peer whose numbers are on a ring.
+pub type OnRingHost = Host<Averager<Residues, Box<dyn Plan>>, OnRing>;
+/// A peer whose numbers are on a grid.
+pub type OnGridHost = Host<Averager<Vec<f64>, Part>, OnGrid>;
+
+/// An averaging as one of its peers takes part in it.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    run: Hash,
+    roster: Vec<Name>,
+    coalitions: Vec<Vec<Peer>>,
+    me: Peer,
+    experiment: Averaging,
+    setting: Setting,
+    grid: Grid,
+    width: usize,
+    /// No number is larger, whatever its sign.
+    farthest: f64,
+    sensitivity: f64,
+    sigma: f64,
+}
+
+impl Prepared {
+    /// The part of a peer in what was agreed on.
+    pub fn new(agreement: &Agreement, me: Peer) -> Result<Self> {
+        let mut experiment = agreement.averaging()?;
+        let (graph, width) = (agreement.graph()?, agreement.width);
+        require(me < graph.nodes(), "peer", me, "it is not among those who agreed")?;
+        if experiment.noise.masks {
+            experiment.noise.grid = Some(agreement.grid);
+        }
+        let place =
+            Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: agreement.name.clone() };
+        let mut setting = experiment.setting(&place, 0)?;
+        let remedy = "noise of pairs is no integer here yet; take masks, which hide more";
+        require(experiment.noise.cancel.is_none(), "cancel", "given", remedy)?;
+        let bound = experiment.values.sensitivity(width);
+        let sensitivity = experiment.noise.sensitivity.unwrap_or(bound);
+        let remedy = format!("one person moves all that a peer holds within the range: give at most {bound}");
+        require(sensitivity <= bound, "sensitivity", sensitivity, remedy)?;
+        let range = experiment.values.range;
+        let farthest = if range.low.abs() > range.high.abs() { range.low.abs() } else { range.high.abs() };
+        let tapper = experiment.tapper(&[]);
+        let sums = Sums { width, range: farthest, sensitivity };
+        setting.masks = experiment.masks((std::path::Path::new(""), &place.graph, 0), sums, &tapper)?;
+        let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, |_| ())?;
+        let grid = Grid::new(agreement.grid)?;
+        for scale in [sigma, setting.relay_noise * sigma].into_iter().filter(|scale| *scale > 0.0) {
+            let remedy = format!("noise of {scale} has more steps than can be drawn; take a coarser grid");
+            let drawn = DiscreteGaussian::at_least(grid.units_of(scale)).is_ok();
+            require(drawn, "grid", agreement.grid, remedy)?;
+        }
+        let member = |name: &String| agreement.number(name);
+        let coalition = |names: &Vec<String>| names.iter().map(member).collect::<Result<Vec<Peer>>>();
+        Ok(Self {
+            run: agreement.hash()?,
+            roster: agreement.roster()?,
+            coalitions: agreement.coalitions.iter().map(coalition).collect::<Result<_>>()?,
+            me,
+            experiment,
+            setting,
+            grid,
+            width,
+            farthest,
+            sensitivity,
+            sigma,
+        })
+    }
+
+    /// Whether its numbers are on a ring.
+    pub fn is_on_ring(&self) -> bool {
+        matches!(self.setting.scheme, Scheme::Butterfly { .. })
+    }
+
+    /// From whom something is hidden: everybody else, coalitions that were named and of which it is none, and someone who sees every message.
+    pub fn observers(&self) -> Vec<Observer> {
+        let others = (0..self.roster.len()).filter(|&peer| peer != self.me);
+        let others = others.map(|peer| Observer::Peer(self.roster[peer]));
+        let foreign = self.coalitions.iter().filter(|members| !members.contains(&self.me));
+        let pooled = foreign
+            .map(|members| Observer::coalition(members.iter().map(|&peer| self.roster[peer]).collect()));
+        others.chain(pooled).chain([Observer::WireTapper]).collect()
+    }
+
+    /// What the run costs, towards everybody.
+    pub fn cost(&self) -> Result<Cost> {
+        let noising = self.noising();
+        let release = Release::gaussian(noising.sensitivity, noising.local);
+        let price = |observer: Observer| Ok((observer.clone(), self.price(&observer)?));
+        let prices = self.observers().into_iter().map(price).collect::<Result<_>>()?;
+        Ok(Cost { releases: vec![(release, 1)], prices })
+    }
+
+    fn adversary(&self, observer: &Observer) -> Result<Adversary> {
+        let number = |name: &Name| {
+            let known = self.roster.iter().position(|known| known == name);
+            known.ok_or_else(|| Error::parameter("observer", name, "it is not among those who agreed"))
+        };
+        Ok(match observer {
+            Observer::Peer(name) => Adversary::Peer(number(name)?),
+            Observer::Coalition(names) => {
+                Adversary::Coalition(names.iter().map(number).collect::<Result<_>>()?)
+            }
+            Observer::WireTapper => self.experiment.tapper(&[]),
+        })
+    }
+
+    /// What one observer can learn at the most.
+    fn price(&self, observer: &Observer) -> Result<Price> {
+        let adversary = self.adversary(observer)?;
+        if let Some(masks) = &self.setting.masks {
+            let masked = Masked::towards(&masks.keys, &adversary)?;
+            return self.masked(&masks.ring, masked.group(self.me));
+        }
+        let gridded = Gridded {
+            grid: self.grid,
+            width: self.width,
+            peers: self.roster.len(),
+            sensitivity: self.sensitivity,
+            sigma: self.sigma,
+        };
+        let leak = match observer {
+            Observer::WireTapper => 1.0,
+            _ => {
+                let leakage = account(&self.setting, &adversary)?.leakage;
+                let leak = leakage.losses[self.me] + leakage.rounding;
+                if leak < 1.0 { leak } else { 1.0 }
+            }
+        };
+        Ok(Price { loss: Some(gridded.loss(self.route()?, leak)?), delta: 0.0 })
+    }
+
+    /// Of a sum with the shares of a group (`docs/theorems/ring.md`, Theorem 2, in concentrated terms).
+    fn masked(&self, ring: &Ring, group: Option<usize>) -> Result<Price> {
+        let group = group
+            .ok_or_else(|| Error::parameter("observer", "oneself", "there is nothing to hide from it"))?;
+        let shares = ring.shares(group as u64)?;
+        let root = ring.moved(self.sensitivity)?.steps() / shares.sigma();
+        let rho = 0.5 * root * root * (1.0 + 2.0 * HAIR);
+        let apart = shares.apart() * self.width as f64;
+        let remedy = "so little noise makes sums differ from what is accounted for; take a finer grid";
+        require(apart <= APART && rho >= LEAST, "grid", self.grid.step(), remedy)?;
+        Price::concentrated(rho)
+    }
+
+    fn route(&self) -> Result<Route> {
+        Ok(match &self.setting.scheme {
+            Scheme::Butterfly { .. } => Route::Sums,
+            Scheme::Gossip { accelerated: false, rounds, .. } if self.setting.relay_noise > 0.0 => {
+                let tau = self.noising().relay;
+                let part = &self.setting.scheme.parts()?[self.me];
+                let terms = (0..*rounds).map(|round| part.row(round).from.len() + 1).max().unwrap_or(1);
+                let range = (self.range() + FAR * tau * (*rounds + 1) as f64) * (1.0 + SLACK);
+                // Rows of others may be longer: nobody has more neighbours than there are peers.
+                let terms = terms.max(self.roster.len()); // whole numbers
+                Route::Relay { tau, rounds: *rounds, terms, range }
+            }
+            _ => Route::Local,
+        })
+    }
+
+    /// No first value is larger, with its noise.
+    fn range(&self) -> f64 {
+        self.farthest + FAR * self.sigma
+    }
+
+    fn noising(&self) -> Noising {
+        let relay = if self.is_on_ring() { 0.0 } else { self.setting.relay_noise * self.sigma };
+        Noising { sensitivity: self.sensitivity, local: self.sigma, relay }
+    }
+
+    /// The ring of a butterfly: that of its masks, or one on which everybody's noise is its own.
+    fn ring(&self) -> Result<Ring> {
+        if let Some(masks) = &self.setting.masks {
+            return Ok(masks.ring.clone());
+        }
+        let (peers, width) = (self.roster.len(), self.width);
+        let agreed = Agreed {
+            peers,
+            width,
+            range: self.farthest,
+            sigma: self.sigma,
+            step: self.grid.step(),
+            bits: 64,
+        };
+        Ok(Ring::smallest(agreed).map_err(sottovoce::Error::from)?)
+    }
+
+    fn terms(&self, plan: &dyn Plan, label: &str, data: Hash) -> Terms {
+        let heard = |round: usize| {
+            let row = plan.row(round);
+            row.from.iter().map(|(peer, _)| *peer).chain(row.to.iter().copied()).collect::<Vec<_>>()
+        };
+        let neighbours: BTreeSet<Peer> = (0..plan.rounds()).flat_map(heard).collect();
+        Terms {
+            run: self.run,
+            roster: self.roster.clone(),
+            neighbours: neighbours.into_iter().collect(),
+            label: label.to_owned(),
+            data,
+            longest: 64 + 10 * self.width,
+        }
+    }
+
+    /// The numbers of a peer, within the range; refuses what is no number, and too few or many of them.
+    fn clipped(&self, values: &[f64]) -> Result<Vec<f64>> {
+        let remedy = format!("{} were agreed on", self.width);
+        require(values.len() == self.width, "values", format_args!("{} numbers", values.len()), remedy)?;
+        let wrong = values.iter().find(|value| !value.is_finite());
+        require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
+        let range = self.experiment.values.range;
+        Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
+    }
+
+    /// Takes part with these numbers, on a ring.
+    #[allow(clippy::type_complexity)]
+    pub fn on_ring(
+        &self,
+        ledger: Ledger,
+        values: &[f64],
+        label: &str,
+        data: Hash,
+    ) -> Result<(OnRingHost, Vec<Due<Round, Note, Residues>>)> {
+        let Scheme::Butterfly { positions } = &self.setting.scheme else {
+            return Err(Error::parameter("protocol", "not a butterfly", "its numbers are on a grid"));
+        };
+        let ring = self.ring()?;
+        let mut secrets = Vec::new();
+        if let Some(masks) = &self.setting.masks {
+            for &other in masks.keys.neighbors(self.me) {
+                let other = other as Peer;
+                secrets.push((other, ledger.key().secret_with(&self.roster[other], self.run)?));
+            }
+        }
+        let cover = Cover::new(ring.clone(), self.me, secrets, None);
+        let plan: Box<dyn Plan> = Box::new(Butterfly::sums(positions, self.me));
+        let terms = self.terms(plan.as_ref(), label, data);
+        let value = ring.encode(&self.clipped(values)?).map_err(sottovoce::Error::from)?;
+        let machine = Averager::new(value, plan, self.noising(), None);
+        Host::open(ledger, terms, machine, OnRing::deployed(cover, ring.agreed().sigma)?)
+    }
+
+    /// Takes part with these numbers, on a grid.
+    #[allow(clippy::type_complexity)]
+    pub fn on_grid(
+        &self,
+        ledger: Ledger,
+        values: &[f64],
+        label: &str,
+        data: Hash,
+    ) -> Result<(OnGridHost, Vec<Due<Round, Note, Vec<f64>>>)> {
+        let scheme = &self.setting.scheme;
+        let part = scheme.parts()?.swap_remove(self.me);
+        let terms = self.terms(&part, label, data);
+        let plain = scheme.peer(self.clipped(values)?, part, self.noising(), scheme.gamma()?);
+        // Rows that are not convex have no range, and are priced as local.
+        let machine = match self.route()? {
+            Route::Relay { .. } => plain.within(self.range()).ok_or_else(|| {
+                Error::parameter(
+                    "weights",
+                    "not convex",
+                    "relay noise hides mixtures only; take other weights",
+                )
+            })?,
+            _ => plain,
+        };
+        Host::open(ledger, terms, machine, OnGrid::deployed(self.grid)?)
+    }
+
+    /// The mean, from a sum on the ring.
+    pub fn mean(&self, sum: &Residues) -> Result<Vec<f64>> {
+        Ok(self.ring()?.mean(sum))
+    }
+}
