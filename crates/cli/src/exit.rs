@@ -25,6 +25,10 @@ pub(crate) fn code(error: &anyhow::Error) -> u8 {
         let of_json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
         of_system.or(of_json).is_some_and(is_the_machines)
     };
+    #[cfg(feature = "node")]
+    if let Some(error) = error.downcast_ref::<sottovoce_node::Error>() {
+        return error.exit_code();
+    }
     if error.is::<Failed>() {
         CLAIM_FELL
     } else if error.chain().any(failed) {

@@ -13,6 +13,8 @@ mod graph;
 mod help;
 mod input;
 mod new;
+#[cfg(feature = "node")]
+mod node;
 mod origin;
 mod output;
 mod plan;
@@ -92,6 +94,9 @@ enum Command {
     Theorem(Box<theorem::Theorem>),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
+    /// A real peer: its key, its ledger, what it agrees to and what that could reveal.
+    #[cfg(feature = "node")]
+    Node(node::Node),
     /// Print the form of a command's JSON document, as JSON Schema.
     Schema(schema::Schema),
     /// Print a completion script for a shell.
@@ -126,6 +131,8 @@ fn main() -> ExitCode {
         Command::Reproduce(command) => command.run(&cli.global),
         Command::Theorem(command) => command.run(&cli.global),
         Command::Graph(command) => command.run(&cli.global),
+        #[cfg(feature = "node")]
+        Command::Node(command) => command.run(&cli.global),
         Command::Schema(command) => command.run(&cli.global),
         Command::Completions(completions) => completions.run(&cli.global, command()),
         Command::Man(man) => man.run(&cli.global, command()),

@@ -81,12 +81,14 @@ pub struct Cost {
 
 /// A budget towards one observer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Allowed {
     /// Epsilon ...
     pub epsilon: f64,
     /// ... at this delta.
     pub delta: f64,
     /// For the sum of deltas of what is bounded by them alone.
+    #[serde(default)]
     pub chances: f64,
 }
 
@@ -120,6 +122,16 @@ impl Account {
         let remedy = "give a probability";
         crate::error::require((0.0..1.0).contains(&allowed.chances), "chances", allowed.chances, remedy)?;
         Ok(Self { filter: Filter::new(allowed.budget()?)?, allowed, chances: 0.0 })
+    }
+
+    /// The epsilon, at the budget's delta, of all that was spent of the filter.
+    pub(crate) fn epsilon(&self) -> f64 {
+        let Ok(Budget::Rdp { order, .. }) = self.allowed.budget() else { return f64::INFINITY };
+        match (self.filter.spent(), Loss::rdp(vec![(order, self.filter.spent())])) {
+            (0.0, _) => 0.0,
+            (_, Ok(loss)) => loss.epsilon(self.allowed.delta).map_or(f64::INFINITY, |epsilon| epsilon.upper),
+            _ => f64::INFINITY,
+        }
     }
 
     /// What was spent: in the filter's currency, and of deltas.

@@ -56,6 +56,23 @@ pub struct Prepared {
     sigma: f64,
 }
 
+/// What a run takes, and how far its result is off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Forecast {
+    /// Rounds.
+    pub rounds: usize,
+    /// Messages that this peer sends.
+    pub messages: u64,
+    /// Their bytes, about.
+    pub bytes: u64,
+    /// Standard deviation that noise leaves in each number of the mean.
+    pub deviation: f64,
+    /// Whether everybody has the mean of all in the end; else gossip leaves a rest.
+    pub exact: bool,
+    /// The noise that this peer adds to its own numbers.
+    pub sigma: f64,
+}
+
 impl Prepared {
     /// The part of a peer in what was agreed on.
     pub fn new(agreement: &Agreement, me: Peer) -> Result<Self> {
@@ -246,6 +263,22 @@ impl Prepared {
         require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
         let range = self.experiment.values.range;
         Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
+    }
+
+    /// What the run takes, and how far its result is off.
+    pub fn forecast(&self) -> Result<Forecast> {
+        let peers = self.roster.len() as f64;
+        let parts = self.setting.scheme.parts()?;
+        let rounds = self.setting.scheme.rounds();
+        let sent = (0..rounds).map(|round| parts[self.me].row(round).to.len() as u64).sum();
+        Ok(Forecast {
+            rounds,
+            messages: sent,
+            bytes: sent * (130 + 10 * self.width as u64),
+            deviation: self.sigma / peers.sqrt(),
+            exact: self.is_on_ring(),
+            sigma: self.sigma,
+        })
     }
 
     /// Takes part with these numbers, on a ring.

@@ -196,7 +196,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             let remedy = format!("wait until all neighbours are there; {} is missing", missing.join(", "));
             return Err(Error::parameter("neighbours", "not all ready", remedy));
         }
-        self.ledger.affords(&self.terms.label, cost)?;
+        self.ledger.affords(&self.terms.label, &[], cost)?;
         self.guarded(|host| {
             host.book.pay(&cost.releases);
             host.book.begun = true;

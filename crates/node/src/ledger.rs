@@ -193,28 +193,8 @@ impl Ledger {
 
     /// A budget towards an observer, of a data set. One that was declared before keeps what was spent of it; another budget is refused.
     pub fn declare(&mut self, label: &str, observer: &Observer, allowed: Allowed) -> Result<()> {
-        let fresh = Account::new(allowed)?;
         let write = self.write()?;
-        {
-            let mut accounts = write.open_table(ACCOUNTS)?;
-            let who = encode(observer)?;
-            let known: Option<Account> =
-                accounts.get((label, &who[..]))?.map(|bytes| decode(bytes.value())).transpose()?;
-            match known {
-                None => {
-                    accounts.insert((label, &who[..]), &encode(&fresh)?[..])?;
-                }
-                Some(known) if known.allowed == allowed => {}
-                Some(known) => {
-                    let value = format!("epsilon {} towards {observer}", allowed.epsilon);
-                    let remedy = format!(
-                        "data set `{label}` has {} there, and a budget is declared once; keep it",
-                        known.allowed.epsilon
-                    );
-                    return Err(Error::parameter("budget", value, remedy));
-                }
-            }
-        }
+        declare(&write, label, observer, allowed)?;
         Ok(write.commit()?)
     }
 
@@ -254,10 +234,33 @@ impl Ledger {
         Ok(all)
     }
 
-    /// Whether a cost can be paid; nothing changes.
-    pub(crate) fn affords(&self, label: &str, cost: &Cost) -> Result<()> {
+    /// Every budget that was declared, and the epsilon that was spent of it.
+    pub fn budgets(&self) -> Result<Vec<(String, Observer, Allowed, f64, f64)>> {
+        let read = self.database.begin_read()?;
+        let accounts = read.open_table(ACCOUNTS)?;
+        let mut all = Vec::new();
+        for entry in accounts.iter()? {
+            let (key, value) = entry?;
+            let (label, who) = key.value();
+            let account: Account = decode(value.value())?;
+            all.push((label.to_owned(), decode(who)?, account.allowed, account.epsilon(), account.spent().1));
+        }
+        Ok(all)
+    }
+
+    /// Runs that something is stored of.
+    pub fn runs(&self) -> Result<Vec<Hash>> {
+        let read = self.database.begin_read()?;
+        let books = read.open_table(BOOKS)?;
+        books.iter()?.map(|entry| Ok(Hash(*entry?.0.value()))).collect()
+    }
+
+    /// Whether a cost can be paid, were these budgets declared as well; nothing changes.
+    pub fn affords(&self, label: &str, budgets: &[(Observer, Allowed)], cost: &Cost) -> Result<()> {
         let write = self.write()?;
-        let paid = debit(&write, label, cost);
+        let declared =
+            budgets.iter().try_for_each(|(observer, allowed)| declare(&write, label, observer, *allowed));
+        let paid = declared.and_then(|()| debit(&write, label, cost));
         write.abort()?;
         paid
     }
@@ -389,6 +392,28 @@ impl Ledger {
         self.head = head;
         Ok(head)
     }
+}
+
+fn declare(write: &WriteTransaction, label: &str, observer: &Observer, allowed: Allowed) -> Result<()> {
+    let mut accounts = write.open_table(ACCOUNTS)?;
+    let who = encode(observer)?;
+    let known: Option<Account> =
+        accounts.get((label, &who[..]))?.map(|bytes| decode(bytes.value())).transpose()?;
+    match known {
+        Some(known) if known.allowed != allowed => {
+            let value = format!("epsilon {} towards {observer}", allowed.epsilon);
+            let remedy = format!(
+                "data set `{label}` has {} there, and a budget is declared once; keep it",
+                known.allowed.epsilon
+            );
+            return Err(Error::parameter("budget", value, remedy));
+        }
+        Some(_) => {}
+        None => {
+            accounts.insert((label, &who[..]), &encode(&Account::new(allowed)?)?[..])?;
+        }
+    }
+    Ok(())
 }
 
 /// Debits a cost: towards everybody whom a budget is declared for, and nobody else.

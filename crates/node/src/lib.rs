@@ -18,6 +18,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `agreement.rs`, `averaging.rs` | what peers agree on, hash and sign; from it to a peer and what it costs |
+//! | `place.rs` | a node's folder: key, ledger, what it holds |
 //! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
 //! | `ledger.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
 //! | `chain.rs`, `identity.rs` | records and who signs them |
@@ -38,6 +39,7 @@ mod identity;
 mod ledger;
 pub mod memory;
 mod noise;
+mod place;
 
 pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};
@@ -49,3 +51,4 @@ pub use host::{Due, Host, Terms};
 pub use identity::{Key, Name};
 pub use ledger::Ledger;
 pub use noise::{Hiding, OnGrid, OnRing};
+pub use place::{Budgets, Config, Place, Signatures};

@@ -1,0 +1,51 @@
+//! `sottovoce node`: a real peer. What it holds, what it agrees to, what that could reveal, what it has spent.
+
+mod agree;
+mod init;
+mod plan;
+mod status;
+
+use clap::{Args, Subcommand};
+
+use crate::Global;
+
+/// Arguments of `node`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+#[command(
+    after_help = "Example:\n  sottovoce node init ana\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 ... > mean.toml\n  \
+                  sottovoce node agree sign ana mean.toml\n  sottovoce node plan ana mean.toml\n  sottovoce node status ana\n\n\
+                  Exit code 2: bad input. 3: the budget, or the disk. 4: halted. 5: peers do not agree."
+)]
+pub(crate) struct Node {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Make a node: a key that nobody else can read, an empty ledger, a commented file to fill in.
+    Init(init::Init),
+    /// Write down what peers agree on, sign it, compare two versions of it.
+    Agree(agree::Agree),
+    /// Who could learn what of this node in a run that was agreed on, and what of the budget would be left.
+    Plan(plan::Plan),
+    /// What the node has spent, and on what. It need not be running.
+    Status(status::Status),
+}
+
+/// A loss for people: four digits after the point, rounded up.
+fn up(loss: f64) -> f64 {
+    (loss * 1e4).ceil() / 1e4
+}
+
+impl Node {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        match &self.what {
+            What::Init(arguments) => arguments.run(global),
+            What::Agree(arguments) => arguments.run(global),
+            What::Plan(arguments) => arguments.run(global),
+            What::Status(arguments) => arguments.run(global),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `sottovoce node plan`: what a run could reveal of this node.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+use sottovoce_node::averaging::Forecast;
+use sottovoce_node::{Agreement, Observer, Place, Signatures};
+
+use super::{agree, up};
+use crate::Global;
+
+/// Arguments of `node plan`.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  sottovoce node plan ana mean.toml")]
+pub(crate) struct Plan {
+    /// The node's folder.
+    folder: PathBuf,
+    /// The agreement.
+    file: PathBuf,
+}
+
+/// What a run could reveal of a node.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Planned {
+    /// Names the agreement.
+    agreement: String,
+    /// The data set.
+    label: String,
+    /// Who could learn what.
+    observers: Vec<Learns>,
+    /// Whether all of it can be paid.
+    affordable: bool,
+    /// Why not, if not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refusal: Option<String>,
+    /// Rounds.
+    rounds: usize,
+    /// Messages that this node sends.
+    messages: u64,
+    /// Their bytes, about.
+    bytes: u64,
+    /// Seconds, at the most.
+    seconds: f64,
+    /// Standard deviation that noise leaves in each number of the mean.
+    deviation: f64,
+    /// Who has not signed yet.
+    missing: Vec<String>,
+}
+
+/// What one observer could learn.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Learns {
+    /// Who.
+    observer: String,
+    /// Epsilon of this run, at the budget's delta.
+    epsilon: f64,
+    /// The delta.
+    delta: f64,
+    /// Epsilon of all that was spent before.
+    spent: f64,
+    /// The budget.
+    budget: f64,
+}
+
+impl fmt::Display for Planned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let worst = self.observers.iter().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon));
+        let worst = worst.map_or_else(String::new, |worst| {
+            format!("{} learns most: epsilon {:.3}", worst.observer, up(worst.epsilon))
+        });
+        let can = if self.affordable { "can be paid" } else { "CANNOT BE PAID" };
+        writeln!(f, "{worst}; the run {can}\n")?;
+        writeln!(f, "  {:<44} {:>10} {:>10} {:>10}", "who", "this run", "spent", "budget")?;
+        for one in &self.observers {
+            writeln!(
+                f,
+                "  {:<44} {:>10.4} {:>10.4} {:>10.4}",
+                one.observer,
+                up(one.epsilon),
+                up(one.spent),
+                one.budget
+            )?;
+        }
+        if let Some(refusal) = &self.refusal {
+            writeln!(f, "\n  {refusal}")?;
+        }
+        writeln!(
+            f,
+            "\n  The same holds whatever these peers send, and whatever they leave out: rounds are strict. Who vanishes leaves everybody without a result, and nobody learns more."
+        )?;
+        writeln!(
+            f,
+            "  {} rounds, {} messages, about {} bytes, {:.0} seconds at the most; noise leaves {:.3e} in each number of the mean",
+            self.rounds, self.messages, self.bytes, self.seconds, self.deviation
+        )?;
+        if !self.missing.is_empty() {
+            writeln!(f, "  not signed yet: {}", self.missing.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// What people call an observer.
+fn called(observer: &Observer, agreement: &Agreement) -> String {
+    let name = |key: &sottovoce_node::Name| {
+        let known = agreement.peers.iter().find(|peer| peer.key == key.to_string());
+        known.map_or_else(|| format!("{key:?}"), |peer| peer.name.clone())
+    };
+    match observer {
+        Observer::Peer(key) => name(key),
+        Observer::Coalition(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" and "),
+        Observer::WireTapper => "who sees every message".to_owned(),
+    }
+}
+
+impl Plan {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
+        let (part, config) = (place.part(&agreement)?, place.config()?);
+        let ledger = place.open_ledger()?;
+        let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
+        let budgets: Vec<_> = part.observers().into_iter().map(budget).collect();
+        let cost = part.cost()?;
+        let spent = ledger.budgets()?;
+        let learns = |(observer, price): &(Observer, sottovoce_node::Price)| {
+            let allowed = config.budget.towards(observer);
+            let of_run = price.loss.as_ref().map(|loss| loss.epsilon(allowed.delta)).transpose()?;
+            let before = spent.iter().find(|(label, known, ..)| *label == config.label && known == observer);
+            anyhow::Ok(Learns {
+                observer: called(observer, &agreement),
+                epsilon: of_run.map_or(0.0, |epsilon| epsilon.upper),
+                delta: allowed.delta,
+                spent: before.map_or(0.0, |(_, _, _, epsilon, _)| *epsilon),
+                budget: allowed.epsilon,
+            })
+        };
+        let refusal = ledger.affords(&config.label, &budgets, &cost).err().map(|error| error.to_string());
+        let Forecast { rounds, messages, bytes, deviation, .. } = part.forecast()?;
+        let signed = Signatures::read(&agree::signatures(&self.file))?.all();
+        global.print(&Planned {
+            agreement: agreement.hash()?.to_string(),
+            observers: cost.prices.iter().map(learns).collect::<anyhow::Result<_>>()?,
+            label: config.label,
+            affordable: refusal.is_none(),
+            refusal,
+            rounds,
+            messages,
+            bytes,
+            seconds: agreement.round * rounds as f64,
+            deviation,
+            missing: agreement.unsigned(&signed)?,
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! A node's folder: its key, its ledger and what it holds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::averaging::Prepared;
+use crate::{Agreement, Allowed, Error, Hash, Key, Ledger, Name, Observer, Result};
+
+/// The commented file that a new node has.
+const TEMPLATE: &str = include_str!("config.toml");
+
+/// Bytes of the largest file of values.
+const MOST: u64 = 1 << 30;
+
+/// What a node holds, and what that may cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// The data set, as budgets know it.
+    pub label: String,
+    /// The file of its numbers.
+    pub values: PathBuf,
+    /// What may be learnt of it.
+    pub budget: Budgets,
+}
+
+/// Budgets towards each kind of observer.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Budgets {
+    /// Each single peer.
+    pub peer: Allowed,
+    /// Each coalition that is named.
+    pub coalition: Allowed,
+    /// Someone who sees every message.
+    pub wire_tapper: Allowed,
+}
+
+impl Budgets {
+    /// Towards this one.
+    pub fn towards(&self, observer: &Observer) -> Allowed {
+        match observer {
+            Observer::Peer(_) => self.peer,
+            Observer::Coalition(_) => self.coalition,
+            Observer::WireTapper => self.wire_tapper,
+        }
+    }
+}
+
+/// A node's folder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    /// Makes a folder with a new key, an empty ledger and a commented file to fill in. A folder that is there is left alone.
+    pub fn create(folder: &Path) -> Result<(Self, Name)> {
+        fs::create_dir(folder).map_err(|cause| Error::file("make", folder, cause))?;
+        let place = Self { folder: folder.to_owned() };
+        let key = Key::create(&place.key())?;
+        let name = key.name();
+        Ledger::create(&place.ledger(), key)?;
+        fs::write(place.config_file(), TEMPLATE)
+            .map_err(|cause| Error::file("write", &place.config_file(), cause))?;
+        Ok((place, name))
+    }
+
+    /// A folder that is there.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let place = Self { folder: folder.to_owned() };
+        let remedy = "there is no node; make one with `node init`";
+        crate::error::require(place.key().exists(), "node", folder.display(), remedy)?;
+        Ok(place)
+    }
+
+    fn key(&self) -> PathBuf {
+        self.folder.join("key")
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.folder.join("ledger")
+    }
+
+    fn config_file(&self) -> PathBuf {
+        self.folder.join("node.toml")
+    }
+
+    /// The key.
+    pub fn read_key(&self) -> Result<Key> {
+        Key::read(&self.key())
+    }
+
+    /// The ledger, which nobody else may have open.
+    pub fn open_ledger(&self) -> Result<Ledger> {
+        Ledger::open(&self.ledger(), self.read_key()?)
+    }
+
+    /// What it holds.
+    pub fn config(&self) -> Result<Config> {
+        let path = self.config_file();
+        let text = fs::read_to_string(&path).map_err(|cause| Error::file("read", &path, cause))?;
+        toml::from_str(&text)
+            .map_err(|problem| Error::parameter("node.toml", path.display(), problem.to_string().trim_end()))
+    }
+
+    /// Its numbers, and the name of the file's bytes.
+    pub fn values(&self, config: &Config) -> Result<(Vec<f64>, Hash)> {
+        let path = self.folder.join(&config.values);
+        let length = fs::metadata(&path).map_err(|cause| Error::file("read", &path, cause))?.len();
+        crate::error::require(length <= MOST, "values", path.display(), "it is larger than a gigabyte")?;
+        let bytes = fs::read(&path).map_err(|cause| Error::file("read", &path, cause))?;
+        let text = String::from_utf8_lossy(&bytes);
+        let words = text.split([',', ';', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
+        let number = |word: &str| {
+            let read = word.parse::<f64>().ok().filter(|number| number.is_finite());
+            read.ok_or_else(|| {
+                Error::parameter("values", format!("\"{word}\" in {}", path.display()), "give finite numbers")
+            })
+        };
+        Ok((words.map(number).collect::<Result<_>>()?, Hash::of(&bytes)))
+    }
+
+    /// Its part in what was agreed on.
+    pub fn part(&self, agreement: &Agreement) -> Result<Prepared> {
+        let me = self.read_key()?.name();
+        let number = agreement.roster()?.iter().position(|key| *key == me);
+        let number = number.ok_or_else(|| {
+            Error::parameter(
+                "agreement",
+                &agreement.name,
+                format!("this node's key, {me}, is not among its peers"),
+            )
+        })?;
+        Prepared::new(agreement, number)
+    }
+}
+
+/// Signatures beside an agreement: who signed, and what.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Signatures {
+    /// By key, in 64 and 128 letters and digits.
+    pub signed: std::collections::BTreeMap<String, String>,
+}
+
+impl Signatures {
+    /// Reads a file; one that is not there has none.
+    pub fn read(path: &Path) -> Result<Self> {
+        match fs::read_to_string(path) {
+            Ok(text) => toml::from_str(&text).map_err(|problem| {
+                Error::parameter("signatures", path.display(), problem.to_string().trim_end())
+            }),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(cause) => Err(Error::file("read", path, cause)),
+        }
+    }
+
+    /// Adds one, and writes all: the file is whole at every moment.
+    pub fn add(&mut self, path: &Path, by: &Name, signature: &[u8; 64]) -> Result<()> {
+        let text: String = signature.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.signed.insert(by.to_string(), text);
+        let text = toml::to_string(self)
+            .map_err(|problem| Error::parameter("signatures", "unwritable", problem.to_string()))?;
+        let draft = path.with_extension("draft");
+        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
+        written.map_err(|cause| Error::file("write", path, cause))
+    }
+
+    /// All that are signatures at all.
+    pub fn all(&self) -> Vec<(Name, [u8; 64])> {
+        let one = |(by, signature): (&String, &String)| {
+            let bytes: Option<Vec<u8>> = (signature.len() == 128 && signature.is_ascii())
+                .then(|| {
+                    (0..128).step_by(2).map(|i| u8::from_str_radix(&signature[i..i + 2], 16).ok()).collect()
+                })
+                .flatten();
+            Some((by.parse().ok()?, bytes?.try_into().ok()?))
+        };
+        self.signed.iter().filter_map(one).collect()
+    }
+}
