@@ -7,7 +7,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Budget, Filter, Loss};
+use sottovoce_privacy::{Adjacency, Budget, Filter, Loss};
 use sottovoce_protocol::Release;
 
 use crate::{Error, Name, Result};
@@ -71,8 +71,10 @@ impl Price {
 }
 
 /// What is paid for at once: so many of these releases, for these prices.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
+    /// Between which data prices are stated: one for all that a ledger pays.
+    pub adjacency: Adjacency,
     /// Releases, and how often each. Nothing else will be admitted.
     pub releases: Vec<(Release, u64)>,
     /// What they cost, all together, towards each observer.

@@ -9,10 +9,10 @@
 
 use std::collections::BTreeSet;
 
-use sottovoce::experiment::{Averaging, Place};
+use sottovoce::experiment::{Averaging, Place, check_sensitivity};
 use sottovoce::plan::Sums;
-use sottovoce_privacy::Adversary;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
+use sottovoce_privacy::{Adjacency, Adversary};
 use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release};
@@ -89,8 +89,7 @@ impl Prepared {
         require(experiment.noise.cancel.is_none(), "cancel", "given", remedy)?;
         let bound = experiment.values.sensitivity(width);
         let sensitivity = experiment.noise.sensitivity.unwrap_or(bound);
-        let remedy = format!("one person moves all that a peer holds within the range: give at most {bound}");
-        require(sensitivity <= bound, "sensitivity", sensitivity, remedy)?;
+        check_sensitivity(sensitivity, bound)?;
         let range = experiment.values.range;
         let farthest = if range.low.abs() > range.high.abs() { range.low.abs() } else { range.high.abs() };
         let tapper = experiment.tapper(&[]);
@@ -135,32 +134,35 @@ impl Prepared {
         others.chain(pooled).chain([Observer::WireTapper]).collect()
     }
 
-    /// What the run costs, towards everybody.
-    pub fn cost(&self) -> Result<Cost> {
+    /// What the run costs, towards everybody who takes part, and all whom the ledger knows budgets for: of these, those who take part.
+    pub fn cost(&self, declared: &[Observer]) -> Result<Cost> {
         let noising = self.noising();
         let release = Release::gaussian(noising.sensitivity, noising.local);
         let price = |observer: Observer| Ok((observer.clone(), self.price(&observer)?));
-        let prices = self.observers().into_iter().map(price).collect::<Result<_>>()?;
-        Ok(Cost { releases: vec![(release, 1)], prices })
+        let all: BTreeSet<Observer> = self.observers().into_iter().chain(declared.iter().cloned()).collect();
+        let prices = all.into_iter().map(price).collect::<Result<_>>()?;
+        Ok(Cost { adjacency: Adjacency::Replace, releases: vec![(release, 1)], prices })
     }
 
-    fn adversary(&self, observer: &Observer) -> Result<Adversary> {
-        let number = |name: &Name| {
-            let known = self.roster.iter().position(|known| known == name);
-            known.ok_or_else(|| Error::parameter("observer", name, "it is not among those who agreed"))
+    /// Who of an observer takes part; nobody learns anything of a run that it has no part in.
+    fn adversary(&self, observer: &Observer) -> Option<Adversary> {
+        let number = |name: &Name| self.roster.iter().position(|known| known == name);
+        let names = match observer {
+            Observer::Peer(name) => std::slice::from_ref(name),
+            Observer::Coalition(names) => names,
+            Observer::WireTapper => return Some(self.experiment.tapper(&[])),
         };
-        Ok(match observer {
-            Observer::Peer(name) => Adversary::Peer(number(name)?),
-            Observer::Coalition(names) => {
-                Adversary::Coalition(names.iter().map(number).collect::<Result<_>>()?)
-            }
-            Observer::WireTapper => self.experiment.tapper(&[]),
-        })
+        let members: Vec<Peer> = names.iter().filter_map(number).collect();
+        match members[..] {
+            [] => None,
+            [one] => Some(Adversary::Peer(one)),
+            _ => Some(Adversary::Coalition(members)),
+        }
     }
 
     /// What one observer can learn at the most.
     fn price(&self, observer: &Observer) -> Result<Price> {
-        let adversary = self.adversary(observer)?;
+        let Some(adversary) = self.adversary(observer) else { return Price::concentrated(0.0) };
         if let Some(masks) = &self.setting.masks {
             let masked = Masked::towards(&masks.keys, &adversary)?;
             return self.masked(&masks.ring, masked.group(self.me));
@@ -252,6 +254,7 @@ impl Prepared {
             label: label.to_owned(),
             data,
             longest: 64 + 10 * self.width,
+            most: plan.rounds() as u64,
         }
     }
 
@@ -263,6 +266,11 @@ impl Prepared {
         require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
         let range = self.experiment.values.range;
         Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
+    }
+
+    fn check_key(&self, ledger: &Ledger) -> Result<()> {
+        let remedy = "it belongs to another peer of the run than this part does";
+        require(ledger.name() == self.roster[self.me], "ledger", ledger.name(), remedy)
     }
 
     /// What the run takes, and how far its result is off.
@@ -293,6 +301,7 @@ impl Prepared {
         let Scheme::Butterfly { positions } = &self.setting.scheme else {
             return Err(Error::parameter("protocol", "not a butterfly", "its numbers are on a grid"));
         };
+        self.check_key(&ledger)?;
         let ring = self.ring()?;
         let mut secrets = Vec::new();
         if let Some(masks) = &self.setting.masks {
@@ -318,6 +327,7 @@ impl Prepared {
         label: &str,
         data: Hash,
     ) -> Result<(OnGridHost, Vec<Due<Round, Note, Vec<f64>>>)> {
+        self.check_key(&ledger)?;
         let scheme = &self.setting.scheme;
         let part = scheme.parts()?.swap_remove(self.me);
         let terms = self.terms(&part, label, data);

@@ -5,6 +5,46 @@ use sottovoce_protocol::{Peer, Release};
 
 use crate::{Cost, Error, Hash, Key, Name, Result};
 
+/// A record of a ledger as its owner shows it to others: a salted hash, signed. It says nothing of what is in the record, nor of how many there are, and nobody else
+/// can make one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mark {
+    /// The record.
+    pub hash: Hash,
+    /// Its owner's signature, in two halves.
+    signature: ([u8; 32], [u8; 32]),
+}
+
+impl Mark {
+    fn text(hash: Hash) -> [u8; 32] {
+        Hash::labelled("sottovoce mark", &[&hash.0]).0
+    }
+
+    /// Of this record.
+    pub(crate) fn of(key: &Key, hash: Hash) -> Self {
+        Self { hash, signature: halves(&key.sign(&Self::text(hash))) }
+    }
+
+    /// Whether this peer made it.
+    pub fn is_of(&self, owner: &Name) -> bool {
+        owner.signed(&Self::text(self.hash), &whole(&self.signature))
+    }
+}
+
+fn halves(signature: &[u8; 64]) -> ([u8; 32], [u8; 32]) {
+    let (mut first, mut second) = ([0; 32], [0; 32]);
+    first.copy_from_slice(&signature[..32]);
+    second.copy_from_slice(&signature[32..]);
+    (first, second)
+}
+
+fn whole((first, second): &([u8; 32], [u8; 32])) -> [u8; 64] {
+    let mut signature = [0; 64];
+    signature[..32].copy_from_slice(first);
+    signature[32..].copy_from_slice(second);
+    signature
+}
+
 /// How far a ledger has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Head {
@@ -19,7 +59,7 @@ pub struct Head {
 pub struct Record {
     /// The records before it.
     pub before: Head,
-    /// Random: heads are shown to others, who must not be able to guess what is in a record.
+    /// Random: marks are shown to others, who must not be able to guess what is in a record.
     pub salt: [u8; 32],
     /// The run: the hash of what was agreed on.
     pub run: Hash,
@@ -54,22 +94,16 @@ impl Record {
     /// The record as it is kept, and the head after it.
     pub(crate) fn sign(&self, key: &Key) -> Result<(Signed, Head)> {
         let bytes = postcard::to_stdvec(self)?;
-        let signature = key.sign(&bytes);
-        let (mut first, mut second) = ([0; 32], [0; 32]);
-        first.copy_from_slice(&signature[..32]);
-        second.copy_from_slice(&signature[32..]);
+        let signature = halves(&key.sign(&bytes));
         let head = Head { count: self.before.count + 1, hash: Hash::of(&bytes) };
-        Ok((Signed { bytes, signature: (first, second) }, head))
+        Ok((Signed { bytes, signature }, head))
     }
 }
 
 impl Signed {
     /// The record, if this peer signed it.
     pub fn open(&self, owner: &Name) -> Result<Record> {
-        let mut signature = [0; 64];
-        signature[..32].copy_from_slice(&self.signature.0);
-        signature[32..].copy_from_slice(&self.signature.1);
-        if !owner.signed(&self.bytes, &signature) {
+        if !owner.signed(&self.bytes, &whole(&self.signature)) {
             return Err(Error::storage("the ledger", "a record was not signed by its owner"));
         }
         Ok(postcard::from_bytes(&self.bytes)?)

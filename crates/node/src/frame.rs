@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hash, Head};
+use crate::{Hash, Mark};
 
 /// The version of frames and of what is in them.
 pub const VERSION: u16 = 1;
@@ -22,14 +22,14 @@ pub enum Frame {
 }
 
 /// What peers say when they meet, also again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`VERSION`].
     pub version: u16,
     /// What was agreed on.
     pub run: Hash,
-    /// The last that was seen of the other's ledger.
-    pub witness: Option<Head>,
+    /// The last that was seen of the other's ledger, in each run.
+    pub witness: Vec<Mark>,
     /// Whether the other was heard already: then it need not say hello again.
     pub reply: bool,
 }
@@ -41,8 +41,8 @@ pub struct Parcel {
     pub run: Hash,
     /// Its number among all messages between the two, in this direction.
     pub number: u64,
-    /// The sender's ledger with the step that says it.
-    pub head: Head,
+    /// The step of the sender's ledger that says it.
+    pub mark: Mark,
     /// The message.
     pub body: Vec<u8>,
 }
@@ -52,7 +52,7 @@ struct Header {
     version: u16,
     run: Hash,
     number: u64,
-    head: Head,
+    mark: Mark,
     length: u64,
     hash: Hash,
 }
@@ -63,7 +63,7 @@ impl Parcel {
         let length = self.body.len() as u64;
         let hash = Hash::of(&self.body);
         let header =
-            Header { version: VERSION, run: self.run, number: self.number, head: self.head, length, hash };
+            Header { version: VERSION, run: self.run, number: self.number, mark: self.mark, length, hash };
         // A header is plain numbers: there is nothing that could fail.
         let mut bytes = postcard::to_stdvec(&header).unwrap_or_default();
         bytes.extend_from_slice(&self.body);
@@ -90,7 +90,7 @@ impl Parcel {
         if header.hash != Hash::of(body) {
             return Err("a message that is not what its hash says".to_owned());
         }
-        Ok(Self { run, number: header.number, head: header.head, body: body.to_vec() })
+        Ok(Self { run, number: header.number, mark: header.mark, body: body.to_vec() })
     }
 }
 
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
 
     fn parcel() -> Parcel {
-        let head = Head { count: 7, hash: Hash::of(b"seven") };
-        Parcel { run: Hash::of(b"run"), number: 3, head, body: b"hello".to_vec() }
+        let mark = Mark::of(&crate::Key::simulated(1), Hash::of(b"seven"));
+        Parcel { run: Hash::of(b"run"), number: 3, mark, body: b"hello".to_vec() }
     }
 
     #[test]
@@ -115,7 +115,7 @@ mod tests {
         for place in 0..sealed.len() {
             let mut bytes = sealed.clone();
             bytes[place] ^= 0x41;
-            // The number and the head are vouched for by the connection, not by the parcel.
+            // The number and the mark are vouched for by the connection, not by the parcel.
             assert!(
                 open(&bytes).is_err() || open(&bytes).is_ok_and(|other| other.body == parcel().body),
                 "{place}"
@@ -132,7 +132,7 @@ mod tests {
             version: VERSION,
             run: parcel().run,
             number: 0,
-            head: Head::default(),
+            mark: parcel().mark,
             length: u64::MAX,
             hash: Hash::default(),
         };

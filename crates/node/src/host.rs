@@ -9,7 +9,7 @@ use sottovoce_protocol::{
 
 use crate::book::{Asked, Book};
 use crate::ledger::{Heard, Page, Said, encode};
-use crate::{Cost, Error, Frame, Hash, Head, Hello, Hiding, Ledger, Name, Parcel, Result, VERSION};
+use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Parcel, Result, VERSION};
 
 /// What a host has to know of a run besides its machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +26,8 @@ pub struct Terms {
     pub data: Hash,
     /// Bytes of the longest message.
     pub longest: usize,
+    /// Messages that a neighbour may send in all.
+    pub most: u64,
 }
 
 /// What a driver has to do.
@@ -66,6 +68,14 @@ type BookOf<M> = Book<<M as Machine>::Timer, <M as Machine>::Value>;
 /// Messages of one neighbour that are kept until those before them have come.
 const AHEAD: u64 = 64;
 
+/// A message that waits for its turn.
+struct Early<M> {
+    message: M,
+    bytes: usize,
+    hash: Hash,
+    mark: Mark,
+}
+
 /// A peer of one run.
 pub struct Host<M: Machine, N> {
     machine: M,
@@ -77,13 +87,16 @@ pub struct Host<M: Machine, N> {
     /// Up to which of its messages each peer has answered, since the last step.
     answered: BTreeMap<Peer, u64>,
     /// Messages that overtook others, by sender and number; a crash forgets them, and they come again.
-    ahead: BTreeMap<(Peer, u64), Parcel>,
+    ahead: BTreeMap<(Peer, u64), Early<M::Message>>,
+    /// What was owed before a crash, until everybody was met: an old copy of a ledger must not go on with it.
+    owed: Vec<DueOf<M>>,
     /// Why nothing more is done.
     broken: Option<Error>,
 }
 
 impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
-    /// Takes up a run, from the beginning or from where the ledger says that it stands. The dues are hellos, and what was owed.
+    /// Takes up a run, from the beginning or from where the ledger says that it stands. The dues are hellos; nothing else is done before all neighbours have answered them,
+    /// and said what they have seen of this ledger.
     pub fn open(ledger: Ledger, terms: Terms, machine: M, noise: N) -> Result<(Self, Vec<DueOf<M>>)> {
         let me = ledger.name();
         if !terms.roster.contains(&me) {
@@ -99,13 +112,13 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             greeted: BTreeSet::new(),
             answered: BTreeMap::new(),
             ahead: BTreeMap::new(),
+            owed: Vec::new(),
             broken: None,
         };
         host.ledger.hold(&host.terms.label, host.terms.data)?;
-        let mut dues = host.take_up()?;
-        for &peer in &host.terms.neighbours {
-            dues.push(Due::Send { to: peer, frame: host.hello(peer, false)? });
-        }
+        host.owed = host.take_up()?;
+        let hello = |&to: &Peer| Ok(Due::Send { to, frame: host.greeting(to)? });
+        let dues = host.terms.neighbours.iter().map(hello).collect::<Result<_>>()?;
         Ok((host, dues))
     }
 
@@ -155,6 +168,11 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     /// Whether every neighbour was heard since the host was opened: nothing begins before.
     pub fn is_ready(&self) -> bool {
         self.broken.is_none() && self.terms.neighbours.iter().all(|peer| self.greeted.contains(peer))
+    }
+
+    /// What is said to a peer when it is met, also again: after a reconnection.
+    pub fn greeting(&self, to: Peer) -> Result<Frame> {
+        self.hello(to, false)
     }
 
     fn hello(&self, to: Peer, reply: bool) -> Result<Frame> {
@@ -261,58 +279,79 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 self.terms.run, hello.run
             )));
         }
-        if let Some(witness) = hello.witness {
-            self.guarded(|host| host.ledger.face(&name, witness))?;
-        }
+        self.guarded(|host| host.ledger.face(&name, &hello.witness))?;
+        let before = self.is_ready();
         self.greeted.insert(from);
         let mut dues = Vec::new();
         if !hello.reply {
             dues.push(Due::Send { to: from, frame: self.hello(from, true)? });
         }
         for waiting in self.ledger.waiting(self.terms.run, from)? {
-            let frame = self.seal(waiting.number, waiting.head, waiting.body);
+            let frame = self.seal(waiting.number, waiting.mark, waiting.body);
             dues.push(Due::Send { to: from, frame });
+        }
+        if !before && self.is_ready() {
+            dues.append(&mut self.owed);
+            for peer in self.terms.neighbours.clone() {
+                dues.extend(self.catch_up(peer)?);
+            }
         }
         Ok(dues)
     }
 
-    fn seal(&self, number: u64, head: Head, body: Vec<u8>) -> Frame {
-        Frame::Parcel(Parcel { run: self.terms.run, number, head, body }.seal())
+    fn seal(&self, number: u64, mark: Mark, body: Vec<u8>) -> Frame {
+        Frame::Parcel(Parcel { run: self.terms.run, number, mark, body }.seal())
     }
 
     /// A message: the next one is handled, and those that had overtaken it; one that was handled is answered again.
     fn unpack(&mut self, from: Peer, bytes: &[u8]) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
-        if !self.greeted.contains(&from) {
-            return Ok(Vec::new());
+        let garbled = |what: String| Error::Garbled { from: name, what };
+        let Parcel { number, mark, body, .. } =
+            Parcel::open(bytes, self.terms.run, self.terms.longest).map_err(garbled)?;
+        let (expected, hash) = (self.expected(from), Hash::of(&body));
+        if number < expected {
+            if self.ledger.heard(self.terms.run, from, number)? != Some(hash) {
+                return Err(Error::Disagreement(format!(
+                    "peer {name:?} says message {number} in two ways: it runs twice, or from an old copy"
+                )));
+            }
+            return Ok(vec![Due::Send { to: from, frame: Frame::Answer { number } }]);
         }
-        let parcel = Parcel::open(bytes, self.terms.run, self.terms.longest)
-            .map_err(|what| Error::Garbled { from: name, what })?;
-        let expected = self.expected(from);
-        if parcel.number < expected {
-            return Ok(vec![Due::Send { to: from, frame: Frame::Answer { number: parcel.number } }]);
+        if number >= self.terms.most || !mark.is_of(&name) {
+            return Err(garbled(format!(
+                "message {number}, of at most {}, or a mark that is not its own",
+                self.terms.most
+            )));
         }
-        if parcel.number - expected < AHEAD {
-            self.ahead.insert((from, parcel.number), parcel);
+        let message = postcard::from_bytes::<M::Message>(&body)
+            .map_err(|_| garbled("no message of this protocol".to_owned()))?;
+        let kept: usize = self.ahead.range((from, 0)..=(from, u64::MAX)).map(|(_, early)| early.bytes).sum();
+        let room = number - expected < AHEAD && kept + body.len() <= 4 * self.terms.longest;
+        if number == expected || room {
+            self.ahead.insert((from, number), Early { message, bytes: body.len(), hash, mark });
         }
-        let mut dues = Vec::new();
-        while let Some(next) = self.ahead.remove(&(from, self.expected(from))) {
-            dues.extend(self.take(from, name, next)?);
-        }
-        Ok(dues)
+        if self.is_ready() { self.catch_up(from) } else { Ok(Vec::new()) }
     }
 
     fn expected(&self, from: Peer) -> u64 {
         self.book.heard.get(&from).copied().unwrap_or(0)
     }
 
+    /// Handles messages of a peer as far as none is missing.
+    fn catch_up(&mut self, from: Peer) -> Result<Vec<DueOf<M>>> {
+        let mut dues = Vec::new();
+        while let Some(next) = self.ahead.remove(&(from, self.expected(from))) {
+            dues.extend(self.take(from, next)?);
+        }
+        Ok(dues)
+    }
+
     /// The next message of a peer.
-    fn take(&mut self, from: Peer, name: Name, parcel: Parcel) -> Result<Vec<DueOf<M>>> {
-        let Parcel { number, head, body, .. } = parcel;
-        self.compare(&name, head)?;
-        let message = postcard::from_bytes::<M::Message>(&body)
-            .map_err(|_| Error::Garbled { from: name, what: "no message of this protocol".to_owned() })?;
-        let heard = Heard { from, name, number, hash: Hash::of(&body), head };
+    fn take(&mut self, from: Peer, early: Early<M::Message>) -> Result<Vec<DueOf<M>>> {
+        let Early { message, hash, mark, .. } = early;
+        let (number, name) = (self.expected(from), self.name_of(from)?);
+        let heard = Heard { from, name, number, hash, mark };
         self.guarded(|host| {
             host.book.heard.insert(from, number + 1);
             let input = Input::Message { from, message: Arc::new(message) };
@@ -320,18 +359,6 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             dues.insert(0, Due::Send { to: from, frame: Frame::Answer { number } });
             Ok(dues)
         })
-    }
-
-    /// A ledger only grows: a sender whose chain goes back, or apart, runs twice.
-    fn compare(&self, name: &Name, head: Head) -> Result<()> {
-        let Some(seen) = self.ledger.seen(name)? else { return Ok(()) };
-        if seen.count > head.count || (seen.count == head.count && seen.hash != head.hash) {
-            return Err(Error::Disagreement(format!(
-                "peer {name:?} says record {} of its ledger is {:?}, and record {} was {:?}: it runs twice or from an old copy, and is not heard any more",
-                head.count, head.hash, seen.count, seen.hash
-            )));
-        }
-        Ok(())
     }
 
     /// Hands an input to the machine, and stores what came of it: durable, or nothing leaves.
@@ -379,7 +406,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             said,
             answered: std::mem::take(&mut self.answered).into_iter().collect(),
         };
-        let head = self.ledger.commit(&page)?;
+        let mark = self.ledger.commit(&page)?;
         // In the order in which the machine asked for it.
         let mut dues = Vec::new();
         for owed in owed {
@@ -387,7 +414,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 Ok(due) => dues.push(due),
                 Err(place) => {
                     let Said { body, to, .. } = &page.said[place];
-                    let sent = |&(to, number)| Due::Send { to, frame: self.seal(number, head, body.clone()) };
+                    let sent = |&(to, number)| Due::Send { to, frame: self.seal(number, mark, body.clone()) };
                     dues.extend(to.iter().map(sent));
                 }
             }

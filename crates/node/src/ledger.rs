@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use sottovoce_protocol::{Peer, Release};
 
 use crate::account::Account;
-use crate::{Allowed, Cost, Error, Hash, Head, Key, Name, Observer, Record, Result, Signed};
+use crate::{Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Record, Result, Signed};
 
 type Bytes32 = &'static [u8; 32];
 
@@ -34,8 +34,12 @@ const OUTBOX: TableDefinition<'_, (Bytes32, u64, u64), &[u8]> = TableDefinition:
 /// Of each run: which draws of noise were used, and the hash of what they hide.
 const DRAWS: TableDefinition<'_, (Bytes32, u64), Bytes32> = TableDefinition::new("draws");
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
-/// The last that was seen of others' chains.
-const SEEN: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("seen");
+/// The place of each record, by its hash.
+const PLACES: TableDefinition<'_, Bytes32, u64> = TableDefinition::new("places");
+/// The last mark that was seen of others' chains, in each run.
+const SEEN: TableDefinition<'_, (Bytes32, Bytes32), &[u8]> = TableDefinition::new("seen");
+/// Of each run: the hash of every message that was heard, by sender and number.
+const HEARD: TableDefinition<'_, (Bytes32, u64, u64), Bytes32> = TableDefinition::new("heard");
 
 const FORMAT: &[u8] = b"sottovoce ledger 1";
 
@@ -67,7 +71,7 @@ pub(crate) struct Heard {
     pub(crate) name: Name,
     pub(crate) number: u64,
     pub(crate) hash: Hash,
-    pub(crate) head: Head,
+    pub(crate) mark: Mark,
 }
 
 /// A message, and its number with each receiver.
@@ -80,26 +84,28 @@ pub(crate) struct Said {
 /// A message that was not answered yet.
 pub(crate) struct Waiting {
     pub(crate) number: u64,
-    pub(crate) head: Head,
+    pub(crate) mark: Mark,
     pub(crate) body: Vec<u8>,
 }
 
 impl Ledger {
-    /// Begins a ledger in a file that is not there yet. It is there as a whole, or not at all.
+    /// Begins a ledger in a file that is not there yet, and that nobody else can read. It is there as a whole, or not at all.
     pub fn create(path: &Path, key: Key) -> Result<()> {
         let failed = |cause: &dyn std::fmt::Display| Error::file("create", path, cause);
-        if path.exists() {
-            return Err(failed(&"a ledger is there, and what it has spent is never forgotten"));
-        }
-        let draft = path.with_extension("draft");
+        let draft = path.with_extension(format!("draft-{}", std::process::id()));
         let _ = std::fs::remove_file(&draft);
+        let mut options = std::fs::OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        options.open(&draft).map_err(|cause| failed(&cause))?;
         drop(Self::of(Database::create(&draft).map_err(|cause| failed(&cause))?, key)?);
-        let moved = std::fs::rename(&draft, path).and_then(|()| match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => std::fs::File::open(folder)?.sync_all(),
-            _ => std::fs::File::open(".")?.sync_all(),
-        });
-        moved.map_err(|cause| failed(&cause))?;
-        Ok(())
+        // A second name, which fails where there is one: what a ledger has spent is never forgotten.
+        let named = std::fs::hard_link(&draft, path);
+        let _ = std::fs::remove_file(&draft);
+        named.map_err(|cause| failed(&format!("{cause}; what a ledger has spent is never forgotten")))?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|cause| failed(&cause))
     }
 
     /// Opens a ledger. Nobody else may have it open. One that is missing is never begun anew: what it had spent would be forgotten.
@@ -117,7 +123,10 @@ impl Ledger {
         let mut ledger = Self { database, key, head: Head::default() };
         ledger.claim()?;
         ledger.head = ledger.last()?;
-        Ok(ledger)
+        match ledger.meta("doubted")? {
+            Some(why) => Err(Error::Doubted(String::from_utf8_lossy(&why).into_owned())),
+            None => Ok(ledger),
+        }
     }
 
     /// Makes all tables, and sees that this is the owner's ledger.
@@ -156,6 +165,8 @@ impl Ledger {
             write.open_table(DRAWS)?;
             write.open_table(CHAIN)?;
             write.open_table(SEEN)?;
+            write.open_table(PLACES)?;
+            write.open_table(HEARD)?;
         }
         Ok(write.commit()?)
     }
@@ -165,6 +176,19 @@ impl Ledger {
         write.set_durability(Durability::Immediate)?;
         write.set_two_phase_commit(true);
         Ok(write)
+    }
+
+    fn meta(&self, field: &str) -> Result<Option<Vec<u8>>> {
+        let read = self.database.begin_read()?;
+        Ok(read.open_table(META)?.get(field)?.map(|value| value.value().to_vec()))
+    }
+
+    /// Writes down for ever that this ledger is not what others have seen.
+    fn doubt(&self, why: String) -> Result<()> {
+        let write = self.write()?;
+        write.open_table(META)?.insert("doubted", why.as_bytes())?;
+        write.commit()?;
+        Err(Error::Doubted(why))
     }
 
     fn last(&self) -> Result<Head> {
@@ -295,30 +319,33 @@ impl Ledger {
         Ok(all)
     }
 
-    /// The last that was seen of a peer's ledger.
-    pub fn seen(&self, name: &Name) -> Result<Option<Head>> {
+    /// The last marks that were seen of a peer's ledger, one for each run.
+    pub fn seen(&self, name: &Name) -> Result<Vec<Mark>> {
         let read = self.database.begin_read()?;
-        read.open_table(SEEN)?.get(&name.0)?.map(|bytes| decode(bytes.value())).transpose()
+        let seen = read.open_table(SEEN)?;
+        let range = (&name.0, &[0; 32])..=(&name.0, &[u8::MAX; 32]);
+        seen.range(range)?.map(|entry| decode(entry?.1.value())).collect()
     }
 
-    /// What a neighbour has seen of this ledger: is it a part of it?
-    pub(crate) fn face(&self, by: &Name, head: Head) -> Result<()> {
-        if head.count > self.head.count {
-            return Err(Error::Doubted(format!(
-                "peer {by:?} has seen record {} of this ledger, which has {}: it is an older copy, or its key runs elsewhere. Nothing is sent; \
-                 bring the newest ledger back, or make a new key and agree anew",
-                head.count, self.head.count
-            )));
+    /// The hash of a message that was heard.
+    pub(crate) fn heard(&self, run: Hash, from: Peer, number: u64) -> Result<Option<Hash>> {
+        let read = self.database.begin_read()?;
+        Ok(read.open_table(HEARD)?.get((&run.0, from as u64, number))?.map(|hash| Hash(*hash.value())))
+    }
+
+    /// What a neighbour has seen of this ledger: is it a part of it? Marks that this peer never made count for nothing, or anybody could stop it.
+    pub(crate) fn face(&self, by: &Name, marks: &[Mark]) -> Result<()> {
+        let read = self.database.begin_read()?;
+        let places = read.open_table(PLACES)?;
+        for mark in marks {
+            if mark.is_of(&self.name()) && places.get(&mark.hash.0)?.is_none() {
+                return self.doubt(format!(
+                    "peer {by:?} has seen a step that this ledger does not hold: it is an older copy, or its key runs elsewhere as well. Nothing is sent from it any \
+                     more; bring the newest ledger back. Without it, what was spent of the data is not known, and counts as all"
+                ));
+            }
         }
-        let Some(last) = head.count.checked_sub(1) else { return Ok(()) };
-        let known = self.record(last)?.map(|signed| signed.head(last));
-        if known == Some(head) {
-            return Ok(());
-        }
-        Err(Error::Doubted(format!(
-            "peer {by:?} has seen another record {} of this ledger: its key runs twice. Nothing is sent; stop the other, make a new key and agree anew",
-            head.count
-        )))
+        Ok(())
     }
 
     /// The book and the state of a run, if it has begun.
@@ -342,16 +369,16 @@ impl Ledger {
             if peer != to as u64 {
                 continue;
             }
-            let (number, head): (u64, Head) = decode(value.value())?;
+            let (number, mark): (u64, Mark) = decode(value.value())?;
             let body = messages.get((&run.0, message))?;
             let body = body.ok_or_else(|| Error::storage("the ledger", "a message is missing"))?;
-            all.push(Waiting { number, head, body: body.value().to_vec() });
+            all.push(Waiting { number, mark, body: body.value().to_vec() });
         }
         Ok(all)
     }
 
-    /// Stores a step: all of it, or nothing. The head after it.
-    pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Head> {
+    /// Stores a step: all of it, or nothing. Its mark.
+    pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Mark> {
         let mut salt = [0; 32];
         SysRng
             .try_fill_bytes(&mut salt)
@@ -374,6 +401,7 @@ impl Ledger {
             state: Hash::of(&page.state),
         };
         let (signed, head) = record.sign(&self.key)?;
+        let mark = Mark::of(&self.key, head.hash);
         let write = self.write()?;
         if let Some(cost) = page.cost {
             debit(&write, page.label, cost)?;
@@ -382,15 +410,17 @@ impl Ledger {
             write.open_table(CHAIN)?.insert(self.head.count, &encode(&signed)?[..])?;
             write.open_table(BOOKS)?.insert(&page.run.0, &page.book[..])?;
             write.open_table(STATES)?.insert(&page.run.0, &page.state[..])?;
+            write.open_table(PLACES)?.insert(&head.hash.0, self.head.count)?;
             draws(&write, page)?;
-            post(&write, page, head)?;
-            if let Some(heard) = &page.heard {
-                write.open_table(SEEN)?.insert(&heard.name.0, &encode(&heard.head)?[..])?;
+            post(&write, page, mark)?;
+            if let Some(Heard { from, name, number, hash, mark }) = &page.heard {
+                write.open_table(SEEN)?.insert((&name.0, &page.run.0), &encode(mark)?[..])?;
+                write.open_table(HEARD)?.insert((&page.run.0, *from as u64, *number), &hash.0)?;
             }
         }
         write.commit()?;
         self.head = head;
-        Ok(head)
+        Ok(mark)
     }
 }
 
@@ -418,6 +448,18 @@ fn declare(write: &WriteTransaction, label: &str, observer: &Observer, allowed: 
 
 /// Debits a cost: towards everybody whom a budget is declared for, and nobody else.
 fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
+    {
+        let mut meta = write.open_table(META)?;
+        let adjacency = cost.adjacency.to_string();
+        let known = meta.get("adjacency")?.map(|known| String::from_utf8_lossy(known.value()).into_owned());
+        match known {
+            Some(known) if known != adjacency => {
+                let remedy = format!("this ledger's prices are stated under {known}; state these so, too");
+                return Err(Error::parameter("adjacency", adjacency, remedy));
+            }
+            _ => meta.insert("adjacency", adjacency.as_bytes())?,
+        };
+    }
     let mut accounts = write.open_table(ACCOUNTS)?;
     let mut declared: Vec<Vec<u8>> = Vec::new();
     for entry in accounts.iter()? {
@@ -426,6 +468,12 @@ fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
         if of == label {
             declared.push(who.to_vec());
         }
+    }
+    let tapper = encode(&Observer::WireTapper)?;
+    if !declared.contains(&tapper) {
+        let remedy =
+            format!("declare what data set `{label}` may cost towards someone who sees every message");
+        return Err(Error::parameter("budget", "none towards the wire-tapper", remedy));
     }
     for who in &declared {
         let observer: Observer = decode(who)?;
@@ -470,12 +518,12 @@ fn draws(write: &WriteTransaction, page: &Page<'_>) -> Result<()> {
 }
 
 /// Stores what is to be sent, and forgets what was answered.
-fn post(write: &WriteTransaction, page: &Page<'_>, head: Head) -> Result<()> {
+fn post(write: &WriteTransaction, page: &Page<'_>, mark: Mark) -> Result<()> {
     let (mut messages, mut outbox) = (write.open_table(MESSAGES)?, write.open_table(OUTBOX)?);
     for said in &page.said {
         messages.insert((&page.run.0, said.message), &said.body[..])?;
         for &(peer, number) in &said.to {
-            outbox.insert((&page.run.0, said.message, peer as u64), &encode(&(number, head))?[..])?;
+            outbox.insert((&page.run.0, said.message, peer as u64), &encode(&(number, mark))?[..])?;
         }
     }
     for &(peer, upto) in &page.answered {
@@ -483,7 +531,7 @@ fn post(write: &WriteTransaction, page: &Page<'_>, head: Head) -> Result<()> {
         for entry in outbox.range((&page.run.0, 0, 0)..=(&page.run.0, u64::MAX, u64::MAX))? {
             let (key, value) = entry?;
             let (_, message, to) = key.value();
-            let (number, _): (u64, Head) = decode(value.value())?;
+            let (number, _): (u64, Mark) = decode(value.value())?;
             if to == peer as u64 && number <= upto {
                 done.push(message);
             }

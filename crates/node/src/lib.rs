@@ -7,13 +7,18 @@
 //!      └───────────────────────────── dues: send, wait, compute ◄──────────┘
 //! ```
 //!
-//! **The contract.** Nothing of a step leaves before its transaction is durable; what leaves is what was stored, and a repetition is the same bytes. An
-//! answer says that a message is durable with its receiver. A price is debited before the first release that it pays for, towards every observer, and is never
-//! given back. Noise is drawn from the operating system, on a grid, once for every number of a draw; after a crash none is drawn again for what was stored, and what was
-//! not stored never left. Who cannot commit sends nothing more.
+//! **The contract.** Nothing of a step leaves before its transaction is durable. A message has a number with each of its receivers, and is said under it in one way, however
+//! often; what a protocol says again under a new number is a message of its own. An answer says that a message is durable with its receiver. A price is debited before
+//! the first release that it pays for, towards everybody for whom a budget is declared (someone who sees every message among them), and is never given back. Noise is drawn from the
+//! operating system, on a grid, once for every number of a draw; after a crash none is drawn again for what was stored, and what was not stored never left. Who cannot commit sends
+//! nothing more.
 //!
-//! **Who remembers.** Every step is a record in a chain of hashes, signed. Messages carry the head of the chain, neighbours keep the last one they saw and
-//! show it when they meet again: a peer whose ledger is older than what others have seen of it (a backup, a clone) sends nothing ([`Error::Doubted`]).
+//! **Who remembers.** Every step is a record in a chain of hashes, signed. Messages carry the mark of the step that says them: a salted hash, signed, that tells nothing else.
+//! Neighbours keep the last mark of each run and show it when they meet again, and before all of them have, nothing is released and nothing is taken up: a peer whose ledger does not hold what
+//! others have seen of it (a backup, a clone) sends nothing, then and ever after ([`Error::Doubted`]). A neighbour who hears one message in two ways says so.
+//!
+//! **What is not found.** A copy whose steps no neighbour of the present run has seen: two clones that begin at the same time with different neighbours, a backup among strangers, neighbours
+//! who lost their own ledgers or lie. Data that is given another label after it was changed. A new key begins a new ledger; who makes one for old data must know what was spent.
 //!
 //! | file | what |
 //! | --- | --- |
@@ -43,7 +48,7 @@ mod place;
 
 pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};
-pub use chain::{Head, Record, Signed};
+pub use chain::{Head, Mark, Record, Signed};
 pub use error::{Error, Result};
 pub use frame::{Frame, Hello, Parcel, VERSION};
 pub use hash::Hash;

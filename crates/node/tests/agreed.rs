@@ -55,7 +55,7 @@ fn run<M: Machine<Command = Start, Note = Note>, N: Hiding<M::Value>>(
         for (peer, prepared) in all.iter().enumerate() {
             let waits = rehearsal.host(peer).is_some_and(|host| host.is_ready() && !host.has_begun());
             if waits {
-                let cost = prepared.cost().unwrap();
+                let cost = prepared.cost(&[]).unwrap();
                 rehearsal.with(peer, |host| host.command(Start, &cost)).unwrap();
             }
         }
@@ -74,7 +74,7 @@ fn prepared(agreement: &Agreement) -> Vec<Prepared> {
 }
 
 fn rho(prepared: &Prepared, observer: &Observer) -> f64 {
-    let cost = prepared.cost().unwrap();
+    let cost = prepared.cost(&[]).unwrap();
     let (_, price) = cost.prices.iter().find(|(known, _)| known == observer).unwrap();
     let Some(Loss::Zcdp(rho)) = price.loss else { panic!("{price:?}") };
     rho
@@ -148,7 +148,7 @@ fn sums_cost_what_the_exact_accountant_says_but_for_the_grid() {
     }
     let pooled = Observer::coalition((0..2).map(|peer| Key::simulated(100 + peer).name()).collect());
     assert!(
-        all[0].cost().unwrap().prices.iter().all(|(observer, _)| *observer != pooled),
+        all[0].cost(&[]).unwrap().prices.iter().all(|(observer, _)| *observer != pooled),
         "oneself is no observer"
     );
     assert!(rho(&all[4], &pooled) >= rho(&all[4], &key(0)));

@@ -10,6 +10,7 @@ use common::disk::{Disk, MODES, Mode};
 use common::peers::{Scenario, Village, begun, price};
 use rand_chacha::ChaCha20Rng;
 use sottovoce_node::{Cost, Hash, Hiding, OnGrid, Price};
+use sottovoce_privacy::Adjacency;
 use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::rumor::{Begin, Clock, Muting, RumorRules, Teller};
 use sottovoce_protocol::walk::{Course, Host as Visited, Launch, Patience, Steps, Transition, Walker};
@@ -35,7 +36,11 @@ impl Scenario for Averaging {
 
     fn cost(_: Peer) -> Cost {
         let release = Release::gaussian(NOISING.sensitivity, NOISING.local);
-        Cost { releases: vec![(release, 1)], prices: price(Price::concentrated(0.2).unwrap()) }
+        Cost {
+            adjacency: Adjacency::Replace,
+            releases: vec![(release, 1)],
+            prices: price(Price::concentrated(0.2).unwrap()),
+        }
     }
 
     fn begin(_: Peer) -> Option<Start> {
@@ -62,7 +67,11 @@ impl Scenario for Walking {
     }
 
     fn cost(_: Peer) -> Cost {
-        Cost { releases: vec![(COURSE.release(), 2)], prices: price(Price::concentrated(0.25).unwrap()) }
+        Cost {
+            adjacency: Adjacency::Replace,
+            releases: vec![(COURSE.release(), 2)],
+            prices: price(Price::concentrated(0.25).unwrap()),
+        }
     }
 
     fn begin(peer: Peer) -> Option<Launch<Vec<f64>>> {
@@ -94,7 +103,7 @@ impl Scenario for Telling {
     }
 
     fn cost(_: Peer) -> Cost {
-        Cost { releases: Vec::new(), prices: price(Price::chance(0.2)) }
+        Cost { adjacency: Adjacency::Replace, releases: Vec::new(), prices: price(Price::chance(0.2)) }
     }
 
     fn begin(peer: Peer) -> Option<Begin> {

@@ -5,12 +5,12 @@ mod common;
 use common::disk::{Disk, Mode};
 use common::peers::{ALLOWED, Scenario, Village, begun, key, ledger, price, roster, terms};
 use sottovoce_node::{
-    Allowed, Cost, Due, Error, Frame, Hash, Hello, Host, Ledger, Observer, OnGrid, Parcel, Price, Terms,
-    VERSION,
+    Allowed, Cost, Due, Error, Frame, Hash, Hello, Host, Ledger, Mark, Observer, OnGrid, Parcel, Price,
+    Terms, VERSION,
 };
-use sottovoce_privacy::Loss;
 use sottovoce_privacy::noise::exact::Grid;
-use sottovoce_protocol::averaging::{Averager, Gossip, Message, Noising, Row, Start};
+use sottovoce_privacy::{Adjacency, Loss};
+use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::{Peer, Release};
 
 const NOISING: Noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.0 };
@@ -28,6 +28,7 @@ impl Scenario for Pair {
 
     fn cost(_: Peer) -> Cost {
         Cost {
+            adjacency: Adjacency::Replace,
             releases: vec![(Release::gaussian(1.0, 2.0), 1)],
             prices: price(Price::concentrated(0.125).unwrap()),
         }
@@ -52,7 +53,7 @@ fn open(disk: &Disk, peer: Peer) -> sottovoce_node::Result<(Peered, Dues)> {
     open_with(disk, peer, terms::<Pair>(peer))
 }
 
-fn hello(witness: Option<sottovoce_node::Head>) -> Frame {
+fn hello(witness: Vec<Mark>) -> Frame {
     Frame::Hello(Hello { version: VERSION, run: terms::<Pair>(0).run, witness, reply: true })
 }
 
@@ -70,7 +71,7 @@ fn nothing_begins_before_everybody_is_there() {
     let error = host.command(Start, &Pair::cost(0)).unwrap_err();
     assert_eq!((error.exit_code(), error.at_fault().map(|fault| fault.field)), (2, Some("neighbours")));
     assert!(error.to_string().contains("1 is missing"), "{error}");
-    host.hear(1, hello(None)).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
     assert_eq!(parcels(&host.command(Start, &Pair::cost(0)).unwrap()).len(), 1);
 }
 
@@ -78,7 +79,7 @@ fn nothing_begins_before_everybody_is_there() {
 fn what_cannot_be_paid_is_not_sent() {
     let disk = begun(0);
     let (mut host, _) = open(&disk, 0).unwrap();
-    host.hear(1, hello(None)).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
     let dear = Cost { prices: price(Price::concentrated(1e3).unwrap()), ..Pair::cost(0) };
     let error = host.command(Start, &dear).unwrap_err();
     assert_eq!(error.exit_code(), 3);
@@ -100,7 +101,7 @@ fn what_cannot_be_paid_is_not_sent() {
 #[test]
 fn a_release_that_was_not_paid_for_is_not_admitted() {
     let (mut host, _) = open(&begun(0), 0).unwrap();
-    host.hear(1, hello(None)).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
     let other = Cost { releases: vec![(Release::gaussian(1.0, 3.0), 5)], ..Pair::cost(0) };
     let dues = host.command(Start, &other).unwrap();
     assert!(parcels(&dues).is_empty(), "{dues:?}");
@@ -114,7 +115,8 @@ fn budgets_last_over_runs_and_files_of_a_data_set() {
     for run in 0..100u8 {
         let named = Terms { run: Hash::of(&[run]), data: Hash::of(&[run, 1]), ..terms::<Pair>(0) };
         let (mut host, _) = open_with(&disk, 0, named.clone()).unwrap();
-        let there = Frame::Hello(Hello { version: VERSION, run: named.run, witness: None, reply: true });
+        let there =
+            Frame::Hello(Hello { version: VERSION, run: named.run, witness: Vec::new(), reply: true });
         host.hear(1, there).unwrap();
         match host.command(Start, &Pair::cost(0)) {
             Ok(_) => runs += 1,
@@ -140,7 +142,7 @@ fn a_disk_that_is_full_sends_nothing() {
     for last in 1..200 {
         let disk = begun(0);
         let (mut host, _) = open(&disk, 0).unwrap();
-        host.hear(1, hello(None)).unwrap();
+        host.hear(1, hello(Vec::new())).unwrap();
         let disk = disk.until(Some(last));
         match host.command(Start, &Pair::cost(0)) {
             Ok(_) => {
@@ -150,7 +152,7 @@ fn a_disk_that_is_full_sends_nothing() {
             Err(error) => {
                 assert_eq!(error.exit_code(), 3, "{error}");
                 assert!(host.command(Start, &Pair::cost(0)).is_err(), "a broken host does nothing more");
-                assert!(host.hear(1, hello(None)).is_err());
+                assert!(host.hear(1, hello(Vec::new())).is_err());
                 let (host, _) = open(&disk.found(Mode::Torn, last), 0).unwrap();
                 let stored = host.ledger().records(terms::<Pair>(0).run).unwrap();
                 let (_, _, spent, _) = host.ledger().spent("patients").unwrap().remove(0);
@@ -175,16 +177,16 @@ fn an_older_copy_sends_nothing_and_says_why() {
     let seen = ledger(&disks[1], 1).unwrap().seen(&roster(2)[0]).unwrap();
     // A backup from before the run.
     let (mut host, _) = open(&begun(0), 0).unwrap();
-    let error = host.hear(1, hello(seen)).unwrap_err();
+    let error = host.hear(1, hello(seen.clone())).unwrap_err();
     assert_eq!(error.exit_code(), 5);
     assert!(
-        error.to_string().contains("older copy") && error.to_string().contains("make a new key"),
+        error.to_string().contains("older copy") && error.to_string().contains("bring the newest"),
         "{error}"
     );
     assert_eq!(host.command(Start, &Pair::cost(0)).unwrap_err().to_string(), error.to_string());
     // The ledger itself is believed.
     let (mut host, _) = open(&disks[0], 0).unwrap();
-    assert!(host.hear(1, hello(seen)).is_ok());
+    assert!(host.hear(1, hello(seen.clone())).is_ok());
 }
 
 #[test]
@@ -194,7 +196,7 @@ fn a_clone_that_went_another_way_is_found_by_both_sides() {
     let second = first.copy();
     let begin = |disk: &Disk| {
         let (mut host, _) = open(disk, 0).unwrap();
-        host.hear(1, hello(None)).unwrap();
+        host.hear(1, hello(Vec::new())).unwrap();
         let said = parcels(&host.command(Start, &Pair::cost(0)).unwrap()).remove(0);
         (host, said)
     };
@@ -202,22 +204,77 @@ fn a_clone_that_went_another_way_is_found_by_both_sides() {
     assert_ne!(one, other);
     let disk = begun(1);
     let (mut neighbour, _) = open(&disk, 1).unwrap();
-    neighbour.hear(0, hello(None)).unwrap();
+    neighbour.hear(0, hello(Vec::new())).unwrap();
     neighbour.hear(0, Frame::Parcel(one)).unwrap();
-    // The same number again is a repetition, and nothing is made of it.
+    // What the other says under the same number is not taken for a repetition.
     let before = neighbour.ledger().head();
-    neighbour.hear(0, Frame::Parcel(other.clone())).unwrap();
+    let error = neighbour.hear(0, Frame::Parcel(other)).unwrap_err();
+    assert!(error.exit_code() == 5 && error.to_string().contains("in two ways"), "{error}");
     assert_eq!(neighbour.ledger().head(), before);
-    // The next one does not follow what was seen.
-    let run = terms::<Pair>(0).run;
-    let mut forged = Parcel::open(&other, run, 1 << 16).unwrap();
-    forged.number = 1;
-    forged.body = postcard::to_stdvec(&Message { round: 1, value: vec![0.0] }).unwrap();
-    let error = neighbour.hear(0, Frame::Parcel(forged.seal())).unwrap_err();
-    assert!(error.exit_code() == 5 && error.to_string().contains("runs twice"), "{error}");
     let seen = neighbour.ledger().seen(&roster(2)[0]).unwrap();
-    let error = clone.hear(1, hello(seen)).unwrap_err();
-    assert!(error.to_string().contains("runs twice"), "{error}");
+    let error = clone.hear(1, hello(seen.clone())).unwrap_err();
+    assert!(error.to_string().contains("runs elsewhere"), "{error}");
+    drop(clone);
+    // It is never believed again, whoever it meets.
+    let error = open(&second, 0).err().unwrap();
+    assert!(matches!(error, Error::Doubted(_)), "{error}");
+}
+
+#[test]
+fn nobody_can_be_stopped_by_marks_it_never_made() {
+    let disks = ended();
+    let (mut host, _) = open(&begun(0), 0).unwrap();
+    // What peer 0 has seen of peer 1, said to be of peer 0.
+    let theirs = ledger(&disks[0], 0).unwrap().seen(&roster(2)[1]).unwrap();
+    assert_eq!(theirs.len(), 1);
+    host.hear(1, hello(theirs)).unwrap();
+    assert!(host.is_ready() && host.command(Start, &Pair::cost(0)).is_ok());
+}
+
+#[test]
+fn what_was_owed_waits_until_everybody_was_met() {
+    let disk = begun(0);
+    let (mut host, _) = open(&disk, 0).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
+    host.command(Start, &Pair::cost(0)).unwrap();
+    drop(host);
+    let (mut host, dues) = open(&disk, 0).unwrap();
+    assert!(matches!(&dues[..], [Due::Send { frame: Frame::Hello(_), .. }]), "nothing but a hello: {dues:?}");
+    let dues = host.hear(1, hello(Vec::new())).unwrap();
+    assert!(dues.iter().any(|due| matches!(due, Due::Wait { .. })) && parcels(&dues).len() == 1, "{dues:?}");
+}
+
+#[test]
+fn a_message_that_is_garbage_does_not_take_others_along() {
+    let run = terms::<Pair>(0).run;
+    let (mut other, _) = open(&begun(1), 1).unwrap();
+    other.hear(0, hello(Vec::new())).unwrap();
+    let first = parcels(&other.command(Start, &Pair::cost(1)).unwrap()).remove(0);
+    let (mut host, _) = open(&begun(0), 0).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
+    let mut next = Parcel::open(&first, run, 1 << 16).unwrap();
+    (next.number, next.body) = (1, vec![0xff; 9]);
+    assert!(matches!(host.hear(1, Frame::Parcel(next.seal())), Err(Error::Garbled { .. })));
+    next.number = 1 << 21;
+    assert!(
+        matches!(host.hear(1, Frame::Parcel(next.seal())), Err(Error::Garbled { .. })),
+        "more than was agreed on"
+    );
+    assert!(host.hear(1, Frame::Parcel(first)).is_ok_and(|dues| !dues.is_empty()));
+}
+
+#[test]
+fn one_adjacency_for_all_and_a_budget_towards_who_sees_all() {
+    let (mut host, _) = open(&begun(0), 0).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
+    host.command(Start, &Pair::cost(0)).unwrap();
+    let other = Cost { adjacency: Adjacency::AddRemove, ..Pair::cost(0) };
+    let error = host.command(Start, &other).unwrap_err();
+    assert_eq!(error.at_fault().map(|fault| fault.field), Some("adjacency"), "{error}");
+    let ledger = Ledger::on(Disk::default(), key(0)).unwrap();
+    let free = Cost { prices: Vec::new(), ..Pair::cost(0) };
+    let error = ledger.affords("patients", &[], &free).unwrap_err().to_string();
+    assert!(error.contains("none towards the wire-tapper"), "{error}");
 }
 
 #[test]
@@ -232,20 +289,16 @@ fn a_changed_file_does_not_go_on_with_an_old_release() {
 #[test]
 fn strangers_and_other_runs_are_told_apart() {
     let (mut host, _) = open(&begun(0), 0).unwrap();
-    let other = |version, run| Frame::Hello(Hello { version, run, witness: None, reply: true });
+    let other = |version, run| Frame::Hello(Hello { version, run, witness: Vec::new(), reply: true });
     let error = host.hear(1, other(VERSION + 1, terms::<Pair>(0).run)).unwrap_err();
     assert!(error.exit_code() == 5 && error.to_string().contains("`version`"), "{error}");
     let error = host.hear(1, other(VERSION, Hash::of(b"else"))).unwrap_err();
     assert!(error.exit_code() == 5 && error.to_string().contains("`agreement`"), "{error}");
-    assert!(host.hear(0, hello(None)).is_err() && host.hear(9, hello(None)).is_err());
-    // Before a hello nothing is heard; garbage is an error about its sender, and the host goes on.
-    assert_eq!(host.hear(1, Frame::Parcel(vec![1, 2, 3])).unwrap(), []);
-    host.hear(1, hello(None)).unwrap();
+    assert!(host.hear(0, hello(Vec::new())).is_err() && host.hear(9, hello(Vec::new())).is_err());
+    // Garbage is an error about its sender, and the host goes on.
+    host.hear(1, hello(Vec::new())).unwrap();
     let error = host.hear(1, Frame::Parcel(vec![1, 2, 3])).unwrap_err();
     assert!(matches!(error, Error::Garbled { .. }) && host.is_ready(), "{error}");
-    let run = terms::<Pair>(0).run;
-    let odd = Parcel { run, number: 0, head: sottovoce_node::Head::default(), body: vec![0xff; 20] };
-    assert!(matches!(host.hear(1, Frame::Parcel(odd.seal())), Err(Error::Garbled { .. })));
     assert!(host.command(Start, &Pair::cost(0)).is_ok());
 }
 

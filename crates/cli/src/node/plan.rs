@@ -122,8 +122,12 @@ impl Plan {
         let ledger = place.open_ledger()?;
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
         let budgets: Vec<_> = part.observers().into_iter().map(budget).collect();
-        let cost = part.cost()?;
         let spent = ledger.budgets()?;
+        let known = spent
+            .iter()
+            .filter(|(label, ..)| *label == config.label)
+            .map(|(_, observer, ..)| observer.clone());
+        let cost = part.cost(&known.collect::<Vec<_>>())?;
         let learns = |(observer, price): &(Observer, sottovoce_node::Price)| {
             let allowed = config.budget.towards(observer);
             let of_run = price.loss.as_ref().map(|loss| loss.epsilon(allowed.delta)).transpose()?;

@@ -75,6 +75,7 @@ pub(crate) fn terms<S: Scenario>(peer: Peer) -> Terms {
         label: "patients".into(),
         data: Hash::of(&[peer as u8]),
         longest: 1 << 16,
+        most: 1 << 20,
     }
 }
 

@@ -59,7 +59,7 @@ pub use planned::{Chosen, Coalition};
 pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
-pub use values::{Range, Values, ValuesSpec};
+pub use values::{Range, Values, ValuesSpec, check_sensitivity};
 pub use walk::{Agreed, ReadyWalk, StepSize, WalkSpec, worth};
 
 use crate::{Error, Result};

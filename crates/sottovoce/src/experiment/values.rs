@@ -214,7 +214,7 @@ fn number_in(field: &str, column: &str, line: usize) -> Result<f64, String> {
 }
 
 /// Refuses a sensitivity that the range does not bound.
-pub(super) fn check_sensitivity(given: f64, bound: f64) -> Result<()> {
+pub fn check_sensitivity(given: f64, bound: f64) -> Result<()> {
     require(given.is_finite() && given > 0.0, "sensitivity", given, "give a positive number")?;
     let remedy = format!(
         "within the public range one person can move a value by {bound}; give that, or a narrower --range"
