@@ -18,6 +18,7 @@ use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release};
 use sottovoce_simulator::averaging::{Part, Scheme};
 use sottovoce_views::door::{Setting, account};
+use sottovoce_views::exact::Results;
 use sottovoce_views::grid::{Gridded, Route};
 use sottovoce_views::ring::Masked;
 
@@ -87,6 +88,9 @@ impl Prepared {
         let mut setting = experiment.setting(&place, 0)?;
         let remedy = "noise of pairs is no integer here yet; take masks, which hide more";
         require(experiment.noise.cancel.is_none(), "cancel", "given", remedy)?;
+        let butterfly = matches!(setting.scheme, Scheme::Butterfly { .. });
+        let remedy = "sums of integers take no noise on messages; leave it out";
+        require(!butterfly || setting.relay_noise == 0.0, "relay-noise", setting.relay_noise, remedy)?;
         let bound = experiment.values.sensitivity(width);
         let sensitivity = experiment.noise.sensitivity.unwrap_or(bound);
         check_sensitivity(sensitivity, bound)?;
@@ -201,7 +205,10 @@ impl Prepared {
     fn route(&self) -> Result<Route> {
         Ok(match &self.setting.scheme {
             Scheme::Butterfly { .. } => Route::Sums,
-            Scheme::Gossip { accelerated: false, rounds, .. } if self.setting.relay_noise > 0.0 => {
+            // Results that are published carry no fresh noise: then what is first said counts as seen.
+            Scheme::Gossip { accelerated: false, rounds, .. }
+                if self.setting.relay_noise > 0.0 && self.setting.results == Results::Kept =>
+            {
                 let tau = self.noising().relay;
                 let part = &self.setting.scheme.parts()?[self.me];
                 let terms = (0..*rounds).map(|round| part.row(round).from.len() + 1).max().unwrap_or(1);

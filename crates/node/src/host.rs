@@ -62,7 +62,8 @@ pub enum Due<T, N, V> {
     Note(N),
 }
 
-type DueOf<M> = Due<<M as Machine>::Timer, <M as Machine>::Note, <M as Machine>::Value>;
+/// What the driver of a machine has to do.
+pub type DueOf<M> = Due<<M as Machine>::Timer, <M as Machine>::Note, <M as Machine>::Value>;
 type BookOf<M> = Book<<M as Machine>::Timer, <M as Machine>::Value>;
 
 /// Messages of one neighbour that are kept until those before them have come.
@@ -251,7 +252,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             });
         }
         match frame {
-            Frame::Hello(hello) => self.meet(from, hello),
+            Frame::Hello(hello) => self.meet(from, &hello),
             Frame::Answer { number } => {
                 let said = self.book.said.get(&from).copied().unwrap_or(0);
                 if number < said {
@@ -265,7 +266,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     }
 
     /// Somebody says hello: is it the same run, and what has it seen of us?
-    fn meet(&mut self, from: Peer, hello: Hello) -> Result<Vec<DueOf<M>>> {
+    fn meet(&mut self, from: Peer, hello: &Hello) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
         if hello.version != VERSION {
             return Err(Error::Disagreement(format!(

@@ -50,6 +50,21 @@ pub struct Ledger {
     head: Head,
 }
 
+/// A budget, and what was spent of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The data set.
+    pub label: String,
+    /// Towards whom.
+    pub observer: Observer,
+    /// The budget.
+    pub allowed: Allowed,
+    /// Epsilon that was spent, at the budget's delta.
+    pub epsilon: f64,
+    /// The sum of deltas beside it.
+    pub chances: f64,
+}
+
 /// One step, to be stored as a whole.
 pub(crate) struct Page<'a> {
     pub(crate) run: Hash,
@@ -259,7 +274,7 @@ impl Ledger {
     }
 
     /// Every budget that was declared, and the epsilon that was spent of it.
-    pub fn budgets(&self) -> Result<Vec<(String, Observer, Allowed, f64, f64)>> {
+    pub fn budgets(&self) -> Result<Vec<Standing>> {
         let read = self.database.begin_read()?;
         let accounts = read.open_table(ACCOUNTS)?;
         let mut all = Vec::new();
@@ -267,7 +282,13 @@ impl Ledger {
             let (key, value) = entry?;
             let (label, who) = key.value();
             let account: Account = decode(value.value())?;
-            all.push((label.to_owned(), decode(who)?, account.allowed, account.epsilon(), account.spent().1));
+            all.push(Standing {
+                label: label.to_owned(),
+                observer: decode(who)?,
+                allowed: account.allowed,
+                epsilon: account.epsilon(),
+                chances: account.spent().1,
+            });
         }
         Ok(all)
     }

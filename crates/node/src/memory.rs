@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use sottovoce_protocol::{Machine, Peer, Span};
 
-use crate::{Due, Error, Frame, Hiding, Host, Result};
+use crate::{Due, DueOf, Error, Frame, Hiding, Host, Result};
 
 /// How long a frame is under way, and how long peers wait for an answer, in ticks.
 const DELAY: u64 = 10;
@@ -63,11 +63,7 @@ impl<M: Machine, N: Hiding<M::Value>> Rehearsal<M, N> {
     }
 
     /// A peer comes, also again.
-    pub fn arrive(
-        &mut self,
-        peer: Peer,
-        (host, dues): (Host<M, N>, Vec<Due<M::Timer, M::Note, M::Value>>),
-    ) -> Result<()> {
+    pub fn arrive(&mut self, peer: Peer, (host, dues): (Host<M, N>, Vec<DueOf<M>>)) -> Result<()> {
         self.lives[peer] += 1;
         self.hosts[peer] = Some(host);
         self.obey(peer, dues)
@@ -87,7 +83,7 @@ impl<M: Machine, N: Hiding<M::Value>> Rehearsal<M, N> {
     pub fn with(
         &mut self,
         peer: Peer,
-        ask: impl FnOnce(&mut Host<M, N>) -> Result<Vec<Due<M::Timer, M::Note, M::Value>>>,
+        ask: impl FnOnce(&mut Host<M, N>) -> Result<Vec<DueOf<M>>>,
     ) -> Result<()> {
         let Some(host) = self.hosts[peer].as_mut() else { return Ok(()) };
         let dues = ask(host)?;
@@ -99,7 +95,7 @@ impl<M: Machine, N: Hiding<M::Value>> Rehearsal<M, N> {
         self.events.insert((self.now.saturating_add(ticks), self.order), event);
     }
 
-    fn obey(&mut self, peer: Peer, dues: Vec<Due<M::Timer, M::Note, M::Value>>) -> Result<()> {
+    fn obey(&mut self, peer: Peer, dues: Vec<DueOf<M>>) -> Result<()> {
         for due in dues {
             match due {
                 Due::Send { to, frame } => {

@@ -1,5 +1,7 @@
 //! From one agreement to peers who average it: the mean is right but for the noise, and what was debited is what the accountant says.
 
+#![allow(clippy::unwrap_used)]
+
 use sottovoce_node::averaging::Prepared;
 use sottovoce_node::memory::Rehearsal;
 use sottovoce_node::{Agreement, Allowed, Hash, Hiding, Host, Key, Ledger, Observer};
@@ -177,6 +179,23 @@ fn relay_noise_is_rounded_and_priced() {
     let known = leak * 2.0 / (2.0 * 0.25);
     assert!(found >= known && found < known * (1.0 + 1e-6), "{found} {known}");
     assert!(rho(&all[5], &Observer::WireTapper) >= 4.0);
+}
+
+#[test]
+fn what_noise_on_messages_does_not_hide_is_not_priced_as_if_it_did() {
+    // Sums take no noise on messages: nothing is gained by asking for it.
+    let agreed =
+        agreement("protocol = { method = 'butterfly' }\nnoise = { sigma = 0.5, relay-noise = 30.0 }", -20);
+    let error = Prepared::new(&agreed, 0).unwrap_err().to_string();
+    assert!(error.contains("`relay-noise` is 30"), "{error}");
+    // Results that are published carry none.
+    let gossip = "protocol = { method = 'gossip', steps = 4 }\nnoise = { sigma = 0.5, relay-noise = 0.5 }\nadversary = { results = 'published' }";
+    let all = prepared(&agreement(gossip, -30));
+    assert!(all[5].observers().iter().all(|observer| rho(&all[5], observer) >= 4.0));
+    // One person moves a value through the whole range, whatever is promised.
+    let small = agreement("noise = { sigma = 0.5, sensitivity = 0.001 }", -20);
+    let error = Prepared::new(&small, 0).unwrap_err();
+    assert_eq!(error.at_fault().map(|fault| fault.field), Some("sensitivity"), "{error}");
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Plugs are pulled in every operation of a disk, and what was not synced is lost, kept in part or torn: each message is said in one way, everything that left was paid
 //! for once, and a strict averaging ends with the bits of a run that nothing disturbed.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use std::collections::{BTreeMap, VecDeque};

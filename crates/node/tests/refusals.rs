@@ -1,5 +1,7 @@
 //! What a peer refuses: what it cannot pay, what it cannot store, to be what it is not any more.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::disk::{Disk, Mode};

@@ -123,20 +123,17 @@ impl Plan {
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
         let budgets: Vec<_> = part.observers().into_iter().map(budget).collect();
         let spent = ledger.budgets()?;
-        let known = spent
-            .iter()
-            .filter(|(label, ..)| *label == config.label)
-            .map(|(_, observer, ..)| observer.clone());
+        let known = spent.iter().filter(|one| one.label == config.label).map(|one| one.observer.clone());
         let cost = part.cost(&known.collect::<Vec<_>>())?;
         let learns = |(observer, price): &(Observer, sottovoce_node::Price)| {
             let allowed = config.budget.towards(observer);
             let of_run = price.loss.as_ref().map(|loss| loss.epsilon(allowed.delta)).transpose()?;
-            let before = spent.iter().find(|(label, known, ..)| *label == config.label && known == observer);
+            let before = spent.iter().find(|one| one.label == config.label && one.observer == *observer);
             anyhow::Ok(Learns {
                 observer: called(observer, &agreement),
                 epsilon: of_run.map_or(0.0, |epsilon| epsilon.upper),
                 delta: allowed.delta,
-                spent: before.map_or(0.0, |(_, _, _, epsilon, _)| *epsilon),
+                spent: before.map_or(0.0, |one| one.epsilon),
                 budget: allowed.epsilon,
             })
         };

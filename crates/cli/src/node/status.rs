@@ -113,12 +113,12 @@ impl Status {
                 messages: records.iter().map(|record| record.said.len()).sum(),
             });
         }
-        let spent = ledger.budgets()?.into_iter().map(|(label, observer, allowed, epsilon, _)| Spent {
-            label,
-            observer: observer.to_string(),
-            spent: epsilon,
-            epsilon: allowed.epsilon,
-            delta: allowed.delta,
+        let spent = ledger.budgets()?.into_iter().map(|one| Spent {
+            label: one.label,
+            observer: one.observer.to_string(),
+            spent: one.epsilon,
+            epsilon: one.allowed.epsilon,
+            delta: one.allowed.delta,
         });
         let budgets = spent.collect();
         global.print(&Stands { key: ledger.name().to_string(), records: ledger.head().count, runs, budgets })
