@@ -270,10 +270,12 @@ fn row(f: &mut fmt::Formatter<'_>, hops: u32, targets: &[&Target]) -> fmt::Resul
 fn number(x: f64) -> String {
     match x.abs() {
         0.0 => "0".to_owned(),
-        size if (1e-3..1e5).contains(&size) => {
+        size if (1e-2..1e5).contains(&size) => {
             let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
             format!("{x:.decimals$}")
         }
-        _ => format!("{x:.3e}"),
+        // Two in brackets fit their column.
+        size if (1e-9..1e9).contains(&size) => format!("{x:.2e}"),
+        _ => format!("{x:.1e}"),
     }
 }

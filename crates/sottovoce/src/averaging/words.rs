@@ -122,18 +122,22 @@ pub(super) fn summary(found: &Averaged, ready: &Ready) -> Vec<(String, String)> 
     let many = found.coordinates.len() > 1;
     for one in &found.coordinates {
         let of = if many { format!(" of {}", one.name) } else { String::new() };
-        facts.push(("mean of the private values *", format!("{:.4}{of}", one.mean)));
+        facts.push(("mean of the private values *", format!("{}{of}", placed(one.mean, 4))));
         let estimate = match one.estimate.is_nan() {
             true => "none: nobody has a result".to_owned(),
-            false => format!("{:.4}{of}", one.estimate),
+            false => format!("{}{of}", placed(one.estimate, 4)),
         };
         facts.push(("mean of the peers' results", estimate));
     }
     facts.push((
         "mean squared error of a peer's result *",
         match found.measured_error.is_nan() {
-            true => format!("{:.5} predicted", found.predicted_error),
-            false => format!("{:.5} predicted, {:.5} measured", found.predicted_error, found.measured_error),
+            true => format!("{} predicted", placed(found.predicted_error, 5)),
+            false => format!(
+                "{} predicted, {} measured",
+                placed(found.predicted_error, 5),
+                placed(found.measured_error, 5)
+            ),
         },
     ));
     if found.error.runs > 1 {
@@ -192,4 +196,9 @@ impl fmt::Display for Averaged {
         }
         Ok(())
     }
+}
+
+/// So many digits after the point; of large numbers the first ones alone.
+fn placed(x: f64, digits: usize) -> String {
+    if x.abs() < 1e9 { format!("{x:.digits$}") } else { format!("{x:.digits$e}") }
 }
