@@ -8,49 +8,19 @@ mod common;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use common::averaging::Averaging;
 use common::disk::{Disk, MODES, Mode};
 use common::peers::{Scenario, Village, begun, price};
 use rand_chacha::ChaCha20Rng;
 use sottovoce_node::{Cost, Hash, Hiding, OnGrid, Price};
 use sottovoce_privacy::Adjacency;
-use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
+use sottovoce_protocol::averaging::Start;
 use sottovoce_protocol::rumor::{Begin, Clock, Muting, RumorRules, Teller};
 use sottovoce_protocol::walk::{Course, Host as Visited, Launch, Patience, Steps, Transition, Walker};
 use sottovoce_protocol::{Chance, Input, Machine, Means, Output, Overspent, Peer, Release, Uncovered};
 
 /// Operations in which a plug is pulled, for each protocol and mode.
 const STORM: u64 = 1000;
-
-/// Gossip among all, with relay noise.
-struct Averaging;
-
-const NOISING: Noising = Noising { sensitivity: 1.0, local: 2.0, relay: 0.5 };
-
-impl Scenario for Averaging {
-    type Machine = Averager<Vec<f64>, Gossip>;
-    const PEERS: usize = 4;
-
-    fn machine(peer: Peer) -> Self::Machine {
-        let others = (0..4).filter(|&other| other != peer);
-        let row = Row::mutual(0.4, others.map(|other| (other, 0.2)));
-        Averager::new(vec![peer as f64, 0.1], Gossip::new(row, 3), NOISING, None)
-    }
-
-    fn cost(_: Peer) -> Cost {
-        let release = Release::gaussian(NOISING.sensitivity, NOISING.local);
-        Cost {
-            adjacency: Adjacency::Replace,
-            releases: vec![(release, 1)],
-            prices: price(Price::concentrated(0.2).unwrap()),
-        }
-    }
-
-    fn begin(_: Peer) -> Option<Start> {
-        Some(Start)
-    }
-
-    fn compute(_: Peer, _: usize, _: f64, _: &mut Vec<f64>) {}
-}
 
 /// A token on a walk.
 struct Walking;

@@ -4,5 +4,6 @@
 // Every file of tests uses a part of it.
 #![allow(dead_code)]
 
+pub(crate) mod averaging;
 pub(crate) mod disk;
 pub(crate) mod peers;
