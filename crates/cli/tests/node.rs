@@ -69,9 +69,9 @@ fn three_organisations_agree_and_see_what_it_would_cost() {
     let observers = plan["observers"].as_array().unwrap();
     let names: Vec<&str> = observers.iter().map(|one| one["observer"].as_str().unwrap()).collect();
     assert_eq!(names, ["ben", "eva", "who sees every message"]);
-    // The target of the agreement is 4, in the currency of integers; budgets add in another that asks a little more.
+    // The target of the agreement is 2, in the currency of integers; budgets add in another that asks a little more.
     let tapper = observers[2]["epsilon"].as_f64().unwrap();
-    assert!(tapper > 3.9 && tapper < 4.5, "{tapper}");
+    assert!(tapper > 1.9 && tapper < 2.5, "{tapper}");
     let text = done(here, "node plan ana mean.toml");
     assert!(text.starts_with("who sees every message learns most") || text.contains("learns most"), "{text}");
     // A plan changes nothing.
@@ -90,14 +90,14 @@ fn what_differs_is_named() {
     assert!(done(here, "node agree diff mean.toml same.toml").contains("agree in every field"));
     fs::write(
         here.join("other.toml"),
-        text.replace("epsilon = 4.0", "epsilon = 5.0").replace("round = 60.0", "round = 6.0"),
+        text.replace("epsilon = 2.0", "epsilon = 5.0").replace("round = 60.0", "round = 6.0"),
     )
     .unwrap();
     let output = sottovoce(here, "node agree diff mean.toml other.toml");
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(5));
     assert!(
-        said.contains("`experiment.target.epsilon` is 4.0 here and 5.0 there") && said.contains("`round`"),
+        said.contains("`experiment.target.epsilon` is 2.0 here and 5.0 there") && said.contains("`round`"),
         "{said}"
     );
     // A signature of the one is none of the other.
