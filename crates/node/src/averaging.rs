@@ -143,8 +143,9 @@ impl Prepared {
         let noising = self.noising();
         let release = Release::gaussian(noising.sensitivity, noising.local);
         let price = |observer: Observer| Ok((observer.clone(), self.price(&observer)?));
-        let all: BTreeSet<Observer> = self.observers().into_iter().chain(declared.iter().cloned()).collect();
-        let prices = all.into_iter().map(price).collect::<Result<_>>()?;
+        let own = self.observers();
+        let others = declared.iter().filter(|observer| !own.contains(observer)).cloned();
+        let prices = own.iter().cloned().chain(others).map(price).collect::<Result<_>>()?;
         Ok(Cost { adjacency: Adjacency::Replace, releases: vec![(release, 1)], prices })
     }
 
