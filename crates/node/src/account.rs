@@ -34,6 +34,19 @@ impl Observer {
             _ => Self::Coalition(members),
         }
     }
+
+    /// What people call it: peers by these names, in the order of the roster.
+    pub fn called(&self, roster: &[Name], names: &[String]) -> String {
+        let name = |key: &Name| {
+            let known = roster.iter().position(|other| other == key).and_then(|place| names.get(place));
+            known.cloned().unwrap_or_else(|| format!("{key:?}"))
+        };
+        match self {
+            Self::Peer(key) => name(key),
+            Self::Coalition(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" and "),
+            Self::WireTapper => "who sees every message".to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for Observer {

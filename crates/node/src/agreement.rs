@@ -10,7 +10,9 @@ use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_protocol::Peer;
 use sottovoce_topology::Graph;
 
+use crate::averaging::{Prepared, Ringed, Rounded};
 use crate::error::require;
+use crate::part::Role;
 use crate::{Error, Hash, Key, Name, Result, VERSION};
 
 /// What peers agree on.
@@ -45,6 +47,9 @@ pub struct Agreement {
     /// How long a peer waits for an answer, in seconds.
     #[serde(default = "ten")]
     pub answer: f64,
+    /// Messages leave at multiples of this time, in seconds: when one leaves says nothing of what was computed.
+    #[serde(default = "hundredth")]
+    pub tick: f64,
     /// How long a round lasts at the most, in seconds.
     #[serde(default = "minute")]
     pub round: f64,
@@ -89,6 +94,10 @@ fn ten() -> f64 {
     10.0
 }
 
+fn hundredth() -> f64 {
+    0.01
+}
+
 fn minute() -> f64 {
     60.0
 }
@@ -113,12 +122,12 @@ impl Agreement {
             self.width,
             "give 1 number or more, at most 2^24",
         )?;
-        for (field, seconds) in [("answer", self.answer), ("round", self.round)] {
+        for (field, seconds) in [("answer", self.answer), ("round", self.round), ("tick", self.tick)] {
             require(seconds > 0.0 && seconds < 1e6, field, seconds, "give a number of seconds above 0")?;
         }
         let remedy = "every peer has a name of its own";
         require(
-            self.names().collect::<BTreeSet<_>>().len() == self.peers.len(),
+            self.names().into_iter().collect::<BTreeSet<_>>().len() == self.peers.len(),
             "peers",
             "named twice",
             remedy,
@@ -138,8 +147,9 @@ impl Agreement {
         self.averaging().map(drop)
     }
 
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.peers.iter().map(|peer| peer.name.as_str())
+    /// Everybody's name.
+    pub fn names(&self) -> Vec<String> {
+        self.peers.iter().map(|peer| peer.name.clone()).collect()
     }
 
     /// Everybody's key.
@@ -149,10 +159,13 @@ impl Agreement {
 
     /// The number of a peer, by its name.
     pub fn number(&self, name: &str) -> Result<Peer> {
-        let found = self.names().position(|known| known == name);
+        let found = self.peers.iter().position(|peer| peer.name == name);
         found.ok_or_else(|| {
-            let all: Vec<&str> = self.names().collect();
-            Error::parameter("peer", name, format!("it is none of those who agree: {}", all.join(", ")))
+            Error::parameter(
+                "peer",
+                name,
+                format!("it is none of those who agree: {}", self.names().join(", ")),
+            )
         })
     }
 
@@ -197,7 +210,14 @@ impl Agreement {
         Ok(*averaging)
     }
 
-    fn canonical(&self) -> Result<String> {
+    /// The part of a peer, whatever the protocol.
+    pub fn role(&self, me: Peer) -> Result<Box<dyn Role>> {
+        let part = Prepared::new(self, me)?;
+        Ok(if part.is_on_ring() { Box::new(Ringed(part)) } else { Box::new(Rounded(part)) })
+    }
+
+    /// The text that is hashed and signed: the same for the same terms, whoever wrote them down.
+    pub fn canonical(&self) -> Result<String> {
         toml::to_string(self)
             .map_err(|problem| Error::parameter("agreement", "unwritable", problem.to_string()))
     }
@@ -218,7 +238,7 @@ impl Agreement {
         let signed =
             |key: &Name| signatures.iter().any(|(by, signature)| by == key && key.signed(&hash.0, signature));
         let missing = self.roster()?.into_iter().zip(self.names()).filter(|(key, _)| !signed(key));
-        Ok(missing.map(|(_, name)| name.to_owned()).collect())
+        Ok(missing.map(|(_, name)| name).collect())
     }
 
     /// Every field in which two agreements differ.
@@ -231,6 +251,24 @@ impl Agreement {
         compare("", Some(&value(self)?), Some(&value(other)?), &mut all);
         Ok(all)
     }
+}
+
+/// That a neighbour has agreed to something else, with the fields.
+pub(crate) fn differ(here: &str, there: &str, by: Peer) -> Error {
+    let both = (toml::from_str::<toml::Value>(here), toml::from_str::<toml::Value>(there));
+    let (Ok(here), Ok(there)) = both else {
+        return Error::Disagreement(format!(
+            "`agreement` of peer {by} is unreadable: run the same program everywhere"
+        ));
+    };
+    let mut all = Vec::new();
+    compare("", Some(&here), Some(&there), &mut all);
+    let shown = all.len().min(4); // whole numbers
+    let more = if all.len() > shown { format!(", and {} more", all.len() - shown) } else { String::new() };
+    Error::Disagreement(format!(
+        "peer {by} has agreed to something else: {}{more}; sign the same text everywhere",
+        all[..shown].join("; ")
+    ))
 }
 
 /// Goes down two trees together.

@@ -13,16 +13,17 @@ use sottovoce::experiment::{Averaging, Place, check_sensitivity};
 use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
 use sottovoce_privacy::{Adjacency, Adversary};
-use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round};
+use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round, Start};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
-use sottovoce_protocol::{FAR, Peer, Release};
-use sottovoce_simulator::averaging::{Part, Scheme};
+use sottovoce_protocol::{FAR, Peer, Release, Value};
+use sottovoce_simulator::averaging::{self, Scheme};
 use sottovoce_views::door::{Setting, account};
 use sottovoce_views::exact::Results;
 use sottovoce_views::grid::{Gridded, Route};
 use sottovoce_views::ring::Masked;
 
 use crate::error::require;
+use crate::part::{Forecast, Holding, Opened, Part, Priced, Stands};
 use crate::{
     Agreement, Cost, Due, Error, Hash, Host, Ledger, Name, Observer, OnGrid, OnRing, Price, Result, Terms,
 };
@@ -38,7 +39,7 @@ const LEAST: f64 = 1e-14;
 /// A peer whose numbers are on a ring.
 pub type OnRingHost = Host<Averager<Residues, Box<dyn Plan>>, OnRing>;
 /// A peer whose numbers are on a grid.
-pub type OnGridHost = Host<Averager<Vec<f64>, Part>, OnGrid>;
+pub type OnGridHost = Host<Averager<Vec<f64>, averaging::Part>, OnGrid>;
 
 /// An averaging as one of its peers takes part in it.
 #[derive(Debug, Clone)]
@@ -55,23 +56,6 @@ pub struct Prepared {
     farthest: f64,
     sensitivity: f64,
     sigma: f64,
-}
-
-/// What a run takes, and how far its result is off.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Forecast {
-    /// Rounds.
-    pub rounds: usize,
-    /// Messages that this peer sends.
-    pub messages: u64,
-    /// Their bytes, about.
-    pub bytes: u64,
-    /// Standard deviation that noise leaves in each number of the mean.
-    pub deviation: f64,
-    /// Whether everybody has the mean of all in the end; else gossip leaves a rest.
-    pub exact: bool,
-    /// The noise that this peer adds to its own numbers.
-    pub sigma: f64,
 }
 
 impl Prepared {
@@ -126,27 +110,6 @@ impl Prepared {
     /// Whether its numbers are on a ring.
     pub fn is_on_ring(&self) -> bool {
         matches!(self.setting.scheme, Scheme::Butterfly { .. })
-    }
-
-    /// From whom something is hidden: everybody else, coalitions that were named and of which it is none, and someone who sees every message.
-    pub fn observers(&self) -> Vec<Observer> {
-        let others = (0..self.roster.len()).filter(|&peer| peer != self.me);
-        let others = others.map(|peer| Observer::Peer(self.roster[peer]));
-        let foreign = self.coalitions.iter().filter(|members| !members.contains(&self.me));
-        let pooled = foreign
-            .map(|members| Observer::coalition(members.iter().map(|&peer| self.roster[peer]).collect()));
-        others.chain(pooled).chain([Observer::WireTapper]).collect()
-    }
-
-    /// What the run costs, towards everybody who takes part, and all whom the ledger knows budgets for: of these, those who take part.
-    pub fn cost(&self, declared: &[Observer]) -> Result<Cost> {
-        let noising = self.noising();
-        let release = Release::gaussian(noising.sensitivity, noising.local);
-        let price = |observer: Observer| Ok((observer.clone(), self.price(&observer)?));
-        let own = self.observers();
-        let others = declared.iter().filter(|observer| !own.contains(observer)).cloned();
-        let prices = own.iter().cloned().chain(others).map(price).collect::<Result<_>>()?;
-        Ok(Cost { adjacency: Adjacency::Replace, releases: vec![(release, 1)], prices })
     }
 
     /// Who of an observer takes part; nobody learns anything of a run that it has no part in.
@@ -249,19 +212,32 @@ impl Prepared {
         Ok(Ring::smallest(agreed).map_err(sottovoce::Error::from)?)
     }
 
-    fn terms(&self, plan: &dyn Plan, label: &str, data: Hash) -> Terms {
+    /// What a peer does in each round.
+    fn plan(&self, peer: Peer) -> Result<Box<dyn Plan>> {
+        Ok(match &self.setting.scheme {
+            Scheme::Butterfly { positions } => Box::new(Butterfly::sums(positions, peer)),
+            scheme => Box::new(scheme.parts()?.swap_remove(peer)),
+        })
+    }
+
+    /// Whom a peer exchanges messages with.
+    fn neighbours(plan: &dyn Plan) -> Vec<Peer> {
         let heard = |round: usize| {
             let row = plan.row(round);
             row.from.iter().map(|(peer, _)| *peer).chain(row.to.iter().copied()).collect::<Vec<_>>()
         };
         let neighbours: BTreeSet<Peer> = (0..plan.rounds()).flat_map(heard).collect();
+        neighbours.into_iter().collect()
+    }
+
+    fn terms(&self, plan: &dyn Plan, label: &str, data: Hash) -> Terms {
         Terms {
             run: self.run,
             roster: self.roster.clone(),
-            neighbours: neighbours.into_iter().collect(),
+            neighbours: Self::neighbours(plan),
             label: label.to_owned(),
             data,
-            longest: 64 + 10 * self.width,
+            longest: self.longest(),
             most: plan.rounds() as u64,
         }
     }
@@ -281,22 +257,6 @@ impl Prepared {
         require(ledger.name() == self.roster[self.me], "ledger", ledger.name(), remedy)
     }
 
-    /// What the run takes, and how far its result is off.
-    pub fn forecast(&self) -> Result<Forecast> {
-        let peers = self.roster.len() as f64;
-        let parts = self.setting.scheme.parts()?;
-        let rounds = self.setting.scheme.rounds();
-        let sent = (0..rounds).map(|round| parts[self.me].row(round).to.len() as u64).sum();
-        Ok(Forecast {
-            rounds,
-            messages: sent,
-            bytes: sent * (130 + 10 * self.width as u64),
-            deviation: self.sigma / peers.sqrt(),
-            exact: self.is_on_ring(),
-            sigma: self.sigma,
-        })
-    }
-
     /// Takes part with these numbers, on a ring.
     #[allow(clippy::type_complexity)]
     pub fn on_ring(
@@ -306,9 +266,7 @@ impl Prepared {
         label: &str,
         data: Hash,
     ) -> Result<(OnRingHost, Vec<Due<Round, Note, Residues>>)> {
-        let Scheme::Butterfly { positions } = &self.setting.scheme else {
-            return Err(Error::parameter("protocol", "not a butterfly", "its numbers are on a grid"));
-        };
+        require(self.is_on_ring(), "protocol", "not a butterfly", "its numbers are on a grid")?;
         self.check_key(&ledger)?;
         let ring = self.ring()?;
         let mut secrets = Vec::new();
@@ -319,7 +277,7 @@ impl Prepared {
             }
         }
         let cover = Cover::new(ring.clone(), self.me, secrets, None);
-        let plan: Box<dyn Plan> = Box::new(Butterfly::sums(positions, self.me));
+        let plan = self.plan(self.me)?;
         let terms = self.terms(plan.as_ref(), label, data);
         let value = ring.encode(&self.clipped(values)?).map_err(sottovoce::Error::from)?;
         let machine = Averager::new(value, plan, self.noising(), None);
@@ -357,5 +315,164 @@ impl Prepared {
     /// The mean, from a sum on the ring.
     pub fn mean(&self, sum: &Residues) -> Result<Vec<f64>> {
         Ok(self.ring()?.mean(sum))
+    }
+}
+
+impl Priced for Prepared {
+    fn observers(&self) -> Vec<Observer> {
+        let others = (0..self.roster.len()).filter(|&peer| peer != self.me);
+        let others = others.map(|peer| Observer::Peer(self.roster[peer]));
+        let foreign = self.coalitions.iter().filter(|members| !members.contains(&self.me));
+        let pooled = foreign
+            .map(|members| Observer::coalition(members.iter().map(|&peer| self.roster[peer]).collect()));
+        others.chain(pooled).chain([Observer::WireTapper]).collect()
+    }
+
+    fn cost(&self, declared: &[Observer]) -> Result<Cost> {
+        let noising = self.noising();
+        let release = Release::gaussian(noising.sensitivity, noising.local);
+        let price = |observer: Observer| Ok((observer.clone(), self.price(&observer)?));
+        let own = self.observers();
+        let others = declared.iter().filter(|observer| !own.contains(observer)).cloned();
+        let prices = own.iter().cloned().chain(others).map(price).collect::<Result<_>>()?;
+        Ok(Cost { adjacency: Adjacency::Replace, releases: vec![(release, 1)], prices })
+    }
+
+    fn forecast(&self) -> Result<Forecast> {
+        let peers = self.roster.len() as f64;
+        let parts = self.setting.scheme.parts()?;
+        let rounds = self.setting.scheme.rounds();
+        let sent = (0..rounds).map(|round| parts[self.me].row(round).to.len() as u64).sum();
+        Ok(Forecast {
+            rounds,
+            messages: sent,
+            bytes: sent * (130 + 10 * self.width as u64),
+            deviation: Some(self.sigma / peers.sqrt()),
+            exact: self.is_on_ring(),
+            sigma: self.sigma,
+        })
+    }
+
+    fn links(&self) -> Result<Vec<Vec<Peer>>> {
+        (0..self.roster.len()).map(|peer| Ok(Self::neighbours(self.plan(peer)?.as_ref()))).collect()
+    }
+
+    fn longest(&self) -> usize {
+        64 + 8 * self.width
+    }
+
+    fn called(&self) -> String {
+        let method = match &self.setting.scheme {
+            Scheme::Butterfly { .. } if self.setting.masks.is_some() => "sums in a butterfly, masked",
+            Scheme::Butterfly { .. } => "sums in a butterfly",
+            Scheme::Gossip { accelerated: true, .. } => "accelerated gossip",
+            Scheme::Gossip { .. } if self.setting.relay_noise > 0.0 => "gossip with relay noise",
+            _ => "gossip",
+        };
+        format!("averaging by {method}")
+    }
+}
+
+/// A part whose numbers are on a ring.
+#[derive(Debug, Clone)]
+pub struct Ringed(pub Prepared);
+
+/// A part whose numbers are on a grid.
+#[derive(Debug, Clone)]
+pub struct Rounded(pub Prepared);
+
+/// Both are priced as what they are made of.
+macro_rules! priced_as_prepared {
+    ($($part:ty),*) => {
+        $(impl Priced for $part {
+            fn observers(&self) -> Vec<Observer> {
+                self.0.observers()
+            }
+
+            fn cost(&self, declared: &[Observer]) -> Result<Cost> {
+                self.0.cost(declared)
+            }
+
+            fn forecast(&self) -> Result<Forecast> {
+                self.0.forecast()
+            }
+
+            fn links(&self) -> Result<Vec<Vec<Peer>>> {
+                self.0.links()
+            }
+
+            fn longest(&self) -> usize {
+                self.0.longest()
+            }
+
+            fn called(&self) -> String {
+                self.0.called()
+            }
+        })*
+    };
+}
+
+priced_as_prepared!(Ringed, Rounded);
+
+/// How an averaging stands, with the result that this function reads off.
+fn stands<V: Value, P: Plan>(
+    machine: &Averager<V, P>,
+    result: impl FnOnce(&V) -> Result<Vec<f64>>,
+) -> Result<Stands> {
+    let round = machine.round();
+    Ok(match (machine.is_over(), round == machine.rounds()) {
+        (true, true) => Stands::Done(result(machine.value())?),
+        (true, false) => Stands::Halted { round, missing: Vec::new() },
+        (false, _) => Stands::Going { round, rounds: machine.rounds() },
+    })
+}
+
+/// Who was not heard, if that is what happened.
+fn missing(note: &Note) -> Vec<Peer> {
+    match note {
+        Note::Silent { missing, .. } => missing.clone(),
+        _ => Vec::new(),
+    }
+}
+
+impl Part for Ringed {
+    type Machine = Averager<Residues, Box<dyn Plan>>;
+    type Noise = OnRing;
+
+    fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {
+        self.0.on_ring(ledger, &holding.values, &holding.label, holding.data)
+    }
+
+    fn begin(&self) -> Option<Start> {
+        Some(Start)
+    }
+
+    fn stands(&self, machine: &Self::Machine) -> Result<Stands> {
+        stands(machine, |sum| self.0.mean(sum))
+    }
+
+    fn missing(note: &Note) -> Vec<Peer> {
+        missing(note)
+    }
+}
+
+impl Part for Rounded {
+    type Machine = Averager<Vec<f64>, averaging::Part>;
+    type Noise = OnGrid;
+
+    fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {
+        self.0.on_grid(ledger, &holding.values, &holding.label, holding.data)
+    }
+
+    fn begin(&self) -> Option<Start> {
+        Some(Start)
+    }
+
+    fn stands(&self, machine: &Self::Machine) -> Result<Stands> {
+        stands(machine, |value| Ok(value.clone()))
+    }
+
+    fn missing(note: &Note) -> Vec<Peer> {
+        missing(note)
     }
 }

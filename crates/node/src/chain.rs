@@ -54,6 +54,19 @@ pub struct Head {
     pub hash: Hash,
 }
 
+/// A message, without what it says: at its sender's and at its receiver's it is the same, but for whose the other is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The other one.
+    pub peer: Peer,
+    /// Its number among all messages between the two, in this direction.
+    pub number: u64,
+    /// What it is called in a transcript, as bytes.
+    pub label: Vec<u8>,
+    /// The hash of what it says.
+    pub hash: Hash,
+}
+
 /// One step of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
@@ -73,10 +86,12 @@ pub struct Record {
     pub releases: Vec<Release>,
     /// Numbers of the draws, and the hashes of what they hide.
     pub covered: Vec<(u64, Hash)>,
-    /// The message that was heard: its sender, its number and its hash.
-    pub heard: Option<(Peer, u64, Hash)>,
-    /// Messages: receiver, number, hash.
-    pub said: Vec<(Peer, u64, Hash)>,
+    /// The message that was heard, from whom.
+    pub heard: Option<Receipt>,
+    /// Messages, and to whom.
+    pub said: Vec<Receipt>,
+    /// What the machine noted, as bytes: never a value.
+    pub notes: Vec<Vec<u8>>,
     /// The machine's state.
     pub state: Hash,
 }

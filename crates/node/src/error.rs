@@ -55,12 +55,30 @@ pub enum Error {
         /// Why.
         cause: String,
     },
+    /// Another process has the ledger open.
+    #[error("{0} is open in another process: the node is running already; nothing was sent")]
+    Running(String),
     /// Others have seen more of this peer than its ledger holds.
     #[error("{0}")]
     Doubted(String),
     /// Peers do not agree, or one of them says different things to different peers.
     #[error("{0}")]
     Disagreement(String),
+    /// A neighbour runs something else.
+    #[error(
+        "`agreement` is {here:?} here and {there:?} at peer {by:?}: compare the two with `node agree diff`"
+    )]
+    OtherRun {
+        /// What was agreed on here.
+        here: crate::Hash,
+        /// What was agreed on there.
+        there: crate::Hash,
+        /// By whom.
+        by: Name,
+    },
+    /// The run does not go on for now. What was said stays said.
+    #[error("{0}")]
+    Halted(String),
     /// Something that arrived from a peer is no message.
     #[error("from {from:?}: {what}")]
     Garbled {
@@ -92,9 +110,9 @@ impl Error {
             | Self::Topology(_)
             | Self::Scheme(_)
             | Self::Views(_) => 2,
-            Self::Overspent { .. } | Self::Storage { .. } => 3,
-            Self::Garbled { .. } => 4,
-            Self::Doubted(_) | Self::Disagreement(_) => 5,
+            Self::Overspent { .. } | Self::Storage { .. } | Self::Running(_) => 3,
+            Self::Garbled { .. } | Self::Halted(_) => 4,
+            Self::Doubted(_) | Self::Disagreement(_) | Self::OtherRun { .. } => 5,
         }
     }
 }

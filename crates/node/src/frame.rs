@@ -19,6 +19,10 @@ pub enum Frame {
         /// Its number.
         number: u64,
     },
+    /// What was agreed on here, as text, for a peer who has agreed to something else.
+    Terms(String),
+    /// Everybody who is so many messages away, or fewer, is there.
+    Level(u64),
 }
 
 /// What peers say when they meet, also again.

@@ -171,6 +171,32 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         self.broken.is_none() && self.terms.neighbours.iter().all(|peer| self.greeted.contains(peer))
     }
 
+    /// Whom this peer exchanges messages with.
+    pub fn neighbours(&self) -> &[Peer] {
+        &self.terms.neighbours
+    }
+
+    /// Neighbours who were not heard since the host was opened.
+    pub fn absent(&self) -> Vec<Peer> {
+        let absent = self.terms.neighbours.iter().filter(|peer| !self.greeted.contains(peer));
+        absent.copied().collect()
+    }
+
+    /// Messages that were not answered: to whom, and their numbers.
+    pub fn unanswered(&self) -> Result<Vec<(Peer, u64)>> {
+        let mut all = self.ledger.unanswered(self.terms.run)?;
+        all.retain(|(peer, number)| self.answered.get(peer).is_none_or(|upto| number > upto));
+        Ok(all)
+    }
+
+    /// Stores what was answered since the last step, so that it is not kept for ever.
+    pub fn settle(&mut self) -> Result<()> {
+        if self.answered.is_empty() {
+            return Ok(());
+        }
+        self.guarded(|host| host.step(None, None, None).map(drop))
+    }
+
     /// What is said to a peer when it is met, also again: after a reconnection.
     pub fn greeting(&self, to: Peer) -> Result<Frame> {
         self.hello(to, false)
@@ -210,8 +236,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     fn debit(&mut self, input: Option<InputOf<M>>, cost: &Cost) -> Result<Vec<DueOf<M>>> {
         self.sound()?;
         if !self.is_ready() {
-            let missing = self.terms.neighbours.iter().filter(|peer| !self.greeted.contains(peer));
-            let missing: Vec<String> = missing.map(ToString::to_string).collect();
+            let missing: Vec<String> = self.absent().iter().map(ToString::to_string).collect();
             let remedy = format!("wait until all neighbours are there; {} is missing", missing.join(", "));
             return Err(Error::parameter("neighbours", "not all ready", remedy));
         }
@@ -262,6 +287,8 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 Ok(Vec::new())
             }
             Frame::Parcel(bytes) => self.unpack(from, &bytes),
+            // Between drivers: nothing of it reaches a machine.
+            Frame::Terms(_) | Frame::Level(_) => Ok(Vec::new()),
         }
     }
 
@@ -275,10 +302,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             )));
         }
         if hello.run != self.terms.run {
-            return Err(Error::Disagreement(format!(
-                "`agreement` is {:?} here and {:?} at peer {name:?}: compare the two with `node agree diff`",
-                self.terms.run, hello.run
-            )));
+            return Err(Error::OtherRun { here: self.terms.run, there: hello.run, by: name });
         }
         self.guarded(|host| host.ledger.face(&name, &hello.witness))?;
         let before = self.is_ready();
@@ -352,7 +376,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     fn take(&mut self, from: Peer, early: Early<M::Message>) -> Result<Vec<DueOf<M>>> {
         let Early { message, hash, mark, .. } = early;
         let (number, name) = (self.expected(from), self.name_of(from)?);
-        let heard = Heard { from, name, number, hash, mark };
+        let heard = Heard { from, name, number, hash, label: encode(&M::label(&message))?, mark };
         self.guarded(|host| {
             host.book.heard.insert(from, number + 1);
             let input = Input::Message { from, message: Arc::new(message) };
@@ -375,7 +399,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         let (covered, failed) = (lent.covered, lent.failed);
         failed.map_or(Ok(()), Err)?;
         let outputs: Vec<_> = std::iter::from_fn(|| self.machine.poll()).collect();
-        let (mut owed, mut releases, mut said) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut owed, mut releases, mut said, mut notes) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for output in outputs {
             match output {
                 Output::Release(release) => releases.push(release),
@@ -391,7 +415,10 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                     self.book.asked.push(Asked { ticket, iteration, size, value: value.clone() });
                     owed.push(Ok(Due::Compute { ticket, iteration, size, value }));
                 }
-                Output::Note(note) => owed.push(Ok(Due::Note(note))),
+                Output::Note(note) => {
+                    notes.push(encode(&note)?);
+                    owed.push(Ok(Due::Note(note)));
+                }
             }
         }
         let page = Page {
@@ -405,6 +432,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             covered,
             heard,
             said,
+            notes,
             answered: std::mem::take(&mut self.answered).into_iter().collect(),
         };
         let mark = self.ledger.commit(&page)?;
@@ -436,7 +464,8 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             *next += 1;
             (peer, *next - 1)
         };
-        let said = Said { message: self.book.messages, body, to: to.into_iter().map(number).collect() };
+        let to = to.into_iter().map(number).collect();
+        let said = Said { message: self.book.messages, label: encode(&M::label(message))?, body, to };
         self.book.messages += 1;
         Ok(said)
     }

@@ -126,6 +126,11 @@ impl Key {
         Name(self.0.verifying_key().to_bytes())
     }
 
+    /// For the network, which vouches for it.
+    pub(crate) fn bytes(&self) -> [u8; 32] {
+        self.0.to_bytes()
+    }
+
     /// The signature of these bytes.
     pub fn sign(&self, bytes: &[u8]) -> [u8; 64] {
         self.0.sign(bytes).to_bytes()

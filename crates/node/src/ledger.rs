@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use sottovoce_protocol::{Peer, Release};
 
 use crate::account::Account;
-use crate::{Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Record, Result, Signed};
+use crate::{Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Signed};
 
 type Bytes32 = &'static [u8; 32];
 
@@ -77,6 +77,7 @@ pub(crate) struct Page<'a> {
     pub(crate) covered: Vec<(u64, Hash)>,
     pub(crate) heard: Option<Heard>,
     pub(crate) said: Vec<Said>,
+    pub(crate) notes: Vec<Vec<u8>>,
     pub(crate) answered: Vec<(Peer, u64)>,
 }
 
@@ -86,12 +87,14 @@ pub(crate) struct Heard {
     pub(crate) name: Name,
     pub(crate) number: u64,
     pub(crate) hash: Hash,
+    pub(crate) label: Vec<u8>,
     pub(crate) mark: Mark,
 }
 
 /// A message, and its number with each receiver.
 pub(crate) struct Said {
     pub(crate) message: u64,
+    pub(crate) label: Vec<u8>,
     pub(crate) body: Vec<u8>,
     pub(crate) to: Vec<(Peer, u64)>,
 }
@@ -125,7 +128,10 @@ impl Ledger {
 
     /// Opens a ledger. Nobody else may have it open. One that is missing is never begun anew: what it had spent would be forgotten.
     pub fn open(path: &Path, key: Key) -> Result<Self> {
-        let database = Database::open(path).map_err(|cause| Error::file("open", path, cause))?;
+        let database = Database::open(path).map_err(|cause| match cause {
+            redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
+            cause => Error::file("open", path, cause),
+        })?;
         Self::of(database, key)
     }
 
@@ -379,6 +385,19 @@ impl Ledger {
         }
     }
 
+    /// Messages of a run that were not answered: to whom, and their numbers.
+    pub(crate) fn unanswered(&self, run: Hash) -> Result<Vec<(Peer, u64)>> {
+        let read = self.database.begin_read()?;
+        let outbox = read.open_table(OUTBOX)?;
+        let one = |entry: std::result::Result<_, redb::StorageError>| {
+            let (key, value): (redb::AccessGuard<'_, (Bytes32, u64, u64)>, redb::AccessGuard<'_, &[u8]>) =
+                entry?;
+            let (number, _): (u64, Mark) = decode(value.value())?;
+            Ok((key.value().2 as Peer, number))
+        };
+        outbox.range((&run.0, 0, 0)..=(&run.0, u64::MAX, u64::MAX))?.map(one).collect()
+    }
+
     /// Messages to a peer that it has not answered, in order.
     pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
         let read = self.database.begin_read()?;
@@ -405,8 +424,10 @@ impl Ledger {
             .try_fill_bytes(&mut salt)
             .map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
         let said = |said: &Said| {
-            let hash = Hash::of(&said.body);
-            said.to.iter().map(move |&(peer, number)| (peer, number, hash)).collect::<Vec<_>>()
+            let (hash, label) = (Hash::of(&said.body), &said.label);
+            let receipt =
+                |&(peer, number): &(Peer, u64)| Receipt { peer, number, label: label.clone(), hash };
+            said.to.iter().map(receipt).collect::<Vec<_>>()
         };
         let record = Record {
             before: self.head,
@@ -417,8 +438,12 @@ impl Ledger {
             cost: page.cost.cloned(),
             releases: page.releases.clone(),
             covered: page.covered.clone(),
-            heard: page.heard.as_ref().map(|heard| (heard.from, heard.number, heard.hash)),
+            heard: page.heard.as_ref().map(|heard| {
+                let Heard { from, number, hash, label, .. } = heard;
+                Receipt { peer: *from, number: *number, label: label.clone(), hash: *hash }
+            }),
             said: page.said.iter().flat_map(said).collect(),
+            notes: page.notes.clone(),
             state: Hash::of(&page.state),
         };
         let (signed, head) = record.sign(&self.key)?;
@@ -434,7 +459,7 @@ impl Ledger {
             write.open_table(PLACES)?.insert(&head.hash.0, self.head.count)?;
             draws(&write, page)?;
             post(&write, page, mark)?;
-            if let Some(Heard { from, name, number, hash, mark }) = &page.heard {
+            if let Some(Heard { from, name, number, hash, mark, .. }) = &page.heard {
                 write.open_table(SEEN)?.insert((&name.0, &page.run.0), &encode(mark)?[..])?;
                 write.open_table(HEARD)?.insert((&page.run.0, *from as u64, *number), &hash.0)?;
             }

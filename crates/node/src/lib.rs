@@ -29,6 +29,11 @@
 //! | `chain.rs`, `identity.rs` | records and who signs them |
 //! | `frame.rs` | what goes over a wire |
 //! | `noise.rs` | exact noise on the grid, drawn ahead |
+//! | `part.rs` | the seam between what was agreed on and whatever drives a peer |
+//! | `drive.rs` | runs one peer to its end: events in, frames out, alarms; no network |
+//! | `network/` | the network: an endpoint that dials neighbours by their keys |
+//! | `run.rs` | from a folder and a signed agreement to a run and its end |
+//! | `status.rs` | how a peer stands, for whoever looks |
 //! | `memory.rs` | peers in one process, for tests and rehearsals |
 
 mod account;
@@ -36,6 +41,7 @@ mod agreement;
 pub mod averaging;
 mod book;
 mod chain;
+pub mod drive;
 mod error;
 mod frame;
 mod hash;
@@ -43,12 +49,16 @@ mod host;
 mod identity;
 mod ledger;
 pub mod memory;
+pub mod network;
 mod noise;
+mod part;
 mod place;
+mod run;
+mod status;
 
 pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};
-pub use chain::{Head, Mark, Record, Signed};
+pub use chain::{Head, Mark, Receipt, Record, Signed};
 pub use error::{Error, Result};
 pub use frame::{Frame, Hello, Parcel, VERSION};
 pub use hash::Hash;
@@ -56,4 +66,7 @@ pub use host::{Due, DueOf, Host, Terms};
 pub use identity::{Key, Name};
 pub use ledger::{Ledger, Standing};
 pub use noise::{Hiding, OnGrid, OnRing};
+pub use part::{Forecast, Holding, HostOf, Opened, Part, Priced, Role, Stands, Steps, ValueOf};
 pub use place::{Budgets, Config, Place, Signatures};
+pub use run::{Options, check, run};
+pub use status::{Board, Neighbour, Phase, Spent, Status};

@@ -1,11 +1,14 @@
 //! A node's folder: its key, its ledger and what it holds.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::averaging::Prepared;
+use sottovoce_protocol::Peer;
+
+use crate::part::{Holding, Role};
 use crate::{Agreement, Allowed, Error, Hash, Key, Ledger, Name, Observer, Result};
 
 /// The commented file that a new node has.
@@ -24,6 +27,15 @@ pub struct Config {
     pub values: PathBuf,
     /// What may be learnt of it.
     pub budget: Budgets,
+    /// Where it listens; if this is not said, at its address in the agreement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bind: Option<SocketAddr>,
+    /// A relay of one's own, for peers that cannot reach each other directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relay: Option<String>,
+    /// Where a page shows how it stands: on this machine only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<SocketAddr>,
 }
 
 /// Budgets towards each kind of observer.
@@ -123,18 +135,33 @@ impl Place {
         Ok((words.map(number).collect::<Result<_>>()?, Hash::of(&bytes)))
     }
 
-    /// Its part in what was agreed on.
-    pub fn part(&self, agreement: &Agreement) -> Result<Prepared> {
+    /// What it brings along.
+    pub fn holding(&self, config: &Config) -> Result<Holding> {
+        let (values, data) = self.values(config)?;
+        Ok(Holding { label: config.label.clone(), data, values })
+    }
+
+    /// Where a node that runs says how it stands.
+    pub fn status_file(&self) -> PathBuf {
+        self.folder.join("status.json")
+    }
+
+    /// Its number among those who agreed.
+    pub fn number(&self, agreement: &Agreement) -> Result<Peer> {
         let me = self.read_key()?.name();
         let number = agreement.roster()?.iter().position(|key| *key == me);
-        let number = number.ok_or_else(|| {
+        number.ok_or_else(|| {
             Error::parameter(
                 "agreement",
                 &agreement.name,
                 format!("this node's key, {me}, is not among its peers"),
             )
-        })?;
-        Prepared::new(agreement, number)
+        })
+    }
+
+    /// Its part in what was agreed on.
+    pub fn role(&self, agreement: &Agreement) -> Result<Box<dyn Role>> {
+        agreement.role(self.number(agreement)?)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use sottovoce_node::averaging::Prepared;
 use sottovoce_node::memory::Rehearsal;
-use sottovoce_node::{Agreement, Allowed, Hash, Hiding, Host, Key, Ledger, Observer};
+use sottovoce_node::{Agreement, Allowed, Hash, Hiding, Host, Key, Ledger, Observer, Priced};
 use sottovoce_privacy::{Adversary, Loss};
 use sottovoce_protocol::averaging::{Note, Start};
 use sottovoce_protocol::{Machine, Peer};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::Data;
 
 /// Something that can be mixed. Sums are taken in the order in which they are written.
-pub trait Value: Data {
+pub trait Value: Data + Send + 'static {
     /// `self = weight * self`.
     fn scale(&mut self, weight: f64);
 

@@ -72,6 +72,15 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Agreement> {
     Ok(Agreement::parse(&text)?)
 }
 
+/// A commented agreement of these members.
+pub(super) fn template(name: &str, members: &str) -> anyhow::Result<String> {
+    let nonce = sottovoce_node::Key::draw()?.name();
+    let text = include_str!("agreement.toml")
+        .replace("NAME", &format!("{name:?}"))
+        .replace("NONCE", &nonce.to_string()[..16]);
+    Ok(text.replace("# PEERS\n", members.trim_start()))
+}
+
 /// Where signatures of an agreement are.
 pub(super) fn signatures(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -100,11 +109,7 @@ impl New {
             let known: sottovoce_node::Name = key.parse()?;
             members += &format!("\n[[peers]]\nname = {name:?}\nkey = \"{known}\"\naddress = {address:?}\n");
         }
-        let nonce = sottovoce_node::Key::draw()?.name();
-        let text = include_str!("agreement.toml")
-            .replace("NAME", &format!("{:?}", self.name))
-            .replace("NONCE", &nonce.to_string()[..16]);
-        let text = text.replace("# PEERS\n", members.trim_start());
+        let text = template(&self.name, &members)?;
         Agreement::parse(&text)?;
         output::write(text.as_bytes())
     }
@@ -131,7 +136,7 @@ impl fmt::Display for Signed {
 impl Sign {
     fn run(&self, global: &Global) -> anyhow::Result<()> {
         let (agreement, place) = (read(&self.file)?, Place::open(&self.folder)?);
-        place.part(&agreement)?;
+        place.role(&agreement)?;
         let (key, path) = (place.read_key()?, signatures(&self.file));
         let mut all = Signatures::read(&path)?;
         all.add(&path, &key.name(), &agreement.sign(&key)?)?;

@@ -1,8 +1,11 @@
 //! `sottovoce node`: a real peer. What it holds, what it agrees to, what that could reveal, what it has spent.
 
 mod agree;
+mod check;
+mod demo;
 mod init;
 mod plan;
+mod run;
 mod status;
 
 use clap::{Args, Subcommand};
@@ -14,7 +17,8 @@ use crate::Global;
 #[command(arg_required_else_help = true)]
 #[command(
     after_help = "Example:\n  sottovoce node init ana\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 ... > mean.toml\n  \
-                  sottovoce node agree sign ana mean.toml\n  sottovoce node plan ana mean.toml\n  sottovoce node status ana\n\n\
+                  sottovoce node agree sign ana mean.toml\n  sottovoce node plan ana mean.toml\n  sottovoce node check ana mean.toml\n  \
+                  sottovoce node run ana mean.toml\n  sottovoce node status ana\n  sottovoce node demo --peers 8\n\n\
                   Exit code 2: bad input. 3: the budget, or the disk. 4: halted. 5: peers do not agree."
 )]
 pub(crate) struct Node {
@@ -30,6 +34,12 @@ enum What {
     Agree(agree::Agree),
     /// Who could learn what of this node in a run that was agreed on, and what of the budget would be left.
     Plan(plan::Plan),
+    /// Whether neighbours can be reached, and have agreed to the same.
+    Check(check::Check),
+    /// Take part in what was agreed on, over the network, to the end.
+    Run(run::Run),
+    /// Real peers on this machine, from their keys to their results: what a deployment does.
+    Demo(demo::Demo),
     /// What the node has spent, and on what. It need not be running.
     Status(status::Status),
 }
@@ -39,12 +49,24 @@ fn up(loss: f64) -> f64 {
     (loss * 1e4).ceil() / 1e4
 }
 
+/// Lines on standard error; what is in them is public, and never a value. `RUST_LOG` does not count: other crates say nothing here.
+fn log() {
+    let own = tracing_subscriber::filter::Targets::new().with_target("sottovoce_node", tracing::Level::DEBUG);
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let _ = tracing_subscriber::registry().with(lines).with(own).try_init();
+}
+
 impl Node {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         match &self.what {
             What::Init(arguments) => arguments.run(global),
             What::Agree(arguments) => arguments.run(global),
             What::Plan(arguments) => arguments.run(global),
+            What::Check(arguments) => arguments.run(global),
+            What::Run(arguments) => arguments.run(global),
+            What::Demo(arguments) => arguments.run(global),
             What::Status(arguments) => arguments.run(global),
         }
     }

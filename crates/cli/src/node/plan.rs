@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::averaging::Forecast;
-use sottovoce_node::{Agreement, Observer, Place, Signatures};
+use sottovoce_node::{Forecast, Observer, Place, Signatures};
 
 use super::{agree, up};
 use crate::Global;
@@ -43,8 +42,9 @@ struct Planned {
     bytes: u64,
     /// Seconds, at the most.
     seconds: f64,
-    /// Standard deviation that noise leaves in each number of the mean.
-    deviation: f64,
+    /// Standard deviation that noise leaves in each number of the result, where it is known beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deviation: Option<f64>,
     /// Who has not signed yet.
     missing: Vec<String>,
 }
@@ -92,9 +92,12 @@ impl fmt::Display for Planned {
         )?;
         writeln!(
             f,
-            "  {} rounds, {} messages, about {} bytes, {:.0} seconds at the most; noise leaves {:.3e} in each number of the mean",
-            self.rounds, self.messages, self.bytes, self.seconds, self.deviation
+            "  {} rounds, {} messages, about {} bytes, {:.0} seconds at the most",
+            self.rounds, self.messages, self.bytes, self.seconds
         )?;
+        if let Some(deviation) = self.deviation {
+            writeln!(f, "  noise leaves {deviation:.3e} in each number of the result")?;
+        }
         if !self.missing.is_empty() {
             writeln!(f, "  not signed yet: {}", self.missing.join(", "))?;
         }
@@ -102,24 +105,12 @@ impl fmt::Display for Planned {
     }
 }
 
-/// What people call an observer.
-fn called(observer: &Observer, agreement: &Agreement) -> String {
-    let name = |key: &sottovoce_node::Name| {
-        let known = agreement.peers.iter().find(|peer| peer.key == key.to_string());
-        known.map_or_else(|| format!("{key:?}"), |peer| peer.name.clone())
-    };
-    match observer {
-        Observer::Peer(key) => name(key),
-        Observer::Coalition(keys) => keys.iter().map(name).collect::<Vec<_>>().join(" and "),
-        Observer::WireTapper => "who sees every message".to_owned(),
-    }
-}
-
 impl Plan {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
-        let (part, config) = (place.part(&agreement)?, place.config()?);
+        let (part, config) = (place.role(&agreement)?, place.config()?);
         let ledger = place.open_ledger()?;
+        let (roster, names) = (agreement.roster()?, agreement.names());
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
         let budgets: Vec<_> = part.observers().into_iter().map(budget).collect();
         let spent = ledger.budgets()?;
@@ -130,7 +121,7 @@ impl Plan {
             let of_run = price.loss.as_ref().map(|loss| loss.epsilon(allowed.delta)).transpose()?;
             let before = spent.iter().find(|one| one.label == config.label && one.observer == *observer);
             anyhow::Ok(Learns {
-                observer: called(observer, &agreement),
+                observer: observer.called(&roster, &names),
                 epsilon: of_run.map_or(0.0, |epsilon| epsilon.upper),
                 delta: allowed.delta,
                 spent: before.map_or(0.0, |one| one.epsilon),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::Place;
+use sottovoce_node::{Error, Phase, Place};
 
 use super::up;
 use crate::Global;
@@ -83,26 +83,114 @@ impl fmt::Display for Stands {
                 run.messages
             )?;
         }
-        if !self.budgets.is_empty() {
-            writeln!(f, "\n  {:<16} {:<36} {:>10} {:>10}", "data set", "towards", "spent", "budget")?;
-        }
-        for one in &self.budgets {
-            writeln!(
-                f,
-                "  {:<16} {:<36} {:>10.4} {:>10.4}",
-                one.label,
-                one.observer,
-                up(one.spent),
-                one.epsilon
-            )?;
-        }
-        Ok(())
+        table(f, &self.budgets)
     }
+}
+
+/// How a node stands that is running.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Running {
+    /// It is running.
+    running: bool,
+    /// The run.
+    run: String,
+    /// Names the agreement.
+    agreement: String,
+    /// What is done.
+    called: String,
+    /// `meeting`, `running`, `done` or `halted`.
+    phase: String,
+    /// The round that it is in.
+    round: usize,
+    /// How many there are.
+    rounds: usize,
+    /// Neighbours who are connected.
+    connected: Vec<String>,
+    /// Neighbours who are not.
+    absent: Vec<String>,
+    /// Budgets, and what was spent of them.
+    budgets: Vec<Spent>,
+    /// Seconds since 1970, when this was written down.
+    written: u64,
+}
+
+impl Running {
+    fn of(status: &sottovoce_node::Status) -> Self {
+        let names = |connected: bool| {
+            let of = status.neighbours.iter().filter(|one| one.connected == connected);
+            of.map(|one| one.name.clone()).collect()
+        };
+        let phase = match status.phase {
+            Phase::Meeting => "meeting",
+            Phase::Running => "running",
+            Phase::Done => "done",
+            Phase::Halted => "halted",
+        };
+        let spent = |one: &sottovoce_node::Spent| Spent {
+            label: one.label.clone(),
+            observer: one.observer.clone(),
+            spent: one.epsilon,
+            epsilon: one.allowed,
+            delta: one.delta,
+        };
+        Self {
+            running: true,
+            run: status.run.clone(),
+            agreement: status.agreement.clone(),
+            called: status.called.clone(),
+            phase: phase.to_owned(),
+            round: status.round,
+            rounds: status.rounds,
+            connected: names(true),
+            absent: names(false),
+            budgets: status.budgets.iter().map(spent).collect(),
+            written: status.written,
+        }
+    }
+}
+
+impl fmt::Display for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{} is {}: round {} of {} ({})\n",
+            self.run, self.phase, self.round, self.rounds, self.called
+        )?;
+        if !self.absent.is_empty() {
+            writeln!(f, "  not connected: {}", self.absent.join(", "))?;
+        }
+        table(f, &self.budgets)
+    }
+}
+
+/// Budgets, one a line.
+fn table(f: &mut fmt::Formatter<'_>, budgets: &[Spent]) -> fmt::Result {
+    if !budgets.is_empty() {
+        writeln!(f, "\n  {:<16} {:<36} {:>10} {:>10}", "data set", "towards", "spent", "budget")?;
+    }
+    for one in budgets {
+        writeln!(
+            f,
+            "  {:<16} {:<36} {:>10.4} {:>10.4}",
+            one.label,
+            one.observer,
+            up(one.spent),
+            one.epsilon
+        )?;
+    }
+    Ok(())
 }
 
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let ledger = Place::open(&self.folder)?.open_ledger()?;
+        let place = Place::open(&self.folder)?;
+        let ledger = match place.open_ledger() {
+            // While it runs nobody else reads its ledger; it writes down how it stands.
+            Err(Error::Running(_)) => {
+                return global.print(&Running::of(&sottovoce_node::Status::read(&place.status_file())?));
+            }
+            opened => opened?,
+        };
         let mut runs = Vec::new();
         for run in ledger.runs()? {
             let records = ledger.records(run)?;

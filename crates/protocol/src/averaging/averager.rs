@@ -107,6 +107,16 @@ impl<V: Value, P: Plan> Averager<V, P> {
         self.at.round
     }
 
+    /// How many there are.
+    pub fn rounds(&self) -> usize {
+        self.plan.rounds()
+    }
+
+    /// Whether it says nothing more: it has finished, if this is after the last round, and else it was stopped.
+    pub fn is_over(&self) -> bool {
+        self.at.phase == Phase::Over
+    }
+
     /// The peer's present value: its result, once it has finished.
     pub fn value(&self) -> &V {
         &self.at.value

@@ -14,10 +14,92 @@ use crate::Value;
 /// sum.add(1.0, &Residues::new(vec![100, 5], 8));
 /// assert_eq!(sum.centred().collect::<Vec<_>>(), [200 - 256, 2]);
 /// ```
+///
+/// Stored and sent, every word takes as many bytes as the ring has, whatever its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Packed", try_from = "Packed")]
 pub struct Residues {
     words: Vec<u64>,
     bits: u32,
+}
+
+/// Words of fixed width, one after the other, the lowest byte first.
+#[derive(Serialize, Deserialize)]
+struct Packed {
+    bits: u32,
+    #[serde(with = "packed")]
+    bytes: Vec<u8>,
+}
+
+/// Bytes as bytes, and not as a list of small numbers.
+mod packed {
+    use serde::de::{Error, SeqAccess, Visitor};
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(bytes)
+    }
+
+    struct Bytes;
+
+    impl<'de> Visitor<'de> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("bytes")
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Vec<u8>, E> {
+            Ok(bytes.to_vec())
+        }
+
+        fn visit_byte_buf<E: Error>(self, bytes: Vec<u8>) -> Result<Vec<u8>, E> {
+            Ok(bytes)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut all: A) -> Result<Vec<u8>, A::Error> {
+            let mut bytes = Vec::new();
+            while let Some(byte) = all.next_element()? {
+                bytes.push(byte);
+            }
+            Ok(bytes)
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        deserializer.deserialize_byte_buf(Bytes)
+    }
+}
+
+/// Bytes of a word; of a ring that there is none of, as many as a word can have.
+fn width(bits: u32) -> usize {
+    if (1..=64).contains(&bits) { bits.div_ceil(8) as usize } else { 8 }
+}
+
+impl From<Residues> for Packed {
+    fn from(Residues { words, bits }: Residues) -> Self {
+        let width = width(bits);
+        // A word that is not of the ring must not be cut to one that is: then all are written in full, and fit nothing.
+        let whole = width == 8 || words.iter().all(|word| word >> (8 * width) == 0);
+        let (bits, width) = if whole { (bits, width) } else { (u32::MAX, 8) };
+        Self {
+            bits,
+            bytes: words.iter().flat_map(|word| word.to_le_bytes().into_iter().take(width)).collect(),
+        }
+    }
+}
+
+impl TryFrom<Packed> for Residues {
+    type Error = &'static str;
+
+    fn try_from(Packed { bits, bytes }: Packed) -> Result<Self, Self::Error> {
+        let width = width(bits);
+        if !bytes.len().is_multiple_of(width) {
+            return Err("words of another width");
+        }
+        let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        Ok(Self { words: bytes.chunks_exact(width).map(word).collect(), bits })
+    }
 }
 
 impl Residues {
@@ -106,6 +188,19 @@ mod tests {
             }
             sum.scale(0.0);
             prop_assert!(sum.words().iter().all(|&word| word == 0));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn words_come_back_as_they_were(words in prop::collection::vec(any::<u64>(), 0..20), bits in 0u32..=66) {
+            let whole = Residues::of_words(words.clone(), bits);
+            let back = |value: &Residues| postcard::from_bytes::<Residues>(&postcard::to_stdvec(value).unwrap()).unwrap();
+            prop_assert_eq!(&back(&whole), &whole);
+            prop_assert!(postcard::to_stdvec(&whole).unwrap().len() <= width(bits) * words.len() + 4);
+            let wild = Residues { words, bits };
+            prop_assert!(back(&wild).is_finite() == wild.is_finite() || !wild.is_finite());
+            prop_assert!(!back(&wild).same_shape(&whole) || back(&wild) == wild);
         }
     }
 

@@ -1,0 +1,138 @@
+//! `sottovoce node check`: whether neighbours can be reached, and have agreed to the same.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use sottovoce_node::{Agreement, Error, Place, VERSION};
+
+use super::agree;
+use crate::Global;
+
+/// Arguments of `node check`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sottovoce node check ana mean.toml --wait 30\n\nOthers must be checking, too, or running. Exit code 4: somebody was not reached. 5: somebody has agreed to something else."
+)]
+pub(crate) struct Check {
+    /// The node's folder.
+    folder: PathBuf,
+    /// The agreement.
+    file: PathBuf,
+    /// Try so long.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    wait: f64,
+}
+
+/// What neighbours said.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Checked {
+    /// Names the agreement.
+    agreement: String,
+    /// Whether all is well.
+    ready: bool,
+    /// Each neighbour.
+    neighbours: Vec<Neighbour>,
+}
+
+/// A neighbour.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Neighbour {
+    /// What people call it.
+    name: String,
+    /// Where it should be.
+    address: String,
+    /// Whether it answered.
+    reached: bool,
+    /// Milliseconds from a question to its answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    round_trip: Option<f64>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+    /// Fields in which it has agreed to something else.
+    differences: Vec<String>,
+}
+
+impl fmt::Display for Checked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ready = self.neighbours.iter().filter(|one| one.reached && one.differences.is_empty()).count();
+        writeln!(f, "{ready} of {} neighbours are ready\n", self.neighbours.len())?;
+        writeln!(f, "  {:<16} {:<24} {:>10}  {}", "neighbour", "address", "answer", "agreement")?;
+        for one in &self.neighbours {
+            let answer = one.round_trip.map_or_else(|| "none".to_owned(), |time| format!("{time:.2} ms"));
+            let agreed = match (&one.differences[..], &one.problem) {
+                (_, Some(problem)) => problem.lines().next().unwrap_or_default().chars().take(42).collect(),
+                ([], None) => "the same".to_owned(),
+                (all, None) => format!("differs in {} fields", all.len()),
+            };
+            writeln!(f, "  {:<16} {:<24} {answer:>10}  {agreed}", one.name, one.address)?;
+        }
+        for one in &self.neighbours {
+            for difference in &one.differences {
+                writeln!(f, "\n  {}: {difference}", one.name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Check {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let patience = Duration::try_from_secs_f64(self.wait);
+        let patience =
+            patience.map_err(|_| anyhow::anyhow!("`wait` is {}: give seconds, 0 or more", self.wait))?;
+        let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
+        let answers = sottovoce_node::check(&place, &agreement, patience)?;
+        let neighbour = |one: sottovoce_node::network::Answered| {
+            let member = &agreement.peers[one.peer];
+            let spoken = one.version.filter(|&version| version != VERSION);
+            let differences = match (one.same, &one.terms) {
+                (Some(false), Some(text)) => differences(&agreement, text),
+                _ => Vec::new(),
+            };
+            Neighbour {
+                name: member.name.clone(),
+                address: member.address.clone(),
+                reached: one.round_trip.is_ok(),
+                round_trip: one.round_trip.as_ref().ok().map(|time| time.as_secs_f64() * 1e3),
+                problem: one.round_trip.err().or_else(|| {
+                    spoken.map(|version| format!("it speaks version {version}, and this is {VERSION}"))
+                }),
+                differences,
+            }
+        };
+        let neighbours: Vec<Neighbour> = answers.into_iter().map(neighbour).collect();
+        let unreached: Vec<String> =
+            neighbours.iter().filter(|one| !one.reached).map(|one| one.name.clone()).collect();
+        let differs =
+            neighbours.iter().any(|one| !one.differences.is_empty() || one.reached && one.problem.is_some());
+        let ready = unreached.is_empty() && !differs;
+        global.print(&Checked { agreement: agreement.hash()?.to_string(), ready, neighbours })?;
+        if differs {
+            return Err(Error::Disagreement(
+                "not all have agreed to the same: sign the same text everywhere".into(),
+            )
+            .into());
+        }
+        if !unreached.is_empty() {
+            let who = unreached.join(", ");
+            return Err(Error::Halted(format!(
+                "{who} was not reached: start it, or check its address and what lies between"
+            ))
+            .into());
+        }
+        Ok(())
+    }
+}
+
+/// Every field in which a neighbour's text is another one.
+fn differences(here: &Agreement, there: &str) -> Vec<String> {
+    match Agreement::parse(there).and_then(|there| here.diff(&there)) {
+        Ok(all) if !all.is_empty() => all,
+        Ok(_) => vec!["its hash is another one".to_owned()],
+        Err(problem) => vec![format!("it cannot be read here: {problem}")],
+    }
+}

@@ -1,0 +1,215 @@
+//! `sottovoce node demo`: real peers on this machine, each a process with a key, a ledger and a port of its own.
+
+use std::fmt;
+use std::net::UdpSocket;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use clap::Args;
+use serde::Serialize;
+use serde_json::Value;
+use sottovoce_node::{Agreement, Observer, Place, Signatures};
+
+use super::{agree, up};
+use crate::Global;
+
+/// Arguments of `node demo`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sottovoce node demo --peers 8\n  sottovoce node demo --peers 5 --width 1000 --out five"
+)]
+pub(crate) struct Demo {
+    /// How many peers.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    peers: usize,
+    /// How many numbers everybody holds.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    width: usize,
+    /// The epsilon of the run, towards who sees every message and has one of the peers helping.
+    #[arg(long, value_name = "EPSILON", default_value_t = 2.0)]
+    epsilon: f64,
+    /// Folder to write into, which is made.
+    #[arg(long, value_name = "DIR", default_value = "sottovoce-demo")]
+    out: PathBuf,
+}
+
+/// How the demonstration ended.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Shown {
+    /// Its folder.
+    folder: PathBuf,
+    /// Names the agreement.
+    agreement: String,
+    /// The mean of all values, which nobody knows in a deployment.
+    mean: f64,
+    /// Standard deviation that noise leaves in each number of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deviation: Option<f64>,
+    /// Seconds from the first process to the last result.
+    seconds: f64,
+    /// Every peer.
+    peers: Vec<Peer>,
+}
+
+/// A peer.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Peer {
+    /// What people call it.
+    name: String,
+    /// What it holds, the first number of it.
+    value: f64,
+    /// Its result, the first number of it.
+    result: f64,
+    /// Epsilon that was spent towards the peer who learns most of it.
+    worst_peer: f64,
+    /// Epsilon that was spent towards who sees every message.
+    wire_tapper: f64,
+}
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let worst = self.peers.iter().map(|peer| peer.wire_tapper).max_by(f64::total_cmp).unwrap_or(0.0);
+        let result = self.peers.first().map_or(f64::NAN, |peer| peer.result);
+        writeln!(
+            f,
+            "{} processes averaged to {result:.4} (the mean is {:.4}, noise leaves ± {:.4}) in {:.1} s;\nwho sees every message learns epsilon {:.3} at the most\n",
+            self.peers.len(),
+            self.mean,
+            self.deviation.unwrap_or(0.0),
+            self.seconds,
+            up(worst)
+        )?;
+        writeln!(
+            f,
+            "  {:<12} {:>10} {:>10} {:>16} {:>16}",
+            "peer", "holds", "result", "to a peer", "to who sees all"
+        )?;
+        for peer in &self.peers {
+            writeln!(
+                f,
+                "  {:<12} {:>10.4} {:>10.4} {:>16.4} {:>16.4}",
+                peer.name,
+                peer.value,
+                peer.result,
+                up(peer.worst_peer),
+                up(peer.wire_tapper)
+            )?;
+        }
+        let folder = self.folder.display();
+        writeln!(f, "\n  {folder} has all keys, ledgers and the agreement; see")?;
+        writeln!(f, "    sottovoce node status {folder}/peer0")?;
+        writeln!(f, "    sottovoce node plan {folder}/peer0 {folder}/agreement.toml")
+    }
+}
+
+/// What a peer holds: spread over the range.
+fn value(peer: usize, peers: usize) -> f64 {
+    (peer as f64 + 0.5) / peers as f64
+}
+
+impl Demo {
+    fn agreement(&self, keys: &[String]) -> anyhow::Result<String> {
+        // All are taken before any is free again.
+        let sockets: Vec<UdpSocket> = keys
+            .iter()
+            .map(|_| UdpSocket::bind("127.0.0.1:0"))
+            .collect::<Result<_, _>>()
+            .context("no free port")?;
+        let mut members = String::new();
+        for (i, (key, socket)) in keys.iter().zip(&sockets).enumerate() {
+            let address = socket.local_addr()?;
+            members +=
+                &format!("\n[[peers]]\nname = \"peer{i}\"\nkey = \"{key}\"\naddress = \"{address}\"\n");
+        }
+        let text = agree::template("demo", &members)?;
+        let text = text.replace("width = 1\n", &format!("width = {}\n", self.width));
+        Ok(text.replace("epsilon = 2.0\n", &format!("epsilon = {:?}\n", self.epsilon)))
+    }
+
+    /// Keys, values, an agreement that all sign.
+    fn prepare(&self) -> anyhow::Result<(Vec<Place>, Agreement, PathBuf)> {
+        if !(2..=64).contains(&self.peers) {
+            bail!("`peers` is {}: give 2 to 64, each is a process", self.peers);
+        }
+        std::fs::create_dir(&self.out).with_context(|| {
+            format!("could not make {}; give another folder by --out", self.out.display())
+        })?;
+        let mut places = Vec::new();
+        let mut keys = Vec::new();
+        for i in 0..self.peers {
+            let folder = self.out.join(format!("peer{i}"));
+            let (place, key) = Place::create(&folder)?;
+            let values = vec![value(i, self.peers).to_string(); self.width].join("\n");
+            std::fs::write(folder.join("values.txt"), values)?;
+            places.push(place);
+            keys.push(key.to_string());
+        }
+        let file = self.out.join("agreement.toml");
+        std::fs::write(&file, self.agreement(&keys)?)?;
+        let agreement = agree::read(&file)?;
+        let path = agree::signatures(&file);
+        let mut all = Signatures::default();
+        for place in &places {
+            let key = place.read_key()?;
+            all.add(&path, &key.name(), &agreement.sign(&key)?)?;
+        }
+        Ok((places, agreement, file))
+    }
+
+    /// A process for each peer; what they printed.
+    fn processes(&self, file: &Path) -> anyhow::Result<Vec<Value>> {
+        let program = std::env::current_exe().context("this program does not know where it is")?;
+        let start = |i: usize| {
+            Command::new(&program)
+                .args(["node", "run", "--json"])
+                .arg(self.out.join(format!("peer{i}")))
+                .arg(file)
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .context("a process could not be started")
+        };
+        let children = (0..self.peers).map(start).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut printed = Vec::new();
+        for (i, child) in children.into_iter().enumerate() {
+            let output = child.wait_with_output()?;
+            if !output.status.success() {
+                bail!("peer{i}: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+            }
+            printed.push(serde_json::from_slice(&output.stdout)?);
+        }
+        Ok(printed)
+    }
+
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let (places, agreement, file) = self.prepare()?;
+        let began = std::time::Instant::now();
+        let printed = self.processes(&file)?;
+        let seconds = began.elapsed().as_secs_f64();
+        let mut peers = Vec::new();
+        for (i, (place, printed)) in places.iter().zip(&printed).enumerate() {
+            let budgets = place.open_ledger()?.budgets()?;
+            let most = |tapper: bool| {
+                let of = budgets.iter().filter(|one| (one.observer == Observer::WireTapper) == tapper);
+                of.map(|one| one.epsilon).max_by(f64::total_cmp).unwrap_or(0.0)
+            };
+            peers.push(Peer {
+                name: format!("peer{i}"),
+                value: value(i, self.peers),
+                result: printed["result"][0].as_f64().unwrap_or(f64::NAN),
+                worst_peer: most(false),
+                wire_tapper: most(true),
+            });
+        }
+        global.print(&Shown {
+            folder: self.out.clone(),
+            agreement: agreement.hash()?.to_string(),
+            mean: (0..self.peers).map(|i| value(i, self.peers)).sum::<f64>() / self.peers as f64,
+            deviation: agreement.role(0)?.forecast()?.deviation,
+            seconds,
+            peers,
+        })
+    }
+}

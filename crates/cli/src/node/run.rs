@@ -1,0 +1,99 @@
+//! `sottovoce node run`: takes part in what was agreed on, over the network.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+use serde::Serialize;
+use sottovoce_node::{Error, Options, Place, Signatures, Stands};
+
+use super::agree;
+use crate::Global;
+
+/// Arguments of `node run`.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  sottovoce node run ana mean.toml\n  sottovoce node run ana mean.toml --wait 3600 --json\n\n\
+                  A run that was stopped, killed or cut off goes on where it was: run it again."
+)]
+pub(crate) struct Run {
+    /// The node's folder.
+    folder: PathBuf,
+    /// The agreement; signatures are read from FILE.signed.
+    file: PathBuf,
+    /// Wait so long until all others are there.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
+    wait: f64,
+    /// Say on standard error what happens, in lines; never a value.
+    #[arg(long)]
+    log: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Ran {
+    /// Names the agreement.
+    agreement: String,
+    /// The result: each number of the mean, or of the model.
+    result: Vec<f64>,
+    /// Standard deviation that noise leaves in each of them, where it is known beforehand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deviation: Option<f64>,
+    /// Peers who have not said that they hold all that was said to them: they may be without a result.
+    unanswered: Vec<String>,
+}
+
+/// Numbers that are shown; more are in the JSON document.
+const SHOWN: usize = 8;
+
+impl fmt::Display for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: Vec<String> =
+            self.result.iter().take(SHOWN).map(|number| format!("{number:.6}")).collect();
+        let more = self.result.len().saturating_sub(SHOWN);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let noise = self.deviation.map_or_else(String::new, |noise| format!(" ± {noise:.3e}"));
+        writeln!(f, "result: {}{more}{noise}", shown.join(", "))?;
+        if !self.unanswered.is_empty() {
+            writeln!(f, "  not heard again: {}; they may be without a result", self.unanswered.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        let meeting = Duration::try_from_secs_f64(self.wait);
+        let meeting =
+            meeting.map_err(|_| anyhow::anyhow!("`wait` is {}: give seconds, 0 or more", self.wait))?;
+        let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
+        let signatures = Signatures::read(&agree::signatures(&self.file))?;
+        if self.log {
+            super::log();
+        }
+        let names = agreement.names();
+        let called = |peers: &[usize]| peers.iter().map(|&peer| names[peer].clone()).collect::<Vec<_>>();
+        let ended = sottovoce_node::run(&place, &agreement, &signatures, Options { meeting })?;
+        match ended.stands {
+            Stands::Done(result) => global.print(&Ran {
+                agreement: agreement.hash()?.to_string(),
+                result,
+                deviation: place.role(&agreement)?.forecast()?.deviation,
+                unanswered: called(&ended.unanswered),
+            }),
+            Stands::Halted { round, missing } => {
+                let missing = match &called(&missing)[..] {
+                    [] => "somebody".to_owned(),
+                    all => all.join(", "),
+                };
+                Err(Error::Halted(format!(
+                    "round {round} ended without {missing}: nothing more is said, and there is no result. What was said was paid for, and reveals no more than the \
+                     plan says; agree on a new run"
+                ))
+                .into())
+            }
+            Stands::Going { .. } => Err(Error::Halted("the run goes on elsewhere".to_owned()).into()),
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! Runs one peer to its end, whatever the protocol and whatever carries its frames: events in, frames out, alarms in between. No mathematics, and no peer is ever waited for.
+//!
+//! ```text
+//!   Wire ──► Event ──► Driver ──► Host (durable) ──► dues ──► Wire: frames; alarms; private steps in a thread of their own
+//! ```
+//!
+//! A frame that cannot be handed over is dropped: the ledger holds it, and it is said again when the two meet. So every change of a connection is a meeting.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+use sottovoce_protocol::{Machine, Peer, Span};
+
+use crate::part::{Holding, HostOf, Part, Stands, Steps, ValueOf};
+use crate::status::{Board, Phase};
+use crate::{Cost, Due, DueOf, Error, Frame, Ledger, Observer, Result};
+
+/// Carries frames to peers.
+pub trait Wire: Send + Sync {
+    /// Hands a frame over, or drops it where the peer cannot be reached now; it never waits.
+    fn send(&self, to: Peer, frame: Frame);
+
+    /// Waits until what was handed over has arrived, or so long.
+    fn flush(&self, at_most: Duration);
+}
+
+/// What happens to a peer.
+pub enum Event {
+    /// A frame has arrived.
+    Frame {
+        /// From whom: the wire vouches for it.
+        from: Peer,
+        /// What it says.
+        frame: Frame,
+        /// Dropped once the frame was handled: until then no more is read from this peer than was agreed on.
+        guard: Box<dyn Send>,
+    },
+    /// What has arrived is no frame.
+    Garbled {
+        /// From whom.
+        from: Peer,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// There is a (new) connection to a peer.
+    Met(Peer),
+    /// There is none any more.
+    Lost(Peer),
+    /// A private step was made.
+    Computed,
+    /// Its user stops it.
+    Stop,
+}
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pace {
+    /// An answer.
+    pub answer: Duration,
+    /// A round.
+    pub round: Duration,
+    /// Until all neighbours are there.
+    pub meeting: Duration,
+}
+
+/// How a run ended at this peer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ended {
+    /// Its result, or who was missing.
+    pub stands: Stands,
+    /// Neighbours who have not said that they hold all that was said to them.
+    pub unanswered: Vec<Peer>,
+}
+
+/// Drives a peer.
+pub struct Driver {
+    /// What happens.
+    pub inbox: Receiver<Event>,
+    /// Where private steps report.
+    pub events: Sender<Event>,
+    /// Carries frames.
+    pub wire: Arc<dyn Wire>,
+    /// How long things may take.
+    pub pace: Pace,
+    /// Where everybody can see how it stands.
+    pub board: Arc<Board>,
+    /// What was agreed on, as text: for a neighbour who has agreed to something else.
+    pub terms: String,
+    /// Nobody is farther from another, in messages: so many times peers tell each other that all whom they know of are there.
+    pub depth: usize,
+}
+
+/// What time brings.
+enum Alarm<T> {
+    /// The machine asked for it.
+    Timer(T),
+    /// Not everybody came.
+    Meeting,
+    /// Unanswered messages are said again.
+    Again,
+}
+
+/// A private step that is asked for, or was made.
+type Asked<V> = (u64, usize, f64, V);
+type Made<V> = (u64, Result<V>);
+
+impl Driver {
+    /// Runs a part to its end: until it has a result, or cannot have one.
+    pub fn drive<P: Part>(self, part: P, ledger: Ledger, holding: &Holding) -> Result<Ended> {
+        let known = ledger.budgets()?.into_iter().filter(|one| one.label == holding.label);
+        let declared: Vec<Observer> = known.map(|one| one.observer).collect();
+        let cost = part.cost(&declared)?;
+        let steps = part.steps(holding)?;
+        let (host, dues) = part.open(ledger, holding)?;
+        let (asks, made) = stepper(steps, self.events.clone());
+        let mut running = Running {
+            part,
+            host,
+            cost,
+            asks,
+            made,
+            alarms: BTreeMap::new(),
+            order: 0,
+            began: None,
+            level: 0,
+            levels: BTreeMap::new(),
+            missing: BTreeSet::new(),
+            met: BTreeSet::new(),
+            driver: self,
+        };
+        running.alarm(running.driver.pace.meeting, Alarm::Meeting);
+        running.alarm(running.driver.pace.answer, Alarm::Again);
+        running.obey(dues)?;
+        let stands = running.run()?;
+        running.linger(stands)
+    }
+}
+
+/// A thread that makes private steps, one after the other.
+fn stepper<V: Send + 'static>(
+    mut steps: Steps<V>,
+    events: Sender<Event>,
+) -> (Sender<Asked<V>>, Receiver<Made<V>>) {
+    let (asks, asked) = channel::<Asked<V>>();
+    let (makes, made) = channel();
+    std::thread::spawn(move || {
+        for (ticket, iteration, size, mut value) in asked {
+            let done = steps(iteration, size, &mut value).map(|()| value);
+            if makes.send((ticket, done)).is_err() || events.send(Event::Computed).is_err() {
+                return;
+            }
+        }
+    });
+    (asks, made)
+}
+
+type AlarmOf<P> = Alarm<<<P as Part>::Machine as Machine>::Timer>;
+
+struct Running<P: Part> {
+    part: P,
+    host: HostOf<P>,
+    cost: Cost,
+    asks: Sender<Asked<ValueOf<P>>>,
+    made: Receiver<Made<ValueOf<P>>>,
+    alarms: BTreeMap<(Instant, u64), AlarmOf<P>>,
+    order: u64,
+    /// Since when all neighbours are there.
+    began: Option<Instant>,
+    /// Everybody who is no farther away is there; and what neighbours say of themselves.
+    level: usize,
+    levels: BTreeMap<Peer, usize>,
+    missing: BTreeSet<Peer>,
+    met: BTreeSet<Peer>,
+    driver: Driver,
+}
+
+impl<P: Part> Running<P> {
+    /// Until there is a result, or there cannot be one.
+    fn run(&mut self) -> Result<Stands> {
+        loop {
+            let stands = self.part.stands(self.host.machine())?;
+            self.show(&stands);
+            match stands {
+                Stands::Going { .. } => self.next(None)?,
+                Stands::Halted { round, .. } => {
+                    return Ok(Stands::Halted { round, missing: self.missing.iter().copied().collect() });
+                }
+                Stands::Done(_) => return Ok(stands),
+            };
+        }
+    }
+
+    /// Stays until neighbours hold all that was said to them, or an answer's time has passed without any.
+    fn linger(mut self, stands: Stands) -> Result<Ended> {
+        let mut before = self.host.unanswered()?;
+        let mut until = Instant::now() + self.driver.pace.answer;
+        while !before.is_empty() && self.next(Some(until))? {
+            let now = self.host.unanswered()?;
+            if now != before {
+                (before, until) = (now, Instant::now() + self.driver.pace.answer);
+            }
+        }
+        self.host.settle()?;
+        self.driver.wire.flush(self.driver.pace.answer);
+        let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
+        Ok(Ended { stands, unanswered: unanswered.into_iter().collect() })
+    }
+
+    /// The next thing that happens; whether anything did before this time.
+    fn next(&mut self, until: Option<Instant>) -> Result<bool> {
+        let first = self.alarms.first_key_value().map(|(&(time, _), _)| time);
+        let wake = [first, until].into_iter().flatten().min();
+        let wait =
+            wake.map_or(Duration::from_secs(3600), |wake| wake.saturating_duration_since(Instant::now()));
+        match self.driver.inbox.recv_timeout(wait) {
+            Ok(event) => self.happen(event)?,
+            Err(RecvTimeoutError::Timeout) => {
+                if until.is_some_and(|until| Instant::now() >= until) {
+                    return Ok(false);
+                }
+                if first.is_some_and(|first| Instant::now() >= first)
+                    && let Some((_, alarm)) = self.alarms.pop_first()
+                {
+                    self.ring(alarm)?;
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => return Err(self.stopped("the network has gone")),
+        }
+        self.begin()?;
+        Ok(true)
+    }
+
+    fn stopped(&self, why: &str) -> Error {
+        Error::Halted(format!(
+            "{why}; what was said is stored, and nothing is said in another way: run it again to go on"
+        ))
+    }
+
+    /// Pays, and begins, as soon as everybody is there.
+    fn begin(&mut self) -> Result<()> {
+        if !self.host.is_ready() || self.host.has_begun() {
+            return Ok(());
+        }
+        self.climb();
+        if self.level < self.driver.depth {
+            return Ok(());
+        }
+        tracing::info!("everybody is there; the run begins");
+        self.began = Some(Instant::now());
+        let dues = match self.part.begin() {
+            Some(command) => self.host.command(command, &self.cost)?,
+            None => {
+                self.host.pay(&self.cost)?;
+                Vec::new()
+            }
+        };
+        self.driver.board.spent(self.host.ledger())?;
+        self.obey(dues)
+    }
+
+    /// Whoever is within so many messages of all neighbours is there: then so is whoever is within one more of this peer. Nothing is released before everybody is
+    /// there, and not only neighbours: who begins too early may have paid for a run that never ends.
+    fn climb(&mut self) {
+        let neighbours = self.host.neighbours().to_vec();
+        let known = |peer: &Peer| self.levels.get(peer).copied().unwrap_or(0);
+        let mut level = self.level;
+        while level < self.driver.depth && neighbours.iter().all(|peer| known(peer) >= level) {
+            level += 1;
+        }
+        if level > self.level {
+            self.level = level;
+            neighbours.iter().for_each(|&peer| self.driver.wire.send(peer, Frame::Level(level as u64)));
+        }
+    }
+
+    fn happen(&mut self, event: Event) -> Result<()> {
+        match event {
+            Event::Frame { from, frame: Frame::Terms(text), guard: _guard } => {
+                let mine = self.driver.terms.clone();
+                return Err(crate::agreement::differ(&mine, &text, from));
+            }
+            Event::Frame { from, frame: Frame::Level(level), guard: _guard } => {
+                let known = self.levels.entry(from).or_insert(0);
+                *known = (level as usize).max(*known); // whole numbers
+                Ok(())
+            }
+            Event::Frame { from, frame, guard } => {
+                let dues = self.host.hear(from, frame);
+                drop(guard);
+                if self.began.is_none() && self.host.is_ready() {
+                    self.began = Some(Instant::now());
+                }
+                match dues {
+                    Ok(dues) => self.obey(dues),
+                    Err(Error::Garbled { what, .. }) => {
+                        self.garbled(from, &what);
+                        Ok(())
+                    }
+                    Err(Error::OtherRun { .. }) => {
+                        // The other side is told in which field; so are we, by what it sends.
+                        let terms = Frame::Terms(self.driver.terms.clone());
+                        self.driver.wire.send(from, terms);
+                        self.driver.wire.flush(Duration::from_secs(1));
+                        self.differing(from)
+                    }
+                    Err(error) => Err(error),
+                }
+            }
+            Event::Garbled { from, what } => {
+                self.garbled(from, &what);
+                Ok(())
+            }
+            Event::Met(peer) => {
+                self.met.insert(peer);
+                self.driver.board.met(peer, true);
+                self.driver.wire.send(peer, self.host.greeting(peer)?);
+                let level = if self.host.has_begun() { self.driver.depth } else { self.level };
+                self.driver.wire.send(peer, Frame::Level(level as u64));
+                Ok(())
+            }
+            Event::Lost(peer) => {
+                self.met.remove(&peer);
+                self.driver.board.met(peer, false);
+                Ok(())
+            }
+            Event::Computed => self.computed(),
+            Event::Stop => Err(self.stopped("stopped")),
+        }
+    }
+
+    /// Waits for the text of what a neighbour has agreed to, as long as an answer may take.
+    fn differing(&mut self, from: Peer) -> Result<()> {
+        let until = Instant::now() + self.driver.pace.answer;
+        loop {
+            let wait = until.saturating_duration_since(Instant::now());
+            match self.driver.inbox.recv_timeout(wait) {
+                Ok(Event::Frame { from: by, frame: Frame::Terms(text), .. }) if by == from => {
+                    return Err(crate::agreement::differ(&self.driver.terms, &text, from));
+                }
+                Ok(_) => {}
+                Err(_) => {
+                    return Err(Error::Disagreement(format!(
+                        "`agreement` is another one at peer {from}: compare the two with `node agree diff`"
+                    )));
+                }
+            }
+        }
+    }
+
+    fn garbled(&self, from: Peer, what: &str) {
+        tracing::warn!(peer = from, "refused: {what}");
+        self.driver.board.refused(from, what);
+    }
+
+    fn computed(&mut self) -> Result<()> {
+        while let Ok((ticket, value)) = self.made.try_recv() {
+            let dues = self.host.computed(ticket, value?)?;
+            self.obey(dues)?;
+        }
+        Ok(())
+    }
+
+    fn alarm(&mut self, after: Duration, alarm: AlarmOf<P>) {
+        self.order += 1;
+        self.alarms.insert((Instant::now() + after, self.order), alarm);
+    }
+
+    fn ring(&mut self, alarm: AlarmOf<P>) -> Result<()> {
+        match alarm {
+            Alarm::Timer(timer) => {
+                let dues = self.host.timer(timer)?;
+                self.obey(dues)
+            }
+            Alarm::Meeting if self.host.is_ready() => Ok(()),
+            Alarm::Meeting => {
+                let missing = self.driver.board.absent(&self.host.absent());
+                Err(self.stopped(&format!("{missing} did not come in time")))
+            }
+            Alarm::Again => {
+                let peers: BTreeSet<Peer> =
+                    self.host.unanswered()?.into_iter().map(|(peer, _)| peer).collect();
+                for peer in peers.intersection(&self.met) {
+                    self.driver.wire.send(*peer, self.host.greeting(*peer)?);
+                }
+                self.alarm(self.driver.pace.answer, Alarm::Again);
+                Ok(())
+            }
+        }
+    }
+
+    fn span(&self, span: Span) -> Duration {
+        let Pace { answer, round, .. } = self.driver.pace;
+        match span {
+            Span::Answer => answer,
+            // To the end of that round, counted from when the run began here.
+            Span::Round(number) => {
+                let now = Instant::now();
+                let end = self.began.unwrap_or(now) + round.saturating_mul(number as u32 + 1);
+                let left = end.saturating_duration_since(now);
+                if left > answer { left } else { answer }
+            }
+            Span::Periods(periods) => round.mul_f64(periods.clamp(0.0, 1e6)),
+        }
+    }
+
+    fn obey(&mut self, dues: Vec<DueOf<P::Machine>>) -> Result<()> {
+        for due in dues {
+            match due {
+                Due::Send { to, frame } => {
+                    self.driver.board.said(to, &frame);
+                    self.driver.wire.send(to, frame);
+                }
+                Due::Wait { timer, span } => self.alarm(self.span(span), Alarm::Timer(timer)),
+                Due::Compute { ticket, iteration, size, value } => {
+                    let asked = self.asks.send((ticket, iteration, size, value));
+                    asked.map_err(|_| self.stopped("private steps are made no longer"))?;
+                }
+                Due::Note(note) => {
+                    tracing::debug!("noted: {note:?}");
+                    self.missing.extend(P::missing(&note));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn show(&self, stands: &Stands) {
+        let phase = match stands {
+            Stands::Going { .. } if !self.host.is_ready() => Phase::Meeting,
+            Stands::Going { .. } => Phase::Running,
+            Stands::Done(_) => Phase::Done,
+            Stands::Halted { .. } => Phase::Halted,
+        };
+        let round = match *stands {
+            Stands::Going { round, .. } | Stands::Halted { round, .. } => Some(round),
+            Stands::Done(_) => None,
+        };
+        self.driver.board.stands(phase, round);
+    }
+}

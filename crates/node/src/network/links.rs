@@ -1,0 +1,218 @@
+//! Connections to peers: one each, the newest, and what waits to be sent on it. Whoever cannot be reached is told when the two meet.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use iroh::endpoint::{Connection, VarInt};
+use sottovoce_protocol::Peer;
+use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::time::Instant;
+
+use super::wire::{self, HEAD, Head};
+use crate::drive::{Event, Wire};
+use crate::status::Board;
+use crate::{Frame, Name};
+
+/// A connection that a newer one has taken the place of.
+const REPLACED: u32 = 1;
+
+/// Frames that wait for one connection; more are dropped, and said again later.
+const QUEUE: usize = 256;
+
+/// Frames of a peer that are read and not handled yet.
+const UNHANDLED: usize = 2;
+
+/// A connection, and the queues of who writes to it.
+struct Link {
+    connection: Connection,
+    parcels: mpsc::Sender<Frame>,
+    others: mpsc::Sender<Frame>,
+}
+
+/// All connections of a peer.
+pub(crate) struct Links {
+    pub(super) me: Name,
+    pub(super) roster: Vec<Name>,
+    pub(super) longest: usize,
+    tick: Duration,
+    start: Instant,
+    links: Mutex<BTreeMap<Peer, Vec<Link>>>,
+    handled: BTreeMap<Peer, Arc<Semaphore>>,
+    /// Tells who dials that a connection is gone.
+    pub(super) gone: BTreeMap<Peer, Notify>,
+    /// Frames that were handed over and have not arrived.
+    pending: AtomicUsize,
+    events: Sender<Event>,
+    board: Arc<Board>,
+}
+
+impl Links {
+    pub(crate) fn new(
+        (me, roster, neighbours): (Name, Vec<Name>, &[Peer]),
+        longest: usize,
+        tick: Duration,
+        events: Sender<Event>,
+        board: Arc<Board>,
+    ) -> Self {
+        Self {
+            me,
+            roster,
+            longest,
+            tick,
+            start: Instant::now(),
+            links: Mutex::default(),
+            handled: neighbours.iter().map(|&peer| (peer, Arc::new(Semaphore::new(UNHANDLED)))).collect(),
+            gone: neighbours.iter().map(|&peer| (peer, Notify::new())).collect(),
+            pending: AtomicUsize::new(0),
+            events,
+            board,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Peer, Vec<Link>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tell(&self, event: Event) {
+        // Nobody listens any more once the run is over.
+        let _ = self.events.send(event);
+    }
+
+    /// Whether there is a connection.
+    pub(super) fn holds(&self, peer: Peer) -> bool {
+        self.lock().get(&peer).is_some_and(|links| !links.is_empty())
+    }
+
+    /// A new connection. Of two peers the one with the smaller key decides which is kept: the newest. The other one uses the newest that is open.
+    pub(super) fn add(self: &Arc<Self>, peer: Peer, connection: Connection) {
+        let (parcels, waiting) = mpsc::channel(QUEUE);
+        let (others, ready) = mpsc::channel(QUEUE);
+        {
+            let mut links = self.lock();
+            let all = links.entry(peer).or_default();
+            if self.me < self.roster[peer] {
+                let old = all.drain(..);
+                old.for_each(|link| link.connection.close(VarInt::from_u32(REPLACED), b"a newer connection"));
+            }
+            all.push(Link { connection: connection.clone(), parcels, others });
+        }
+        tokio::spawn(Arc::clone(self).write(connection.clone(), waiting, true));
+        tokio::spawn(Arc::clone(self).write(connection.clone(), ready, false));
+        tokio::spawn(Arc::clone(self).read(peer, connection.clone()));
+        tokio::spawn(Arc::clone(self).watch(peer, connection));
+        self.tell(Event::Met(peer));
+    }
+
+    /// Waits until a connection is gone. What was on its way in it may be lost: if there is another, the two meet again.
+    async fn watch(self: Arc<Self>, peer: Peer, connection: Connection) {
+        let why = connection.closed().await;
+        tracing::debug!(peer, "a connection has gone: {why}");
+        let left = {
+            let mut links = self.lock();
+            let all = links.entry(peer).or_default();
+            all.retain(|link| link.connection.stable_id() != connection.stable_id());
+            !all.is_empty()
+        };
+        self.tell(if left { Event::Met(peer) } else { Event::Lost(peer) });
+        if let Some(gone) = self.gone.get(&peer) {
+            gone.notify_one();
+        }
+    }
+
+    /// Writes frames, each on a stream of its own; messages at the next tick.
+    async fn write(self: Arc<Self>, connection: Connection, mut frames: mpsc::Receiver<Frame>, ticks: bool) {
+        while let Some(frame) = frames.recv().await {
+            if ticks {
+                let passed = self.start.elapsed().as_nanos() / self.tick.as_nanos().max(1); // whole numbers
+                let next = self.tick.saturating_mul(u32::try_from(passed + 1).unwrap_or(u32::MAX));
+                tokio::time::sleep_until(self.start + next).await;
+            }
+            if let Err(why) = self.write_one(&connection, frame).await {
+                tracing::debug!("a frame was not sent: {why}");
+                self.pending.fetch_sub(1, SeqCst);
+            }
+        }
+    }
+
+    async fn write_one(self: &Arc<Self>, connection: &Connection, frame: Frame) -> Result<(), String> {
+        let said = |why: &dyn std::fmt::Display| why.to_string();
+        let (head, body) = wire::bytes(frame);
+        let length = (HEAD + body.len()) as u64;
+        let mut stream = connection.open_uni().await.map_err(|why| said(&why))?;
+        stream.write_all(&head).await.map_err(|why| said(&why))?;
+        stream.write_chunk(body.into()).await.map_err(|why| said(&why))?;
+        stream.finish().map_err(|why| said(&why))?;
+        self.board.count_sent(length);
+        let links = Arc::clone(self);
+        tokio::spawn(async move {
+            let _ = stream.stopped().await;
+            links.pending.fetch_sub(1, SeqCst);
+        });
+        Ok(())
+    }
+
+    /// Reads frames one after the other, and no more of them than are handled.
+    async fn read(self: Arc<Self>, peer: Peer, connection: Connection) {
+        while let Ok(mut stream) = connection.accept_uni().await {
+            let Some(handled) = self.handled.get(&peer) else { return };
+            let Ok(guard) = Arc::clone(handled).acquire_owned().await else { return };
+            match self.read_one(&mut stream).await {
+                Ok(frame) => self.tell(Event::Frame { from: peer, frame, guard: Box::new(guard) }),
+                Err(Some(what)) => {
+                    let _ = stream.stop(VarInt::from_u32(0));
+                    self.tell(Event::Garbled { from: peer, what });
+                }
+                // The connection broke: what was under way comes again.
+                Err(None) => {}
+            }
+        }
+    }
+
+    async fn read_one(&self, stream: &mut iroh::endpoint::RecvStream) -> Result<Frame, Option<String>> {
+        let mut head = [0; HEAD];
+        stream.read_exact(&mut head).await.map_err(|why| short(&why))?;
+        let head = Head::read(&head, self.longest).map_err(Some)?;
+        let mut body = vec![0; head.length];
+        stream.read_exact(&mut body).await.map_err(|why| short(&why))?;
+        if !matches!(stream.read(&mut [0]).await, Ok(None | Some(0))) {
+            return Err(Some("more bytes than a frame says it has".to_owned()));
+        }
+        self.board.count_received((HEAD + body.len()) as u64);
+        head.frame(body).map_err(Some)
+    }
+
+    /// Closes everything.
+    pub(super) fn close(&self) {
+        for link in std::mem::take(&mut *self.lock()).into_values().flatten() {
+            link.connection.close(VarInt::from_u32(0), b"done");
+        }
+    }
+}
+
+/// Fewer bytes than a frame says it has, if that is what happened.
+fn short(why: &iroh::endpoint::ReadExactError) -> Option<String> {
+    let early = matches!(why, iroh::endpoint::ReadExactError::FinishedEarly(_));
+    early.then(|| "fewer bytes than a frame says it has".to_owned())
+}
+
+impl Wire for Arc<Links> {
+    fn send(&self, to: Peer, frame: Frame) {
+        let links = self.lock();
+        let Some(link) = links.get(&to).and_then(|links| links.last()) else { return };
+        let queue = if matches!(frame, Frame::Parcel(_)) { &link.parcels } else { &link.others };
+        self.pending.fetch_add(1, SeqCst);
+        if queue.try_send(frame).is_err() {
+            self.pending.fetch_sub(1, SeqCst);
+        }
+    }
+
+    fn flush(&self, at_most: Duration) {
+        let until = std::time::Instant::now() + at_most;
+        while self.pending.load(SeqCst) > 0 && std::time::Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+}

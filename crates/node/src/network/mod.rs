@@ -1,0 +1,289 @@
+//! The wire of real peers: an endpoint of `iroh` that dials neighbours by their keys, at the addresses of the agreement, and lets nobody else in.
+//!
+//! No relays, no look-ups, no other hosts, unless the node's own file names a relay. The network has a thread of its own; it hands frames to the driver, and the driver
+//! never waits for it.
+
+mod check;
+mod links;
+pub mod wire;
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use iroh::endpoint::{
+    AfterHandshakeOutcome, Connection, EndpointHooks, QuicTransportConfig, VarInt, presets,
+};
+use iroh::{Endpoint, EndpointAddr, EndpointId, RelayMode, SecretKey};
+use sottovoce_protocol::Peer;
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
+
+pub use check::{Answered, check};
+use links::Links;
+
+use crate::drive::{Event, Wire};
+use crate::status::Board;
+use crate::{Error, Key, Name, Result};
+
+/// What is spoken: frames of a run, and questions of who checks whether a peer can be reached.
+const RUN: &[u8] = b"sottovoce/run/1";
+const CHECK: &[u8] = b"sottovoce/check/1";
+
+/// A connection on which nothing is heard so long is gone; who is connected says so more often.
+const IDLE: Duration = Duration::from_secs(6);
+const ALIVE: Duration = Duration::from_secs(1);
+/// Bytes that a peer may send before they are read.
+const WINDOW: u32 = 4 << 20;
+/// Between two attempts to reach a peer.
+const FIRST: Duration = Duration::from_millis(50);
+const LAST: Duration = Duration::from_secs(2);
+
+/// Where a peer is, and who it speaks to.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// Where it listens.
+    pub bind: SocketAddr,
+    /// Its own relay, for peers that cannot be reached directly.
+    pub relay: Option<String>,
+    /// Everybody's key.
+    pub roster: Vec<Name>,
+    /// Everybody's address: a host and a port.
+    pub addresses: Vec<String>,
+    /// Whom it speaks to.
+    pub neighbours: Vec<Peer>,
+    /// Bytes of the longest message.
+    pub longest: usize,
+    /// Messages leave at multiples of this time.
+    pub tick: Duration,
+    /// What is answered to who checks: the hash and the text of what was agreed on.
+    pub agreement: (crate::Hash, String),
+}
+
+impl Site {
+    /// Refuses what can never work: a neighbour without an address is not tried for ever.
+    fn check(&self) -> Result<()> {
+        for &peer in &self.neighbours {
+            let address = &self.addresses[peer];
+            let port = address.rsplit_once(':').and_then(|(host, port)| {
+                (!host.is_empty()).then(|| port.parse::<u16>().ok()).flatten().filter(|&port| port != 0)
+            });
+            let remedy =
+                format!("give a host and a port, such as 10.0.0.1:4001 (peer {peer}), and sign again");
+            crate::error::require(port.is_some() || self.relay.is_some(), "address", address, remedy)?;
+        }
+        Ok(())
+    }
+
+    fn number(&self, id: &EndpointId) -> Option<Peer> {
+        self.roster.iter().position(|name| name.0 == *id.as_bytes())
+    }
+
+    /// Where a neighbour is, as far as is known now: names are looked up each time.
+    async fn address(&self, peer: Peer) -> std::result::Result<EndpointAddr, String> {
+        let id = EndpointId::from_bytes(&self.roster[peer].0).map_err(|why| why.to_string())?;
+        let mut address = EndpointAddr::new(id);
+        let text = self.addresses[peer].clone();
+        let found = tokio::task::spawn_blocking(move || text.to_socket_addrs().map(Iterator::collect)).await;
+        let found: Vec<SocketAddr> = match found {
+            Ok(Ok(found)) => found,
+            Ok(Err(why)) if self.relay.is_none() => return Err(why.to_string()),
+            _ => Vec::new(),
+        };
+        for place in found {
+            address = address.with_ip_addr(place);
+        }
+        if let Some(relay) = self.relay.as_ref().and_then(|url| url.parse().ok()) {
+            address = address.with_relay_url(relay);
+        }
+        Ok(address)
+    }
+}
+
+/// Lets nobody in whose key is not among the neighbours'.
+#[derive(Debug)]
+struct Door(Vec<[u8; 32]>);
+
+impl EndpointHooks for Door {
+    async fn after_handshake<'a>(&'a self, connection: &'a Connection) -> AfterHandshakeOutcome {
+        let id = connection.remote_id();
+        if self.0.contains(id.as_bytes()) {
+            return AfterHandshakeOutcome::Accept;
+        }
+        tracing::warn!("turned away: a key that is not in the agreement, {}", id.fmt_short());
+        AfterHandshakeOutcome::Reject {
+            error_code: VarInt::from_u32(2),
+            reason: b"not in the agreement".to_vec(),
+        }
+    }
+}
+
+/// An endpoint that listens, and dials.
+async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
+    let failed = |what: &str, why: &dyn std::fmt::Display| {
+        Error::parameter("bind", place.bind, format!("{what} ({why}); see `bind` in node.toml"))
+    };
+    let idle = IDLE.try_into().map_err(|why| failed("no such idle time", &why))?;
+    let transport = QuicTransportConfig::builder()
+        .max_idle_timeout(Some(idle))
+        .keep_alive_interval(ALIVE)
+        .max_concurrent_bidi_streams(VarInt::from_u32(4))
+        .max_concurrent_uni_streams(VarInt::from_u32(64))
+        .stream_receive_window(VarInt::from_u32(WINDOW))
+        .receive_window(VarInt::from_u32(WINDOW))
+        .send_window(u64::from(WINDOW))
+        .build();
+    let relay = match &place.relay {
+        None => RelayMode::Disabled,
+        Some(url) => {
+            let wrong = |_| Error::parameter("relay", url, "give an https URL");
+            RelayMode::custom([url.parse().map_err(wrong)?])
+        }
+    };
+    let known = place.neighbours.iter().map(|&peer| place.roster[peer].0).collect();
+    let builder = Endpoint::builder(presets::Minimal)
+        .secret_key(SecretKey::from_bytes(&key.bytes()))
+        .alpns(vec![RUN.to_vec(), CHECK.to_vec()])
+        .relay_mode(relay)
+        .transport_config(transport)
+        .hooks(Door(known))
+        .clear_ip_transports()
+        .bind_addr(place.bind)
+        .map_err(|why| failed("no such address", &why))?;
+    builder.bind().await.map_err(|why| failed("this address cannot be listened on", &why))
+}
+
+/// The network of one peer, in a thread of its own.
+pub struct Network {
+    links: Arc<Links>,
+    endpoint: Endpoint,
+    runtime: Option<Runtime>,
+}
+
+impl Network {
+    /// Listens, and begins to dial neighbours; what happens is told to the driver.
+    pub fn open(key: &Key, place: Site, events: Sender<Event>, board: Arc<Board>) -> Result<Self> {
+        place.check()?;
+        let runtime = runtime()?;
+        let endpoint = runtime.block_on(endpoint(key, &place))?;
+        let known = (key.name(), place.roster.clone(), &place.neighbours[..]);
+        let links = Arc::new(Links::new(known, place.longest, place.tick, events, board));
+        let place = Arc::new(place);
+        runtime.spawn(accept(endpoint.clone(), Arc::clone(&place), Arc::clone(&links)));
+        for &peer in &place.neighbours {
+            runtime.spawn(dial(endpoint.clone(), Arc::clone(&place), Arc::clone(&links), peer));
+        }
+        runtime.spawn(stop(Arc::clone(&links)));
+        Ok(Self { links, endpoint, runtime: Some(runtime) })
+    }
+
+    /// What carries frames.
+    pub fn wire(&self) -> Arc<dyn Wire> {
+        Arc::new(Arc::clone(&self.links))
+    }
+
+    /// Where it listens.
+    pub fn sockets(&self) -> Vec<SocketAddr> {
+        self.endpoint.bound_sockets()
+    }
+
+    /// Runs something beside it: a page.
+    pub fn spawn(&self, beside: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            runtime.spawn(beside);
+        }
+    }
+}
+
+impl Drop for Network {
+    fn drop(&mut self) {
+        self.links.close();
+        if let Some(runtime) = self.runtime.take() {
+            let closed = tokio::time::timeout(Duration::from_secs(2), self.endpoint.close());
+            let _ = runtime.block_on(async { closed.await });
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn runtime() -> Result<Runtime> {
+    Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|why| Error::storage("no thread for the network", why))
+}
+
+/// Whoever presses Ctrl-C, and whoever sends a signal to end, stops the run; it can be taken up again.
+async fn stop(links: Arc<Links>) {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut end)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        tokio::select! { _ = interrupt.recv() => (), _ = end.recv() => () }
+    }
+    #[cfg(not(unix))]
+    if tokio::signal::ctrl_c().await.is_err() {
+        return;
+    }
+    links.tell(Event::Stop);
+}
+
+/// Takes connections in.
+async fn accept(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>) {
+    let mut checks = JoinSet::new();
+    while let Some(incoming) = endpoint.accept().await {
+        let (place, links) = (Arc::clone(&place), Arc::clone(&links));
+        checks.spawn(async move {
+            let Ok(accepting) = incoming.accept() else { return };
+            let connection = match accepting.await {
+                Ok(connection) => connection,
+                Err(why) => return tracing::debug!("a connection was not made: {why}"),
+            };
+            let Some(peer) = place.number(&connection.remote_id()) else { return };
+            match connection.alpn() {
+                RUN => links.add(peer, connection),
+                _ => check::answer(&connection, &place.agreement).await,
+            }
+        });
+        while checks.try_join_next().is_some() {}
+    }
+}
+
+/// Keeps a connection to a neighbour: tries until there is one, and again once it is gone.
+async fn dial(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, peer: Peer) {
+    let mut pause = FIRST;
+    loop {
+        if links.holds(peer) {
+            pause = FIRST;
+            if let Some(gone) = links.gone.get(&peer) {
+                gone.notified().await;
+            }
+            continue;
+        }
+        match reach(&endpoint, &place, peer, RUN).await {
+            Ok(connection) => links.add(peer, connection),
+            Err(why) => {
+                tracing::debug!(peer, "not reached: {why}");
+                tokio::time::sleep(pause).await;
+                pause = if pause * 2 < LAST { pause * 2 } else { LAST };
+            }
+        }
+    }
+}
+
+async fn reach(
+    endpoint: &Endpoint,
+    place: &Site,
+    peer: Peer,
+    what: &[u8],
+) -> std::result::Result<Connection, String> {
+    let address = place.address(peer).await?;
+    let connected = tokio::time::timeout(IDLE, endpoint.connect(address, what)).await;
+    connected.map_err(|_| "no answer".to_owned())?.map_err(|why| why.to_string())
+}

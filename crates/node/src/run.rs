@@ -1,0 +1,138 @@
+//! From a folder and an agreement that all have signed to a run over the network, and its end.
+
+use std::collections::VecDeque;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use sottovoce_protocol::Peer;
+
+use crate::drive::{Driver, Ended, Pace};
+use crate::network::{Answered, Network, Site};
+use crate::part::Role;
+use crate::status::Board;
+use crate::{Agreement, Config, Error, Observer, Place, Result, Signatures};
+
+/// How a run is begun.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// How long to wait until all neighbours are there.
+    pub meeting: Duration,
+}
+
+/// Takes part in what was agreed on, to the end. What was begun before goes on.
+pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, options: Options) -> Result<Ended> {
+    let missing = agreement.unsigned(&signatures.all())?;
+    if !missing.is_empty() {
+        return Err(Error::Disagreement(format!(
+            "{} has not signed agreement {:?}: nothing is released before all have",
+            missing.join(", "),
+            agreement.hash()?
+        )));
+    }
+    let (me, config) = (place.number(agreement)?, place.config()?);
+    let role = agreement.role(me)?;
+    let holding = place.holding(&config)?;
+    let site = site(agreement, me, &config, role.as_ref())?;
+    let mut ledger = place.open_ledger()?;
+    // What cannot be paid is said before anybody is called; what was begun is paid for.
+    if !ledger.runs()?.contains(&agreement.hash()?) {
+        let known = ledger.budgets()?.into_iter().filter(|one| one.label == config.label);
+        let cost = role.cost(&known.map(|one| one.observer).collect::<Vec<_>>())?;
+        let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
+        let budgets: Vec<_> = role.observers().into_iter().map(budget).collect();
+        ledger.affords(&config.label, &budgets, &cost)?;
+        for (observer, allowed) in budgets {
+            ledger.declare(&config.label, &observer, allowed)?;
+        }
+    }
+    let links = role.links()?;
+    let about = (role.called(), role.forecast()?.rounds, &links[..]);
+    let board = Arc::new(Board::new(agreement, me, about, Some(place.status_file()))?);
+    board.spent(&ledger)?;
+    let (events, inbox) = channel();
+    let network = Network::open(&place.read_key()?, site, events.clone(), Arc::clone(&board))?;
+    let pace = Pace {
+        answer: Duration::from_secs_f64(agreement.answer),
+        round: Duration::from_secs_f64(agreement.round),
+        meeting: options.meeting,
+    };
+    let driver = Driver {
+        inbox,
+        events,
+        wire: network.wire(),
+        pace,
+        board: Arc::clone(&board),
+        terms: agreement.canonical()?,
+        depth: depth(&links),
+    };
+    let ended = role.run(ledger, &holding, driver);
+    board.write(true);
+    drop(network);
+    ended
+}
+
+/// Asks all neighbours whether they are there, and what they have agreed to.
+pub fn check(place: &Place, agreement: &Agreement, patience: Duration) -> Result<Vec<Answered>> {
+    let (me, config) = (place.number(agreement)?, place.config()?);
+    let role = agreement.role(me)?;
+    crate::network::check(&place.read_key()?, &site(agreement, me, &config, role.as_ref())?, patience)
+}
+
+/// Where a peer is, and who it speaks to.
+fn site(agreement: &Agreement, me: Peer, config: &Config, role: &dyn Role) -> Result<Site> {
+    Ok(Site {
+        bind: bind(&agreement.peers[me].address, config)?,
+        relay: config.relay.clone(),
+        roster: agreement.roster()?,
+        addresses: agreement.peers.iter().map(|peer| peer.address.clone()).collect(),
+        neighbours: role.links()?.swap_remove(me),
+        longest: role.longest(),
+        tick: Duration::from_secs_f64(agreement.tick),
+        agreement: (agreement.hash()?, agreement.canonical()?),
+    })
+}
+
+/// Where it listens: as its own file says, or at its address, or, where that is a name, at its port.
+fn bind(address: &str, config: &Config) -> Result<SocketAddr> {
+    let by_name = || {
+        let port = address.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        port.map(|port: u16| SocketAddr::from((Ipv4Addr::UNSPECIFIED, port)))
+    };
+    let bind = config.bind.or_else(|| address.parse().ok()).or_else(by_name);
+    bind.ok_or_else(|| {
+        Error::parameter("bind", address, "say in node.toml where this node listens, such as 0.0.0.0:4001")
+    })
+}
+
+/// How many messages the two peers who are farthest apart are from each other.
+fn depth(links: &[Vec<Peer>]) -> usize {
+    let farthest = |from: Peer| {
+        let mut steps = vec![None; links.len()];
+        steps[from] = Some(0);
+        let mut queue = VecDeque::from([from]);
+        while let Some(peer) = queue.pop_front() {
+            for &next in &links[peer] {
+                if steps[next].is_none() {
+                    steps[next] = steps[peer].map(|steps: usize| steps + 1);
+                    queue.push_back(next);
+                }
+            }
+        }
+        steps.into_iter().flatten().max().unwrap_or(0)
+    };
+    (0..links.len()).map(farthest).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_who_are_farthest_apart() {
+        assert_eq!(depth(&[vec![1], vec![0, 2], vec![1, 3], vec![2]]), 3);
+        assert_eq!(depth(&[vec![1, 2], vec![0, 2], vec![0, 1]]), 1);
+        assert_eq!(depth(&[vec![], vec![]]), 0);
+    }
+}
