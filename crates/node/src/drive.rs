@@ -72,6 +72,8 @@ pub struct Ended {
     pub stands: Stands,
     /// Neighbours who have not said that they hold all that was said to them.
     pub unanswered: Vec<Peer>,
+    /// How long it took, from when everybody was there (or it was taken up again) to the result.
+    pub took: Duration,
 }
 
 /// Drives a peer.
@@ -125,6 +127,7 @@ impl Driver {
             order: 0,
             level: 0,
             levels: BTreeMap::new(),
+            began: Instant::now(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
             driver: self,
@@ -133,7 +136,8 @@ impl Driver {
         running.alarm(running.driver.pace.answer, Alarm::Again);
         running.obey(dues)?;
         let stands = running.run()?;
-        running.linger(stands)
+        let took = running.began.elapsed();
+        running.linger(stands, took)
     }
 }
 
@@ -168,6 +172,7 @@ struct Running<P: Part> {
     /// Everybody who is no farther away is there; and what neighbours say of themselves.
     level: usize,
     levels: BTreeMap<Peer, usize>,
+    began: Instant,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
     driver: Driver,
@@ -190,7 +195,7 @@ impl<P: Part> Running<P> {
     }
 
     /// Stays until neighbours hold all that was said to them, or an answer's time has passed without any.
-    fn linger(mut self, stands: Stands) -> Result<Ended> {
+    fn linger(mut self, stands: Stands, took: Duration) -> Result<Ended> {
         let mut before = self.host.unanswered()?;
         let mut until = Instant::now() + self.driver.pace.answer;
         while !before.is_empty() && self.next(Some(until))? {
@@ -202,7 +207,7 @@ impl<P: Part> Running<P> {
         self.host.settle()?;
         self.driver.wire.flush(self.driver.pace.answer);
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
-        Ok(Ended { stands, unanswered: unanswered.into_iter().collect() })
+        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), took })
     }
 
     /// The next thing that happens; `false` once this time is over. Alarms come first: who is told much must not be late for them.
@@ -246,6 +251,7 @@ impl<P: Part> Running<P> {
             return Ok(());
         }
         tracing::info!("everybody is there; the run begins");
+        self.began = Instant::now();
         let dues = match self.part.begin() {
             Some(command) => self.host.command(command, &self.cost)?,
             None => {

@@ -254,3 +254,38 @@ fn links_of_a_butterfly_are_those_of_its_plan() {
     assert!(links.iter().all(|all| all.len() == 3), "{links:?}");
     let _: &dyn Priced = &sottovoce_node::averaging::Prepared::new(&town.agreement(), 0).unwrap();
 }
+
+/// A disk without room: nothing is sent that is not stored, and the exit code says so.
+#[test]
+fn a_full_disk_stops_a_peer_before_it_speaks() {
+    let town =
+        Town::new(&Setting { width: 20_000, answer: 1.0, round: 2.0, ..Setting::loopback(3, RELAYED) });
+    let others: Vec<_> = [1, 2].map(|peer| town.start(peer)).into();
+    // No file may grow beyond what the ledger has now, and a little.
+    let size = std::fs::metadata(town.home(0).join("ledger")).unwrap().len() / 512 + 64;
+    let limited = format!("trap '' XFSZ; ulimit -f {size}; exec \"$0\" \"$@\"");
+    let end = town.start_by(&["sh", "-c", &limited], 0, 60.0).end();
+    let Ended::Error(3, message) = end else { panic!("{end:?}") };
+    assert!(message.contains("nothing was sent"), "{message}");
+    for end in ends(others) {
+        let Ended::Halted(missing) = end else { panic!("{end:?}") };
+        assert!(missing.contains('0'), "{missing}");
+    }
+    let ledger = town.place(0).open_ledger().unwrap();
+    let records = ledger.records(town.agreement().hash().unwrap()).unwrap();
+    assert!(records.iter().all(|record| record.said.is_empty()), "what was not stored was not said");
+}
+
+/// A clock that is a year off: nothing here reads the time of day to decide anything.
+#[test]
+fn a_wrong_clock_changes_nothing() {
+    let shifted = ["faketime", "-m", "--exclude-monotonic", "-f", "+370d"];
+    let there = std::process::Command::new("faketime").args(["-f", "+1d", "true"]).status();
+    if !there.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: no `faketime` here");
+    }
+    let town = Town::new(&Setting::loopback(3, RELAYED));
+    let mut processes = vec![town.start_by(&shifted, 0, 60.0)];
+    processes.extend([1, 2].map(|peer| town.start(peer)));
+    all_near(ends(processes), &town.mean(2), 0.5);
+}
