@@ -22,6 +22,9 @@ pub trait Wire: Send + Sync {
     /// Hands a frame over, or drops it where the peer cannot be reached now; it never waits.
     fn send(&self, to: Peer, frame: Frame);
 
+    /// Forgets what is on its way to a peer: what is handed over again may have been dropped by it.
+    fn forget(&self, to: Peer);
+
     /// Waits until what was handed over has arrived, or so long.
     fn flush(&self, at_most: Duration);
 }
@@ -130,6 +133,7 @@ impl Driver {
             began: Instant::now(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
+            done: BTreeSet::new(),
             driver: self,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
@@ -175,6 +179,8 @@ struct Running<P: Part> {
     began: Instant,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
+    /// Neighbours who need nothing more.
+    done: BTreeSet<Peer>,
     driver: Driver,
 }
 
@@ -205,9 +211,21 @@ impl<P: Part> Running<P> {
             }
         }
         self.host.settle()?;
-        self.driver.wire.flush(self.driver.pace.answer);
+        self.part_ways()?;
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
         Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), took })
+    }
+
+    /// Tells neighbours that nothing more is needed of them, and stays until they say the same: who leaves at once may take an answer along that was not read.
+    fn part_ways(&mut self) -> Result<()> {
+        let neighbours = self.host.neighbours().to_vec();
+        neighbours.iter().for_each(|&peer| self.driver.wire.send(peer, Frame::Done));
+        self.driver.wire.flush(self.driver.pace.answer);
+        let until = Instant::now() + self.driver.pace.answer;
+        let waits =
+            |run: &Self| neighbours.iter().any(|peer| run.met.contains(peer) && !run.done.contains(peer));
+        while waits(self) && self.next(Some(until))? {}
+        Ok(())
     }
 
     /// The next thing that happens; `false` once this time is over. Alarms come first: who is told much must not be late for them.
@@ -289,9 +307,17 @@ impl<P: Part> Running<P> {
                 *known = (level as usize).max(*known); // whole numbers
                 Ok(())
             }
+            Event::Frame { from, frame: Frame::Done, guard: _guard } => {
+                self.done.insert(from);
+                Ok(())
+            }
             Event::Frame { from, frame, guard } => {
+                let message = matches!(frame, Frame::Parcel(_));
                 let dues = self.host.hear(from, frame);
                 drop(guard);
+                if message {
+                    tracing::debug!(peer = from, "a message was heard, and is stored");
+                }
                 match dues {
                     Ok(dues) => self.obey(dues),
                     Err(Error::Garbled { what, .. }) => {
@@ -381,8 +407,10 @@ impl<P: Part> Running<P> {
             Alarm::Again => {
                 let peers: BTreeSet<Peer> =
                     self.host.unanswered()?.into_iter().map(|(peer, _)| peer).collect();
-                for peer in peers.intersection(&self.met) {
-                    self.driver.wire.send(*peer, self.host.greeting(*peer)?);
+                for &peer in peers.intersection(&self.met.clone()) {
+                    self.driver.wire.forget(peer);
+                    let dues = self.host.again(peer)?;
+                    self.obey(dues)?;
                 }
                 self.alarm(self.driver.pace.answer, Alarm::Again);
                 Ok(())
@@ -410,6 +438,9 @@ impl<P: Part> Running<P> {
         for due in dues {
             match due {
                 Due::Send { to, frame } => {
+                    if matches!(frame, Frame::Parcel(_)) {
+                        tracing::debug!(peer = to, "a message is stored, and leaves");
+                    }
                     self.driver.board.said(to, &frame);
                     self.driver.wire.send(to, frame);
                 }

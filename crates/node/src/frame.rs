@@ -23,6 +23,8 @@ pub enum Frame {
     Terms(String),
     /// Everybody who is so many messages away, or fewer, is there.
     Level(u64),
+    /// The run is over here, and nothing more is needed of the other.
+    Done,
 }
 
 /// What peers say when they meet, also again.
@@ -64,18 +66,33 @@ struct Header {
 impl Parcel {
     /// As bytes: a function of the parcel alone.
     pub fn seal(&self) -> Vec<u8> {
+        self.sealed(Hash::of(&self.body))
+    }
+
+    /// The same, where the hash of the body is known.
+    pub(crate) fn sealed(&self, hash: Hash) -> Vec<u8> {
         let length = self.body.len() as u64;
-        let hash = Hash::of(&self.body);
         let header =
             Header { version: VERSION, run: self.run, number: self.number, mark: self.mark, length, hash };
         // A header is plain numbers: there is nothing that could fail.
         let mut bytes = postcard::to_stdvec(&header).unwrap_or_default();
+        bytes.reserve_exact(self.body.len());
         bytes.extend_from_slice(&self.body);
         bytes
     }
 
+    /// The number of a sealed parcel, as its header has it.
+    pub(crate) fn number_of(bytes: &[u8]) -> Option<u64> {
+        postcard::take_from_bytes::<Header>(bytes).ok().map(|(header, _)| header.number)
+    }
+
     /// Read again, if it is a parcel of this run and its body is no longer than `longest`; else what is wrong with it.
     pub fn open(bytes: &[u8], run: Hash, longest: usize) -> Result<Self, String> {
+        Self::opened(bytes, run, longest).map(|(parcel, _)| parcel)
+    }
+
+    /// The same, and the hash of its body.
+    pub(crate) fn opened(bytes: &[u8], run: Hash, longest: usize) -> Result<(Self, Hash), String> {
         let (header, body) =
             postcard::take_from_bytes::<Header>(bytes).map_err(|_| "no header of a message".to_owned())?;
         if header.version != VERSION {
@@ -94,7 +111,7 @@ impl Parcel {
         if header.hash != Hash::of(body) {
             return Err("a message that is not what its hash says".to_owned());
         }
-        Ok(Self { run, number: header.number, mark: header.mark, body: body.to_vec() })
+        Ok((Self { run, number: header.number, mark: header.mark, body: body.to_vec() }, header.hash))
     }
 }
 

@@ -8,7 +8,7 @@ use sottovoce_protocol::{
 };
 
 use crate::book::{Asked, Book};
-use crate::ledger::{Heard, Page, Said, encode};
+use crate::ledger::{Heard, Page, Said, Waiting, encode};
 use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Parcel, Result, VERSION};
 
 /// What a host has to know of a run besides its machine.
@@ -288,7 +288,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             }
             Frame::Parcel(bytes) => self.unpack(from, &bytes),
             // Between drivers: nothing of it reaches a machine.
-            Frame::Terms(_) | Frame::Level(_) => Ok(Vec::new()),
+            Frame::Terms(_) | Frame::Level(_) | Frame::Done => Ok(Vec::new()),
         }
     }
 
@@ -305,15 +305,14 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             return Err(Error::OtherRun { here: self.terms.run, there: hello.run, by: name });
         }
         self.guarded(|host| host.ledger.face(&name, &hello.witness))?;
-        let before = self.is_ready();
-        self.greeted.insert(from);
+        let (before, first) = (self.is_ready(), self.greeted.insert(from));
         let mut dues = Vec::new();
         if !hello.reply {
             dues.push(Due::Send { to: from, frame: self.hello(from, true)? });
         }
-        for waiting in self.ledger.waiting(self.terms.run, from)? {
-            let frame = self.seal(waiting.number, waiting.mark, waiting.body);
-            dues.push(Due::Send { to: from, frame });
+        // An answer to a greeting of ours is a meeting only if it is the first.
+        if first || !hello.reply {
+            dues.extend(self.again(from)?);
         }
         if !before && self.is_ready() {
             dues.append(&mut self.owed);
@@ -324,17 +323,26 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         Ok(dues)
     }
 
-    fn seal(&self, number: u64, mark: Mark, body: Vec<u8>) -> Frame {
-        Frame::Parcel(Parcel { run: self.terms.run, number, mark, body }.seal())
+    /// Says again what a peer has not answered: the stored bytes.
+    pub fn again(&self, to: Peer) -> Result<Vec<DueOf<M>>> {
+        let again = |waiting: Waiting| {
+            let hash = Hash::of(&waiting.body);
+            Due::Send { to, frame: self.seal(waiting.number, waiting.mark, waiting.body, hash) }
+        };
+        Ok(self.ledger.waiting(self.terms.run, to)?.into_iter().map(again).collect())
+    }
+
+    fn seal(&self, number: u64, mark: Mark, body: Vec<u8>, hash: Hash) -> Frame {
+        Frame::Parcel(Parcel { run: self.terms.run, number, mark, body }.sealed(hash))
     }
 
     /// A message: the next one is handled, and those that had overtaken it; one that was handled is answered again.
     fn unpack(&mut self, from: Peer, bytes: &[u8]) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
         let garbled = |what: String| Error::Garbled { from: name, what };
-        let Parcel { number, mark, body, .. } =
-            Parcel::open(bytes, self.terms.run, self.terms.longest).map_err(garbled)?;
-        let (expected, hash) = (self.expected(from), Hash::of(&body));
+        let (Parcel { number, mark, body, .. }, hash) =
+            Parcel::opened(bytes, self.terms.run, self.terms.longest).map_err(garbled)?;
+        let expected = self.expected(from);
         if number < expected {
             if self.ledger.heard(self.terms.run, from, number)? != Some(hash) {
                 return Err(Error::Disagreement(format!(
@@ -442,8 +450,9 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             match owed {
                 Ok(due) => dues.push(due),
                 Err(place) => {
-                    let Said { body, to, .. } = &page.said[place];
-                    let sent = |&(to, number)| Due::Send { to, frame: self.seal(number, mark, body.clone()) };
+                    let Said { body, to, hash, .. } = &page.said[place];
+                    let sent =
+                        |&(to, number)| Due::Send { to, frame: self.seal(number, mark, body.clone(), *hash) };
                     dues.extend(to.iter().map(sent));
                 }
             }
@@ -465,7 +474,8 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             (peer, *next - 1)
         };
         let to = to.into_iter().map(number).collect();
-        let said = Said { message: self.book.messages, label: encode(&M::label(message))?, body, to };
+        let (label, hash) = (encode(&M::label(message))?, Hash::of(&body));
+        let said = Said { message: self.book.messages, label, body, hash, to };
         self.book.messages += 1;
         Ok(said)
     }

@@ -96,6 +96,7 @@ pub(crate) struct Said {
     pub(crate) message: u64,
     pub(crate) label: Vec<u8>,
     pub(crate) body: Vec<u8>,
+    pub(crate) hash: Hash,
     pub(crate) to: Vec<(Peer, u64)>,
 }
 
@@ -424,7 +425,7 @@ impl Ledger {
             .try_fill_bytes(&mut salt)
             .map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
         let said = |said: &Said| {
-            let (hash, label) = (Hash::of(&said.body), &said.label);
+            let (hash, label) = (said.hash, &said.label);
             let receipt =
                 |&(peer, number): &(Peer, u64)| Receipt { peer, number, label: label.clone(), hash };
             said.to.iter().map(receipt).collect::<Vec<_>>()

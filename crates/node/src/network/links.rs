@@ -1,6 +1,6 @@
 //! Connections to peers: one each, the newest, and what waits to be sent on it. Whoever cannot be reached is told when the two meet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::wire::{self, HEAD, Head};
 use crate::drive::{Event, Wire};
 use crate::status::Board;
-use crate::{Frame, Name};
+use crate::{Frame, Name, Parcel};
 
 /// A connection that a newer one has taken the place of.
 const REPLACED: u32 = 1;
@@ -30,6 +30,8 @@ struct Link {
     connection: Connection,
     parcels: mpsc::Sender<Frame>,
     others: mpsc::Sender<Frame>,
+    /// Messages that are on their way, or have arrived: a connection loses none, so that they need not be said on it again.
+    said: BTreeSet<u64>,
 }
 
 /// All connections of a peer.
@@ -97,7 +99,7 @@ impl Links {
                 let old = all.drain(..);
                 old.for_each(|link| link.connection.close(VarInt::from_u32(REPLACED), b"a newer connection"));
             }
-            all.push(Link { connection: connection.clone(), parcels, others });
+            all.push(Link { connection: connection.clone(), parcels, others, said: BTreeSet::new() });
         }
         tokio::spawn(Arc::clone(self).write(connection.clone(), waiting, true));
         tokio::spawn(Arc::clone(self).write(connection.clone(), ready, false));
@@ -200,13 +202,25 @@ fn short(why: &iroh::endpoint::ReadExactError) -> Option<String> {
 
 impl Wire for Arc<Links> {
     fn send(&self, to: Peer, frame: Frame) {
-        let links = self.lock();
-        let Some(link) = links.get(&to).and_then(|links| links.last()) else { return };
-        let queue = if matches!(frame, Frame::Parcel(_)) { &link.parcels } else { &link.others };
-        self.pending.fetch_add(1, SeqCst);
-        if queue.try_send(frame).is_err() {
-            self.pending.fetch_sub(1, SeqCst);
+        let mut links = self.lock();
+        let Some(link) = links.get_mut(&to).and_then(|links| links.last_mut()) else { return };
+        let number = match &frame {
+            Frame::Parcel(bytes) => Parcel::number_of(bytes),
+            _ => None,
+        };
+        if number.is_some_and(|number| link.said.contains(&number)) {
+            return;
         }
+        let queue = if number.is_some() { &link.parcels } else { &link.others };
+        self.pending.fetch_add(1, SeqCst);
+        match queue.try_send(frame) {
+            Ok(()) => link.said.extend(number),
+            Err(_) => drop(self.pending.fetch_sub(1, SeqCst)),
+        }
+    }
+
+    fn forget(&self, to: Peer) {
+        self.lock().get_mut(&to).into_iter().flatten().for_each(|link| link.said.clear());
     }
 
     fn flush(&self, at_most: Duration) {

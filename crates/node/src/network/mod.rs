@@ -36,6 +36,8 @@ const IDLE: Duration = Duration::from_secs(6);
 const ALIVE: Duration = Duration::from_secs(1);
 /// Bytes that a peer may send before they are read: fewer packets than the engine keeps pieces of a stream, or a burst of losses would end a connection.
 const WINDOW: u32 = 1 << 20;
+/// How much later the second of two calls the first.
+const LATER: Duration = Duration::from_millis(300);
 /// Between two attempts to reach a peer.
 const FIRST: Duration = Duration::from_millis(50);
 const LAST: Duration = Duration::from_secs(2);
@@ -200,7 +202,9 @@ impl Drop for Network {
     fn drop(&mut self) {
         self.links.close();
         if let Some(runtime) = self.runtime.take() {
-            let closed = async { tokio::time::timeout(Duration::from_secs(2), self.endpoint.close()).await };
+            // Everything has arrived by now: others need not be waited for.
+            let closed =
+                async { tokio::time::timeout(Duration::from_millis(200), self.endpoint.close()).await };
             let _ = runtime.block_on(closed);
             runtime.shutdown_background();
         }
@@ -258,6 +262,10 @@ async fn accept(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>) {
 /// Keeps a connection to a neighbour: tries until there is one, and again once it is gone.
 async fn dial(endpoint: Endpoint, place: Arc<Site>, links: Arc<Links>, peer: Peer) {
     let mut pause = FIRST;
+    // Of two who begin at the same time one calls, so that there are not two connections; the other one is a little later.
+    if links.me > links.roster[peer] {
+        tokio::time::sleep(LATER).await;
+    }
     loop {
         if links.holds(peer) {
             pause = FIRST;

@@ -34,6 +34,7 @@ impl Head {
             1 => longest.saturating_add(PARCEL),
             2 | 4 => NUMBER,
             3 => TERMS,
+            5 => 0,
             _ => return Err(format!("a frame of kind {kind}, which there is not")),
         };
         if length > most {
@@ -59,7 +60,8 @@ impl Head {
             1 => Frame::Parcel(bytes),
             2 => Frame::Answer { number: number()? },
             3 => Frame::Terms(String::from_utf8(bytes).map_err(|_| "terms that are no text".to_owned())?),
-            _ => Frame::Level(number()?),
+            4 => Frame::Level(number()?),
+            _ => Frame::Done,
         })
     }
 }
@@ -73,6 +75,7 @@ pub(crate) fn bytes(frame: Frame) -> ([u8; HEAD], Vec<u8>) {
         Frame::Answer { number } => (2, number.to_le_bytes().to_vec()),
         Frame::Terms(text) => (3, text.into_bytes()),
         Frame::Level(level) => (4, level.to_le_bytes().to_vec()),
+        Frame::Done => (5, Vec::new()),
     };
     let [v0, v1] = VERSION.to_le_bytes();
     let [l0, l1, l2, l3] = (body.len() as u32).to_le_bytes();
@@ -109,6 +112,7 @@ mod tests {
             Frame::Answer { number: 7 },
             Frame::Terms("name = 'mean'".to_owned()),
             Frame::Level(3),
+            Frame::Done,
         ]
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::{Phase, State};
+use super::state::{Phase, Sent, State};
 use super::{Coupling, Input, Message, Noising, Note, Output, Plan, Round, Rounds, Row, Start};
 use crate::{FAR, Machine, Means, Mismatch, Peer, Refusal, Release, Span, Value, Withheld};
 
@@ -231,7 +231,8 @@ impl<V: Value, P: Plan> Averager<V, P> {
         let (round, rounds) = (self.at.round, self.mixing_rounds());
         let mut value = self.at.value.clone();
         let row = self.plan.row(round);
-        if self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty()) {
+        let noised = self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty());
+        if noised {
             let draw = round / rounds * (rounds + 1) + round % rounds + 1;
             if let Err(uncovered) = means.cover(draw as u64, self.noising.relay, &mut value) {
                 return self.fall_silent(Note::Uncovered(uncovered));
@@ -245,7 +246,7 @@ impl<V: Value, P: Plan> Averager<V, P> {
         if !row.from.is_empty() {
             outputs.push_back(Output::Wait { timer: Round(round), span: Span::Round(round) });
         }
-        self.at.sent = Some(value);
+        self.at.sent = Some(if noised { Sent::Noised(value) } else { Sent::Value });
     }
 
     /// Closes rounds as long as everyone expected was heard.
@@ -294,7 +295,11 @@ impl<V: Value, P: Plan> Averager<V, P> {
                 at.outputs.push_back(Output::Note(Note::Missed { round: at.round, from, weight }));
             }
         }
-        let Some(mut next) = at.sent.take() else { return };
+        let mut next = match at.sent.take() {
+            Some(Sent::Noised(value)) => value,
+            Some(Sent::Value) => at.value.clone(),
+            None => return,
+        };
         let said = self.coupling.filter(|_| !row.from.is_empty()).map(|_| next.clone());
         next.scale(own);
         for (from, weight) in &row.from {
@@ -312,7 +317,10 @@ impl<V: Value, P: Plan> Averager<V, P> {
                 said.into_iter().for_each(|said| coupling.follow(said, &next, ahead));
                 at.value = next;
             }
-            _ => at.previous = Some(std::mem::replace(&mut at.value, next)),
+            _ => {
+                let before = std::mem::replace(&mut at.value, next);
+                at.previous = (!self.gammas.is_empty()).then_some(before);
+            }
         }
     }
 

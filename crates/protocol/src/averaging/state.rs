@@ -16,13 +16,20 @@ pub struct State<V> {
     pub(super) spent: bool,
     pub(super) round: usize,
     pub(super) value: V,
-    /// The value before, or the second value of accelerated randomised gossip.
+    /// The value before, where it is accelerated, or the second value of accelerated randomised gossip.
     pub(super) previous: Option<V>,
-    /// What was sent in the present round: the value, with relay noise where there is some.
-    pub(super) sent: Option<V>,
+    /// What was sent in the present round.
+    pub(super) sent: Option<Sent<V>>,
     /// Messages of this round and later ones.
     pub(super) inbox: BTreeMap<usize, BTreeMap<Peer, Arc<Message<V>>>>,
     pub(super) outputs: VecDeque<Output<V>>,
+}
+
+/// What was sent in a round. The value itself is not stored twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) enum Sent<V> {
+    Value,
+    Noised(V),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,7 +61,11 @@ impl<V: Value> State<V> {
         if self.round > rounds {
             return Err(Mismatch::new("round", format!("{} of {rounds}", self.round)));
         }
-        let values = [Some(&self.value), self.previous.as_ref(), self.sent.as_ref()];
+        let noised = self.sent.as_ref().and_then(|sent| match sent {
+            Sent::Value => None,
+            Sent::Noised(value) => Some(value),
+        });
+        let values = [Some(&self.value), self.previous.as_ref(), noised];
         if !values.into_iter().flatten().all(|value| value.same_shape(like)) {
             return Err(Mismatch::new("value", "of another length"));
         }
