@@ -447,6 +447,10 @@ impl Part for Ringed {
         Some(Start)
     }
 
+    fn ahead(&self, noise: &mut OnRing, begun: bool) -> bool {
+        !begun && noise.ahead()
+    }
+
     fn stands(&self, machine: &Self::Machine) -> Result<Stands> {
         stands(machine, |sum| self.0.mean(sum))
     }
@@ -466,6 +470,12 @@ impl Part for Rounded {
 
     fn begin(&self) -> Option<Start> {
         Some(Start)
+    }
+
+    fn ahead(&self, noise: &mut OnGrid, begun: bool) -> bool {
+        let Noising { local, relay, .. } = self.0.noising();
+        let own = !begun && noise.some_ahead(local, self.0.width);
+        own || relay > 0.0 && noise.some_ahead(relay, self.0.width)
     }
 
     fn stands(&self, machine: &Self::Machine) -> Result<Stands> {

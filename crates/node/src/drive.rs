@@ -239,7 +239,9 @@ impl<P: Part> Running<P> {
             if let Some((_, alarm)) = self.alarms.pop_first() {
                 self.ring(alarm)?;
             }
-        } else {
+        } else if let Ok(event) = self.driver.inbox.try_recv() {
+            self.happen(event)?;
+        } else if !self.draw_ahead() {
             let stale = self.driver.board.settle().map(|after| now + after);
             let wake = [first, until, stale].into_iter().flatten().min();
             let wait = wake.map_or(Duration::from_secs(60), |wake| wake.saturating_duration_since(now));
@@ -251,6 +253,13 @@ impl<P: Part> Running<P> {
         }
         self.begin()?;
         Ok(true)
+    }
+
+    /// Noise, while nothing else is to be done.
+    fn draw_ahead(&mut self) -> bool {
+        let begun = self.host.has_begun();
+        let goes_on = matches!(self.part.stands(self.host.machine()), Ok(Stands::Going { .. }));
+        goes_on && self.part.ahead(self.host.noise(), begun)
     }
 
     fn stopped(&self, why: &str) -> Error {

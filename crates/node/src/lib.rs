@@ -34,6 +34,7 @@
 //! | `network/` | the network: an endpoint that dials neighbours by their keys |
 //! | `run.rs` | from a folder and a signed agreement to a run and its end |
 //! | `status.rs` | how a peer stands, for whoever looks |
+//! | `probe.rs` | every decoder, for bytes that anybody may have written |
 //! | `memory.rs` | peers in one process, for tests and rehearsals |
 
 mod account;
@@ -53,6 +54,7 @@ pub mod network;
 mod noise;
 mod part;
 mod place;
+pub mod probe;
 mod run;
 mod status;
 

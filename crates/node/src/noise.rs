@@ -11,6 +11,9 @@ use sottovoce_protocol::{FAR, Law, Uncovered};
 
 use crate::Result;
 
+/// Draws that are made before looking up.
+const AT_ONCE: usize = 4096;
+
 /// Hides values, and throws dice.
 pub trait Hiding<V> {
     /// Rounds a value and adds fresh noise, or fails and nothing may be sent.
@@ -68,6 +71,14 @@ impl<R: CryptoRng> OnGrid<R> {
         }
     }
 
+    /// A part of that, so that whoever draws can look up in between; whether anything was missing.
+    pub fn some_ahead(&mut self, scale: f64, count: usize) -> bool {
+        let ready = self.law(scale).map_or(count, |(_, ready)| ready.len());
+        let next = if ready + AT_ONCE < count { ready + AT_ONCE } else { count };
+        self.ahead(scale, next);
+        ready < count
+    }
+
     fn noised(&mut self, scale: f64, value: &[f64]) -> Option<Vec<f64>> {
         let units = self.grid.round(value).ok()?;
         self.ahead(scale, value.len());
@@ -119,6 +130,8 @@ pub struct OnRing<R: CryptoRng = OsSeededRng> {
     cover: Cover,
     scale: f64,
     noise: ExactNoise<R>,
+    /// A share that was drawn ahead: in memory only, used once, and lost in a crash.
+    ready: Option<Residues>,
 }
 
 impl OnRing {
@@ -131,7 +144,16 @@ impl OnRing {
 impl<R: CryptoRng> OnRing<R> {
     /// From this generator.
     pub fn new(cover: Cover, scale: f64, noise: ExactNoise<R>) -> Self {
-        Self { cover, scale, noise }
+        Self { cover, scale, noise, ready: None }
+    }
+
+    /// Draws a share while there is time; whether there was none.
+    pub fn ahead(&mut self) -> bool {
+        let none = self.ready.is_none();
+        if none {
+            self.ready = Some(self.cover.share(&mut self.noise));
+        }
+        none
     }
 }
 
@@ -146,7 +168,7 @@ impl<R: CryptoRng> Hiding<Residues> for OnRing<R> {
         if law != Law::Gaussian || scale != self.scale {
             return Err(Uncovered { draw, scale });
         }
-        let share = self.cover.share(&mut self.noise);
+        let share = self.ready.take().unwrap_or_else(|| self.cover.share(&mut self.noise));
         sottovoce_protocol::Value::add(value, 1.0, &share);
         Ok(())
     }

@@ -110,6 +110,11 @@ pub trait Part: Priced {
         Ok(Box::new(|_, _, _| Ok(())))
     }
 
+    /// Draws noise ahead while nothing else is to be done, a little at a time; whether there may be more to draw.
+    fn ahead(&self, _: &mut Self::Noise, _begun: bool) -> bool {
+        false
+    }
+
     /// How the run stands here.
     fn stands(&self, machine: &Self::Machine) -> Result<Stands>;
 

@@ -1,0 +1,4 @@
+//! `sottovoce_node::probe::agreement`, for a fuzzer that sees the code.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| sottovoce_node::probe::agreement(bytes));
