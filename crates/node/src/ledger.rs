@@ -16,6 +16,7 @@ use serde::de::DeserializeOwned;
 use sottovoce_protocol::{Peer, Release};
 
 use crate::account::Account;
+use crate::splice::Spliced;
 use crate::{Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Signed};
 
 type Bytes32 = &'static [u8; 32];
@@ -48,6 +49,8 @@ pub struct Ledger {
     database: Database,
     key: Key,
     head: Head,
+    /// The last message that was said, in which run and under which number: states refer to it.
+    spoken: Option<(Hash, u64, Vec<u8>)>,
 }
 
 /// A budget, and what was spent of it.
@@ -142,7 +145,7 @@ impl Ledger {
     }
 
     fn of(database: Database, key: Key) -> Result<Self> {
-        let mut ledger = Self { database, key, head: Head::default() };
+        let mut ledger = Self { database, key, head: Head::default(), spoken: None };
         ledger.claim()?;
         ledger.head = ledger.last()?;
         match ledger.meta("doubted")? {
@@ -380,10 +383,14 @@ impl Ledger {
     pub(crate) fn run<B: DeserializeOwned, S: DeserializeOwned>(&self, run: Hash) -> Result<Option<(B, S)>> {
         let read = self.database.begin_read()?;
         let (books, states) = (read.open_table(BOOKS)?, read.open_table(STATES)?);
-        match (books.get(&run.0)?, states.get(&run.0)?) {
-            (Some(book), Some(state)) => Ok(Some((decode(book.value())?, decode(state.value())?))),
-            _ => Ok(None),
-        }
+        let (Some(book), Some(state)) = (books.get(&run.0)?, states.get(&run.0)?) else { return Ok(None) };
+        let missing = || Error::storage("the ledger", "a state is not whole");
+        let spliced = Spliced::from_bytes(state.value()).ok_or_else(missing)?;
+        let messages = read.open_table(MESSAGES)?;
+        let body = spliced.message().map(|message| messages.get((&run.0, message))).transpose()?.flatten();
+        let state = spliced.whole(body.as_ref().map(|body| body.value()));
+        let state = state.ok_or_else(missing)?;
+        Ok(Some((decode(book.value())?, decode(&state)?)))
     }
 
     /// Messages of a run that were not answered: to whom, and their numbers.
@@ -449,6 +456,11 @@ impl Ledger {
         };
         let (signed, head) = record.sign(&self.key)?;
         let mark = Mark::of(&self.key, head.hash);
+        if let Some(said) = page.said.last() {
+            self.spoken = Some((page.run, said.message, said.body.clone()));
+        }
+        let spoken = self.spoken.as_ref().filter(|(run, ..)| *run == page.run);
+        let state = Spliced::of(&page.state, spoken.map(|(_, message, body)| (*message, &body[..])));
         let write = self.write()?;
         if let Some(cost) = page.cost {
             debit(&write, page.label, cost)?;
@@ -456,10 +468,14 @@ impl Ledger {
         {
             write.open_table(CHAIN)?.insert(self.head.count, &encode(&signed)?[..])?;
             write.open_table(BOOKS)?.insert(&page.run.0, &page.book[..])?;
-            write.open_table(STATES)?.insert(&page.run.0, &page.state[..])?;
+            let before = write
+                .open_table(STATES)?
+                .insert(&page.run.0, &state.to_bytes()[..])?
+                .and_then(|old| Spliced::from_bytes(old.value())?.message());
             write.open_table(PLACES)?.insert(&head.hash.0, self.head.count)?;
             draws(&write, page)?;
-            post(&write, page, mark)?;
+            post(&write, page, mark, state.message())?;
+            forget(&write, page.run, before, state.message())?;
             if let Some(Heard { from, name, number, hash, mark, .. }) = &page.heard {
                 write.open_table(SEEN)?.insert((&name.0, &page.run.0), &encode(mark)?[..])?;
                 write.open_table(HEARD)?.insert((&page.run.0, *from as u64, *number), &hash.0)?;
@@ -565,7 +581,7 @@ fn draws(write: &WriteTransaction, page: &Page<'_>) -> Result<()> {
 }
 
 /// Stores what is to be sent, and forgets what was answered.
-fn post(write: &WriteTransaction, page: &Page<'_>, mark: Mark) -> Result<()> {
+fn post(write: &WriteTransaction, page: &Page<'_>, mark: Mark, kept: Option<u64>) -> Result<()> {
     let (mut messages, mut outbox) = (write.open_table(MESSAGES)?, write.open_table(OUTBOX)?);
     for said in &page.said {
         messages.insert((&page.run.0, said.message), &said.body[..])?;
@@ -587,10 +603,21 @@ fn post(write: &WriteTransaction, page: &Page<'_>, mark: Mark) -> Result<()> {
             outbox.remove((&page.run.0, message, peer as u64))?;
             let left =
                 outbox.range((&page.run.0, message, 0)..=(&page.run.0, message, u64::MAX))?.next().is_some();
-            if !left {
+            if !left && kept != Some(message) {
                 messages.remove((&page.run.0, message))?;
             }
         }
+    }
+    Ok(())
+}
+
+/// Forgets a message that a state no longer refers to, if all have answered it.
+fn forget(write: &WriteTransaction, run: Hash, before: Option<u64>, kept: Option<u64>) -> Result<()> {
+    let Some(message) = before.filter(|_| before != kept) else { return Ok(()) };
+    let outbox = write.open_table(OUTBOX)?;
+    let left = outbox.range((&run.0, message, 0)..=(&run.0, message, u64::MAX))?.next().is_some();
+    if !left {
+        write.open_table(MESSAGES)?.remove((&run.0, message))?;
     }
     Ok(())
 }

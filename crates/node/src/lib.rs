@@ -25,7 +25,7 @@
 //! | `agreement.rs`, `averaging.rs` | what peers agree on, hash and sign; from it to a peer and what it costs |
 //! | `place.rs` | a node's folder: key, ledger, what it holds |
 //! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
-//! | `ledger.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
+//! | `ledger.rs`, `splice.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
 //! | `chain.rs`, `identity.rs` | records and who signs them |
 //! | `frame.rs` | what goes over a wire |
 //! | `noise.rs` | exact noise on the grid, drawn ahead |
@@ -56,6 +56,7 @@ mod part;
 mod place;
 pub mod probe;
 mod run;
+mod splice;
 mod status;
 
 pub use account::{Allowed, Cost, Observer, Price};

@@ -19,7 +19,7 @@ impl Scenario for Averaging {
     fn machine(peer: Peer) -> Self::Machine {
         let others = (0..4).filter(|&other| other != peer);
         let row = Row::mutual(0.4, others.map(|other| (other, 0.2)));
-        Averager::new(vec![peer as f64, 0.1], Gossip::new(row, 3), NOISING, None)
+        Averager::new([peer as f64, 0.1].repeat(4), Gossip::new(row, 3), NOISING, None)
     }
 
     fn cost(_: Peer) -> Cost {
