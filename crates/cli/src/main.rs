@@ -15,6 +15,7 @@ mod input;
 mod new;
 #[cfg(feature = "node")]
 mod node;
+mod of_node;
 mod origin;
 mod output;
 mod plan;

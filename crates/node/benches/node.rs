@@ -48,9 +48,13 @@ fn peer(folder: &Path) {
     let file = folder.parent().unwrap().join("agreement.toml");
     let agreement = Agreement::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let signatures = Signatures::read(&file.with_extension("toml.signed")).unwrap();
-    let ended =
-        sottovoce_node::run(&place, &agreement, &signatures, Options { meeting: Duration::from_secs(300) })
-            .unwrap();
+    let ended = sottovoce_node::run(
+        &place,
+        &agreement,
+        &signatures,
+        Options { meeting: Duration::from_secs(300), record: None },
+    )
+    .unwrap();
     assert!(matches!(ended.stands, Stands::Done(_)), "{:?}", ended.stands);
     std::fs::write(folder.join("took"), ended.took.as_secs_f64().to_string()).unwrap();
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_privacy::{Adjacency, Budget, Filter, Loss};
 use sottovoce_protocol::Release;
 
+use crate::ledger::Before;
 use crate::{Error, Name, Result};
 
 /// From whom something is hidden.
@@ -33,6 +34,21 @@ impl Observer {
             [alone] => Self::Peer(alone),
             _ => Self::Coalition(members),
         }
+    }
+
+    /// The keys of its peers, as text; none is someone who sees every message.
+    pub fn keys(&self) -> Vec<String> {
+        match self {
+            Self::Peer(key) => vec![key.to_string()],
+            Self::Coalition(keys) => keys.iter().map(Name::to_string).collect(),
+            Self::WireTapper => Vec::new(),
+        }
+    }
+
+    /// The observer with these keys.
+    pub fn of_keys(keys: &[String]) -> Result<Self> {
+        let keys = keys.iter().map(|key| key.parse()).collect::<Result<Vec<Name>>>()?;
+        Ok(if keys.is_empty() { Self::WireTapper } else { Self::coalition(keys) })
     }
 
     /// What people call it: peers by these names, in the order of the roster.
@@ -139,6 +155,28 @@ impl Account {
         Ok(Self { filter: Filter::new(allowed.budget()?)?, allowed, chances: 0.0 })
     }
 
+    /// A budget of which something was spent before: never less than is said.
+    pub(crate) fn begun(allowed: Allowed, spent: Before) -> Result<Self> {
+        let mut account = Self::new(allowed)?;
+        let Budget::Rdp { order, loss: all } = allowed.budget()? else {
+            return Err(Error::parameter("budget", allowed.epsilon, "it is kept in another currency"));
+        };
+        let (loss, chances) = match spent {
+            Before::Part { loss, chances } => (loss, chances),
+            Before::All => (all, allowed.chances),
+        };
+        let remedy = "give what was spent, from 0 to the budget";
+        let possible = loss >= 0.0 && (0.0..=allowed.chances).contains(&chances);
+        crate::error::require(possible, "spent", format_args!("{loss} and {chances}"), remedy)?;
+        // A budget that was used up to the last digit is used up.
+        let loss = if loss > all && loss <= all * (1.0 + 1e-11) { all } else { loss };
+        if loss > 0.0 {
+            account.filter.spend(&Loss::rdp(vec![(order, loss)])?)?;
+        }
+        account.chances = chances;
+        Ok(account)
+    }
+
     /// The epsilon, at the budget's delta, of all that was spent of the filter.
     pub(crate) fn epsilon(&self) -> f64 {
         let Ok(Budget::Rdp { order, .. }) = self.allowed.budget() else { return f64::INFINITY };
@@ -212,6 +250,29 @@ mod tests {
             "{asked} {left}"
         );
         assert!((account.spent().1 - 0.09).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_was_spent_before_is_never_less() {
+        let allowed = Allowed { epsilon: 3.0, delta: 1e-6, chances: 0.1 };
+        let mut old = Account::new(allowed).unwrap();
+        for _ in 0..7 {
+            old.spend(&Price::concentrated(0.013).unwrap()).unwrap();
+        }
+        old.spend(&Price::chance(0.03)).unwrap();
+        let (loss, chances) = old.spent();
+        let new = Account::begun(allowed, Before::Part { loss, chances }).unwrap();
+        assert!(new.spent().0 >= loss && new.epsilon() >= old.epsilon(), "{:?} {:?}", new, old);
+        assert!(new.epsilon() <= old.epsilon() * (1.0 + 1e-12) && new.spent().1 == chances);
+        let mut all = Account::begun(allowed, Before::All).unwrap();
+        assert!(all.epsilon() >= 3.0 * (1.0 - 1e-9), "{}", all.epsilon());
+        assert!(all.spend(&Price::concentrated(1e-6).unwrap()).is_err());
+        assert!(all.spend(&Price::chance(1e-6)).is_err());
+        for (loss, chances) in
+            [(-1.0, 0.0), (f64::NAN, 0.0), (1e9, 0.0), (0.0, 0.2), (0.0, f64::NAN), (0.0, -0.1)]
+        {
+            assert!(Account::begun(allowed, Before::Part { loss, chances }).is_err(), "{loss} {chances}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use sottovoce::experiment::{Averaging, Place, check_sensitivity};
 use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
-use sottovoce_privacy::{Adjacency, Adversary};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit, limits};
 use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round, Start};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release, Value};
@@ -23,9 +23,11 @@ use sottovoce_views::grid::{Gridded, Route};
 use sottovoce_views::ring::Masked;
 
 use crate::error::require;
-use crate::part::{Forecast, Holding, Opened, Part, Priced, Stands};
+use crate::part::{Course, Forecast, Holding, Opened, Part, Priced, Stands};
+use crate::transcript::rounds;
 use crate::{
-    Agreement, Cost, Due, Error, Hash, Host, Ledger, Name, Observer, OnGrid, OnRing, Price, Result, Terms,
+    Agreement, Cost, Due, Error, Hash, Host, Ledger, Name, Observer, OnGrid, OnRing, Price, Record, Result,
+    Terms,
 };
 
 /// Rows may miss 1 by 1e-12, and sums are rounded: honest values leave their range by less than this share.
@@ -36,10 +38,13 @@ const APART: f64 = 1e-30;
 const HAIR: f64 = 1e-12;
 const LEAST: f64 = 1e-14;
 
+type RingPeer = Averager<Residues, Box<dyn Plan>>;
+type GridPeer = Averager<Vec<f64>, averaging::Part>;
+
 /// A peer whose numbers are on a ring.
-pub type OnRingHost = Host<Averager<Residues, Box<dyn Plan>>, OnRing>;
+pub type OnRingHost = Host<RingPeer, OnRing>;
 /// A peer whose numbers are on a grid.
-pub type OnGridHost = Host<Averager<Vec<f64>, averaging::Part>, OnGrid>;
+pub type OnGridHost = Host<GridPeer, OnGrid>;
 
 /// An averaging as one of its peers takes part in it.
 #[derive(Debug, Clone)]
@@ -277,10 +282,8 @@ impl Prepared {
             }
         }
         let cover = Cover::new(ring.clone(), self.me, secrets, None);
-        let plan = self.plan(self.me)?;
-        let terms = self.terms(plan.as_ref(), label, data);
-        let value = ring.encode(&self.clipped(values)?).map_err(sottovoce::Error::from)?;
-        let machine = Averager::new(value, plan, self.noising(), None);
+        let terms = self.terms(self.plan(self.me)?.as_ref(), label, data);
+        let machine = self.ring_peer(&self.clipped(values)?)?;
         Host::open(ledger, terms, machine, OnRing::deployed(cover, ring.agreed().sigma)?)
     }
 
@@ -294,12 +297,24 @@ impl Prepared {
         data: Hash,
     ) -> Result<(OnGridHost, Vec<Due<Round, Note, Vec<f64>>>)> {
         self.check_key(&ledger)?;
+        let terms = self.terms(self.plan(self.me)?.as_ref(), label, data);
+        let machine = self.grid_peer(self.clipped(values)?)?;
+        Host::open(ledger, terms, machine, OnGrid::deployed(self.grid)?)
+    }
+
+    /// The machine, on a ring.
+    fn ring_peer(&self, values: &[f64]) -> Result<RingPeer> {
+        let value = self.ring()?.encode(values).map_err(sottovoce::Error::from)?;
+        Ok(Averager::new(value, self.plan(self.me)?, self.noising(), None))
+    }
+
+    /// The machine, on a grid.
+    fn grid_peer(&self, values: Vec<f64>) -> Result<GridPeer> {
         let scheme = &self.setting.scheme;
         let part = scheme.parts()?.swap_remove(self.me);
-        let terms = self.terms(&part, label, data);
-        let plain = scheme.peer(self.clipped(values)?, part, self.noising(), scheme.gamma()?);
+        let plain = scheme.peer(values, part, self.noising(), scheme.gamma()?);
         // Rows that are not convex have no range, and are priced as local.
-        let machine = match self.route()? {
+        Ok(match self.route()? {
             Route::Relay { .. } => plain.within(self.range()).ok_or_else(|| {
                 Error::parameter(
                     "weights",
@@ -308,8 +323,17 @@ impl Prepared {
                 )
             })?,
             _ => plain,
-        };
-        Host::open(ledger, terms, machine, OnGrid::deployed(self.grid)?)
+        })
+    }
+
+    /// The machine of a peer whose values are not known, on a ring: for a replay, in which all that is said is.
+    pub(crate) fn still_on_ring(&self) -> Result<RingPeer> {
+        self.ring_peer(&vec![0.0; self.width])
+    }
+
+    /// The same, on a grid.
+    pub(crate) fn still_on_grid(&self) -> Result<GridPeer> {
+        self.grid_peer(vec![0.0; self.width])
     }
 
     /// The mean, from a sum on the ring.
@@ -371,6 +395,41 @@ impl Priced for Prepared {
         };
         format!("averaging by {method}")
     }
+
+    fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
+        let (Some(adversary), Some(loss)) = (self.adversary(observer), price.loss.clone()) else {
+            return Ok(None);
+        };
+        // Rounds are strict, and noise is exact: peers who deviate, lost messages and rounding are covered.
+        let mut not_covered =
+            vec![limits::TIMING, limits::TUNING, limits::REPETITION, limits::CORRELATION, limits::BOUNDS];
+        if self.setting.masks.is_some() {
+            not_covered.push(limits::SECRETS);
+        } else if self.setting.results == Results::Kept {
+            not_covered.push(limits::RESULTS);
+        }
+        Ok(Some(Guarantee {
+            adversary,
+            unit: Unit::User,
+            adjacency: Adjacency::Replace,
+            loss,
+            standing: Standing::Proven,
+            not_covered: limits::list(&not_covered),
+        }))
+    }
+
+    fn label(&self, bytes: &[u8]) -> Option<String> {
+        rounds::label(bytes).map(|round| round.to_string())
+    }
+
+    fn note(&self, bytes: &[u8], names: &[String]) -> Option<String> {
+        rounds::note(bytes).map(|note| rounds::told(&note, names))
+    }
+
+    fn judge(&self, records: &[Record], names: &[String]) -> Result<Option<Course>> {
+        let plans = (0..self.roster.len()).map(|peer| self.plan(peer)).collect::<Result<Vec<_>>>()?;
+        Ok(Some(rounds::follow(&plans, self.me, self.noising().relay > 0.0, names, records)))
+    }
 }
 
 /// A part whose numbers are on a ring.
@@ -407,6 +466,22 @@ macro_rules! priced_as_prepared {
 
             fn called(&self) -> String {
                 self.0.called()
+            }
+
+            fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
+                self.0.guarantee(observer, price)
+            }
+
+            fn label(&self, bytes: &[u8]) -> Option<String> {
+                self.0.label(bytes)
+            }
+
+            fn note(&self, bytes: &[u8], names: &[String]) -> Option<String> {
+                self.0.note(bytes, names)
+            }
+
+            fn judge(&self, records: &[Record], names: &[String]) -> Result<Option<Course>> {
+                self.0.judge(records, names)
             }
         })*
     };

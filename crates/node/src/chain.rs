@@ -1,9 +1,15 @@
 //! A ledger's records: each names the one before it, and its owner signs it.
+//!
+//! A record can be shown to others. Of what is private it holds sealed hashes, which only its owner can make again: who guesses a value, or a file, cannot see whether the guess
+//! is right. A record of another run is shown as a [`Link`]: whose turn it is in the chain, and nothing of what is in it.
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::{Peer, Release};
 
 use crate::{Cost, Error, Hash, Key, Name, Result};
+
+/// A signature in two halves.
+type Halves = ([u8; 32], [u8; 32]);
 
 /// A record of a ledger as its owner shows it to others: a salted hash, signed. It says nothing of what is in the record, nor of how many there are, and nobody else
 /// can make one.
@@ -11,8 +17,8 @@ use crate::{Cost, Error, Hash, Key, Name, Result};
 pub struct Mark {
     /// The record.
     pub hash: Hash,
-    /// Its owner's signature, in two halves.
-    signature: ([u8; 32], [u8; 32]),
+    /// Its owner's signature.
+    signature: Halves,
 }
 
 impl Mark {
@@ -31,14 +37,14 @@ impl Mark {
     }
 }
 
-fn halves(signature: &[u8; 64]) -> ([u8; 32], [u8; 32]) {
+fn halves(signature: &[u8; 64]) -> Halves {
     let (mut first, mut second) = ([0; 32], [0; 32]);
     first.copy_from_slice(&signature[..32]);
     second.copy_from_slice(&signature[32..]);
     (first, second)
 }
 
-fn whole((first, second): &([u8; 32], [u8; 32])) -> [u8; 64] {
+fn whole((first, second): &Halves) -> [u8; 64] {
     let mut signature = [0; 64];
     signature[..32].copy_from_slice(first);
     signature[32..].copy_from_slice(second);
@@ -63,7 +69,7 @@ pub struct Receipt {
     pub number: u64,
     /// What it is called in a transcript, as bytes.
     pub label: Vec<u8>,
-    /// The hash of what it says.
+    /// The hash of what it says, and of random bytes that are sent with it: both ends know them, and nobody else can try what it may have said.
     pub hash: Hash,
 }
 
@@ -78,13 +84,13 @@ pub struct Record {
     pub run: Hash,
     /// The data set ...
     pub label: String,
-    /// ... and its file.
+    /// ... and its file, sealed.
     pub data: Hash,
     /// What was debited.
     pub cost: Option<Cost>,
     /// What was released.
     pub releases: Vec<Release>,
-    /// Numbers of the draws, and the hashes of what they hide.
+    /// Numbers of the draws, and what noise made of the values, sealed.
     pub covered: Vec<(u64, Hash)>,
     /// The message that was heard, from whom.
     pub heard: Option<Receipt>,
@@ -92,40 +98,106 @@ pub struct Record {
     pub said: Vec<Receipt>,
     /// What the machine noted, as bytes: never a value.
     pub notes: Vec<Vec<u8>>,
-    /// The machine's state.
+    /// The machine's state, sealed.
     pub state: Hash,
+}
+
+/// A record's place in the chain, and its owner's word for it. It says which run a record belongs to, and nothing of what is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The records before it.
+    pub before: Head,
+    /// The run.
+    pub run: Hash,
+    /// The hash of the record's bytes.
+    pub rest: Hash,
+    /// Its owner's signature.
+    signature: Halves,
+}
+
+impl Link {
+    fn text(before: Head, run: Hash, rest: Hash) -> Hash {
+        let count = before.count.to_le_bytes();
+        Hash::labelled("sottovoce record", &[&count, &before.hash.0, &run.0, &rest.0])
+    }
+
+    /// The head after it.
+    pub fn head(&self) -> Head {
+        let Self { before, run, rest, .. } = *self;
+        Head { count: before.count.saturating_add(1), hash: Self::text(before, run, rest) }
+    }
+
+    /// Whether this peer signed it.
+    pub fn is_of(&self, owner: &Name) -> bool {
+        owner.signed(&self.head().hash.0, &whole(&self.signature))
+    }
 }
 
 /// A record as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Signed {
+    /// Its place in the chain.
+    pub link: Link,
     /// The record.
     pub bytes: Vec<u8>,
-    /// Its owner's signature, in two halves.
-    signature: ([u8; 32], [u8; 32]),
+}
+
+/// A record as others are shown it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Shown {
+    /// All of it.
+    Whole(Signed),
+    /// Its place in the chain alone: it belongs to another run.
+    Withheld(Link),
+}
+
+impl Shown {
+    /// Its place in the chain.
+    pub fn link(&self) -> &Link {
+        match self {
+            Self::Whole(signed) => &signed.link,
+            Self::Withheld(link) => link,
+        }
+    }
+}
+
+/// The hash of something private, as a record holds it: who does not know `blind` learns nothing from it.
+pub(crate) fn sealed(blind: Hash, what: &str, bytes: &[u8]) -> Hash {
+    Hash::labelled("sottovoce sealed", &[&blind.0, what.as_bytes(), bytes])
+}
+
+/// What a draw's value is sealed as.
+pub(crate) fn of_draw(draw: u64) -> String {
+    format!("draw {draw}")
 }
 
 impl Record {
-    /// The record as it is kept, and the head after it.
-    pub(crate) fn sign(&self, key: &Key) -> Result<(Signed, Head)> {
+    /// The record as it is kept.
+    pub(crate) fn sign(&self, key: &Key) -> Result<Signed> {
         let bytes = postcard::to_stdvec(self)?;
-        let signature = halves(&key.sign(&bytes));
-        let head = Head { count: self.before.count + 1, hash: Hash::of(&bytes) };
-        Ok((Signed { bytes, signature }, head))
+        let (before, run, rest) = (self.before, self.run, Hash::of(&bytes));
+        let signature = halves(&key.sign(&Link::text(before, run, rest).0));
+        Ok(Signed { link: Link { before, run, rest, signature }, bytes })
+    }
+
+    /// Whether noise made this, as bytes, of the value at this draw: its owner knows, and who is shown its key.
+    pub fn covers(&self, owner: &Key, draw: u64, bytes: &[u8]) -> bool {
+        let known = sealed(owner.blind(&self.salt), &of_draw(draw), bytes);
+        self.covered.contains(&(draw, known))
     }
 }
 
 impl Signed {
     /// The record, if this peer signed it.
     pub fn open(&self, owner: &Name) -> Result<Record> {
-        if !owner.signed(&self.bytes, &whole(&self.signature)) {
-            return Err(Error::storage("the ledger", "a record was not signed by its owner"));
+        let wrong = |cause: &str| Error::storage("the ledger", cause);
+        if !self.link.is_of(owner) || self.link.rest != Hash::of(&self.bytes) {
+            return Err(wrong("a record was not signed by its owner"));
         }
-        Ok(postcard::from_bytes(&self.bytes)?)
-    }
-
-    /// The head after it, where so many went before.
-    pub(crate) fn head(&self, before: u64) -> Head {
-        Head { count: before + 1, hash: Hash::of(&self.bytes) }
+        let record: Record = postcard::from_bytes(&self.bytes)?;
+        if (record.before, record.run) != (self.link.before, self.link.run) {
+            return Err(wrong("a record is not where its owner signed it"));
+        }
+        Ok(record)
     }
 }

@@ -8,7 +8,7 @@ use sottovoce_protocol::{
 };
 
 use crate::book::{Asked, Book};
-use crate::ledger::{Heard, Page, Said, Waiting, encode};
+use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, salt};
 use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Parcel, Result, VERSION};
 
 /// What a host has to know of a run besides its machine.
@@ -68,6 +68,9 @@ type BookOf<M> = Book<<M as Machine>::Timer, <M as Machine>::Value>;
 
 /// Messages of one neighbour that are kept until those before them have come.
 const AHEAD: u64 = 64;
+
+/// Random bytes before every message. What is written down of it is a hash, which others may be shown: who has not heard the message must not be able to try what it says.
+const SALT: usize = 32;
 
 /// A message that waits for its turn.
 struct Early<M> {
@@ -341,7 +344,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         let name = self.name_of(from)?;
         let garbled = |what: String| Error::Garbled { from: name, what };
         let (Parcel { number, mark, body, .. }, hash) =
-            Parcel::opened(bytes, self.terms.run, self.terms.longest).map_err(garbled)?;
+            Parcel::opened(bytes, self.terms.run, self.longest()).map_err(garbled)?;
         let expected = self.expected(from);
         if number < expected {
             if self.ledger.heard(self.terms.run, from, number)? != Some(hash) {
@@ -357,14 +360,19 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 self.terms.most
             )));
         }
-        let message = postcard::from_bytes::<M::Message>(&body)
-            .map_err(|_| garbled("no message of this protocol".to_owned()))?;
+        let message = body.get(SALT..).and_then(|said| postcard::from_bytes::<M::Message>(said).ok());
+        let message = message.ok_or_else(|| garbled("no message of this protocol".to_owned()))?;
         let kept: usize = self.ahead.range((from, 0)..=(from, u64::MAX)).map(|(_, early)| early.bytes).sum();
-        let room = number - expected < AHEAD && kept + body.len() <= 4 * self.terms.longest;
+        let room = number - expected < AHEAD && kept + body.len() <= 4 * self.longest();
         if number == expected || room {
             self.ahead.insert((from, number), Early { message, bytes: body.len(), hash, mark });
         }
         if self.is_ready() { self.catch_up(from) } else { Ok(Vec::new()) }
+    }
+
+    /// Bytes of the longest message, with its salt.
+    fn longest(&self) -> usize {
+        self.terms.longest.saturating_add(SALT)
     }
 
     fn expected(&self, from: Peer) -> u64 {
@@ -401,8 +409,9 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         cost: Option<&Cost>,
         heard: Option<Heard>,
     ) -> Result<Vec<DueOf<M>>> {
-        let mut lent =
-            Lent { noise: &mut self.noise, book: &mut self.book, covered: Vec::new(), failed: None };
+        let recorded = self.ledger.is_recorded();
+        let (covered, failed) = (Vec::new(), None);
+        let mut lent = Lent { noise: &mut self.noise, book: &mut self.book, recorded, covered, failed };
         input.into_iter().for_each(|input| self.machine.handle(input, &mut lent));
         let (covered, failed) = (lent.covered, lent.failed);
         failed.map_or(Ok(()), Err)?;
@@ -462,12 +471,13 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
 
     /// A message gets a number with each of its receivers.
     fn number(&mut self, to: Vec<Peer>, message: &M::Message) -> Result<Said> {
-        let body = encode(message)?;
+        let said = encode(message)?;
         let longest = self.terms.longest;
-        if body.len() > longest {
+        if said.len() > longest {
             let remedy = format!("{longest} were agreed on: agree on more, or send less");
-            return Err(Error::parameter("message", format!("of {} bytes", body.len()), remedy));
+            return Err(Error::parameter("message", format!("of {} bytes", said.len()), remedy));
         }
+        let body = [&salt()?[..], &said[..]].concat();
         let number = |peer: Peer| {
             let next = self.book.said.entry(peer).or_insert(0);
             *next += 1;
@@ -485,14 +495,16 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
 struct Lent<'a, N, T, V> {
     noise: &'a mut N,
     book: &'a mut Book<T, V>,
-    covered: Vec<(u64, Hash)>,
+    /// Whether what noise is put on is written down as well.
+    recorded: bool,
+    covered: Vec<Covered>,
     failed: Option<Error>,
 }
 
 impl<N, T, V: serde::Serialize> Lent<'_, N, T, V> {
-    fn note(&mut self, draw: u64, value: &V) {
+    fn note(&mut self, draw: u64, before: Option<Vec<u8>>, value: &V) {
         match encode(value) {
-            Ok(bytes) => self.covered.push((draw, Hash::of(&bytes))),
+            Ok(after) => self.covered.push(Covered { draw, before, after }),
             Err(error) => self.failed = Some(error),
         }
     }
@@ -520,14 +532,16 @@ impl<N: Hiding<V>, T: PartialEq, V: serde::Serialize> Means<V> for Lent<'_, N, T
         scale: f64,
         value: &mut V,
     ) -> std::result::Result<(), Uncovered> {
+        let before = self.recorded.then(|| encode(value).ok()).flatten();
         self.noise.cover(law, draw, scale, value)?;
-        self.note(draw, value);
+        self.note(draw, before, value);
         Ok(())
     }
 
+    // A private value: what it was is never written down.
     fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut V) -> std::result::Result<(), Uncovered> {
         self.noise.hide(law, draw, scale, value)?;
-        self.note(draw, value);
+        self.note(draw, None, value);
         Ok(())
     }
 }

@@ -136,6 +136,11 @@ impl Key {
         self.0.sign(bytes).to_bytes()
     }
 
+    /// What seals the private parts of a record with this salt: nobody else can make it.
+    pub(crate) fn blind(&self, salt: &[u8; 32]) -> Hash {
+        Hash::labelled("sottovoce blind", &[self.0.as_bytes(), salt])
+    }
+
     /// The secret that two peers have in one run, by a Diffie-Hellman agreement of their own keys: nobody else knows it, and no two runs have the same.
     pub fn secret_with(&self, other: &Name, run: Hash) -> Result<Secret> {
         let wrong = |remedy: &str| Error::parameter("key", other, remedy);

@@ -16,8 +16,12 @@ use serde::de::DeserializeOwned;
 use sottovoce_protocol::{Peer, Release};
 
 use crate::account::Account;
+use crate::chain::{of_draw, sealed};
+use crate::recording::Recorder;
 use crate::splice::Spliced;
-use crate::{Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Signed};
+use crate::{
+    Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Shown, Signed,
+};
 
 type Bytes32 = &'static [u8; 32];
 
@@ -32,7 +36,7 @@ const STATES: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("states
 /// Of each run: messages, and who has not answered them.
 const MESSAGES: TableDefinition<'_, (Bytes32, u64), &[u8]> = TableDefinition::new("messages");
 const OUTBOX: TableDefinition<'_, (Bytes32, u64, u64), &[u8]> = TableDefinition::new("outbox");
-/// Of each run: which draws of noise were used, and the hash of what they hide.
+/// Of each run: which draws of noise were used, and the sealed hash of what they hide.
 const DRAWS: TableDefinition<'_, (Bytes32, u64), Bytes32> = TableDefinition::new("draws");
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
 /// The place of each record, by its hash.
@@ -42,7 +46,7 @@ const SEEN: TableDefinition<'_, (Bytes32, Bytes32), &[u8]> = TableDefinition::ne
 /// Of each run: the hash of every message that was heard, by sender and number.
 const HEARD: TableDefinition<'_, (Bytes32, u64, u64), Bytes32> = TableDefinition::new("heard");
 
-const FORMAT: &[u8] = b"sottovoce ledger 1";
+const FORMAT: &[u8] = b"sottovoce ledger 2";
 
 /// A peer's ledger.
 pub struct Ledger {
@@ -51,6 +55,9 @@ pub struct Ledger {
     head: Head,
     /// The last message that was said, in which run and under which number: states refer to it.
     spoken: Option<(Hash, u64, Vec<u8>)>,
+    /// Why nothing may be sent from it any more.
+    doubted: Option<String>,
+    recorder: Option<Recorder>,
 }
 
 /// A budget, and what was spent of it.
@@ -64,8 +71,24 @@ pub struct Standing {
     pub allowed: Allowed,
     /// Epsilon that was spent, at the budget's delta.
     pub epsilon: f64,
+    /// The same in the currency of the budget: a Rényi loss.
+    pub loss: f64,
     /// The sum of deltas beside it.
     pub chances: f64,
+}
+
+/// What was spent before a ledger began.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Before {
+    /// So much: a Rényi loss in the budget's own currency, and a sum of deltas.
+    Part {
+        /// The loss.
+        loss: f64,
+        /// The sum of deltas.
+        chances: f64,
+    },
+    /// Everything: nobody knows how much.
+    All,
 }
 
 /// One step, to be stored as a whole.
@@ -77,11 +100,18 @@ pub(crate) struct Page<'a> {
     pub(crate) book: Vec<u8>,
     pub(crate) state: Vec<u8>,
     pub(crate) releases: Vec<Release>,
-    pub(crate) covered: Vec<(u64, Hash)>,
+    pub(crate) covered: Vec<Covered>,
     pub(crate) heard: Option<Heard>,
     pub(crate) said: Vec<Said>,
     pub(crate) notes: Vec<Vec<u8>>,
     pub(crate) answered: Vec<(Peer, u64)>,
+}
+
+/// A draw of noise: its number, what it was put on (if that is to be written down, and was no private value), and what it made of it.
+pub(crate) struct Covered {
+    pub(crate) draw: u64,
+    pub(crate) before: Option<Vec<u8>>,
+    pub(crate) after: Vec<u8>,
 }
 
 /// A message that was heard, and its sender's ledger.
@@ -132,6 +162,11 @@ impl Ledger {
 
     /// Opens a ledger. Nobody else may have it open. One that is missing is never begun anew: what it had spent would be forgotten.
     pub fn open(path: &Path, key: Key) -> Result<Self> {
+        Self::look(path, key)?.undoubted()
+    }
+
+    /// The same to read what is in it, also where nothing may be sent from it any more: such a one is never written to.
+    pub fn look(path: &Path, key: Key) -> Result<Self> {
         let database = Database::open(path).map_err(|cause| match cause {
             redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
             cause => Error::file("open", path, cause),
@@ -141,17 +176,35 @@ impl Ledger {
 
     /// On other storage, which is empty or holds a ledger.
     pub fn on(backend: impl StorageBackend, key: Key) -> Result<Self> {
-        Self::of(Builder::new().create_with_backend(backend)?, key)
+        Self::of(Builder::new().create_with_backend(backend)?, key)?.undoubted()
     }
 
     fn of(database: Database, key: Key) -> Result<Self> {
-        let mut ledger = Self { database, key, head: Head::default(), spoken: None };
+        let mut ledger =
+            Self { database, key, head: Head::default(), spoken: None, doubted: None, recorder: None };
         ledger.claim()?;
         ledger.head = ledger.last()?;
-        match ledger.meta("doubted")? {
-            Some(why) => Err(Error::Doubted(String::from_utf8_lossy(&why).into_owned())),
-            None => Ok(ledger),
-        }
+        ledger.doubted = ledger.meta("doubted")?.map(|why| String::from_utf8_lossy(&why).into_owned());
+        Ok(ledger)
+    }
+
+    fn undoubted(self) -> Result<Self> {
+        self.doubted.clone().map_or(Ok(self), |why| Err(Error::Doubted(why)))
+    }
+
+    /// Why nothing may be sent from it any more, if so.
+    pub fn doubted(&self) -> Option<&str> {
+        self.doubted.as_deref()
+    }
+
+    /// From now on writes down what noise makes of values, before it is stored here.
+    pub fn record_to(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
+    }
+
+    /// Whether it does that.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorder.is_some()
     }
 
     /// Makes all tables, and sees that this is the owner's ledger.
@@ -197,6 +250,7 @@ impl Ledger {
     }
 
     fn write(&self) -> Result<WriteTransaction> {
+        self.doubted.clone().map_or(Ok(()), |why| Err(Error::Doubted(why)))?;
         let mut write = self.database.begin_write()?;
         write.set_durability(Durability::Immediate)?;
         write.set_two_phase_commit(true);
@@ -222,7 +276,10 @@ impl Ledger {
         let Some((count, bytes)) = chain.last()? else { return Ok(Head::default()) };
         let signed: Signed = decode(bytes.value())?;
         signed.open(&self.name())?;
-        Ok(signed.head(count.value()))
+        if signed.link.before.count != count.value() {
+            return Err(Error::storage("the ledger", "its last record is not where it was signed"));
+        }
+        Ok(signed.link.head())
     }
 
     /// Whose ledger it is.
@@ -244,6 +301,20 @@ impl Ledger {
     pub fn declare(&mut self, label: &str, observer: &Observer, allowed: Allowed) -> Result<()> {
         let write = self.write()?;
         declare(&write, label, observer, allowed)?;
+        Ok(write.commit()?)
+    }
+
+    /// A budget of which something was spent before this ledger began: under another key, in a ledger that is lost. Once, and before anything else is known of it.
+    pub fn enter(&mut self, label: &str, observer: &Observer, allowed: Allowed, spent: Before) -> Result<()> {
+        let write = self.write()?;
+        let who = encode(observer)?;
+        {
+            let mut accounts = write.open_table(ACCOUNTS)?;
+            let known = accounts.get((label, &who[..]))?.is_some();
+            let remedy = "it is known here already, and nothing is declared twice";
+            crate::error::require(!known, "budget", format_args!("`{label}` towards {observer}"), remedy)?;
+            accounts.insert((label, &who[..]), &encode(&Account::begun(allowed, spent)?)?[..])?;
+        }
         Ok(write.commit()?)
     }
 
@@ -297,6 +368,7 @@ impl Ledger {
                 observer: decode(who)?,
                 allowed: account.allowed,
                 epsilon: account.epsilon(),
+                loss: account.spent().0,
                 chances: account.spent().1,
             });
         }
@@ -327,11 +399,11 @@ impl Ledger {
         chain.get(index)?.map(|bytes| decode(bytes.value())).transpose()
     }
 
-    /// The records of a run, in order; refuses a chain that was changed.
-    pub fn records(&self, run: Hash) -> Result<Vec<Record>> {
+    /// Every record, in order; refuses a chain that was changed.
+    fn each(&self, mut look: impl FnMut(Signed, Record)) -> Result<()> {
         let read = self.database.begin_read()?;
         let chain = read.open_table(CHAIN)?;
-        let (mut before, mut all) = (Head::default(), Vec::new());
+        let mut before = Head::default();
         for entry in chain.iter()? {
             let (index, bytes) = entry?;
             let signed: Signed = decode(bytes.value())?;
@@ -342,11 +414,30 @@ impl Ledger {
                     format!("record {} follows another", index.value()),
                 ));
             }
-            before = signed.head(before.count);
-            if record.run == run {
-                all.push(record);
-            }
+            before = signed.link.head();
+            look(signed, record);
         }
+        Ok(())
+    }
+
+    /// The records of a run, in order; refuses a chain that was changed.
+    pub fn records(&self, run: Hash) -> Result<Vec<Record>> {
+        let mut all = Vec::new();
+        self.each(|_, record| all.extend(Some(record).filter(|record| record.run == run)))?;
+        Ok(all)
+    }
+
+    /// The chain from the first record of a run to its last, as others may see it: of other runs' records the links only.
+    pub fn shown(&self, run: Hash) -> Result<Vec<Shown>> {
+        let (mut all, mut between) = (Vec::new(), Vec::new());
+        self.each(|signed, record| match (record.run == run, all.is_empty()) {
+            (true, _) => {
+                all.append(&mut between);
+                all.push(Shown::Whole(signed));
+            }
+            (false, true) => {}
+            (false, false) => between.push(Shown::Withheld(signed.link)),
+        })?;
         Ok(all)
     }
 
@@ -427,10 +518,9 @@ impl Ledger {
 
     /// Stores a step: all of it, or nothing. Its mark.
     pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Mark> {
-        let mut salt = [0; 32];
-        SysRng
-            .try_fill_bytes(&mut salt)
-            .map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
+        let salt = salt()?;
+        let blind = self.key.blind(&salt);
+        let seal = |one: &Covered| (one.draw, sealed(blind, &of_draw(one.draw), &one.after));
         let said = |said: &Said| {
             let (hash, label) = (said.hash, &said.label);
             let receipt =
@@ -442,25 +532,30 @@ impl Ledger {
             salt,
             run: page.run,
             label: page.label.to_owned(),
-            data: page.data,
+            data: sealed(blind, "data", &page.data.0),
             cost: page.cost.cloned(),
             releases: page.releases.clone(),
-            covered: page.covered.clone(),
+            covered: page.covered.iter().map(seal).collect(),
             heard: page.heard.as_ref().map(|heard| {
                 let Heard { from, number, hash, label, .. } = heard;
                 Receipt { peer: *from, number: *number, label: label.clone(), hash: *hash }
             }),
             said: page.said.iter().flat_map(said).collect(),
             notes: page.notes.clone(),
-            state: Hash::of(&page.state),
+            state: sealed(blind, "state", &page.state),
         };
-        let (signed, head) = record.sign(&self.key)?;
+        let signed = record.sign(&self.key)?;
+        let head = signed.link.head();
         let mark = Mark::of(&self.key, head.hash);
         if let Some(said) = page.said.last() {
             self.spoken = Some((page.run, said.message, said.body.clone()));
         }
         let spoken = self.spoken.as_ref().filter(|(run, ..)| *run == page.run);
         let state = Spliced::of(&page.state, spoken.map(|(_, message, body)| (*message, &body[..])));
+        // What leaves is written down before; what was written down and never stored is drawn anew, under the same number.
+        if let Some(recorder) = self.recorder.as_ref().filter(|_| !page.covered.is_empty()) {
+            recorder.covered(&page.covered)?;
+        }
         let write = self.write()?;
         if let Some(cost) = page.cost {
             debit(&write, page.label, cost)?;
@@ -473,7 +568,7 @@ impl Ledger {
                 .insert(&page.run.0, &state.to_bytes()[..])?
                 .and_then(|old| Spliced::from_bytes(old.value())?.message());
             write.open_table(PLACES)?.insert(&head.hash.0, self.head.count)?;
-            draws(&write, page)?;
+            draws(&write, page.run, &record.covered)?;
             post(&write, page, mark, state.message())?;
             forget(&write, page.run, before, state.message())?;
             if let Some(Heard { from, name, number, hash, mark, .. }) = &page.heard {
@@ -568,10 +663,10 @@ fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
 }
 
 /// Marks draws as used; none is used twice.
-fn draws(write: &WriteTransaction, page: &Page<'_>) -> Result<()> {
+fn draws(write: &WriteTransaction, run: Hash, covered: &[(u64, Hash)]) -> Result<()> {
     let mut table = write.open_table(DRAWS)?;
-    for (draw, hash) in &page.covered {
-        if table.insert((&page.run.0, *draw), &hash.0)?.is_some() {
+    for (draw, hash) in covered {
+        if table.insert((&run.0, *draw), &hash.0)?.is_some() {
             return Err(Error::Disagreement(format!(
                 "draw {draw} of noise was asked for twice; nothing was sent"
             )));
@@ -620,6 +715,14 @@ fn forget(write: &WriteTransaction, run: Hash, before: Option<u64>, kept: Option
         write.open_table(MESSAGES)?.remove((&run.0, message))?;
     }
     Ok(())
+}
+
+/// Random bytes.
+pub(crate) fn salt() -> Result<[u8; 32]> {
+    let mut salt = [0; 32];
+    let drawn = SysRng.try_fill_bytes(&mut salt);
+    drawn.map_err(|cause| Error::storage("no entropy from the operating system", cause))?;
+    Ok(salt)
 }
 
 pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>> {

@@ -18,7 +18,7 @@
 //! others have seen of it (a backup, a clone) sends nothing, then and ever after ([`Error::Doubted`]). A neighbour who hears one message in two ways says so.
 //!
 //! **What is not found.** A copy whose steps no neighbour of the present run has seen: two clones that begin at the same time with different neighbours, a backup among strangers, neighbours
-//! who lost their own ledgers or lie. Data that is given another label after it was changed. A new key begins a new ledger; who makes one for old data must know what was spent.
+//! who lost their own ledgers or lie. Data that is given another label after it was changed. A new key begins a new ledger; who makes one for old data must know what was spent, and say so ([`Spending`]).
 //!
 //! | file | what |
 //! | --- | --- |
@@ -33,6 +33,9 @@
 //! | `drive.rs` | runs one peer to its end: events in, frames out, alarms; no network |
 //! | `network/` | the network: an endpoint that dials neighbours by their keys |
 //! | `run.rs` | from a folder and a signed agreement to a run and its end |
+//! | `transcript/` | a peer's record of a run as a file, and how it is judged |
+//! | `recording.rs`, `replay.rs` | what noise made of values, if its user asks for it; the run once more in the simulator |
+//! | `spent.rs` | what was spent under another key |
 //! | `status.rs` | how a peer stands, for whoever looks |
 //! | `probe.rs` | every decoder, for bytes that anybody may have written |
 //! | `memory.rs` | peers in one process, for tests and rehearsals |
@@ -55,21 +58,28 @@ mod noise;
 mod part;
 mod place;
 pub mod probe;
+mod recording;
+mod replay;
 mod run;
+mod spent;
 mod splice;
 mod status;
+pub mod transcript;
 
 pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};
-pub use chain::{Head, Mark, Receipt, Record, Signed};
+pub use chain::{Head, Link, Mark, Receipt, Record, Shown, Signed};
 pub use error::{Error, Result};
 pub use frame::{Frame, Hello, Parcel, VERSION};
 pub use hash::Hash;
 pub use host::{Due, DueOf, Host, Terms};
 pub use identity::{Key, Name};
-pub use ledger::{Ledger, Standing};
+pub use ledger::{Before, Ledger, Standing};
 pub use noise::{Hiding, OnGrid, OnRing};
-pub use part::{Forecast, Holding, HostOf, Opened, Part, Priced, Role, Stands, Steps, ValueOf};
+pub use part::{Course, Forecast, Holding, HostOf, Opened, Part, Priced, Role, Stands, Steps, ValueOf};
 pub use place::{Budgets, Config, Place, Signatures};
+pub use recording::{Recorder, Recording};
+pub use replay::replay;
 pub use run::{Options, check, run};
+pub use spent::{Exact, Spending};
 pub use status::{Board, Neighbour, Phase, Spent, Status};

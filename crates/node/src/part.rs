@@ -7,10 +7,11 @@
 //! A protocol is added by one type that implements [`Priced`] and [`Part`], and one line in [`Agreement::role`](crate::Agreement::role).
 
 use serde::Serialize;
+use sottovoce_privacy::Guarantee;
 use sottovoce_protocol::{Machine, Peer};
 
 use crate::drive::{Driver, Ended};
-use crate::{Cost, DueOf, Hash, Hiding, Host, Ledger, Observer, Result};
+use crate::{Cost, DueOf, Error, Hash, Hiding, Host, Ledger, Observer, Price, Record, Result};
 
 /// What a run takes, and how far its result is off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,6 +28,17 @@ pub struct Forecast {
     pub exact: bool,
     /// The noise that this peer adds to its own numbers.
     pub sigma: f64,
+}
+
+/// What a peer's records say of the way it took.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Course {
+    /// Where something was done that was not agreed on, each in a sentence.
+    pub problems: Vec<String>,
+    /// What is worth knowing all the same.
+    pub remarks: Vec<String>,
+    /// Whether it has a result.
+    pub finished: bool,
 }
 
 /// What a run could reveal of a peer, and what it takes.
@@ -48,6 +60,27 @@ pub trait Priced {
 
     /// What it is to who asks, in a few words: `averaging by butterfly, masked`.
     fn called(&self) -> String;
+
+    /// What is promised towards an observer at this price: who attacks, what is protected, by what right, and where it ends. None where it takes no part.
+    fn guarantee(&self, _: &Observer, _: &Price) -> Result<Option<Guarantee>> {
+        let remedy = "what is promised of it cannot be stated from a transcript yet";
+        Err(Error::parameter("transcript", self.called(), remedy))
+    }
+
+    /// What a message is called in a record, in words.
+    fn label(&self, _: &[u8]) -> Option<String> {
+        None
+    }
+
+    /// What was noted in a record, in words; peers by these names.
+    fn note(&self, _: &[u8], _: &[String]) -> Option<String> {
+        None
+    }
+
+    /// Whether a peer's records follow what was agreed on; none where that cannot be told from them.
+    fn judge(&self, _: &[Record], _: &[String]) -> Result<Option<Course>> {
+        Ok(None)
+    }
 }
 
 /// What a peer brings along.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Peer;
 
 use crate::part::{Holding, Role};
-use crate::{Agreement, Allowed, Error, Hash, Key, Ledger, Name, Observer, Result};
+use crate::{Agreement, Allowed, Error, Hash, Key, Ledger, Name, Observer, Result, Spending};
 
 /// The commented file that a new node has.
 const TEMPLATE: &str = include_str!("config.toml");
@@ -70,11 +70,19 @@ pub struct Place {
 impl Place {
     /// Makes a folder with a new key, an empty ledger and a commented file to fill in. A folder that is there is left alone.
     pub fn create(folder: &Path) -> Result<(Self, Name)> {
+        Self::create_after(folder, None)
+    }
+
+    /// The same for data of which something was spent before, under another key. Without its file to fill in, which comes last, a node does nothing.
+    pub fn create_after(folder: &Path, spent: Option<&Spending>) -> Result<(Self, Name)> {
         fs::create_dir(folder).map_err(|cause| Error::file("make", folder, cause))?;
         let place = Self { folder: folder.to_owned() };
         let key = Key::create(&place.key())?;
         let name = key.name();
         Ledger::create(&place.ledger(), key)?;
+        if let Some(spent) = spent {
+            spent.enter(&mut place.open_ledger()?)?;
+        }
         fs::write(place.config_file(), TEMPLATE)
             .map_err(|cause| Error::file("write", &place.config_file(), cause))?;
         Ok((place, name))
@@ -108,6 +116,11 @@ impl Place {
     /// The ledger, which nobody else may have open.
     pub fn open_ledger(&self) -> Result<Ledger> {
         Ledger::open(&self.ledger(), self.read_key()?)
+    }
+
+    /// The same to read what is in it, also where nothing may be sent from it any more.
+    pub fn look_at_ledger(&self) -> Result<Ledger> {
+        Ledger::look(&self.ledger(), self.read_key()?)
     }
 
     /// What it holds.

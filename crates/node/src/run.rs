@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -12,13 +13,15 @@ use crate::drive::{Driver, Ended, Pace};
 use crate::network::{Answered, Network, Site};
 use crate::part::Role;
 use crate::status::Board;
-use crate::{Agreement, Config, Error, Observer, Place, Result, Signatures};
+use crate::{Agreement, Config, Error, Observer, Place, Recorder, Result, Signatures};
 
 /// How a run is begun.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// How long to wait until all neighbours are there.
     pub meeting: Duration,
+    /// A file that what noise made of values is written to, for a replay. It is as secret as the values.
+    pub record: Option<PathBuf>,
 }
 
 /// Takes part in what was agreed on, to the end. What was begun before goes on.
@@ -36,8 +39,11 @@ pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, option
     let holding = place.holding(&config)?;
     let site = site(agreement, me, &config, role.as_ref())?;
     let mut ledger = place.open_ledger()?;
+    let begun = ledger.runs()?.contains(&agreement.hash()?);
+    let record = |path: &PathBuf| Recorder::open(path, agreement, me, begun);
+    let recorder = options.record.as_ref().map(record).transpose()?;
     // What cannot be paid is said before anybody is called; what was begun is paid for.
-    if !ledger.runs()?.contains(&agreement.hash()?) {
+    if !begun {
         let known = ledger.budgets()?.into_iter().filter(|one| one.label == config.label);
         let cost = role.cost(&known.map(|one| one.observer).collect::<Vec<_>>())?;
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
@@ -67,9 +73,13 @@ pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, option
         terms: agreement.canonical()?,
         depth: depth(&links),
     };
+    recorder.iter().for_each(|recorder| ledger.record_to(recorder.clone()));
     let ended = role.run(ledger, &holding, driver);
     board.write(true);
     drop(network);
+    if let (Some(recorder), Ok(ended)) = (&recorder, &ended) {
+        recorder.ended(&ended.stands)?;
+    }
     ended
 }
 

@@ -12,6 +12,11 @@ pub trait Noise<V> {
     /// `draw` numbers the draws of a peer: no two may share a number.
     fn draw(&mut self, draw: u64, scale: f64, like: &V) -> Result<V, Uncovered>;
 
+    /// What noise made of this value in an earlier run, where this one is that run again: then nothing is drawn.
+    fn again(&mut self, _draw: u64, _value: &V) -> Option<V> {
+        None
+    }
+
     /// Adds what the peer shares with others to the noise of a private value, under the number of its draw; most share nothing.
     fn share(&mut self, _draw: u64, _scale: f64, _noise: &mut V) -> Result<(), Uncovered> {
         Ok(())

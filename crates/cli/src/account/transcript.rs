@@ -9,7 +9,7 @@ use sottovoce::averaging::reveal;
 use sottovoce::experiment::graph::peer;
 use sottovoce::{rumor, transcript};
 
-use crate::Global;
+use crate::{Global, of_node};
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine
@@ -18,13 +18,14 @@ const EXAMPLES: &str = "Examples:
 
 A transcript says who released what under which noise, who heard whom in which round, and who went on without whom; it holds no value. The losses are
 those of the run as it happened. Averaging: of the plan if nobody went on without somebody, else of every message that arrived. Learning: of all releases,
-and towards single peers of the paths that tokens took or the positions of every averaging. Rumours: of the source, towards those who listened.";
+and towards single peers of the paths that tokens took or the positions of every averaging. Rumours: of the source, towards those who listened.
+A node's own record (`sottovoce node transcript`): signatures and chain are checked, and every price is computed anew; exit code 1 if another one was debited.";
 
 /// Arguments of `account transcript`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Transcript {
-    /// The transcript: `transcript.json` of a report.
+    /// The transcript: `transcript.json` of a report, or a node's.
     file: PathBuf,
     /// Peers who pool what they heard, by name, separated by commas (default: those of the experiment).
     #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')]
@@ -49,6 +50,9 @@ pub(crate) fn unused(field: &str, given: Option<impl Display>, why: &str) -> any
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
+        if of_node::is(&self.file) {
+            return of_node::account(&self.file, &self.observers, self.delta, global);
+        }
         let file = transcript::File::read(&self.file)?;
         let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
         match file {

@@ -12,25 +12,28 @@ use sottovoce_views::door::Source;
 
 use super::Failed;
 use super::reconstruct::{Weighing, attack};
-use crate::Global;
 use crate::account::{AGENTS, listeners, unused};
 use crate::graph::count;
+use crate::{Global, of_node};
 
 const EXAMPLES: &str = "Examples:
   sottovoce run averaging --peers 32 --epsilon 2 --out mine
   sottovoce audit transcript mine/transcript.json
+  sottovoce audit transcript ana.json ben.json eva.json
 
 Every message must follow a release with the noise that was agreed on, and go where the plan lets it go; else the account of the run is void. Then, of an
 averaging, what the observers heard is attacked: values are drawn anew, since a transcript holds none. Of learning, the releases are put through the filter
 again: they must cost what the run says it spent. Of an averaging by tokens, their ways and the releases must fit together. Of a rumour, those who listened name whom they suspect, and the same attack is made on other rumours.
+Of nodes (`sottovoce node transcript`), several files can be given: the chain is unbroken and signed, everything was paid for once and before it left, messages follow the plan, and what one says it sent is what the other says it heard.
 Exit code 0: the account stands. 1: it does not.";
 
 /// Arguments of `audit transcript`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Transcript {
-    /// The transcript: `transcript.json` of a report.
-    file: PathBuf,
+    /// The transcript: `transcript.json` of a report; or those of nodes, several of one run.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
     /// Peers who pool what they heard, by name, separated by commas (default: those of the experiment, or the first peer).
     #[arg(long, alias = "observer", value_name = "V,...", value_delimiter = ',')]
     observers: Vec<String>,
@@ -41,7 +44,16 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let file = transcript::File::read(&self.file)?;
+        if self.files.iter().any(|file| of_node::is(file)) {
+            return of_node::audit(&self.files, &self.observers, global);
+        }
+        let [file] = &self.files[..] else {
+            anyhow::bail!(
+                "`file` is given {} times: only transcripts of nodes are held against each other; give one",
+                self.files.len()
+            )
+        };
+        let file = transcript::File::read(file)?;
         let global = &Global { unchecked: file.unchecked()?, ..global.clone() };
         match file {
             transcript::File::Averaging(file) => self.averaging(&file, global),

@@ -5,16 +5,23 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::Place;
+use sottovoce_node::{Place, Spending};
 
 use crate::Global;
 
 /// Arguments of `node init`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sottovoce node init ana")]
+#[command(
+    after_help = "Example:\n  sottovoce node init ana\n  sottovoce node status old --json > old.json\n  sottovoce node init new --spent old.json\n\n\
+                        What was spent under another key stays spent: every budget of the old ledger is entered as it stood, never for less. If others have seen more of \
+                        the old ledger than it holds, everything counts as spent; bring its newest copy back."
+)]
 pub(crate) struct Init {
     /// The folder, which is made.
     folder: PathBuf,
+    /// What was spent of the same data under another key, as `node status --json` printed it.
+    #[arg(long, value_name = "FILE")]
+    spent: Option<PathBuf>,
 }
 
 /// A new node.
@@ -24,12 +31,18 @@ struct Made {
     folder: PathBuf,
     /// Its public key: what others call it by.
     key: String,
+    /// Budgets of which something may have been spent before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    entered: Option<usize>,
 }
 
 impl fmt::Display for Made {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let folder = self.folder.display();
         writeln!(f, "node {folder} has the key {}\n", self.key)?;
+        if let Some(entered) = self.entered {
+            writeln!(f, "  {entered} budgets were entered with what was spent of them before.")?;
+        }
         writeln!(f, "  Fill in {folder}/node.toml: what it holds, and what that may cost.")?;
         writeln!(
             f,
@@ -40,7 +53,9 @@ impl fmt::Display for Made {
 
 impl Init {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let (_, key) = Place::create(&self.folder)?;
-        global.print(&Made { folder: self.folder.clone(), key: key.to_string() })
+        let spent = self.spent.as_deref().map(Spending::read).transpose()?;
+        let (_, key) = Place::create_after(&self.folder, spent.as_ref())?;
+        let entered = spent.map(|spent| spent.len());
+        global.print(&Made { folder: self.folder.clone(), key: key.to_string(), entered })
     }
 }

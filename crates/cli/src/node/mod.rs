@@ -7,6 +7,7 @@ mod init;
 mod plan;
 mod run;
 mod status;
+pub(crate) mod transcript;
 
 use clap::{Args, Subcommand};
 
@@ -18,7 +19,7 @@ use crate::Global;
 #[command(
     after_help = "Example:\n  sottovoce node init ana\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 ... > mean.toml\n  \
                   sottovoce node agree sign ana mean.toml\n  sottovoce node plan ana mean.toml\n  sottovoce node check ana mean.toml\n  \
-                  sottovoce node run ana mean.toml\n  sottovoce node status ana\n  sottovoce node demo --peers 8\n\n\
+                  sottovoce node run ana mean.toml\n  sottovoce node status ana\n  sottovoce node transcript ana mean.toml --out ana.json\n  sottovoce node demo --peers 8\n\n\
                   Exit code 2: bad input. 3: the budget, or the disk. 4: halted. 5: peers do not agree."
 )]
 pub(crate) struct Node {
@@ -42,6 +43,8 @@ enum What {
     Demo(demo::Demo),
     /// What the node has spent, and on what. It need not be running.
     Status(status::Status),
+    /// The node's own record of a run, as a file that others can judge.
+    Transcript(transcript::Transcript),
 }
 
 /// A loss for people: four digits after the point, rounded up.
@@ -68,6 +71,7 @@ impl Node {
             What::Run(arguments) => arguments.run(global),
             What::Demo(arguments) => arguments.run(global),
             What::Status(arguments) => arguments.run(global),
+            What::Transcript(arguments) => arguments.run(global),
         }
     }
 }

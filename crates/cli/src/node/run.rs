@@ -25,6 +25,9 @@ pub(crate) struct Run {
     /// Wait so long until all others are there.
     #[arg(long, value_name = "SECONDS", default_value_t = 600.0)]
     wait: f64,
+    /// Write what noise makes of values to this file, for a replay in the simulator. It is as SECRET as the values: who has it knows what others were never told. Nobody else can read the file; keep it so.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// Say on standard error what happens, in lines; never a value.
     #[arg(long)]
     log: bool,
@@ -74,7 +77,8 @@ impl Run {
         }
         let names = agreement.names();
         let called = |peers: &[usize]| peers.iter().map(|&peer| names[peer].clone()).collect::<Vec<_>>();
-        let ended = sottovoce_node::run(&place, &agreement, &signatures, Options { meeting })?;
+        let options = Options { meeting, record: self.record.clone() };
+        let ended = sottovoce_node::run(&place, &agreement, &signatures, options)?;
         match ended.stands {
             Stands::Done(result) => global.print(&Ran {
                 agreement: agreement.hash()?.to_string(),

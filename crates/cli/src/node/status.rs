@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Error, Phase, Place};
+use sottovoce_node::{Allowed, Error, Exact, Phase, Place};
 
 use super::up;
 use crate::Global;
@@ -29,6 +29,9 @@ struct Stands {
     runs: Vec<Ran>,
     /// Budgets, and what was spent of them.
     budgets: Vec<Spent>,
+    /// Why nothing is sent from it any more: others have seen more of it than it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    doubted: Option<String>,
 }
 
 /// A run.
@@ -57,6 +60,40 @@ struct Spent {
     epsilon: f64,
     /// At this delta.
     delta: f64,
+    /// The same for a new ledger (`node init --spent`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<Exactly>,
+}
+
+/// A budget and what was spent of it, to the last digit.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Exactly {
+    /// The keys of the observer: none is someone who sees every message.
+    observer: Vec<String>,
+    /// The budget.
+    allowed: Limits,
+    /// What was spent, in the budget's own currency: a Rényi loss.
+    loss: f64,
+    /// The sum of deltas beside it.
+    chances: f64,
+}
+
+/// A budget.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Limits {
+    /// Epsilon ...
+    epsilon: f64,
+    /// ... at this delta.
+    delta: f64,
+    /// For the sum of deltas.
+    chances: f64,
+}
+
+impl From<Exact> for Exactly {
+    fn from(Exact { observer, allowed, loss, chances }: Exact) -> Self {
+        let Allowed { epsilon, delta, chances: most } = allowed;
+        Self { observer, allowed: Limits { epsilon, delta, chances: most }, loss, chances }
+    }
 }
 
 impl fmt::Display for Stands {
@@ -132,6 +169,7 @@ impl Running {
             spent: one.epsilon,
             epsilon: one.allowed,
             delta: one.delta,
+            exact: None,
         };
         Self {
             running: true,
@@ -184,7 +222,7 @@ fn table(f: &mut fmt::Formatter<'_>, budgets: &[Spent]) -> fmt::Result {
 impl Status {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let place = Place::open(&self.folder)?;
-        let ledger = match place.open_ledger() {
+        let ledger = match place.look_at_ledger() {
             // While it runs nobody else reads its ledger; it writes down how it stands.
             Err(Error::Running(_)) => {
                 return global.print(&Running::of(&sottovoce_node::Status::read(&place.status_file())?));
@@ -202,13 +240,21 @@ impl Status {
             });
         }
         let spent = ledger.budgets()?.into_iter().map(|one| Spent {
+            exact: Some(Exact::from(&one).into()),
             label: one.label,
             observer: one.observer.to_string(),
             spent: one.epsilon,
             epsilon: one.allowed.epsilon,
             delta: one.allowed.delta,
         });
-        let budgets = spent.collect();
-        global.print(&Stands { key: ledger.name().to_string(), records: ledger.head().count, runs, budgets })
+        let doubted = ledger.doubted().map(str::to_owned);
+        global.print(&Stands {
+            key: ledger.name().to_string(),
+            records: ledger.head().count,
+            runs,
+            budgets: spent.collect(),
+            doubted: doubted.clone(),
+        })?;
+        doubted.map_or(Ok(()), |why| Err(Error::Doubted(why).into()))
     }
 }

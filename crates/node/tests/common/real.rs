@@ -9,6 +9,7 @@ use sottovoce_node::{Agreement, Options, Place, Signatures, Stands};
 
 const FOLDER: &str = "SOTTOVOCE_NODE_PEER";
 const WAIT: &str = "SOTTOVOCE_NODE_WAIT";
+const RECORD: &str = "SOTTOVOCE_NODE_RECORD";
 
 /// What a peer's process does; to be called by a test named `peer` of every file that uses this.
 pub(crate) fn peer() {
@@ -20,7 +21,8 @@ pub(crate) fn peer() {
     let file = if own.exists() { own } else { file };
     let agreement = Agreement::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let signatures = Signatures::read(&file.with_extension("toml.signed")).unwrap();
-    let options = Options { meeting: Duration::from_secs_f64(wait) };
+    let record = std::env::var_os(RECORD).map(PathBuf::from);
+    let options = Options { meeting: Duration::from_secs_f64(wait), record };
     let text = match sottovoce_node::run(&place, &agreement, &signatures, options) {
         Ok(ended) => match ended.stands {
             Stands::Done(result) => {

@@ -93,6 +93,10 @@ where
         self.noises[peer].draw(draw, scale, like)
     }
 
+    fn again(&mut self, peer: Peer, draw: u64, value: &M::Value) -> Option<M::Value> {
+        self.noises[peer].again(draw, value)
+    }
+
     fn share(
         &mut self,
         peer: Peer,

@@ -322,6 +322,16 @@ struct Lent<'r, M: Machine, W> {
 }
 
 impl<M: Machine, W: World<M>> Lent<'_, M, W> {
+    /// Puts what is known of an earlier run in a value's place; whether anything is. What does not fit hides nothing.
+    fn again(&mut self, draw: u64, scale: f64, value: &mut M::Value) -> Result<bool, Uncovered> {
+        let Some(known) = self.world.again(self.peer, draw, value) else { return Ok(false) };
+        if !known.same_shape(value) {
+            return Err(Uncovered { draw, scale });
+        }
+        *value = known;
+        Ok(true)
+    }
+
     fn add(&mut self, draw: u64, noise: M::Value, value: &mut M::Value) {
         let before = value.clone();
         value.add(1.0, &noise);
@@ -345,12 +355,18 @@ impl<M: Machine, W: World<M>> Means<M::Value> for Lent<'_, M, W> {
     }
 
     fn cover_by(&mut self, law: Law, draw: u64, scale: f64, value: &mut M::Value) -> Result<(), Uncovered> {
+        if self.again(draw, scale, value)? {
+            return Ok(());
+        }
         let noise = self.world.noise_by(law, self.peer, draw, scale, value)?;
         self.add(draw, noise, value);
         Ok(())
     }
 
     fn hide(&mut self, law: Law, draw: u64, scale: f64, value: &mut M::Value) -> Result<(), Uncovered> {
+        if self.again(draw, scale, value)? {
+            return Ok(());
+        }
         let mut noise = self.world.noise_by(law, self.peer, draw, scale, value)?;
         self.world.share(self.peer, draw, scale, &mut noise)?;
         self.add(draw, noise, value);

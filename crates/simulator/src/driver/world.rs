@@ -30,6 +30,11 @@ pub trait World<M: Machine> {
         }
     }
 
+    /// What noise made of a peer's value in an earlier run, where this one is that run again: it takes the value's place, and nothing is drawn.
+    fn again(&mut self, _peer: Peer, _draw: u64, _value: &M::Value) -> Option<M::Value> {
+        None
+    }
+
     /// Adds what a peer shares with others to the noise of a private value; most share nothing.
     fn share(
         &mut self,

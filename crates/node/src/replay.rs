@@ -1,0 +1,103 @@
+//! A run of nodes once more, in the simulator: the same machines, driven by the simulator's own loop, with what noise made of values taken from everybody's recordings. Every
+//! result is the same, bit for bit: what was deployed is what is simulated.
+//!
+//! Private values are not needed: what is first said hides them, and it is recorded.
+
+use std::collections::BTreeMap;
+
+use sottovoce_protocol::averaging::Averager;
+use sottovoce_protocol::{Peer, Uncovered};
+use sottovoce_simulator::averaging::Averages;
+use sottovoce_simulator::driver::Simulation;
+use sottovoce_simulator::network::Network;
+use sottovoce_simulator::noise::Noise;
+use sottovoce_simulator::record::Coordinates;
+
+use crate::averaging::Prepared;
+use crate::error::require;
+use crate::{Error, Recording, Result};
+
+/// Noise that is drawn no more: what it was put on, and what it made of that, is known.
+struct Known<V>(BTreeMap<u64, (Option<V>, V)>);
+
+impl<V: Clone + serde::Serialize> Noise<V> for Known<V> {
+    /// What was not recorded hides nothing: the peer says no more.
+    fn draw(&mut self, draw: u64, scale: f64, _: &V) -> std::result::Result<V, Uncovered> {
+        Err(Uncovered { draw, scale })
+    }
+
+    /// Only where the value is what it was, bit for bit.
+    fn again(&mut self, draw: u64, value: &V) -> Option<V> {
+        let (before, after) = self.0.get(&draw)?;
+        before.as_ref().is_none_or(|before| alike(before, value)).then(|| after.clone())
+    }
+}
+
+/// Whether two values are stored in the same bytes.
+fn alike<V: serde::Serialize>(one: &V, other: &V) -> bool {
+    matches!((postcard::to_stdvec(one), postcard::to_stdvec(other)), (Ok(one), Ok(other)) if one == other)
+}
+
+/// Everybody's result in the simulator, in the order of peers; none where a peer has none. It takes a recording of every peer, of one and the same averaging.
+///
+/// Where a recorded result differs by one bit, or a value that noise was put on, the recordings are not of one run, and that is an error. A peer whose run was halted may have a result here: nobody is late.
+pub fn replay(recordings: &[Recording]) -> Result<Vec<Option<Vec<f64>>>> {
+    let first = recordings.first().ok_or_else(|| Error::parameter("recordings", 0, "give everybody's"))?;
+    let names = first.agreement.names();
+    let mut all: BTreeMap<Peer, &Recording> = BTreeMap::new();
+    for one in recordings {
+        let same = one.agreement == first.agreement && one.peer < names.len();
+        require(same, "recordings", "of several agreements", "give those of one run")?;
+        let new = all.insert(one.peer, one).is_none();
+        require(new, "recordings", format_args!("two of {}", names[one.peer]), "give one of each")?;
+    }
+    if let Some(missing) = (0..names.len()).find(|peer| !all.contains_key(peer)) {
+        let value = format!("none of {}", names[missing]);
+        return Err(Error::parameter("recordings", value, "give everybody's"));
+    }
+    let parts =
+        (0..names.len()).map(|peer| Prepared::new(&first.agreement, peer)).collect::<Result<Vec<_>>>()?;
+    let results = if parts[0].is_on_ring() {
+        let peers = parts.iter().map(Prepared::still_on_ring).collect::<Result<_>>()?;
+        let sums = run(peers, &all)?;
+        let mean = |(part, sum): (&Prepared, Option<_>)| sum.map(|sum| part.mean(&sum)).transpose();
+        parts.iter().zip(sums).map(mean).collect::<Result<Vec<_>>>()?
+    } else {
+        run(parts.iter().map(Prepared::still_on_grid).collect::<Result<_>>()?, &all)?
+    };
+    for (peer, result) in results.iter().enumerate() {
+        let known = all.get(&peer).and_then(|one| one.result.as_ref());
+        if known.is_some_and(|known| !result.as_ref().is_some_and(|result| alike(known, result))) {
+            return Err(Error::Disagreement(format!(
+                "the result of {} is another one in the simulator: the recordings are not of one run, or a program was changed",
+                names[peer]
+            )));
+        }
+    }
+    Ok(results)
+}
+
+/// Runs machines whose noise is known, on a network without faults.
+fn run<V: Coordinates, P>(
+    machines: Vec<Averager<V, P>>,
+    recordings: &BTreeMap<Peer, &Recording>,
+) -> Result<Vec<Option<V>>>
+where
+    Averager<V, P>: Averages<Value = V>,
+{
+    let known = |recording: &&Recording| {
+        let value = |draw: &u64, bytes: &Vec<u8>| {
+            postcard::from_bytes::<V>(bytes).map_err(|_| {
+                Error::parameter("recording", format_args!("draw {draw}"), "it is no value of this protocol")
+            })
+        };
+        let mut all = BTreeMap::new();
+        for (draw, (before, after)) in &recording.covered {
+            let before = before.as_ref().map(|before| value(draw, before)).transpose()?;
+            all.insert(*draw, (before, value(draw, after)?));
+        }
+        Ok(Known(all))
+    };
+    let noises = recordings.values().map(known).collect::<Result<Vec<_>>>()?;
+    Ok(Simulation::new(machines, noises, Network::perfect(), 0)?.run().finals)
+}
