@@ -289,3 +289,22 @@ fn a_wrong_clock_changes_nothing() {
     processes.extend([1, 2].map(|peer| town.start(peer)));
     all_near(ends(processes), &town.mean(2), 0.5);
 }
+
+/// What was deployed is what is simulated: every bit of every result, from what noise made of values.
+#[test]
+fn recorded_runs_are_the_simulators() {
+    let accelerated =
+        "protocol = { method = 'accelerated', steps = 9 }\nnoise = { sigma = 0.05, relay-noise = 0.0 }";
+    for experiment in [MASKED, RELAYED, accelerated] {
+        let town = Town::new(&Setting::loopback(5, experiment));
+        let ended = ends((0..5).map(|peer| town.start_recorded(peer)).collect());
+        let results = all_near(ended, &town.mean(2), 0.5);
+        let recordings: Vec<_> =
+            (0..5).map(|peer| sottovoce_node::Recording::read(&town.recording(peer)).unwrap()).collect();
+        let again = sottovoce_node::replay(&recordings).unwrap();
+        for (known, found) in results.iter().zip(again) {
+            let bits = |all: &[f64]| all.iter().map(|number| number.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(known), bits(&found.unwrap()), "{experiment}");
+        }
+    }
+}

@@ -141,6 +141,16 @@ impl Town {
         Place::open(&self.home(peer)).unwrap()
     }
 
+    /// A process for a peer that writes down what noise makes of its values.
+    pub(crate) fn start_recorded(&self, peer: usize) -> Process {
+        let record = format!("{RECORD}={}", self.recording(peer).display());
+        self.start_by(&["env", &record], peer, 60.0)
+    }
+
+    pub(crate) fn recording(&self, peer: usize) -> PathBuf {
+        self.folder.path().join(format!("recording-{peer}"))
+    }
+
     /// A process for a peer, begun by these words (a network namespace, a limit).
     pub(crate) fn start_by(&self, before: &[&str], peer: usize, wait: f64) -> Process {
         let _ = std::fs::remove_file(self.home(peer).join("ended"));
