@@ -100,6 +100,8 @@ enum Alarm<T> {
     Meeting,
     /// Unanswered messages are said again.
     Again,
+    /// The agreed time is over.
+    Over,
 }
 
 /// A private step that is asked for, or was made.
@@ -128,10 +130,14 @@ impl Driver {
             levels: BTreeMap::new(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
+            over: false,
             driver: self,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
         running.alarm(running.driver.pace.answer, Alarm::Again);
+        if running.host.has_begun() {
+            running.lasts();
+        }
         running.obey(dues)?;
         let stands = running.run()?;
         running.linger(stands)
@@ -173,6 +179,8 @@ struct Running<P: Part> {
     levels: BTreeMap<Peer, usize>,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
+    /// Whether the agreed time is over.
+    over: bool,
     driver: Driver,
 }
 
@@ -180,15 +188,26 @@ impl<P: Part> Running<P> {
     /// Until there is a result, or there cannot be one.
     fn run(&mut self) -> Result<Stands> {
         loop {
-            let stands = self.part.stands(self.host.machine())?;
+            let machine = self.host.machine();
+            let stands = if self.over { self.part.ends(machine)? } else { self.part.stands(machine)? };
             self.show(&stands);
             match stands {
+                Stands::Going { .. } if self.over => {
+                    return Err(self.stopped("the agreed time is over, and there is no result"));
+                }
                 Stands::Going { .. } => self.next(None)?,
                 Stands::Halted { round, .. } => {
                     return Ok(Stands::Halted { round, missing: self.missing.iter().copied().collect() });
                 }
-                Stands::Done(_) => return Ok(stands),
+                Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => return Ok(stands),
             };
+        }
+    }
+
+    /// Where a run has no end of its own, it is over after the agreed time, counted from when it began or was taken up again.
+    fn lasts(&mut self) {
+        if let Some(time) = self.part.lasts() {
+            self.alarm(time, Alarm::Over);
         }
     }
 
@@ -251,12 +270,10 @@ impl<P: Part> Running<P> {
         self.began = Some(Instant::now());
         let dues = match self.part.begin() {
             Some(command) => self.host.command(command, &self.cost)?,
-            None => {
-                self.host.pay(&self.cost)?;
-                Vec::new()
-            }
+            None => self.host.pay(&self.cost)?,
         };
         self.driver.board.spent(self.host.ledger())?;
+        self.lasts();
         self.obey(dues)
     }
 
@@ -373,6 +390,10 @@ impl<P: Part> Running<P> {
                 let dues = self.host.timer(timer)?;
                 self.obey(dues)
             }
+            Alarm::Over => {
+                self.over = true;
+                Ok(())
+            }
             Alarm::Meeting if self.host.is_ready() => Ok(()),
             Alarm::Meeting => {
                 let missing = self.driver.board.absent(&self.host.absent());
@@ -430,12 +451,12 @@ impl<P: Part> Running<P> {
         let phase = match stands {
             Stands::Going { .. } if !self.host.is_ready() => Phase::Meeting,
             Stands::Going { .. } => Phase::Running,
-            Stands::Done(_) => Phase::Done,
+            Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => Phase::Done,
             Stands::Halted { .. } => Phase::Halted,
         };
         let round = match *stands {
             Stands::Going { round, .. } | Stands::Halted { round, .. } => Some(round),
-            Stands::Done(_) => None,
+            Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => None,
         };
         self.driver.board.stands(phase, round);
     }

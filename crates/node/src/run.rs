@@ -15,14 +15,16 @@ use crate::status::Board;
 use crate::{Agreement, Config, Error, Observer, Place, Result, Signatures};
 
 /// How a run is begun.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// How long to wait until all neighbours are there.
     pub meeting: Duration,
+    /// What is said, where a rumour is begun here.
+    pub say: Option<String>,
 }
 
 /// Takes part in what was agreed on, to the end. What was begun before goes on.
-pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, options: Options) -> Result<Ended> {
+pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, options: &Options) -> Result<Ended> {
     let missing = agreement.unsigned(&signatures.all())?;
     if !missing.is_empty() {
         return Err(Error::Disagreement(format!(
@@ -32,7 +34,7 @@ pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, option
         )));
     }
     let (me, config) = (place.number(agreement)?, place.config()?);
-    let role = agreement.role(me)?;
+    let role = agreement.role_saying(me, options.say.as_deref())?;
     let holding = place.holding(&config)?;
     let site = site(agreement, me, &config, role.as_ref())?;
     let mut ledger = place.open_ledger()?;

@@ -6,4 +6,5 @@
 
 pub(crate) mod averaging;
 pub(crate) mod disk;
+pub(crate) mod parts;
 pub(crate) mod peers;
