@@ -14,7 +14,7 @@ use sottovoce_topology::Graph;
 use crate::error::require;
 use crate::part::Role;
 use crate::{Error, Hash, Key, Name, Result, VERSION};
-use crate::{averaging, descent};
+use crate::{averaging, descent, walk};
 
 /// What peers agree on.
 ///
@@ -252,9 +252,11 @@ impl Agreement {
         let remedy = "only rumours are begun with a text; leave it out";
         require(text.is_none(), "say", text.unwrap_or_default(), remedy)?;
         match self.experiment()? {
+            Experiment::Averaging(averaging) if averaging.walks() => walk::average(self, &averaging, me),
             Experiment::Averaging(_) => averaging::role(self, me),
+            Experiment::Learning(learning) if walk::walks(&learning)? => walk::learn(self, &learning, me),
             Experiment::Learning(learning) => descent::role(self, &learning, me),
-            _ => Err(self.another("nodes run averagings and descents so far")),
+            _ => Err(self.another("nodes run averagings, descents and walks so far")),
         }
     }
 

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use sottovoce::experiment::{Averaging, Place, check_sensitivity};
+use sottovoce::experiment::{Averaging, Place, Range, check_sensitivity};
 use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
 use sottovoce_privacy::{Adjacency, Adversary, Unit};
@@ -225,14 +225,8 @@ impl Prepared {
         }
     }
 
-    /// The numbers of a peer, within the range; refuses what is no number, and too few or many of them.
     fn clipped(&self, values: &[f64]) -> Result<Vec<f64>> {
-        let remedy = format!("{} were agreed on", self.width);
-        require(values.len() == self.width, "values", format_args!("{} numbers", values.len()), remedy)?;
-        let wrong = values.iter().find(|value| !value.is_finite());
-        require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
-        let range = self.experiment.values.range;
-        Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
+        clipped(values, self.width, self.experiment.values.range)
     }
 
     fn check_key(&self, ledger: &Ledger) -> Result<()> {
@@ -354,6 +348,15 @@ impl Priced for Prepared {
         };
         format!("averaging by {method}")
     }
+}
+
+/// The numbers of a peer, within the range; refuses what is no number, and too few or many of them.
+pub(crate) fn clipped(values: &[f64], width: usize, range: Range) -> Result<Vec<f64>> {
+    let remedy = format!("{width} were agreed on");
+    require(values.len() == width, "values", format_args!("{} numbers", values.len()), remedy)?;
+    let wrong = values.iter().find(|value| !value.is_finite());
+    require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
+    Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
 }
 
 /// The part of a peer, on a ring or on a grid.

@@ -24,7 +24,12 @@ pub struct Options {
 }
 
 /// Takes part in what was agreed on, to the end. What was begun before goes on.
-pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, options: &Options) -> Result<Ended> {
+pub fn run(
+    place: &Place,
+    agreement: &Agreement,
+    signatures: &Signatures,
+    options: &Options,
+) -> Result<Ended> {
     let missing = agreement.unsigned(&signatures.all())?;
     if !missing.is_empty() {
         return Err(Error::Disagreement(format!(
