@@ -15,7 +15,7 @@ use sottovoce_node::{
     Agreement, Allowed, Cost, Due, Frame, Hash, Host, Key, Ledger, Observer, OnGrid, Options, Place, Price,
     Signatures, Stands, Terms,
 };
-use sottovoce_privacy::Adjacency;
+use sottovoce_privacy::{Adjacency, Unit};
 use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::{Peer, Release};
@@ -52,7 +52,7 @@ fn peer(folder: &Path) {
         &place,
         &agreement,
         &signatures,
-        Options { meeting: Duration::from_secs(300), record: None },
+        &Options { meeting: Duration::from_secs(300), record: None, say: None },
     )
     .unwrap();
     assert!(matches!(ended.stands, Stands::Done(_)), "{:?}", ended.stands);
@@ -219,7 +219,8 @@ fn steps(folder: &Path, width: usize, rounds: usize) -> Vec<f64> {
     let ((mut a, first), (mut b, second)) = (open(0), open(1));
     let release = Release::gaussian(1.0, 0.05);
     let prices = vec![(Observer::WireTapper, Price::concentrated(1.0).unwrap())];
-    let cost = Cost { adjacency: Adjacency::Replace, releases: vec![(release, 1)], prices };
+    let (adjacency, unit) = (Adjacency::Replace, Unit::User);
+    let cost = Cost { adjacency, unit, releases: vec![(release, 1)], prices };
     let mut mail: VecDeque<(Peer, Frame)> = VecDeque::new();
     let mut times = Vec::new();
     let mut dues: Vec<(Peer, _)> =

@@ -1,13 +1,13 @@
 //! What a peer's data may cost, towards each observer, over all runs.
 //!
 //! A budget is `(epsilon, delta)`, kept as a Rényi filter at an order that is fixed when the budget is declared (`docs/theorems/filters.md`), and beside it a
-//! sum of deltas for what is bounded by total variation alone: rumours. Together they are `(epsilon, delta + that sum)`-DP. All prices of a ledger are stated under
-//! one adjacency.
+//! sum of deltas for what is bounded by total variation alone: rumours. Together they are `(epsilon, delta + that sum)`-DP. A sum of 1 says that nothing is hidden
+//! from that observer; it is never a default. All prices of a ledger are stated under one adjacency, and those of a data set of one thing: all of it, or one row.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Budget, Filter, Loss};
+use sottovoce_privacy::{Adjacency, Budget, Filter, Loss, Unit};
 use sottovoce_protocol::Release;
 
 use crate::ledger::Before;
@@ -104,6 +104,8 @@ impl Price {
 pub struct Cost {
     /// Between which data prices are stated: one for all that a ledger pays.
     pub adjacency: Adjacency,
+    /// What is exchanged between them: all that the node holds (`User`), which bounds every part of it, or one row (`Record`).
+    pub unit: Unit,
     /// Releases, and how often each. Nothing else will be admitted.
     pub releases: Vec<(Release, u64)>,
     /// What they cost, all together, towards each observer.
@@ -118,7 +120,7 @@ pub struct Allowed {
     pub epsilon: f64,
     /// ... at this delta.
     pub delta: f64,
-    /// For the sum of deltas of what is bounded by them alone.
+    /// For the sum of deltas of what is bounded by them alone; 1 where nothing needs to be hidden. Nothing, unless it is said.
     #[serde(default)]
     pub chances: f64,
 }
@@ -150,8 +152,8 @@ pub(crate) struct Account {
 
 impl Account {
     pub(crate) fn new(allowed: Allowed) -> Result<Self> {
-        let remedy = "give a probability";
-        crate::error::require((0.0..1.0).contains(&allowed.chances), "chances", allowed.chances, remedy)?;
+        let remedy = "give a probability; 1 says that nothing is hidden";
+        crate::error::require((0.0..=1.0).contains(&allowed.chances), "chances", allowed.chances, remedy)?;
         Ok(Self { filter: Filter::new(allowed.budget()?)?, allowed, chances: 0.0 })
     }
 
@@ -194,14 +196,7 @@ impl Account {
 
     /// Spends, or says what is asked and what is left and changes nothing.
     pub(crate) fn spend(&mut self, price: &Price) -> std::result::Result<(), (String, String)> {
-        let chances = (self.chances + price.delta).next_up();
-        if price.delta != 0.0 && !(price.delta > 0.0 && chances <= self.allowed.chances) {
-            let left = (self.allowed.chances - self.chances).next_down();
-            return Err((
-                format!("a delta of {}", price.delta),
-                format!("{}", if left > 0.0 { left } else { 0.0 }),
-            ));
-        }
+        let chances = self.chances(price.delta)?;
         let mut filter = self.filter.clone();
         if let Some(loss) = &price.loss
             && filter.spend(loss).is_err()
@@ -209,11 +204,34 @@ impl Account {
             let asked = format!("a Rényi loss of {:.4}", filter.price(loss));
             return Err((asked, format!("{:.4}", filter.remaining())));
         }
-        self.filter = filter;
-        if price.delta != 0.0 {
-            self.chances = chances;
-        }
+        (self.filter, self.chances) = (filter, chances);
         Ok(())
+    }
+
+    /// The sum of deltas with one more.
+    fn chances(&self, delta: f64) -> std::result::Result<f64, (String, String)> {
+        let all = self.allowed.chances;
+        let sum = (self.chances + delta).next_up();
+        match () {
+            () if delta == 0.0 => Ok(self.chances),
+            // All is given away: there is nothing more to lose.
+            () if all == 1.0 && delta > 0.0 && delta <= 1.0 => Ok(if sum < 1.0 { sum } else { 1.0 }),
+            () if delta > 0.0 && sum <= all => Ok(sum),
+            () => {
+                let left = (all - self.chances).next_down();
+                let left = if left > 0.0 { left } else { 0.0 };
+                let advice = match (all == 0.0, delta == 1.0) {
+                    (_, true) => {
+                        " (nothing is hidden from who is asked about here: declare `chances = 1.0` in node.toml if that may be)"
+                    }
+                    (true, false) => {
+                        " (no `chances` were declared in node.toml, and without a word of them there are none)"
+                    }
+                    _ => "",
+                };
+                Err((format!("a delta of {delta}"), format!("{left}{advice}")))
+            }
+        }
     }
 }
 
@@ -273,6 +291,26 @@ mod tests {
         {
             assert!(Account::begun(allowed, Before::Part { loss, chances }).is_err(), "{loss} {chances}");
         }
+    }
+
+    #[test]
+    fn all_is_given_away_only_where_that_is_said() {
+        let of = |chances: f64| Account::new(Allowed { epsilon: 1.0, delta: 1e-6, chances }).unwrap();
+        let mut open = of(1.0);
+        for delta in [0.3, 1.0, 1.0] {
+            open.spend(&Price::chance(delta)).unwrap();
+        }
+        assert_eq!(open.spent().1, 1.0);
+        assert!([1.5, f64::NAN, -1.0].iter().all(|delta| open.spend(&Price::chance(*delta)).is_err()));
+        for (chances, delta, expected) in [
+            (0.0, 1.0, "`chances = 1.0`"),
+            (0.9, 1.0, "`chances = 1.0`"),
+            (0.0, 0.1, "no `chances` were declared"),
+        ] {
+            let (_, left) = of(chances).spend(&Price::chance(delta)).unwrap_err();
+            assert!(left.contains(expected), "{left}");
+        }
+        assert!(Account::new(Allowed { epsilon: 1.0, delta: 1e-6, chances: 1.0f64.next_up() }).is_err());
     }
 
     #[test]

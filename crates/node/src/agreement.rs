@@ -3,6 +3,7 @@
 //! Comments, white space and the order of fields do not matter; everything else does. Files are not named in it: the graph is a list of pairs, and values stay with their owners.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sottovoce::experiment::{Averaging, Experiment};
@@ -10,10 +11,10 @@ use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_protocol::Peer;
 use sottovoce_topology::Graph;
 
-use crate::averaging::{Prepared, Ringed, Rounded};
 use crate::error::require;
 use crate::part::Role;
 use crate::{Error, Hash, Key, Name, Result, VERSION};
+use crate::{averaging, descent, walk};
 
 /// What peers agree on.
 ///
@@ -53,6 +54,12 @@ pub struct Agreement {
     /// How long a round lasts at the most, in seconds.
     #[serde(default = "minute")]
     pub round: f64,
+    /// How long a run lasts that has no end of its own, in seconds: tokens, rumours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+    /// Whether what is summed up after every private step is under masks that cancel.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub masks: bool,
     /// Who can speak to whom.
     pub edges: Edges,
     /// Peers whose pooled knowledge has a budget of its own, by name.
@@ -122,7 +129,8 @@ impl Agreement {
             self.width,
             "give 1 number or more, at most 2^24",
         )?;
-        for (field, seconds) in [("answer", self.answer), ("round", self.round), ("tick", self.tick)] {
+        let times = [("answer", self.answer), ("round", self.round), ("tick", self.tick)];
+        for (field, seconds) in times.into_iter().chain(self.time.map(|time| ("time", time))) {
             require(seconds > 0.0 && seconds < 1e6, field, seconds, "give a number of seconds above 0")?;
         }
         let remedy = "every peer has a name of its own";
@@ -144,7 +152,7 @@ impl Agreement {
             )?;
             coalition.iter().try_for_each(|name| self.number(name).map(drop))?;
         }
-        self.averaging().map(drop)
+        self.experiment().map(drop)
     }
 
     /// Everybody's name.
@@ -188,8 +196,8 @@ impl Agreement {
         Ok(Graph::from_edges(n, edges)?)
     }
 
-    /// What is averaged and how. Nodes run nothing else yet.
-    pub fn averaging(&self) -> Result<Averaging> {
+    /// What is run, without files.
+    pub fn experiment(&self) -> Result<Experiment> {
         let text = toml::to_string(&self.experiment)
             .map_err(|problem| Error::parameter("experiment", "unreadable", problem.to_string()))?;
         let mut experiment = Experiment::parse(&text)?;
@@ -198,22 +206,58 @@ impl Agreement {
                 "an agreement names no files: pairs are in `edges`, and values stay with their owners";
             return Err(Error::parameter(field, file.display(), remedy));
         }
-        let Experiment::Averaging(averaging) = experiment else {
-            let kind = self.experiment.get("experiment").map(ToString::to_string).unwrap_or_default();
-            return Err(Error::parameter("experiment", kind, "nodes run averagings so far"));
-        };
-        averaging.check()?;
-        let remedy = "the graph is in `edges`; leave it out here";
-        require(!averaging.graph.base.is_given(), "graph", "given", remedy)?;
-        let remedy = "on a node rounds are strict: who misses somebody says nothing more";
-        require(!averaging.network.lenient, "lenient", true, remedy)?;
-        Ok(*averaging)
+        if let Experiment::Averaging(averaging) = &experiment {
+            check_averaging(averaging)?;
+        }
+        let remedy = "only descents are under these masks (an averaging has its own, `masks` of its noise); leave it out";
+        let descends = matches!(experiment, Experiment::Learning(_));
+        require(descends || !self.masks, "masks", true, remedy)?;
+        Ok(experiment)
+    }
+
+    /// What is averaged and how.
+    pub fn averaging(&self) -> Result<Averaging> {
+        match self.experiment()? {
+            Experiment::Averaging(averaging) => Ok(*averaging),
+            _ => Err(self.another("it is no averaging")),
+        }
+    }
+
+    /// It is about something else.
+    fn another(&self, remedy: &str) -> Error {
+        let kind = self.experiment.get("experiment").map(ToString::to_string).unwrap_or_default();
+        Error::parameter("experiment", kind, remedy)
+    }
+
+    /// The seed of all that is drawn and public: as the experiment says, or one of this agreement alone.
+    pub(crate) fn seed(&self) -> Result<u64> {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(&self.hash()?.0[..8]);
+        Ok(self.experiment()?.seed().unwrap_or(u64::from_le_bytes(bytes)))
+    }
+
+    /// How long the run lasts, where it has no end of its own.
+    pub(crate) fn lasting(&self) -> Result<Duration> {
+        let remedy = "nothing says when this run is over; give `time`, in seconds";
+        self.time.map(Duration::from_secs_f64).ok_or_else(|| Error::parameter("time", "missing", remedy))
     }
 
     /// The part of a peer, whatever the protocol.
     pub fn role(&self, me: Peer) -> Result<Box<dyn Role>> {
-        let part = Prepared::new(self, me)?;
-        Ok(if part.is_on_ring() { Box::new(Ringed(part)) } else { Box::new(Rounded(part)) })
+        self.role_saying(me, None)
+    }
+
+    /// The same with something to say, where that is what it is about.
+    pub fn role_saying(&self, me: Peer, text: Option<&str>) -> Result<Box<dyn Role>> {
+        let remedy = "only rumours are begun with a text; leave it out";
+        require(text.is_none(), "say", text.unwrap_or_default(), remedy)?;
+        match self.experiment()? {
+            Experiment::Averaging(averaging) if averaging.walks() => walk::average(self, &averaging, me),
+            Experiment::Averaging(_) => averaging::role(self, me),
+            Experiment::Learning(learning) if walk::walks(&learning)? => walk::learn(self, &learning, me),
+            Experiment::Learning(learning) => descent::role(self, &learning, me),
+            _ => Err(self.another("nodes run averagings, descents and walks so far")),
+        }
     }
 
     /// The text that is hashed and signed: the same for the same terms, whoever wrote them down.
@@ -251,6 +295,14 @@ impl Agreement {
         compare("", Some(&value(self)?), Some(&value(other)?), &mut all);
         Ok(all)
     }
+}
+
+fn check_averaging(averaging: &Averaging) -> Result<()> {
+    averaging.check()?;
+    let remedy = "the graph is in `edges`; leave it out here";
+    require(!averaging.graph.base.is_given(), "graph", "given", remedy)?;
+    let remedy = "on a node rounds are strict: who misses somebody says nothing more";
+    require(!averaging.network.lenient, "lenient", true, remedy)
 }
 
 /// That a neighbour has agreed to something else, with the fields.
@@ -355,7 +407,8 @@ pub(crate) mod tests {
             ("edges", "coalitions = [['p0', 'q']]\nedges", "`peer` is q"),
             ("edges", "round = 0.0\nedges", "`round` is 0"),
             ("edges", "round = nan\nedges", "`round` is NaN"),
-            ("'averaging'\n[experiment.noise]\nsigma = 2.0", "'rumor'", "nodes run averagings"),
+            ("edges", "masks = true\nedges", "only descents"),
+            ("edges", "time = -1.0\nedges", "`time` is -1"),
             (
                 "[experiment.noise]",
                 "[experiment.values]\nfile = 'a.csv'\n[experiment.noise]",

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use sottovoce::experiment::{Averaging, Place, check_sensitivity};
+use sottovoce::experiment::{Averaging, Place, Range, check_sensitivity};
 use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
 use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit, limits};
@@ -23,20 +23,15 @@ use sottovoce_views::grid::{Gridded, Route};
 use sottovoce_views::ring::Masked;
 
 use crate::error::require;
-use crate::part::{Course, Forecast, Holding, Opened, Part, Priced, Stands};
+use crate::part::{Course, Forecast, Holding, Opened, Part, Priced, Role, Stands};
 use crate::transcript::rounds;
 use crate::{
     Agreement, Cost, Due, Error, Hash, Host, Ledger, Name, Observer, OnGrid, OnRing, Price, Record, Result,
-    Terms,
+    Terms, price,
 };
 
 /// Rows may miss 1 by 1e-12, and sums are rounded: honest values leave their range by less than this share.
 const SLACK: f64 = 2e-6;
-
-/// Sums of discrete Gaussians differ so little from one that it is covered by a hair of the price.
-const APART: f64 = 1e-30;
-const HAIR: f64 = 1e-12;
-const LEAST: f64 = 1e-14;
 
 type RingPeer = Averager<Residues, Box<dyn Plan>>;
 type GridPeer = Averager<Vec<f64>, averaging::Part>;
@@ -138,7 +133,7 @@ impl Prepared {
         let Some(adversary) = self.adversary(observer) else { return Price::concentrated(0.0) };
         if let Some(masks) = &self.setting.masks {
             let masked = Masked::towards(&masks.keys, &adversary)?;
-            return self.masked(&masks.ring, masked.group(self.me));
+            return Price::concentrated(price::shares(&masks.ring, masked.group(self.me), self.sensitivity)?);
         }
         let gridded = Gridded {
             grid: self.grid,
@@ -156,19 +151,6 @@ impl Prepared {
             }
         };
         Ok(Price { loss: Some(gridded.loss(self.route()?, leak)?), delta: 0.0 })
-    }
-
-    /// Of a sum with the shares of a group (`docs/theorems/ring.md`, Theorem 2, in concentrated terms).
-    fn masked(&self, ring: &Ring, group: Option<usize>) -> Result<Price> {
-        let group = group
-            .ok_or_else(|| Error::parameter("observer", "oneself", "there is nothing to hide from it"))?;
-        let shares = ring.shares(group as u64)?;
-        let root = ring.moved(self.sensitivity)?.steps() / shares.sigma();
-        let rho = 0.5 * root * root * (1.0 + 2.0 * HAIR);
-        let apart = shares.apart() * self.width as f64;
-        let remedy = "so little noise makes sums differ from what is accounted for; take a finer grid";
-        require(apart <= APART && rho >= LEAST, "grid", self.grid.step(), remedy)?;
-        Price::concentrated(rho)
     }
 
     fn route(&self) -> Result<Route> {
@@ -247,14 +229,8 @@ impl Prepared {
         }
     }
 
-    /// The numbers of a peer, within the range; refuses what is no number, and too few or many of them.
     fn clipped(&self, values: &[f64]) -> Result<Vec<f64>> {
-        let remedy = format!("{} were agreed on", self.width);
-        require(values.len() == self.width, "values", format_args!("{} numbers", values.len()), remedy)?;
-        let wrong = values.iter().find(|value| !value.is_finite());
-        require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
-        let range = self.experiment.values.range;
-        Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
+        clipped(values, self.width, self.experiment.values.range)
     }
 
     fn check_key(&self, ledger: &Ledger) -> Result<()> {
@@ -359,7 +335,7 @@ impl Priced for Prepared {
         let own = self.observers();
         let others = declared.iter().filter(|observer| !own.contains(observer)).cloned();
         let prices = own.iter().cloned().chain(others).map(price).collect::<Result<_>>()?;
-        Ok(Cost { adjacency: Adjacency::Replace, releases: vec![(release, 1)], prices })
+        Ok(Cost { adjacency: Adjacency::Replace, unit: Unit::User, releases: vec![(release, 1)], prices })
     }
 
     fn forecast(&self) -> Result<Forecast> {
@@ -432,6 +408,21 @@ impl Priced for Prepared {
     }
 }
 
+/// The numbers of a peer, within the range; refuses what is no number, and too few or many of them.
+pub(crate) fn clipped(values: &[f64], width: usize, range: Range) -> Result<Vec<f64>> {
+    let remedy = format!("{width} were agreed on");
+    require(values.len() == width, "values", format_args!("{} numbers", values.len()), remedy)?;
+    let wrong = values.iter().find(|value| !value.is_finite());
+    require(wrong.is_none(), "values", format_args!("{wrong:?}"), "give finite numbers")?;
+    Ok(values.iter().map(|value| value.clamp(range.low, range.high)).collect())
+}
+
+/// The part of a peer, on a ring or on a grid.
+pub(crate) fn role(agreement: &Agreement, me: Peer) -> Result<Box<dyn Role>> {
+    let part = Prepared::new(agreement, me)?;
+    Ok(if part.is_on_ring() { Box::new(Ringed(part)) } else { Box::new(Rounded(part)) })
+}
+
 /// A part whose numbers are on a ring.
 #[derive(Debug, Clone)]
 pub struct Ringed(pub Prepared);
@@ -440,57 +431,10 @@ pub struct Ringed(pub Prepared);
 #[derive(Debug, Clone)]
 pub struct Rounded(pub Prepared);
 
-/// Both are priced as what they are made of.
-macro_rules! priced_as_prepared {
-    ($($part:ty),*) => {
-        $(impl Priced for $part {
-            fn observers(&self) -> Vec<Observer> {
-                self.0.observers()
-            }
-
-            fn cost(&self, declared: &[Observer]) -> Result<Cost> {
-                self.0.cost(declared)
-            }
-
-            fn forecast(&self) -> Result<Forecast> {
-                self.0.forecast()
-            }
-
-            fn links(&self) -> Result<Vec<Vec<Peer>>> {
-                self.0.links()
-            }
-
-            fn longest(&self) -> usize {
-                self.0.longest()
-            }
-
-            fn called(&self) -> String {
-                self.0.called()
-            }
-
-            fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
-                self.0.guarantee(observer, price)
-            }
-
-            fn label(&self, bytes: &[u8]) -> Option<String> {
-                self.0.label(bytes)
-            }
-
-            fn note(&self, bytes: &[u8], names: &[String]) -> Option<String> {
-                self.0.note(bytes, names)
-            }
-
-            fn judge(&self, records: &[Record], names: &[String]) -> Result<Option<Course>> {
-                self.0.judge(records, names)
-            }
-        })*
-    };
-}
-
-priced_as_prepared!(Ringed, Rounded);
+crate::part::priced_as!(Ringed, Rounded);
 
 /// How an averaging stands, with the result that this function reads off.
-fn stands<V: Value, P: Plan>(
+pub(crate) fn stands<V: Value, P: Plan>(
     machine: &Averager<V, P>,
     result: impl FnOnce(&V) -> Result<Vec<f64>>,
 ) -> Result<Stands> {
@@ -503,7 +447,7 @@ fn stands<V: Value, P: Plan>(
 }
 
 /// Who was not heard, if that is what happened.
-fn missing(note: &Note) -> Vec<Peer> {
+pub(crate) fn missing(note: &Note) -> Vec<Peer> {
     match note {
         Note::Silent { missing, .. } => missing.clone(),
         _ => Vec::new(),
@@ -515,7 +459,7 @@ impl Part for Ringed {
     type Noise = OnRing;
 
     fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {
-        self.0.on_ring(ledger, &holding.values, &holding.label, holding.data)
+        self.0.on_ring(ledger, &holding.values()?, &holding.label, holding.data)
     }
 
     fn begin(&self) -> Option<Start> {
@@ -540,7 +484,7 @@ impl Part for Rounded {
     type Noise = OnGrid;
 
     fn open(&self, ledger: Ledger, holding: &Holding) -> Result<Opened<Self>> {
-        self.0.on_grid(ledger, &holding.values, &holding.label, holding.data)
+        self.0.on_grid(ledger, &holding.values()?, &holding.label, holding.data)
     }
 
     fn begin(&self) -> Option<Start> {

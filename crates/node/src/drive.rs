@@ -105,6 +105,8 @@ enum Alarm<T> {
     Meeting,
     /// Unanswered messages are said again.
     Again,
+    /// The agreed time is over.
+    Over,
 }
 
 /// A private step that is asked for, or was made.
@@ -134,10 +136,14 @@ impl Driver {
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
             done: BTreeSet::new(),
+            over: false,
             driver: self,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
         running.alarm(running.driver.pace.answer, Alarm::Again);
+        if running.host.has_begun() {
+            running.lasts();
+        }
         running.obey(dues)?;
         let stands = running.run()?;
         let took = running.began.elapsed();
@@ -181,6 +187,8 @@ struct Running<P: Part> {
     met: BTreeSet<Peer>,
     /// Neighbours who need nothing more.
     done: BTreeSet<Peer>,
+    /// Whether the agreed time is over.
+    over: bool,
     driver: Driver,
 }
 
@@ -188,15 +196,26 @@ impl<P: Part> Running<P> {
     /// Until there is a result, or there cannot be one.
     fn run(&mut self) -> Result<Stands> {
         loop {
-            let stands = self.part.stands(self.host.machine())?;
+            let machine = self.host.machine();
+            let stands = if self.over { self.part.ends(machine)? } else { self.part.stands(machine)? };
             self.show(&stands);
             match stands {
+                Stands::Going { .. } if self.over => {
+                    return Err(self.stopped("the agreed time is over, and there is no result"));
+                }
                 Stands::Going { .. } => self.next(None)?,
                 Stands::Halted { round, .. } => {
                     return Ok(Stands::Halted { round, missing: self.missing.iter().copied().collect() });
                 }
-                Stands::Done(_) => return Ok(stands),
+                Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => return Ok(stands),
             };
+        }
+    }
+
+    /// Where a run has no end of its own, it is over after the agreed time, counted from when it began or was taken up again.
+    fn lasts(&mut self) {
+        if let Some(time) = self.part.lasts() {
+            self.alarm(time, Alarm::Over);
         }
     }
 
@@ -281,12 +300,10 @@ impl<P: Part> Running<P> {
         self.began = Instant::now();
         let dues = match self.part.begin() {
             Some(command) => self.host.command(command, &self.cost)?,
-            None => {
-                self.host.pay(&self.cost)?;
-                Vec::new()
-            }
+            None => self.host.pay(&self.cost)?,
         };
         self.driver.board.spent(self.host.ledger())?;
+        self.lasts();
         self.obey(dues)
     }
 
@@ -408,6 +425,10 @@ impl<P: Part> Running<P> {
                 let dues = self.host.timer(timer)?;
                 self.obey(dues)
             }
+            Alarm::Over => {
+                self.over = true;
+                Ok(())
+            }
             Alarm::Meeting if self.host.is_ready() && self.host.has_begun() => Ok(()),
             Alarm::Meeting => Err(self.stopped(&match &self.host.absent()[..] {
                 [] => "all neighbours came, and somebody whom they wait for did not".to_owned(),
@@ -471,12 +492,12 @@ impl<P: Part> Running<P> {
         let phase = match stands {
             Stands::Going { .. } if !(self.host.is_ready() && self.host.has_begun()) => Phase::Meeting,
             Stands::Going { .. } => Phase::Running,
-            Stands::Done(_) => Phase::Done,
+            Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => Phase::Done,
             Stands::Halted { .. } => Phase::Halted,
         };
         let round = match *stands {
             Stands::Going { round, .. } | Stands::Halted { round, .. } => Some(round),
-            Stands::Done(_) => None,
+            Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => None,
         };
         self.driver.board.stands(phase, round);
     }

@@ -159,7 +159,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         &self.ledger
     }
 
-    /// Whether the run was paid for here, now or before a crash. (Others may have been heard before.)
+    /// Whether the run was paid for here, now or before a crash. What others say before that waits.
     pub fn has_begun(&self) -> bool {
         self.book.begun
     }
@@ -227,8 +227,8 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     }
 
     /// Debits what the run will cost here, before anything is asked of the machine: for protocols in which others begin.
-    pub fn pay(&mut self, cost: &Cost) -> Result<()> {
-        self.debit(None, cost).map(drop)
+    pub fn pay(&mut self, cost: &Cost) -> Result<Vec<DueOf<M>>> {
+        self.debit(None, cost)
     }
 
     /// The user asks for something, at a cost that is debited with it. Refused if it cannot be paid, and if somebody is not there yet; nothing happened then.
@@ -244,11 +244,13 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             return Err(Error::parameter("neighbours", "not all ready", remedy));
         }
         self.ledger.affords(&self.terms.label, &[], cost)?;
-        self.guarded(|host| {
+        let mut dues = self.guarded(|host| {
             host.book.pay(&cost.releases);
             host.book.begun = true;
             host.step(input, Some(cost), None)
-        })
+        })?;
+        dues.extend(self.catch_up_all()?);
+        Ok(dues)
     }
 
     /// A timer has gone off.
@@ -319,9 +321,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         }
         if !before && self.is_ready() {
             dues.append(&mut self.owed);
-            for peer in self.terms.neighbours.clone() {
-                dues.extend(self.catch_up(peer)?);
-            }
+            dues.extend(self.catch_up_all()?);
         }
         Ok(dues)
     }
@@ -346,11 +346,17 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         let (Parcel { number, mark, body, .. }, hash) =
             Parcel::opened(bytes, self.terms.run, self.longest()).map_err(garbled)?;
         let expected = self.expected(from);
+        let in_two_ways = || {
+            Error::Disagreement(format!(
+                "peer {name:?} says message {number} in two ways: it runs twice, or from an old copy"
+            ))
+        };
+        if self.ahead.get(&(from, number)).is_some_and(|early| early.hash != hash) {
+            return Err(in_two_ways());
+        }
         if number < expected {
             if self.ledger.heard(self.terms.run, from, number)? != Some(hash) {
-                return Err(Error::Disagreement(format!(
-                    "peer {name:?} says message {number} in two ways: it runs twice, or from an old copy"
-                )));
+                return Err(in_two_ways());
             }
             return Ok(vec![Due::Send { to: from, frame: Frame::Answer { number } }]);
         }
@@ -367,7 +373,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         if number == expected || room {
             self.ahead.insert((from, number), Early { message, bytes: body.len(), hash, mark });
         }
-        if self.is_ready() { self.catch_up(from) } else { Ok(Vec::new()) }
+        self.catch_up(from)
     }
 
     /// Bytes of the longest message, with its salt.
@@ -379,8 +385,21 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         self.book.heard.get(&from).copied().unwrap_or(0)
     }
 
-    /// Handles messages of a peer as far as none is missing.
+    /// Handles messages of everybody as far as none is missing.
+    fn catch_up_all(&mut self) -> Result<Vec<DueOf<M>>> {
+        let mut dues = Vec::new();
+        for peer in self.terms.neighbours.clone() {
+            dues.extend(self.catch_up(peer)?);
+        }
+        Ok(dues)
+    }
+
+    /// Handles messages of a peer as far as none is missing. Before the run was paid for they wait: a machine that is asked for something private then has nothing to
+    /// admit it with, and would have to do without for ever.
     fn catch_up(&mut self, from: Peer) -> Result<Vec<DueOf<M>>> {
+        if !self.is_ready() || !self.book.begun {
+            return Ok(Vec::new());
+        }
         let mut dues = Vec::new();
         while let Some(next) = self.ahead.remove(&(from, self.expected(from))) {
             dues.extend(self.take(from, next)?);

@@ -13,6 +13,7 @@ use redb::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use sottovoce_privacy::Unit;
 use sottovoce_protocol::{Peer, Release};
 
 use crate::account::Account;
@@ -617,6 +618,7 @@ fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
             }
             _ => meta.insert("adjacency", adjacency.as_bytes())?,
         };
+        one_unit(&mut meta, label, cost.unit)?;
     }
     let mut accounts = write.open_table(ACCOUNTS)?;
     let mut declared: Vec<Vec<u8>> = Vec::new();
@@ -658,6 +660,24 @@ fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
             left,
         })?;
         accounts.insert((label, &who[..]), &encode(&account)?[..])?;
+    }
+    Ok(())
+}
+
+/// All prices of a data set speak of all of it, or all of one row. A price of all of it bounds that of a row, and never the other way round.
+fn one_unit(meta: &mut redb::Table<'_, &str, &[u8]>, label: &str, unit: Unit) -> Result<()> {
+    let field = format!("unit of {label}");
+    let known = meta.get(field.as_str())?.map(|known| String::from_utf8_lossy(known.value()).into_owned());
+    match (known.as_deref(), unit) {
+        (None, Unit::User) => drop(meta.insert(field.as_str(), &b"user"[..])?),
+        (None, Unit::Record) => drop(meta.insert(field.as_str(), &b"record"[..])?),
+        (Some("user"), Unit::User) | (Some("record"), Unit::User | Unit::Record) => {}
+        (_, unit) => {
+            let remedy = format!(
+                "what was spent of data set `{label}` is stated of all that it holds, and a price of one row is none of that; keep rows that are priced one by one in a data set of their own"
+            );
+            return Err(Error::parameter("unit", format!("{unit:?}"), remedy));
+        }
     }
     Ok(())
 }

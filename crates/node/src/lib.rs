@@ -22,14 +22,17 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | `agreement.rs`, `averaging.rs` | what peers agree on, hash and sign; from it to a peer and what it costs |
+//! | `agreement.rs` | what peers agree on, hash and sign |
+//! | `averaging.rs`, `descent.rs`, `walk.rs` | from it to a peer and what it costs: one file a protocol |
 //! | `place.rs` | a node's folder: key, ledger, what it holds |
 //! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
 //! | `ledger.rs`, `splice.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
 //! | `chain.rs`, `identity.rs` | records and who signs them |
 //! | `frame.rs` | what goes over a wire |
 //! | `noise.rs` | exact noise on the grid, drawn ahead |
-//! | `part.rs` | the seam between what was agreed on and whatever drives a peer |
+//! | `part.rs`, `company.rs` | the seam between what was agreed on and whatever drives a peer; who takes part, and what everybody costs |
+//! | `holding.rs`, `gradients.rs`, `program.rs` | what a peer brings along; gradients of it; a program that computes them |
+//! | `bounded.rs`, `price.rs` | private vectors, shortened and rounded; what they cost |
 //! | `drive.rs` | runs one peer to its end: events in, frames out, alarms; no network |
 //! | `network/` | the network: an endpoint that dials neighbours by their keys |
 //! | `run.rs` | from a folder and a signed agreement to a run and its end |
@@ -44,11 +47,16 @@ mod account;
 mod agreement;
 pub mod averaging;
 mod book;
+mod bounded;
 mod chain;
+mod company;
+pub mod descent;
 pub mod drive;
 mod error;
 mod frame;
+mod gradients;
 mod hash;
+mod holding;
 mod host;
 mod identity;
 mod ledger;
@@ -57,7 +65,9 @@ pub mod network;
 mod noise;
 mod part;
 mod place;
+mod price;
 pub mod probe;
+mod program;
 mod recording;
 mod replay;
 mod run;
@@ -65,6 +75,7 @@ mod spent;
 mod splice;
 mod status;
 pub mod transcript;
+pub mod walk;
 
 pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};

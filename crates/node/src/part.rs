@@ -6,12 +6,15 @@
 //!
 //! A protocol is added by one type that implements [`Priced`] and [`Part`], and one line in [`Agreement::role`](crate::Agreement::role).
 
+use std::time::Duration;
+
 use serde::Serialize;
 use sottovoce_privacy::Guarantee;
 use sottovoce_protocol::{Machine, Peer};
 
 use crate::drive::{Driver, Ended};
-use crate::{Cost, DueOf, Error, Hash, Hiding, Host, Ledger, Observer, Price, Record, Result};
+pub use crate::holding::Holding;
+use crate::{Cost, DueOf, Error, Hiding, Host, Ledger, Observer, Price, Record, Result};
 
 /// What a run takes, and how far its result is off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,18 +84,81 @@ pub trait Priced {
     fn judge(&self, _: &[Record], _: &[String]) -> Result<Option<Course>> {
         Ok(None)
     }
+
+    /// What prices hold against, in a sentence.
+    fn holds(&self) -> &'static str {
+        "The same holds whatever these peers send, and whatever they leave out: rounds are strict. Who vanishes leaves everybody without a result, and nobody learns more."
+    }
+
+    /// How long the run lasts, where it has no end of its own.
+    fn lasts(&self) -> Option<Duration> {
+        None
+    }
 }
 
-/// What a peer brings along.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Holding {
-    /// The data set, as budgets know it ...
-    pub label: String,
-    /// ... and its file.
-    pub data: Hash,
-    /// Its numbers.
-    pub values: Vec<f64>,
+/// Parts that are priced as what they are made of.
+macro_rules! priced_as {
+    ($($part:ty),*) => {
+        $(impl $crate::part::Priced for $part {
+            fn observers(&self) -> Vec<$crate::Observer> {
+                self.0.observers()
+            }
+
+            fn cost(&self, declared: &[$crate::Observer]) -> $crate::Result<$crate::Cost> {
+                self.0.cost(declared)
+            }
+
+            fn forecast(&self) -> $crate::Result<$crate::part::Forecast> {
+                self.0.forecast()
+            }
+
+            fn links(&self) -> $crate::Result<Vec<Vec<sottovoce_protocol::Peer>>> {
+                self.0.links()
+            }
+
+            fn longest(&self) -> usize {
+                self.0.longest()
+            }
+
+            fn called(&self) -> String {
+                self.0.called()
+            }
+
+            fn holds(&self) -> &'static str {
+                self.0.holds()
+            }
+
+            fn lasts(&self) -> Option<std::time::Duration> {
+                self.0.lasts()
+            }
+
+            fn guarantee(
+                &self,
+                observer: &$crate::Observer,
+                price: &$crate::Price,
+            ) -> $crate::Result<Option<sottovoce_privacy::Guarantee>> {
+                self.0.guarantee(observer, price)
+            }
+
+            fn label(&self, bytes: &[u8]) -> Option<String> {
+                self.0.label(bytes)
+            }
+
+            fn note(&self, bytes: &[u8], names: &[String]) -> Option<String> {
+                self.0.note(bytes, names)
+            }
+
+            fn judge(
+                &self,
+                records: &[$crate::Record],
+                names: &[String],
+            ) -> $crate::Result<Option<$crate::part::Course>> {
+                self.0.judge(records, names)
+            }
+        })*
+    };
 }
+pub(crate) use priced_as;
 
 /// How a run stands at one peer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -107,6 +173,10 @@ pub enum Stands {
     },
     /// It is over, and these numbers are its result.
     Done(Vec<f64>),
+    /// Its time is over, and these texts have come here.
+    Told(Vec<String>),
+    /// Its time is over, and its result is not here: a token ended with somebody else, or got lost.
+    Elsewhere,
     /// It says nothing more, and has no result: these were missing, as far as is known.
     Halted {
         /// In which round.
@@ -150,6 +220,11 @@ pub trait Part: Priced {
 
     /// How the run stands here.
     fn stands(&self, machine: &Self::Machine) -> Result<Stands>;
+
+    /// How it stands here once its time is over.
+    fn ends(&self, machine: &Self::Machine) -> Result<Stands> {
+        self.stands(machine)
+    }
 
     /// Whether this note names peers who were not heard.
     fn missing(_: &<Self::Machine as Machine>::Note) -> Vec<Peer> {

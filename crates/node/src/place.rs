@@ -9,13 +9,10 @@ use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Peer;
 
 use crate::part::{Holding, Role};
-use crate::{Agreement, Allowed, Error, Hash, Key, Ledger, Name, Observer, Result, Spending};
+use crate::{Agreement, Allowed, Error, Key, Ledger, Name, Observer, Result, Spending};
 
 /// The commented file that a new node has.
 const TEMPLATE: &str = include_str!("config.toml");
-
-/// Bytes of the largest file of values.
-const MOST: u64 = 1 << 30;
 
 /// What a node holds, and what that may cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +20,11 @@ const MOST: u64 = 1 << 30;
 pub struct Config {
     /// The data set, as budgets know it.
     pub label: String,
-    /// The file of its numbers.
+    /// The file of its numbers or rows, or a folder of images.
     pub values: PathBuf,
+    /// A program that computes gradients of what the file holds, with its arguments (`docs/node-program.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Vec<String>>,
     /// What may be learnt of it.
     pub budget: Budgets,
     /// Where it listens; if this is not said, at its address in the agreement.
@@ -131,27 +131,10 @@ impl Place {
             .map_err(|problem| Error::parameter("node.toml", path.display(), problem.to_string().trim_end()))
     }
 
-    /// Its numbers, and the name of the file's bytes.
-    pub fn values(&self, config: &Config) -> Result<(Vec<f64>, Hash)> {
-        let path = self.folder.join(&config.values);
-        let length = fs::metadata(&path).map_err(|cause| Error::file("read", &path, cause))?.len();
-        crate::error::require(length <= MOST, "values", path.display(), "it is larger than a gigabyte")?;
-        let bytes = fs::read(&path).map_err(|cause| Error::file("read", &path, cause))?;
-        let text = String::from_utf8_lossy(&bytes);
-        let words = text.split([',', ';', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
-        let number = |word: &str| {
-            let read = word.parse::<f64>().ok().filter(|number| number.is_finite());
-            read.ok_or_else(|| {
-                Error::parameter("values", format!("\"{word}\" in {}", path.display()), "give finite numbers")
-            })
-        };
-        Ok((words.map(number).collect::<Result<_>>()?, Hash::of(&bytes)))
-    }
-
     /// What it brings along.
     pub fn holding(&self, config: &Config) -> Result<Holding> {
-        let (values, data) = self.values(config)?;
-        Ok(Holding { label: config.label.clone(), data, values })
+        let holding = Holding::of(&config.label, &self.folder.join(&config.values))?;
+        Ok(Holding { program: config.program.clone(), folder: self.folder.clone(), ..holding })
     }
 
     /// Where a node that runs says how it stands.
@@ -175,6 +158,11 @@ impl Place {
     /// Its part in what was agreed on.
     pub fn role(&self, agreement: &Agreement) -> Result<Box<dyn Role>> {
         agreement.role(self.number(agreement)?)
+    }
+
+    /// The same with something to say, where that is what it is about.
+    pub fn role_saying(&self, agreement: &Agreement, text: Option<&str>) -> Result<Box<dyn Role>> {
+        agreement.role_saying(self.number(agreement)?, text)
     }
 }
 

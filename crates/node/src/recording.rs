@@ -122,7 +122,7 @@ impl Recorder {
         let bits = |result: &Vec<f64>| result.iter().map(|number| number.to_bits()).collect();
         self.write(&Line::Ended(match stands {
             Stands::Done(result) => Some(bits(result)),
-            Stands::Going { .. } | Stands::Halted { .. } => None,
+            Stands::Told(_) | Stands::Elsewhere | Stands::Going { .. } | Stands::Halted { .. } => None,
         }))
     }
 }

@@ -22,10 +22,17 @@ pub struct Options {
     pub meeting: Duration,
     /// A file that what noise made of values is written to, for a replay. It is as secret as the values.
     pub record: Option<PathBuf>,
+    /// What is said, where a rumour is begun here.
+    pub say: Option<String>,
 }
 
 /// Takes part in what was agreed on, to the end. What was begun before goes on.
-pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, options: Options) -> Result<Ended> {
+pub fn run(
+    place: &Place,
+    agreement: &Agreement,
+    signatures: &Signatures,
+    options: &Options,
+) -> Result<Ended> {
     let missing = agreement.unsigned(&signatures.all())?;
     if !missing.is_empty() {
         return Err(Error::Disagreement(format!(
@@ -35,7 +42,7 @@ pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, option
         )));
     }
     let (me, config) = (place.number(agreement)?, place.config()?);
-    let role = agreement.role(me)?;
+    let role = agreement.role_saying(me, options.say.as_deref())?;
     let holding = place.holding(&config)?;
     let site = site(agreement, me, &config, role.as_ref())?;
     let mut ledger = place.open_ledger()?;

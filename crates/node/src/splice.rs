@@ -2,11 +2,9 @@
 //!
 //! A machine's state holds the value that it has just sent. Where the bytes of its state contain those of the message, all but its first few, the ledger keeps a reference instead.
 
-/// Messages that are shorter are not looked for.
-const SHORTEST: usize = 48;
-/// The first bytes of a message say its round and length, and are not the state's.
-const HEAD: usize = 16;
-/// What is looked for.
+/// The first bytes of a message are its salt, and say its round and length: they are not the state's.
+const HEAD: usize = 48;
+/// What is looked for; messages that are shorter are not.
 const PROBE: usize = 32;
 /// Places that are compared, at the most.
 const TRIES: usize = 8;
@@ -15,7 +13,7 @@ const TRIES: usize = 8;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Spliced {
     before: Vec<u8>,
-    /// A message, all of whose bytes from the sixteenth on stand here.
+    /// A message, all of whose bytes but its head stand here.
     message: Option<u64>,
     after: Vec<u8>,
 }
@@ -68,7 +66,7 @@ impl Spliced {
 
 /// Where a state has the bytes of a message but for its head.
 fn place(state: &[u8], body: &[u8]) -> Option<usize> {
-    if body.len() < SHORTEST {
+    if body.len() < HEAD + PROBE {
         return None;
     }
     let (tail, probe) = (&body[HEAD..], &body[HEAD..HEAD + PROBE]);
@@ -91,7 +89,8 @@ mod tests {
     #[test]
     fn a_value_that_was_sent_is_stored_once() {
         for value in [vec![0.5; 1000], (0..1000).map(f64::from).collect::<Vec<_>>(), vec![0.0; 1000]] {
-            let body = postcard::to_stdvec(&Message { round: 300, value: value.clone() }).unwrap();
+            let message = postcard::to_stdvec(&Message { round: 300, value: value.clone() }).unwrap();
+            let body = [&[7; 32][..], &message].concat();
             let state = postcard::to_stdvec(&(1_u8, 300_usize, value, "after")).unwrap();
             let (spliced, whole) = back(&state, &body);
             assert_eq!(whole, state);

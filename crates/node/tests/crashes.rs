@@ -13,7 +13,7 @@ use common::disk::{Disk, MODES, Mode};
 use common::peers::{Scenario, Village, begun, key, price};
 use rand_chacha::ChaCha20Rng;
 use sottovoce_node::{Cost, Hash, Hiding, OnGrid, Price};
-use sottovoce_privacy::Adjacency;
+use sottovoce_privacy::{Adjacency, Unit};
 use sottovoce_protocol::averaging::Start;
 use sottovoce_protocol::rumor::{Begin, Clock, Muting, RumorRules, Teller};
 use sottovoce_protocol::walk::{Course, Host as Visited, Launch, Patience, Steps, Transition, Walker};
@@ -41,6 +41,7 @@ impl Scenario for Walking {
     fn cost(_: Peer) -> Cost {
         Cost {
             adjacency: Adjacency::Replace,
+            unit: Unit::User,
             releases: vec![(COURSE.release(), 2)],
             prices: price(Price::concentrated(0.25).unwrap()),
         }
@@ -75,7 +76,12 @@ impl Scenario for Telling {
     }
 
     fn cost(_: Peer) -> Cost {
-        Cost { adjacency: Adjacency::Replace, releases: Vec::new(), prices: price(Price::chance(0.2)) }
+        Cost {
+            adjacency: Adjacency::Replace,
+            unit: Unit::User,
+            releases: Vec::new(),
+            prices: price(Price::chance(0.2)),
+        }
     }
 
     fn begin(peer: Peer) -> Option<Begin> {

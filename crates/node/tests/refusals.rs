@@ -11,7 +11,7 @@ use sottovoce_node::{
     Terms, VERSION,
 };
 use sottovoce_privacy::noise::exact::Grid;
-use sottovoce_privacy::{Adjacency, Loss};
+use sottovoce_privacy::{Adjacency, Loss, Unit};
 use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::{Peer, Release};
 
@@ -31,6 +31,7 @@ impl Scenario for Pair {
     fn cost(_: Peer) -> Cost {
         Cost {
             adjacency: Adjacency::Replace,
+            unit: Unit::User,
             releases: vec![(Release::gaussian(1.0, 2.0), 1)],
             prices: price(Price::concentrated(0.125).unwrap()),
         }
@@ -207,7 +208,11 @@ fn a_clone_that_went_another_way_is_found_by_both_sides() {
     let disk = begun(1);
     let (mut neighbour, _) = open(&disk, 1).unwrap();
     neighbour.hear(0, hello(Vec::new())).unwrap();
-    neighbour.hear(0, Frame::Parcel(one)).unwrap();
+    // Also while it waits for the run to be paid for.
+    neighbour.hear(0, Frame::Parcel(one.clone())).unwrap();
+    let error = neighbour.hear(0, Frame::Parcel(other.clone())).unwrap_err();
+    assert!(error.exit_code() == 5 && error.to_string().contains("in two ways"), "{error}");
+    neighbour.command(Start, &Pair::cost(1)).unwrap();
     // What the other says under the same number is not taken for a repetition.
     let before = neighbour.ledger().head();
     let error = neighbour.hear(0, Frame::Parcel(other)).unwrap_err();
@@ -262,7 +267,10 @@ fn a_message_that_is_garbage_does_not_take_others_along() {
         matches!(host.hear(1, Frame::Parcel(next.seal())), Err(Error::Garbled { .. })),
         "more than was agreed on"
     );
-    assert!(host.hear(1, Frame::Parcel(first)).is_ok_and(|dues| !dues.is_empty()));
+    // Nothing is taken up before the run is paid for; then it is.
+    assert!(host.hear(1, Frame::Parcel(first)).is_ok_and(|dues| dues.is_empty()));
+    let dues = host.command(Start, &Pair::cost(0)).unwrap();
+    assert!(dues.iter().any(|due| matches!(due, Due::Send { frame: Frame::Answer { number: 0 }, .. })));
 }
 
 #[test]
@@ -273,10 +281,28 @@ fn one_adjacency_for_all_and_a_budget_towards_who_sees_all() {
     let other = Cost { adjacency: Adjacency::AddRemove, ..Pair::cost(0) };
     let error = host.command(Start, &other).unwrap_err();
     assert_eq!(error.at_fault().map(|fault| fault.field), Some("adjacency"), "{error}");
+    // What one row may lose says nothing of all that is held.
+    let row = Cost { unit: Unit::Record, ..Pair::cost(0) };
+    let error = host.command(Start, &row).unwrap_err();
+    assert!(error.at_fault().is_some_and(|fault| fault.field == "unit"), "{error}");
+    assert!(error.to_string().contains("a data set of their own"), "{error}");
     let ledger = Ledger::on(Disk::default(), key(0)).unwrap();
     let free = Cost { prices: Vec::new(), ..Pair::cost(0) };
     let error = ledger.affords("patients", &[], &free).unwrap_err().to_string();
     assert!(error.contains("none towards the wire-tapper"), "{error}");
+}
+
+#[test]
+fn rows_are_priced_by_themselves_or_with_all_that_is_held() {
+    let (mut host, _) = open(&begun(0), 0).unwrap();
+    host.hear(1, hello(Vec::new())).unwrap();
+    let row = Cost { unit: Unit::Record, ..Pair::cost(0) };
+    host.command(Start, &row).unwrap();
+    // The price of all that is held bounds that of a row.
+    host.command(Start, &Pair::cost(0)).unwrap();
+    host.command(Start, &row).unwrap();
+    let odd = Cost { unit: Unit::Source, ..Pair::cost(0) };
+    assert!(host.command(Start, &odd).is_err());
 }
 
 #[test]

@@ -45,6 +45,10 @@ struct Planned {
     /// Standard deviation that noise leaves in each number of the result, where it is known beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     deviation: Option<f64>,
+    /// Of what epsilons are: `all` that this node holds, or one `row` of it.
+    of: &'static str,
+    /// What they hold against.
+    holds: &'static str,
     /// Who has not signed yet.
     missing: Vec<String>,
 }
@@ -58,10 +62,17 @@ struct Learns {
     epsilon: f64,
     /// The delta.
     delta: f64,
+    /// A chance beside it that this observer learns all: of rumours.
+    #[serde(skip_serializing_if = "is_zero")]
+    chance: f64,
     /// Epsilon of all that was spent before.
     spent: f64,
     /// The budget.
     budget: f64,
+}
+
+fn is_zero(chance: &f64) -> bool {
+    *chance == 0.0
 }
 
 impl fmt::Display for Planned {
@@ -86,10 +97,14 @@ impl fmt::Display for Planned {
         if let Some(refusal) = &self.refusal {
             writeln!(f, "\n  {refusal}")?;
         }
-        writeln!(
-            f,
-            "\n  The same holds whatever these peers send, and whatever they leave out: rounds are strict. Who vanishes leaves everybody without a result, and nobody learns more."
-        )?;
+        for one in self.observers.iter().filter(|one| one.chance > 0.0) {
+            let chance = up(one.chance);
+            writeln!(f, "  {:<44} a chance of {chance:.4} that it learns who began", one.observer)?;
+        }
+        if self.of == "row" {
+            writeln!(f, "\n  Epsilons are of one row of what this node holds, and not of all of it.")?;
+        }
+        writeln!(f, "\n  {}", self.holds)?;
         writeln!(
             f,
             "  {} rounds, {} messages, about {} bytes, {:.0} seconds at the most",
@@ -124,6 +139,7 @@ impl Plan {
                 observer: observer.called(&roster, &names),
                 epsilon: of_run.map_or(0.0, |epsilon| epsilon.upper),
                 delta: allowed.delta,
+                chance: price.delta,
                 spent: before.map_or(0.0, |one| one.epsilon),
                 budget: allowed.epsilon,
             })
@@ -140,8 +156,10 @@ impl Plan {
             rounds,
             messages,
             bytes,
-            seconds: agreement.round * rounds as f64,
+            seconds: part.lasts().map_or(agreement.round * rounds as f64, |time| time.as_secs_f64()),
             deviation,
+            of: if cost.unit == sottovoce::privacy::Unit::Record { "row" } else { "all" },
+            holds: part.holds(),
             missing: agreement.unsigned(&signed)?,
         })
     }

@@ -28,6 +28,9 @@ pub(crate) struct Run {
     /// Write what noise makes of values to this file, for a replay in the simulator. It is as SECRET as the values: who has it knows what others were never told. Nobody else can read the file; keep it so.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
+    /// Begin a rumour that says this, where a rumour was agreed on; without it this node waits for one.
+    #[arg(long, value_name = "TEXT")]
+    say: Option<String>,
     /// Say on standard error what happens, in lines; never a value.
     #[arg(long)]
     log: bool,
@@ -38,8 +41,11 @@ pub(crate) struct Run {
 struct Ran {
     /// Names the agreement.
     agreement: String,
-    /// The result: each number of the mean, or of the model.
+    /// The result: each number of the mean, or of the model. Empty where it is with somebody else, and where texts are what has come.
     result: Vec<f64>,
+    /// Texts of rumours that have come here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    texts: Vec<String>,
     /// Standard deviation that noise leaves in each of them, where it is known beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     deviation: Option<f64>,
@@ -52,12 +58,18 @@ const SHOWN: usize = 8;
 
 impl fmt::Display for Ran {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.texts.iter().try_for_each(|text| writeln!(f, "heard: {text}"))?;
+        if self.result.is_empty() && self.texts.is_empty() {
+            writeln!(f, "over: the result is with somebody else, or there is none")?;
+        }
         let shown: Vec<String> =
             self.result.iter().take(SHOWN).map(|number| format!("{number:.6}")).collect();
         let more = self.result.len().saturating_sub(SHOWN);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         let noise = self.deviation.map_or_else(String::new, |noise| format!(" ± {noise:.3e}"));
-        writeln!(f, "result: {}{more}{noise}", shown.join(", "))?;
+        if !shown.is_empty() {
+            writeln!(f, "result: {}{more}{noise}", shown.join(", "))?;
+        }
         if !self.unanswered.is_empty() {
             writeln!(f, "  not heard again: {}; they may be without a result", self.unanswered.join(", "))?;
         }
@@ -77,27 +89,33 @@ impl Run {
         }
         let names = agreement.names();
         let called = |peers: &[usize]| peers.iter().map(|&peer| names[peer].clone()).collect::<Vec<_>>();
-        let options = Options { meeting, record: self.record.clone() };
-        let ended = sottovoce_node::run(&place, &agreement, &signatures, options)?;
-        match ended.stands {
-            Stands::Done(result) => global.print(&Ran {
-                agreement: agreement.hash()?.to_string(),
-                result,
-                deviation: place.role(&agreement)?.forecast()?.deviation,
-                unanswered: called(&ended.unanswered),
-            }),
+        let options = Options { meeting, record: self.record.clone(), say: self.say.clone() };
+        let ended = sottovoce_node::run(&place, &agreement, &signatures, &options)?;
+        let (result, texts) = match ended.stands {
+            Stands::Done(result) => (result, Vec::new()),
+            Stands::Told(texts) => (Vec::new(), texts),
+            Stands::Elsewhere => (Vec::new(), Vec::new()),
             Stands::Halted { round, missing } => {
                 let missing = match &called(&missing)[..] {
                     [] => "somebody".to_owned(),
                     all => all.join(", "),
                 };
-                Err(Error::Halted(format!(
+                return Err(Error::Halted(format!(
                     "round {round} ended without {missing}: nothing more is said, and there is no result. What was said was paid for, and reveals no more than the \
                      plan says; agree on a new run"
                 ))
-                .into())
+                .into());
             }
-            Stands::Going { .. } => Err(Error::Halted("the run goes on elsewhere".to_owned()).into()),
-        }
+            Stands::Going { .. } => {
+                return Err(Error::Halted("the run goes on elsewhere".to_owned()).into());
+            }
+        };
+        global.print(&Ran {
+            agreement: agreement.hash()?.to_string(),
+            result,
+            texts,
+            deviation: place.role(&agreement)?.forecast()?.deviation,
+            unanswered: called(&ended.unanswered),
+        })
     }
 }

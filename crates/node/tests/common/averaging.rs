@@ -1,7 +1,7 @@
 //! Four peers who average.
 
 use sottovoce_node::{Cost, Price};
-use sottovoce_privacy::Adjacency;
+use sottovoce_privacy::{Adjacency, Unit};
 use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::{Peer, Release};
 
@@ -26,6 +26,7 @@ impl Scenario for Averaging {
         let release = Release::gaussian(NOISING.sensitivity, NOISING.local);
         Cost {
             adjacency: Adjacency::Replace,
+            unit: Unit::User,
             releases: vec![(release, 1)],
             prices: price(Price::concentrated(0.2).unwrap()),
         }

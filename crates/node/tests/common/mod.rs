@@ -6,6 +6,7 @@
 
 pub(crate) mod averaging;
 pub(crate) mod disk;
+pub(crate) mod parts;
 pub(crate) mod peers;
 pub(crate) mod real;
 pub(crate) mod village;

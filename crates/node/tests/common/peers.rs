@@ -189,7 +189,7 @@ where
         let cost = S::cost(peer);
         self.rehearsal.with(peer, |host| match S::begin(peer) {
             Some(command) => host.command(command, &cost),
-            None => host.pay(&cost).map(|()| Vec::new()),
+            None => host.pay(&cost),
         })
     }
 

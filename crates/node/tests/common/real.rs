@@ -22,15 +22,15 @@ pub(crate) fn peer() {
     let agreement = Agreement::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let signatures = Signatures::read(&file.with_extension("toml.signed")).unwrap();
     let record = std::env::var_os(RECORD).map(PathBuf::from);
-    let options = Options { meeting: Duration::from_secs_f64(wait), record };
-    let text = match sottovoce_node::run(&place, &agreement, &signatures, options) {
+    let options = Options { meeting: Duration::from_secs_f64(wait), record, say: None };
+    let text = match sottovoce_node::run(&place, &agreement, &signatures, &options) {
         Ok(ended) => match ended.stands {
             Stands::Done(result) => {
                 let bits: Vec<String> = result.iter().map(|number| number.to_bits().to_string()).collect();
                 format!("done {} {}", ended.unanswered.len(), bits.join(" "))
             }
             Stands::Halted { missing, .. } => format!("halted {missing:?}"),
-            Stands::Going { .. } => "going".to_owned(),
+            other => format!("other {other:?}"),
         },
         Err(error) => format!("error {} {error}", error.exit_code()),
     };

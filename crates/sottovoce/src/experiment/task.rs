@@ -9,7 +9,7 @@ use sottovoce_learning::houses::{self, Houses};
 use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, ZeroBased};
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
-use sottovoce_learning::data::{Kind, Labels, stem};
+use sottovoce_learning::data::{Kind, Labels, Prepared, stem};
 use sottovoce_learning::{Batch, Bounds, Data, Origin, Task};
 
 #[cfg(feature = "flags")]
@@ -296,6 +296,22 @@ impl TaskSpec {
             None => self.houses("A look-alike of Houses", &houses::look_alike(LOOK_ALIKE)),
         };
         Ok((task?, notes))
+    }
+
+    /// One peer's own file, by itself, where all this was agreed on and the file was not: nothing is dealt out.
+    pub fn own(&self, path: &Path) -> Result<Prepared> {
+        self.check_own()?;
+        Ok(self.file(path.to_owned(), Path::new(""))?.read()?)
+    }
+
+    /// Refuses what is about one file of many peers' rows.
+    pub fn check_own(&self) -> Result<()> {
+        let remedy = "everybody has a file of its own, and nothing is dealt out; leave it out";
+        require(self.peer_column.is_none(), "peer-column", "given", remedy)?;
+        require(self.split()? == Split::Even, "split", &self.split, remedy)?;
+        require(self.rows.is_none(), "rows", "given", remedy)?;
+        let remedy = "on a node every gradient is that of all rows; leave it out";
+        require(self.batch.is_none(), "batch", "given", remedy)
     }
 
     fn clipping(&self) -> Clip {

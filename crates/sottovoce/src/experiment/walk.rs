@@ -240,7 +240,7 @@ impl Averaging {
     }
 
     /// What is agreed on where tokens walk so, every default filled in.
-    pub(crate) fn agreed(&self, mixing: &Mixing, seed: u64) -> Result<Agreed> {
+    pub fn agreed(&self, mixing: &Mixing, seed: u64) -> Result<Agreed> {
         let n = mixing.nodes();
         let tokens = self.walk.tokens.unwrap_or(1);
         let steps = self.protocol.steps.unwrap_or(VISITS.saturating_mul(n).div_ceil(tokens));

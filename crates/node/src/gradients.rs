@@ -1,0 +1,118 @@
+//! Gradients of what a peer holds: of its own rows, or as a program answers. Whoever computes them, the node clips, rounds and hides them.
+
+use std::time::Duration;
+
+use sottovoce::experiment::{Clipped, TaskSpec};
+use sottovoce_learning::data::Prepared;
+use sottovoce_learning::{Clip, Model, Shard, Table};
+
+use crate::bounded::shorten;
+use crate::error::require;
+use crate::part::Holding;
+use crate::program::Program;
+use crate::{Error, Result};
+
+/// Rows are no longer than this: a norm of 1, and an intercept.
+const LONGEST: f64 = std::f64::consts::SQRT_2;
+
+/// Gradients of what a peer holds.
+pub(crate) trait Gradients: Send {
+    /// The mean over all examples at a point, each at most `clip` long. It need not be: whoever asks shortens it again.
+    fn mean(&mut self, step: usize, point: &[f64], clip: f64) -> Result<Vec<f64>>;
+
+    /// The gradients of these examples at a point, one after the other, as they are.
+    fn each(
+        &mut self,
+        step: usize,
+        point: &[f64],
+        picked: &[u32],
+        take: &mut dyn FnMut(&mut [f64]) -> Result<()>,
+    ) -> Result<()>;
+}
+
+/// Where they come from: the program that the node names, or else the rows of its file, prepared as was agreed on. A step of a program lasts no longer than `patience`.
+pub(crate) fn of_rows(
+    holding: &Holding,
+    task: &TaskSpec,
+    (width, rows): (usize, Option<usize>),
+    patience: Duration,
+) -> Result<Box<dyn Gradients>> {
+    match &holding.program {
+        Some(command) => Ok(Box::new(Program::start(command, holding, (width, rows), patience)?)),
+        None => Ok(Box::new(Rows::read(holding, task, (width, rows))?)),
+    }
+}
+
+/// Rows of one's own.
+pub(crate) struct Rows {
+    table: Table,
+    model: Model,
+    clipped: Clipped,
+}
+
+impl Rows {
+    /// Reads a file of so many rows, where a number was agreed on, whose models have so many numbers.
+    pub(crate) fn read(
+        holding: &Holding,
+        task: &TaskSpec,
+        (width, rows): (usize, Option<usize>),
+    ) -> Result<Self> {
+        let Prepared { train: table, loss, .. } = task.own(&holding.file)?;
+        holding.check()?;
+        // What pulls a model towards 0 is public, and added by whoever asks.
+        let model = Model { loss, width: table.width(), ridge: 0.0 };
+        let refused = |error: sottovoce_learning::Error| Error::from(sottovoce::Error::from(error));
+        model.check(&table).map_err(refused)?;
+        Model::require_radius(&table, LONGEST).map_err(refused)?;
+        let found = model.parameters();
+        let remedy =
+            format!("rows of {} make models of {found} numbers; agree on as many", holding.file.display());
+        require(found == width, "width", width, remedy)?;
+        let (found, agreed) = (table.rows(), rows.unwrap_or(table.rows()));
+        let remedy =
+            format!("{found} rows to learn from are in {}; agree on as many", holding.file.display());
+        require(found == agreed, "rows", agreed, remedy)?;
+        Ok(Self { table, model, clipped: task.clipped })
+    }
+}
+
+impl Gradients for Rows {
+    fn mean(&mut self, _: usize, point: &[f64], clip: f64) -> Result<Vec<f64>> {
+        let clip = match self.clipped {
+            Clipped::User => Clip::User(clip),
+            Clipped::Example | Clipped::Nothing => Clip::Example(clip),
+        };
+        let mut out = vec![0.0; point.len()];
+        self.model.gradient(point, self.table.view(), clip, &mut out);
+        Ok(out)
+    }
+
+    fn each(
+        &mut self,
+        _: usize,
+        point: &[f64],
+        picked: &[u32],
+        take: &mut dyn FnMut(&mut [f64]) -> Result<()>,
+    ) -> Result<()> {
+        let mut out = vec![0.0; point.len()];
+        for &row in picked {
+            let row = row as usize;
+            let (features, labels) = (self.table.row(row), &self.table.labels()[row..=row]);
+            let one = Shard { features, labels, width: self.table.width() };
+            self.model.gradient(point, one, Clip::None, &mut out);
+            take(&mut out)?;
+        }
+        Ok(())
+    }
+}
+
+/// The mean of vectors, each shortened to at most `clip`.
+pub(crate) fn mean_of(vectors: &mut [f64], width: usize, clip: f64) -> Vec<f64> {
+    let mut sum = vec![0.0; width];
+    let share = width as f64 / vectors.len() as f64;
+    for vector in vectors.chunks_exact_mut(width) {
+        shorten(vector, clip);
+        sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += share * *x);
+    }
+    sum
+}
