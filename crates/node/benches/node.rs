@@ -15,8 +15,8 @@ use sottovoce_node::{
     Agreement, Allowed, Cost, Due, Frame, Hash, Host, Key, Ledger, Observer, OnGrid, Options, Place, Price,
     Signatures, Stands, Terms,
 };
-use sottovoce_privacy::{Adjacency, Unit};
 use sottovoce_privacy::noise::exact::Grid;
+use sottovoce_privacy::{Adjacency, Unit};
 use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::{Peer, Release};
 

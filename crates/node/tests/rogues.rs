@@ -93,7 +93,7 @@ impl Rogue {
             (signature[..32].try_into().unwrap(), signature[32..].try_into().unwrap());
         let mark: Mark =
             postcard::from_bytes(&postcard::to_stdvec(&(hash, (first, second))).unwrap()).unwrap();
-        let body = postcard::to_stdvec(&Message { round: 0, value }).unwrap();
+        let body = [&[9; 32][..], &postcard::to_stdvec(&Message { round: 0, value }).unwrap()].concat();
         Frame::Parcel(Parcel { run: self.run, number, mark, body }.seal())
     }
 
