@@ -34,6 +34,7 @@
 //! | `network/` | the network: an endpoint that dials neighbours by their keys |
 //! | `run.rs` | from a folder and a signed agreement to a run and its end |
 //! | `status.rs` | how a peer stands, for whoever looks |
+//! | `page/` | the same as a page and as metrics, for this machine only |
 //! | `memory.rs` | peers in one process, for tests and rehearsals |
 
 mod account;
@@ -51,6 +52,7 @@ mod ledger;
 pub mod memory;
 pub mod network;
 mod noise;
+pub mod page;
 mod part;
 mod place;
 mod run;

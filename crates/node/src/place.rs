@@ -126,13 +126,13 @@ impl Place {
         let bytes = fs::read(&path).map_err(|cause| Error::file("read", &path, cause))?;
         let text = String::from_utf8_lossy(&bytes);
         let words = text.split([',', ';', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
-        let number = |word: &str| {
+        // The word itself is private, and stays out of what is said about it.
+        let number = |(place, word): (usize, &str)| {
             let read = word.parse::<f64>().ok().filter(|number| number.is_finite());
-            read.ok_or_else(|| {
-                Error::parameter("values", format!("\"{word}\" in {}", path.display()), "give finite numbers")
-            })
+            let value = || format!("no number in place {} of {}", place + 1, path.display());
+            read.ok_or_else(|| Error::parameter("values", value(), "give finite numbers; nothing was sent"))
         };
-        Ok((words.map(number).collect::<Result<_>>()?, Hash::of(&bytes)))
+        Ok((words.enumerate().map(number).collect::<Result<_>>()?, Hash::of(&bytes)))
     }
 
     /// What it brings along.

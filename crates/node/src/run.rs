@@ -10,6 +10,7 @@ use sottovoce_protocol::Peer;
 
 use crate::drive::{Driver, Ended, Pace};
 use crate::network::{Answered, Network, Site};
+use crate::page::Page;
 use crate::part::Role;
 use crate::status::Board;
 use crate::{Agreement, Config, Error, Observer, Place, Result, Signatures};
@@ -35,6 +36,7 @@ pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, option
     let role = agreement.role(me)?;
     let holding = place.holding(&config)?;
     let site = site(agreement, me, &config, role.as_ref())?;
+    let page = config.page.map(Page::listen).transpose()?;
     let mut ledger = place.open_ledger()?;
     // What cannot be paid is said before anybody is called; what was begun is paid for.
     if !ledger.runs()?.contains(&agreement.hash()?) {
@@ -53,6 +55,9 @@ pub fn run(place: &Place, agreement: &Agreement, signatures: &Signatures, option
     board.spent(&ledger)?;
     let (events, inbox) = channel();
     let network = Network::open(&place.read_key()?, site, events.clone(), Arc::clone(&board))?;
+    if let Some(page) = page {
+        network.spawn(page.serve(Arc::clone(&board)));
+    }
     let pace = Pace {
         answer: Duration::from_secs_f64(agreement.answer),
         round: Duration::from_secs_f64(agreement.round),

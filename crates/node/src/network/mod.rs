@@ -200,8 +200,8 @@ impl Drop for Network {
     fn drop(&mut self) {
         self.links.close();
         if let Some(runtime) = self.runtime.take() {
-            let closed = tokio::time::timeout(Duration::from_secs(2), self.endpoint.close());
-            let _ = runtime.block_on(async { closed.await });
+            let closed = async { tokio::time::timeout(Duration::from_secs(2), self.endpoint.close()).await };
+            let _ = runtime.block_on(closed);
             runtime.shutdown_background();
         }
     }
