@@ -72,6 +72,8 @@ pub struct Ended {
     pub stands: Stands,
     /// Neighbours who have not said that they hold all that was said to them.
     pub unanswered: Vec<Peer>,
+    /// How long it took, from when everybody was there (or it was taken up again) to the result.
+    pub took: Duration,
 }
 
 /// Drives a peer.
@@ -123,9 +125,9 @@ impl Driver {
             made,
             alarms: BTreeMap::new(),
             order: 0,
-            began: None,
             level: 0,
             levels: BTreeMap::new(),
+            began: Instant::now(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
             driver: self,
@@ -134,7 +136,8 @@ impl Driver {
         running.alarm(running.driver.pace.answer, Alarm::Again);
         running.obey(dues)?;
         let stands = running.run()?;
-        running.linger(stands)
+        let took = running.began.elapsed();
+        running.linger(stands, took)
     }
 }
 
@@ -166,11 +169,10 @@ struct Running<P: Part> {
     made: Receiver<Made<ValueOf<P>>>,
     alarms: BTreeMap<(Instant, u64), AlarmOf<P>>,
     order: u64,
-    /// Since when all neighbours are there.
-    began: Option<Instant>,
     /// Everybody who is no farther away is there; and what neighbours say of themselves.
     level: usize,
     levels: BTreeMap<Peer, usize>,
+    began: Instant,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
     driver: Driver,
@@ -193,7 +195,7 @@ impl<P: Part> Running<P> {
     }
 
     /// Stays until neighbours hold all that was said to them, or an answer's time has passed without any.
-    fn linger(mut self, stands: Stands) -> Result<Ended> {
+    fn linger(mut self, stands: Stands, took: Duration) -> Result<Ended> {
         let mut before = self.host.unanswered()?;
         let mut until = Instant::now() + self.driver.pace.answer;
         while !before.is_empty() && self.next(Some(until))? {
@@ -205,28 +207,29 @@ impl<P: Part> Running<P> {
         self.host.settle()?;
         self.driver.wire.flush(self.driver.pace.answer);
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
-        Ok(Ended { stands, unanswered: unanswered.into_iter().collect() })
+        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), took })
     }
 
-    /// The next thing that happens; whether anything did before this time.
+    /// The next thing that happens; `false` once this time is over. Alarms come first: who is told much must not be late for them.
     fn next(&mut self, until: Option<Instant>) -> Result<bool> {
+        let now = Instant::now();
+        if until.is_some_and(|until| now >= until) {
+            return Ok(false);
+        }
         let first = self.alarms.first_key_value().map(|(&(time, _), _)| time);
-        let wake = [first, until].into_iter().flatten().min();
-        let wait =
-            wake.map_or(Duration::from_secs(3600), |wake| wake.saturating_duration_since(Instant::now()));
-        match self.driver.inbox.recv_timeout(wait) {
-            Ok(event) => self.happen(event)?,
-            Err(RecvTimeoutError::Timeout) => {
-                if until.is_some_and(|until| Instant::now() >= until) {
-                    return Ok(false);
-                }
-                if first.is_some_and(|first| Instant::now() >= first)
-                    && let Some((_, alarm)) = self.alarms.pop_first()
-                {
-                    self.ring(alarm)?;
-                }
+        if first.is_some_and(|first| first <= now) {
+            if let Some((_, alarm)) = self.alarms.pop_first() {
+                self.ring(alarm)?;
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(self.stopped("the network has gone")),
+        } else {
+            let stale = self.driver.board.settle().map(|after| now + after);
+            let wake = [first, until, stale].into_iter().flatten().min();
+            let wait = wake.map_or(Duration::from_secs(60), |wake| wake.saturating_duration_since(now));
+            match self.driver.inbox.recv_timeout(wait) {
+                Ok(event) => self.happen(event)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(self.stopped("the network has gone")),
+            }
         }
         self.begin()?;
         Ok(true)
@@ -248,7 +251,7 @@ impl<P: Part> Running<P> {
             return Ok(());
         }
         tracing::info!("everybody is there; the run begins");
-        self.began = Some(Instant::now());
+        self.began = Instant::now();
         let dues = match self.part.begin() {
             Some(command) => self.host.command(command, &self.cost)?,
             None => {
@@ -289,9 +292,6 @@ impl<P: Part> Running<P> {
             Event::Frame { from, frame, guard } => {
                 let dues = self.host.hear(from, frame);
                 drop(guard);
-                if self.began.is_none() && self.host.is_ready() {
-                    self.began = Some(Instant::now());
-                }
                 match dues {
                     Ok(dues) => self.obey(dues),
                     Err(Error::Garbled { what, .. }) => {
@@ -373,11 +373,11 @@ impl<P: Part> Running<P> {
                 let dues = self.host.timer(timer)?;
                 self.obey(dues)
             }
-            Alarm::Meeting if self.host.is_ready() => Ok(()),
-            Alarm::Meeting => {
-                let missing = self.driver.board.absent(&self.host.absent());
-                Err(self.stopped(&format!("{missing} did not come in time")))
-            }
+            Alarm::Meeting if self.host.is_ready() && self.host.has_begun() => Ok(()),
+            Alarm::Meeting => Err(self.stopped(&match &self.host.absent()[..] {
+                [] => "all neighbours came, and somebody whom they wait for did not".to_owned(),
+                absent => format!("{} did not come in time", self.driver.board.absent(absent)),
+            })),
             Alarm::Again => {
                 let peers: BTreeSet<Peer> =
                     self.host.unanswered()?.into_iter().map(|(peer, _)| peer).collect();
@@ -394,12 +394,13 @@ impl<P: Part> Running<P> {
         let Pace { answer, round, .. } = self.driver.pace;
         match span {
             Span::Answer => answer,
-            // To the end of that round, counted from when the run began here.
-            Span::Round(number) => {
-                let now = Instant::now();
-                let end = self.began.unwrap_or(now) + round.saturating_mul(number as u32 + 1);
-                let left = end.saturating_duration_since(now);
-                if left > answer { left } else { answer }
+            // From when the round is entered: after many quick rounds a silent neighbour is not waited for longer than after one.
+            Span::Round(_) => {
+                if round > answer {
+                    round
+                } else {
+                    answer
+                }
             }
             Span::Periods(periods) => round.mul_f64(periods.clamp(0.0, 1e6)),
         }
@@ -428,7 +429,7 @@ impl<P: Part> Running<P> {
 
     fn show(&self, stands: &Stands) {
         let phase = match stands {
-            Stands::Going { .. } if !self.host.is_ready() => Phase::Meeting,
+            Stands::Going { .. } if !(self.host.is_ready() && self.host.has_begun()) => Phase::Meeting,
             Stands::Going { .. } => Phase::Running,
             Stands::Done(_) => Phase::Done,
             Stands::Halted { .. } => Phase::Halted,

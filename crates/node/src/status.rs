@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -109,6 +109,8 @@ pub struct Board {
     received: AtomicU64,
     file: Option<PathBuf>,
     written: Mutex<Option<Instant>>,
+    /// Whether something has changed since then.
+    stale: AtomicBool,
 }
 
 /// Files are written no more often.
@@ -159,7 +161,8 @@ impl Board {
         };
         let (sent, received) = (AtomicU64::new(0), AtomicU64::new(0));
         let roster = agreement.roster()?;
-        Ok(Self { status: Mutex::new(status), roster, sent, received, file, written: Mutex::new(None) })
+        let (status, written, stale) = (Mutex::new(status), Mutex::new(None), AtomicBool::new(false));
+        Ok(Self { status, roster, sent, received, file, written, stale })
     }
 
     fn lock(&self) -> MutexGuard<'_, Status> {
@@ -257,13 +260,22 @@ impl Board {
         names.join(", ")
     }
 
+    /// Writes what was not written lately; how long to wait before it is time to.
+    pub(crate) fn settle(&self) -> Option<Duration> {
+        if self.stale.load(Relaxed) {
+            self.write(false);
+        }
+        self.stale.load(Relaxed).then_some(OFTEN)
+    }
+
     /// Writes the file: at once, or if it was not written lately. Failing to is no reason to stop.
     pub(crate) fn write(&self, at_once: bool) {
         let Some(path) = &self.file else { return };
         let mut last = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         if !at_once && last.is_some_and(|last| last.elapsed() < OFTEN) {
-            return;
+            return self.stale.store(true, Relaxed);
         }
+        self.stale.store(false, Relaxed);
         *last = Some(Instant::now());
         let draft = path.with_extension("draft");
         let written = serde_json::to_vec(&self.status())

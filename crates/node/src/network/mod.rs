@@ -34,8 +34,8 @@ const CHECK: &[u8] = b"sottovoce/check/1";
 /// A connection on which nothing is heard so long is gone; who is connected says so more often.
 const IDLE: Duration = Duration::from_secs(6);
 const ALIVE: Duration = Duration::from_secs(1);
-/// Bytes that a peer may send before they are read.
-const WINDOW: u32 = 4 << 20;
+/// Bytes that a peer may send before they are read: fewer packets than the engine keeps pieces of a stream, or a burst of losses would end a connection.
+const WINDOW: u32 = 1 << 20;
 /// Between two attempts to reach a peer.
 const FIRST: Duration = Duration::from_millis(50);
 const LAST: Duration = Duration::from_secs(2);
@@ -131,8 +131,8 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
         .max_concurrent_bidi_streams(VarInt::from_u32(4))
         .max_concurrent_uni_streams(VarInt::from_u32(64))
         .stream_receive_window(VarInt::from_u32(WINDOW))
-        .receive_window(VarInt::from_u32(WINDOW))
-        .send_window(u64::from(WINDOW))
+        .receive_window(VarInt::from_u32(4 * WINDOW))
+        .send_window(4 * u64::from(WINDOW))
         .build();
     let relay = match &place.relay {
         None => RelayMode::Disabled,

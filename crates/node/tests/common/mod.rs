@@ -7,3 +7,4 @@
 pub(crate) mod averaging;
 pub(crate) mod disk;
 pub(crate) mod peers;
+pub(crate) mod real;
