@@ -156,7 +156,13 @@ fn errors_tell_no_value() {
     let file = nobody.home(0).join("values.txt");
     let good = std::fs::read_to_string(&file).unwrap();
     // Numbers with a unit, too many of them, none at all, and such as are no numbers.
-    for bad in [good.replace("49", "49mmol"), format!("{good} {good}"), good.replace("0.7", "0,7"), format!("{good} NaN"), "0.7310585786300049e999 1".into()] {
+    for bad in [
+        good.replace("49", "49mmol"),
+        format!("{good} {good}"),
+        good.replace("0.7", "0,7"),
+        format!("{good} NaN"),
+        "0.7310585786300049e999 1".into(),
+    ] {
         std::fs::write(&file, &bad).unwrap();
         assert_eq!(fails(&nobody, 0.2), 2, "{bad}");
     }
@@ -200,7 +206,11 @@ fn a_value_that_is_told_is_found() {
                 assert!(canary.found(text.as_bytes()).is_some(), "{value} is not found in {text}");
             }
             assert!(canary.found(&[b"raw ", &bytes[..], b" raw"].concat()).is_some());
-            assert!(canary.found(b"DEBUG sottovoce_node::drive: noted: Silent { round: 3, missing: [1] }").is_none());
+            assert!(
+                canary
+                    .found(b"DEBUG sottovoce_node::drive: noted: Silent { round: 3, missing: [1] }")
+                    .is_none()
+            );
         }
     }
 }

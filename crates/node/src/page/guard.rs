@@ -52,7 +52,9 @@ fn refusal(request: &Request) -> Option<(StatusCode, &'static str)> {
 /// Whether a name, with a port or without, can only be this machine. Names that somebody else could let point here are not among them.
 fn is_local(host: &str) -> bool {
     let (name, rest) = match host.strip_prefix('[').and_then(|host| host.split_once(']')) {
-        Some((name, rest)) => return name.parse().is_ok_and(|at: Ipv6Addr| at.is_loopback()) && is_port(rest),
+        Some((name, rest)) => {
+            return name.parse().is_ok_and(|at: Ipv6Addr| at.is_loopback()) && is_port(rest);
+        }
         None => host.split_at(host.find(':').unwrap_or(host.len())),
     };
     let known = name.eq_ignore_ascii_case("localhost")

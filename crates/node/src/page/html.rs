@@ -90,7 +90,7 @@ pub(super) fn page(status: &Status, drawing: &Drawing) -> String {
         ("agreement", escape(agreement)),
         ("version", escape(&status.version)),
         ("process", status.process.to_string()),
-        ("phase-mood", words.moods["phase"].to_owned()),
+        ("phase-mood", words.mood("phase").to_owned()),
         ("rounds-bar", format!("{:.4}", words.bars["rounds"])),
         ("graph", drawing.picture(status, &words)),
         ("links", links(status)),
@@ -128,10 +128,9 @@ fn neighbours(status: &Status, words: &Words) -> String {
         let place = |what: &str| format!("{what}-{}", one.peer);
         let plain = |what: &str| format!("<span id=\"{}\">{}</span>", place(what), text(&place(what)));
         let state = place("state");
-        let mood = words.moods.get(&state).copied().unwrap_or("plain");
         vec![
             escape(&one.name),
-            format!("<span id=\"{state}\" class=\"badge {mood}\">{}</span>", text(&state)),
+            format!("<span id=\"{state}\" class=\"{}\">{}</span>", words.mood(&state), text(&state)),
             plain("sent"),
             plain("refused"),
             plain("reason"),
@@ -153,14 +152,15 @@ fn budgets(status: &Status, words: &Words) -> String {
         vec![
             escape(&one.observer),
             format!(
-                "<meter id=\"{bar}\" min=\"0\" max=\"1\" high=\"0.8\" optimum=\"0\" value=\"{full:.4}\" aria-label=\"spent towards {}\"></meter> \
+                "<progress id=\"{bar}\" class=\"{}\" max=\"1\" value=\"{full:.4}\" aria-label=\"spent towards {}\"></progress> \
                  <span id=\"part-{row}\" class=\"part\">{}</span>",
+                words.mood(&bar),
                 escape(&one.observer),
                 text(&format!("part-{row}"))
             ),
             format!("<strong id=\"spent-{row}\">{}</strong>", text(&format!("spent-{row}"))),
             escape(&short(one.allowed, 6)),
-            escape(&short(one.delta, 3)),
+            format!("{:e}", one.delta),
             escape(&one.label),
         ]
     };

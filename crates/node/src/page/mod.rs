@@ -28,7 +28,7 @@ use axum::routing::get;
 use serde::Serialize;
 
 use crate::error::require;
-use crate::status::{Board, Phase, Status};
+use crate::status::{Board, Phase, Spent, Status};
 use crate::{Error, Result};
 use html::Drawing;
 use words::Words;
@@ -92,6 +92,16 @@ struct Shown {
     drawing: Arc<Drawing>,
 }
 
+impl Shown {
+    /// As it is now, with budgets in the order of peers; coalitions and whoever sees all come after them.
+    fn status(&self) -> Status {
+        let mut status = self.board.status();
+        let place = |one: &Spent| one.peer.unwrap_or(usize::MAX);
+        status.budgets.sort_by(|a, b| (&a.label, place(a)).cmp(&(&b.label, place(b))));
+        status
+    }
+}
+
 /// How a peer stands, and the same as the page says it.
 #[derive(Serialize)]
 struct Answer {
@@ -104,16 +114,16 @@ fn typed(kind: &'static str, body: String) -> Response {
     ([(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
-async fn index(State(Shown { board, drawing }): State<Shown>) -> Response {
-    let status = board.status();
+async fn index(State(shown): State<Shown>) -> Response {
+    let (status, drawing) = (shown.status(), shown.drawing);
     match tokio::task::spawn_blocking(move || html::page(&status, &drawing)).await {
         Ok(page) => typed("text/html; charset=utf-8", page),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
-async fn json(State(Shown { board, .. }): State<Shown>) -> Response {
-    let status = board.status();
+async fn json(State(shown): State<Shown>) -> Response {
+    let status = shown.status();
     let shown = Words::of(&status);
     match serde_json::to_string(&Answer { status, shown }) {
         Ok(text) => typed("application/json", text),
@@ -121,16 +131,16 @@ async fn json(State(Shown { board, .. }): State<Shown>) -> Response {
     }
 }
 
-async fn numbers(State(Shown { board, .. }): State<Shown>) -> Response {
-    match metrics::text(&board.status()) {
+async fn numbers(State(shown): State<Shown>) -> Response {
+    match metrics::text(&shown.status()) {
         Ok(text) => typed(metrics::KIND, text),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
 /// Whether the run goes on, or went well: the phase as a word.
-async fn health(State(Shown { board, .. }): State<Shown>) -> Response {
-    let phase = board.status().phase;
+async fn health(State(shown): State<Shown>) -> Response {
+    let phase = shown.board.status().phase;
     let code = if phase == Phase::Halted { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
     (code, format!("{}\n", words::phase(phase))).into_response()
 }

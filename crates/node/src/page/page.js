@@ -34,7 +34,7 @@
     if (shown.shape !== document.body.dataset.shape) return location.reload();
     for (const [place, text] of Object.entries(shown.texts)) say(by(place), text);
     for (const [place, full] of Object.entries(shown.bars)) by(place).value = full;
-    for (const [place, mood] of Object.entries(shown.moods)) by(place).className = `badge ${mood}`;
+    for (const [place, mood] of Object.entries(shown.moods)) by(place).className = mood;
     nodes.forEach((node, peer) => {
       if (!node.classList.contains("own")) node.setAttribute("fill", shown.colours[peer]);
       node.setAttribute("aria-label", shown.told[peer]);

@@ -11,6 +11,8 @@ use crate::status::{Phase, Spent, Status};
 
 /// Digits of a loss.
 const DIGITS: usize = 4;
+/// From here on a bar warns.
+const HIGH: f64 = 0.8;
 
 /// What changes on the page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,7 +23,7 @@ pub(super) struct Words {
     pub(super) texts: BTreeMap<String, String>,
     /// Bars, by their places: how full, from 0 to 1.
     pub(super) bars: BTreeMap<String, f64>,
-    /// What is well and what is not, by places: the names of styles.
+    /// What is well and what is not, by places: names of styles.
     pub(super) moods: BTreeMap<String, &'static str>,
     /// The colour of each peer.
     pub(super) colours: Vec<String>,
@@ -84,6 +86,11 @@ impl Words {
         self.texts.insert(place.into(), text.into());
     }
 
+    /// The style of a place.
+    pub(super) fn mood(&self, place: &str) -> &'static str {
+        self.moods.get(place).copied().unwrap_or("")
+    }
+
     fn run(&mut self, status: &Status) {
         self.text("headline", headline(status));
         self.text("phase", phase(status.phase));
@@ -103,7 +110,8 @@ impl Words {
         for one in &status.neighbours {
             let peer = one.peer;
             self.text(format!("state-{peer}"), if one.connected { "connected" } else { "not connected" });
-            self.moods.insert(format!("state-{peer}"), if one.connected { "good" } else { "bad" });
+            self.moods
+                .insert(format!("state-{peer}"), if one.connected { "badge good" } else { "badge bad" });
             self.text(format!("sent-{peer}"), one.sent.to_string());
             self.text(format!("refused-{peer}"), one.refused.to_string());
             self.text(format!("reason-{peer}"), one.refusal.clone().unwrap_or_else(|| "–".into()));
@@ -116,6 +124,7 @@ impl Words {
             self.text(format!("spent-{row}"), loss(one.epsilon));
             self.text(format!("part-{row}"), format!("{percent:.0} %"));
             self.bars.insert(format!("bar-{row}"), share(one));
+            self.moods.insert(format!("bar-{row}"), if share(one) < HIGH { "part" } else { "part high" });
         }
     }
 }
@@ -142,7 +151,9 @@ fn headline(status: &Status) -> String {
             format!("{run} goes on: round {round} of {rounds}, at the moment without {}.", list(&absent))
         }
         Phase::Done => format!("{run} is over, and has a result."),
-        Phase::Halted => format!("{run} was halted in round {round}: nothing more is said, and there is no result."),
+        Phase::Halted => {
+            format!("{run} was halted in round {round}: nothing more is said, and there is no result.")
+        }
     }
 }
 
@@ -158,9 +169,9 @@ fn list(names: &[&str]) -> String {
 
 fn mood(phase: Phase) -> &'static str {
     match phase {
-        Phase::Meeting => "plain",
-        Phase::Running | Phase::Done => "good",
-        Phase::Halted => "bad",
+        Phase::Meeting => "badge plain",
+        Phase::Running | Phase::Done => "badge good",
+        Phase::Halted => "badge bad",
     }
 }
 
@@ -212,14 +223,23 @@ mod tests {
     #[test]
     fn what_is_no_number_counts_as_all() {
         assert_eq!(share(&spent(1.0, 4.0)), 0.25);
-        for odd in [spent(f64::NAN, 4.0), spent(f64::INFINITY, 4.0), spent(1.0, f64::NAN), spent(1.0, -4.0), spent(0.0, 0.0)] {
+        for odd in [
+            spent(f64::NAN, 4.0),
+            spent(f64::INFINITY, 4.0),
+            spent(1.0, f64::NAN),
+            spent(1.0, -4.0),
+            spent(0.0, 0.0),
+        ] {
             assert_eq!(share(&odd), 1.0, "{odd:?}");
         }
     }
 
     #[test]
     fn numbers_are_short() {
-        assert_eq!([0, 999, 1234, 5_600_000, 7_890_000_000].map(bytes), ["0 B", "999 B", "1.2 kB", "5.6 MB", "7.89 GB"]);
+        assert_eq!(
+            [0, 999, 1234, 5_600_000, 7_890_000_000].map(bytes),
+            ["0 B", "999 B", "1.2 kB", "5.6 MB", "7.89 GB"]
+        );
         assert_eq!(clock(86_399), "23:59:59 UTC");
         assert_eq!(loss(1.000_01), "1.001", "a loss is rounded up");
         assert_eq!(list(&["a"; 6]), "a, a, a, a and 2 more");

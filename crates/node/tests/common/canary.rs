@@ -31,7 +31,15 @@ impl Canary {
         add("as a power of ten", power.as_bytes()[..9].to_vec());
         for (number, words) in [
             (value.to_bits(), ["in bytes", "in hexadecimal digits", "in listed bytes", "in escaped bytes"]),
-            (steps as u64, ["in steps, in bytes", "in steps, in hexadecimal digits", "in steps, in listed bytes", "in steps, in escaped bytes"]),
+            (
+                steps as u64,
+                [
+                    "in steps, in bytes",
+                    "in steps, in hexadecimal digits",
+                    "in steps, in listed bytes",
+                    "in steps, in escaped bytes",
+                ],
+            ),
         ] {
             for bytes in [number.to_le_bytes(), number.to_be_bytes()] {
                 add(words[0], bytes.to_vec());

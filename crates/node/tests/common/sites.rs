@@ -44,7 +44,7 @@ impl Sites {
         let (ports, pages) = ports(terms.peers.len());
         let mut members = String::new();
         for (i, (name, values)) in terms.peers.iter().enumerate() {
-            let home = folder.path().join(name);
+            let home = folder.path().join(i.to_string());
             let (_, key) = Place::create(&home).unwrap();
             let values: Vec<String> = values.iter().map(ToString::to_string).collect();
             std::fs::write(home.join("values.txt"), values.join("\n")).unwrap();
@@ -54,7 +54,8 @@ impl Sites {
                 pages[i]
             );
             std::fs::write(home.join("node.toml"), config).unwrap();
-            members += &format!("[[peers]]\nname = '{name}'\nkey = '{key}'\naddress = '127.0.0.1:{}'\n", ports[i]);
+            members +=
+                &format!("[[peers]]\nname = '{name}'\nkey = '{key}'\naddress = '127.0.0.1:{}'\n", ports[i]);
         }
         let text = format!(
             "version = 1\nname = 'mean'\nnonce = '1'\ngrid = {:?}\nwidth = {}\nedges = {}\ntick = {:?}\nanswer = 5.0\nround = 30.0\n{members}{}",
@@ -68,7 +69,7 @@ impl Sites {
     }
 
     pub(crate) fn home(&self, peer: usize) -> PathBuf {
-        self.folder.path().join(&self.agreement.peers[peer].name)
+        self.folder.path().join(peer.to_string())
     }
 
     pub(crate) fn place(&self, peer: usize) -> Place {
