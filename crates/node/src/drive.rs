@@ -499,6 +499,7 @@ impl<P: Part> Running<P> {
             Stands::Going { round, .. } | Stands::Halted { round, .. } => Some(round),
             Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => None,
         };
+        self.driver.board.records(self.host.ledger().head().count);
         self.driver.board.stands(phase, round);
     }
 }

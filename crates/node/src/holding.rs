@@ -43,17 +43,13 @@ impl Holding {
         self.check()?;
         let text = String::from_utf8_lossy(&bytes);
         let words = text.split([',', ';', ' ', '\t', '\r', '\n']).filter(|word| !word.is_empty());
-        let number = |word: &str| {
+        // The word itself is private, and stays out of what is said about it.
+        let number = |(place, word): (usize, &str)| {
             let read = word.parse::<f64>().ok().filter(|number| number.is_finite());
-            read.ok_or_else(|| {
-                Error::parameter(
-                    "values",
-                    format!("\"{word}\" in {}", self.file.display()),
-                    "give finite numbers",
-                )
-            })
+            let value = || format!("no number in place {} of {}", place + 1, self.file.display());
+            read.ok_or_else(|| Error::parameter("values", value(), "give finite numbers; nothing was sent"))
         };
-        words.map(number).collect()
+        words.enumerate().map(number).collect()
     }
 }
 

@@ -41,6 +41,7 @@
 //! | `spent.rs` | what was spent under another key |
 //! | `status.rs` | how a peer stands, for whoever looks |
 //! | `probe.rs` | every decoder, for bytes that anybody may have written |
+//! | `page/` | the same as a page and as metrics, for this machine only |
 //! | `memory.rs` | peers in one process, for tests and rehearsals |
 
 mod account;
@@ -63,6 +64,7 @@ mod ledger;
 pub mod memory;
 pub mod network;
 mod noise;
+pub mod page;
 mod part;
 mod place;
 mod price;

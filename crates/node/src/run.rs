@@ -11,6 +11,7 @@ use sottovoce_protocol::Peer;
 
 use crate::drive::{Driver, Ended, Pace};
 use crate::network::{Answered, Network, Site};
+use crate::page::Page;
 use crate::part::Role;
 use crate::status::Board;
 use crate::{Agreement, Config, Error, Observer, Place, Recorder, Result, Signatures};
@@ -45,6 +46,7 @@ pub fn run(
     let role = agreement.role_saying(me, options.say.as_deref())?;
     let holding = place.holding(&config)?;
     let site = site(agreement, me, &config, role.as_ref())?;
+    let page = config.page.map(Page::listen).transpose()?;
     let mut ledger = place.open_ledger()?;
     let begun = ledger.runs()?.contains(&agreement.hash()?);
     let record = |path: &PathBuf| Recorder::open(path, agreement, me, begun);
@@ -66,6 +68,9 @@ pub fn run(
     board.spent(&ledger)?;
     let (events, inbox) = channel();
     let network = Network::open(&place.read_key()?, site, events.clone(), Arc::clone(&board))?;
+    if let Some(page) = page {
+        network.spawn(page.serve(Arc::clone(&board)));
+    }
     let pace = Pace {
         answer: Duration::from_secs_f64(agreement.answer),
         round: Duration::from_secs_f64(agreement.round),

@@ -92,6 +92,9 @@ pub struct Status {
     pub bytes_received: u64,
     /// Budgets, and what was spent of them.
     pub budgets: Vec<Spent>,
+    /// Records of the ledger.
+    #[serde(default)]
+    pub records: u64,
     /// Seconds since 1970, when this was written.
     pub written: u64,
     /// The process.
@@ -152,6 +155,7 @@ impl Board {
             bytes_sent: 0,
             bytes_received: 0,
             budgets: Vec::new(),
+            records: 0,
             written: now(),
             process: std::process::id(),
         };
@@ -221,6 +225,11 @@ impl Board {
         }
     }
 
+    /// How long the ledger is by now.
+    pub(crate) fn records(&self, count: u64) {
+        self.lock().records = count;
+    }
+
     /// What was spent by now.
     pub(crate) fn spent(&self, ledger: &Ledger) -> Result<()> {
         let budgets = ledger.budgets()?;
@@ -238,6 +247,7 @@ impl Board {
             delta: one.allowed.delta,
         });
         status.budgets = spent.collect();
+        status.records = ledger.head().count;
         drop(status);
         self.write(true);
         Ok(())

@@ -38,19 +38,27 @@ pub struct GraphPicture {
 pub(crate) const MARGIN: f64 = 22.0;
 pub(crate) const BAR: f64 = 64.0;
 const BAR_STEPS: usize = 96;
+/// Letters of a name in a picture; what is said of a node has all of them.
+const LONGEST: usize = 18;
 
 impl GraphPicture {
     /// Draws it, with nodes that can be pointed at.
     pub fn picture(&self) -> Picture {
-        self.draw(true)
+        self.draw(true, &[], &[])
+    }
+
+    /// Draws it with a name below each node, and these edges each by itself, over the others: a page that is looked at while things happen shows by them what is
+    /// connected.
+    pub fn named(&self, names: &[String], apart: &[(u32, u32)]) -> Picture {
+        self.draw(true, names, apart)
     }
 
     /// Draws it as one image: nobody is told of single nodes, and the picture is less than half as large.
     pub fn still(&self) -> Picture {
-        self.draw(false)
+        self.draw(false, &[], &[])
     }
 
-    fn draw(&self, interactive: bool) -> Picture {
+    fn draw(&self, interactive: bool, names: &[String], apart: &[(u32, u32)]) -> Picture {
         let mut picture = Picture::new(self.size, &self.title, &self.description);
         picture.interactive = interactive;
         // A tenth of a unit is finer than anyone can see, and shorter to write.
@@ -63,12 +71,20 @@ impl GraphPicture {
         picture.add(
             Shape::lines(lines).stroke(Ink::Edge, width).with("class", "edges").with("aria-hidden", "true"),
         );
+        for pair in apart {
+            let Some(line) = between(pair) else { continue };
+            let line = Shape::line(line).stroke(Ink::Muted, width + 0.9).with("class", "link");
+            picture.add(line.with("data-link", format!("{}-{}", pair.0, pair.1)).with("aria-hidden", "true"));
+        }
         picture.group(vec![("class", "nodes".into())], |p| {
             places.iter().enumerate().for_each(|(i, place)| p.add(self.node(i, *place, radius, interactive)));
         });
         if let Some(place) = self.observer.and_then(|o| places.get(o)) {
             let ring = Shape::circle(*place, radius + 4.0).stroke(Ink::Accent, 2.6);
             picture.add(ring.with("class", "observer").with("aria-hidden", "true"));
+        }
+        for (place, name) in places.iter().zip(names) {
+            picture.add(self.name(*place, radius, name));
         }
         self.bar(&mut picture);
         picture
@@ -85,6 +101,21 @@ impl GraphPicture {
             return node;
         }
         node.with("class", "node").with("data-node", i.to_string()).with("aria-label", label)
+    }
+
+    /// A name below its node; at the sides it leans inwards, so that it stays in the picture.
+    fn name(&self, (x, y): (f64, f64), radius: f64, name: &str) -> Shape {
+        let short = match name.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &name[..end]),
+            None => name.to_owned(),
+        };
+        let (x, anchor) = match x / self.size.0 {
+            side if side < 0.2 => (x - radius, Anchor::Start),
+            side if side > 0.8 => (x + radius, Anchor::End),
+            _ => (x, Anchor::Middle),
+        };
+        let name = Shape::text((x, y + radius + 16.0), short, anchor);
+        name.with("class", "name").with("aria-hidden", "true")
     }
 
     /// Smaller where there are many, so that they do not cover each other.
@@ -169,6 +200,15 @@ mod tests {
             );
             assert!(elements(&graph.picture().svg()) > BAR_STEPS);
         }
+    }
+
+    #[test]
+    fn names_and_links_are_drawn_apart() {
+        let names = ["ana".to_owned(), "<ben>".to_owned()];
+        let svg = graph(vec![(0.0, 0.0), (1.0, 1.0)]).named(&names, &[(0, 1), (0, 9)]).embedded("g");
+        assert_eq!(svg.matches("class=\"name\"").count(), 2);
+        assert!(svg.contains("&lt;ben&gt;") && svg.contains("data-link=\"0-1\""));
+        assert!(!svg.contains("0-9"), "there is no such node");
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod frame;
 mod graph_picture;
 mod layout;
 mod learning;
+pub mod live;
 mod matrix_picture;
 mod page;
 mod png;
@@ -30,8 +31,8 @@ pub mod rumor;
 mod scene;
 mod shell;
 pub mod store;
-#[cfg(test)]
-mod structure;
+#[cfg(any(test, feature = "structure"))]
+pub mod structure;
 mod svg;
 pub mod text;
 mod thin;

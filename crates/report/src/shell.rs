@@ -8,15 +8,15 @@ use sha2::{Digest, Sha256};
 use crate::provenance::Provenance;
 use crate::text::escape;
 
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
 /// A complete HTML file. `body` is markup; `data` is JSON for the script, empty where there is none.
 pub(crate) fn document(title: &str, body: &str, data: &str, provenance: &Provenance) -> String {
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'",
-        base64(&Sha256::digest(STYLE)),
-        base64(&Sha256::digest(SCRIPT)),
+        "default-src 'none'; style-src {}; script-src {}; base-uri 'none'; form-action 'none'",
+        source(STYLE),
+        source(SCRIPT),
     );
     let data = if data.is_empty() {
         String::new()
@@ -38,6 +38,11 @@ pub(crate) fn document(title: &str, body: &str, data: &str, provenance: &Provena
          <div id=\"tip\" role=\"tooltip\" hidden></div>\n\
          {data}<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
+}
+
+/// A script or a style as a security policy names it.
+pub(crate) fn source(text: &str) -> String {
+    format!("'sha256-{}'", base64(&Sha256::digest(text)))
 }
 
 /// JSON that cannot end the element it stands in, whatever its strings say.

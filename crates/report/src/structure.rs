@@ -1,12 +1,13 @@
 //! What every page must be for readers who cannot see it, or cannot use a pointer; and that its colours can be told from its paper.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+#[cfg(test)]
 use crate::colour::{Rgb, tests::contrast};
 
 /// Fails where a page breaks a rule: one first heading, none skipped, names for pictures and fields, heads for tables, links that lead
 /// somewhere, no identifier twice, landmarks.
-pub(crate) fn sound(page: &str) {
+pub fn sound(page: &str) {
     let tags = tags(page);
     headings(&tags);
     let ids: Vec<&str> = tags.iter().filter_map(|tag| attribute(tag, "id")).collect();
@@ -93,9 +94,10 @@ fn a_field_without_a_label_is_noticed() {
 }
 
 /// The colours of each block of the stylesheet that sets them all: light, dark by choice, dark by the system.
-fn palettes() -> Vec<BTreeMap<String, Rgb>> {
+#[cfg(test)]
+fn palettes() -> Vec<std::collections::BTreeMap<String, Rgb>> {
     let style = include_str!("page.css").split("@media print").next().unwrap_or_default();
-    let block = |text: &str| -> BTreeMap<String, Rgb> {
+    let block = |text: &str| -> std::collections::BTreeMap<String, Rgb> {
         let pairs =
             text.split('}').next().unwrap_or_default().split(';').filter_map(|line| line.split_once(": #"));
         let byte = |hex: &str, at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();

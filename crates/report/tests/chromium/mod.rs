@@ -11,13 +11,19 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+/// The browser; where this machine has none, says that the test is skipped.
+pub(crate) fn program() -> Option<PathBuf> {
+    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+    let found = places.map(PathBuf::from).into_iter().find(|place| place.exists());
+    if found.is_none() {
+        println!("skipped: no Chromium on this machine");
+    }
+    found
+}
+
 /// Writes a report and gives the browser and the page's address; where this machine has no browser, says that the test is skipped.
 pub(crate) fn prepare(folder: &Path, files: &[(String, Vec<u8>)]) -> Option<(PathBuf, String)> {
-    let places = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-    let Some(program) = places.map(PathBuf::from).into_iter().find(|place| place.exists()) else {
-        println!("skipped: no Chromium on this machine");
-        return None;
-    };
+    let program = program()?;
     sottovoce_report::store::write(folder, files, false).unwrap();
     Some((program, format!("file://{}", folder.join("report.html").display())))
 }
