@@ -326,7 +326,7 @@ impl<P: Part> Running<P> {
         match event {
             Event::Frame { from, frame: Frame::Terms(text), guard: _guard } => {
                 let mine = self.driver.terms.clone();
-                return Err(crate::agreement::differ(&mine, &text, from));
+                Err(crate::agreement::differ(&mine, &text, from))
             }
             Event::Frame { from, frame: Frame::Level(level), guard: _guard } => {
                 let known = self.levels.entry(from).or_insert(0);

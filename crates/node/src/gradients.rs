@@ -21,6 +21,7 @@ pub(crate) trait Gradients: Send {
     fn mean(&mut self, step: usize, point: &[f64], clip: f64) -> Result<Vec<f64>>;
 
     /// The gradients of these examples at a point, one after the other, as they are.
+    #[expect(dead_code, reason = "for protocols that draw lots of examples")]
     fn each(
         &mut self,
         step: usize,

@@ -489,13 +489,13 @@ impl Ledger {
     pub(crate) fn unanswered(&self, run: Hash) -> Result<Vec<(Peer, u64)>> {
         let read = self.database.begin_read()?;
         let outbox = read.open_table(OUTBOX)?;
-        let one = |entry: std::result::Result<_, redb::StorageError>| {
-            let (key, value): (redb::AccessGuard<'_, (Bytes32, u64, u64)>, redb::AccessGuard<'_, &[u8]>) =
-                entry?;
+        let mut all = Vec::new();
+        for entry in outbox.range((&run.0, 0, 0)..=(&run.0, u64::MAX, u64::MAX))? {
+            let (key, value) = entry?;
             let (number, _): (u64, Mark) = decode(value.value())?;
-            Ok((key.value().2 as Peer, number))
-        };
-        outbox.range((&run.0, 0, 0)..=(&run.0, u64::MAX, u64::MAX))?.map(one).collect()
+            all.push((key.value().2 as Peer, number));
+        }
+        Ok(all)
     }
 
     /// Messages to a peer that it has not answered, in order.

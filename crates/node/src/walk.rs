@@ -38,7 +38,7 @@ enum Adds {
     /// The peer's numbers, within this range.
     Values(Range),
     /// A gradient step.
-    Gradients(Task),
+    Gradients(Box<Task>),
 }
 
 /// A walk as one of its peers takes part in it.
@@ -125,7 +125,7 @@ impl Walk {
         };
         let launch = launch(agreement, walk.tokens)?;
         let (grid, width, lasts) = (task.grid, task.width, agreement.lasting()?);
-        let adds = Adds::Gradients(task);
+        let adds = Adds::Gradients(Box::new(task));
         Self { company, mixing, course, launch, adds, grid, width, reach: 0, lasts }.under(&noise)
     }
 

@@ -172,13 +172,13 @@ fn records_of_other_runs_are_withheld_and_the_chain_is_whole() {
     let first = folder.agreement.clone();
     let folder = folder.again(agreement(6, "second", -30, ACCELERATED));
     (0..6).for_each(|peer| {
-        std::fs::rename(folder.recording(peer), folder.root().join(format!("{peer}"))).unwrap()
+        std::fs::rename(folder.recording(peer), folder.root().join(format!("{peer}"))).unwrap();
     });
     average(&folder, Stop::Never);
     let second = folder.files();
     let folder = folder.again(first);
     (0..6).for_each(|peer| {
-        std::fs::rename(folder.root().join(format!("{peer}")), folder.recording(peer)).unwrap()
+        std::fs::rename(folder.root().join(format!("{peer}")), folder.recording(peer)).unwrap();
     });
     let results = average(&folder, Stop::Never);
     for (peer, file) in folder.files().iter().enumerate() {

@@ -100,7 +100,7 @@ impl Walk<'_> {
         self.names.get(peer).map_or("somebody unknown", String::as_str)
     }
 
-    fn problem(&mut self, problem: String) {
+    fn problem(&mut self, problem: &str) {
         self.course.problems.push(format!("{}: {problem}", self.name(self.me)));
     }
 
@@ -117,14 +117,14 @@ impl Walk<'_> {
         }
         self.released |= !record.releases.is_empty();
         if !self.released && !record.said.is_empty() {
-            self.problem("it spoke before it had released anything".to_owned());
+            self.problem("it spoke before it had released anything");
         }
         let mut hashes: BTreeMap<usize, Hash> = BTreeMap::new();
         for receipt in &record.said {
             if let Some(round) = self.say(receipt, record)
                 && *hashes.entry(round).or_insert(receipt.hash) != receipt.hash
             {
-                self.problem(format!("it said round {round} to several peers in several ways"));
+                self.problem(&format!("it said round {round} to several peers in several ways"));
             }
         }
         for note in notes {
@@ -170,7 +170,7 @@ impl Walk<'_> {
         *place += 1;
         let number = *place - 1;
         if self.over {
-            self.problem(format!(
+            self.problem(&format!(
                 "it spoke to {} after it had said that it says nothing more",
                 self.name(*peer)
             ));
@@ -179,23 +179,23 @@ impl Walk<'_> {
         let round = label(bytes).map(|round| round.0);
         let (Some(round), true) = (round, planned.is_some() && round == planned) else {
             let to = self.name(*peer).to_owned();
-            self.problem(format!("to {to}: {}", unlike("it said", number, round, planned)));
+            self.problem(&format!("to {to}: {}", unlike("it said", number, round, planned)));
             return None;
         };
         if let Some(from) = (self.complete < round).then(|| self.unheard(self.complete)).flatten() {
             let (from, before) = (self.name(from).to_owned(), self.complete);
-            self.problem(format!("it said round {round} and had not heard {from} in round {before}"));
+            self.problem(&format!("it said round {round} and had not heard {from} in round {before}"));
         }
         let fresh = round as u64 + 1;
         if self.relay && !record.covered.iter().any(|(draw, _)| *draw == fresh) {
-            self.problem(format!("it said round {round} without the fresh noise that was agreed on"));
+            self.problem(&format!("it said round {round} without the fresh noise that was agreed on"));
         }
         Some(round)
     }
 
     fn heed(&mut self, note: Option<Note>) {
         let Some(note) = note else {
-            return self.problem("it noted what is no note of this protocol".to_owned());
+            return self.problem("it noted what is no note of this protocol");
         };
         let words = format!("{}: {}", self.name(self.me), told(&note, self.names));
         match note {
@@ -218,12 +218,12 @@ impl Walk<'_> {
             (self.complete < self.plans[self.me].rounds()).then(|| self.unheard(self.complete)).flatten()
         {
             let (from, round) = (self.name(from).to_owned(), self.complete);
-            self.problem(format!("it says that it has a result, and had not heard {from} in round {round}"));
+            self.problem(&format!("it says that it has a result, and had not heard {from} in round {round}"));
         }
         let said = |to: Peer| self.said.get(&to).copied().unwrap_or(0);
         if let Some(to) = (0..self.to.len()).find(|&to| said(to) < self.to[to].len()) {
             let to = self.name(to).to_owned();
-            self.problem(format!("it says that it has a result, and did not say everything to {to}"));
+            self.problem(&format!("it says that it has a result, and did not say everything to {to}"));
         }
     }
 }

@@ -124,7 +124,7 @@ fn a_peer_that_lies_about_its_own_run_is_found() {
         assert!(found.contains(expected), "{what}: {found}");
     };
     check("no release", "spoke before it had released", &|all| {
-        all.iter_mut().for_each(|one| one.releases.clear())
+        all.iter_mut().for_each(|one| one.releases.clear());
     });
     check("two releases", "was not paid for", &|all| {
         let release = all.iter().find_map(|one| one.releases.first().copied()).unwrap();
