@@ -60,7 +60,7 @@ impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ready = self.neighbours.iter().filter(|one| one.reached && one.differences.is_empty()).count();
         writeln!(f, "{ready} of {} neighbours are ready\n", self.neighbours.len())?;
-        writeln!(f, "  {:<16} {:<24} {:>10}  {}", "neighbour", "address", "answer", "agreement")?;
+        writeln!(f, "  {:<16} {:<24} {:>10}  agreement", "neighbour", "address", "answer")?;
         for one in &self.neighbours {
             let answer = one.round_trip.map_or_else(|| "none".to_owned(), |time| format!("{time:.2} ms"));
             let agreed = match (&one.differences[..], &one.problem) {

@@ -61,9 +61,9 @@ struct Peer {
     value: f64,
     /// Its result, the first number of it.
     result: f64,
-    /// Epsilon that was spent towards the peer who learns most of it.
+    /// Epsilon of the run towards the peer who learns most of it, at delta 1e-6.
     worst_peer: f64,
-    /// Epsilon that was spent towards who sees every message.
+    /// Epsilon of the run towards who sees every message, at delta 1e-6.
     wire_tapper: f64,
 }
 
@@ -103,6 +103,9 @@ impl fmt::Display for Shown {
     }
 }
 
+/// The delta of a new node's budgets.
+const DELTA: f64 = 1e-6;
+
 /// What a peer holds: spread over the range.
 fn value(peer: usize, peers: usize) -> f64 {
     (peer as f64 + 0.5) / peers as f64
@@ -128,7 +131,7 @@ impl Demo {
     }
 
     /// Keys, values, an agreement that all sign.
-    fn prepare(&self) -> anyhow::Result<(Vec<Place>, Agreement, PathBuf)> {
+    fn prepare(&self) -> anyhow::Result<(Agreement, PathBuf)> {
         if !(2..=64).contains(&self.peers) {
             bail!("`peers` is {}: give 2 to 64, each is a process", self.peers);
         }
@@ -154,7 +157,7 @@ impl Demo {
             let key = place.read_key()?;
             all.add(&path, &key.name(), &agreement.sign(&key)?)?;
         }
-        Ok((places, agreement, file))
+        Ok((agreement, file))
     }
 
     /// A process for each peer; what they printed.
@@ -184,23 +187,26 @@ impl Demo {
     }
 
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let (places, agreement, file) = self.prepare()?;
+        let (agreement, file) = self.prepare()?;
         let began = std::time::Instant::now();
         let printed = self.processes(&file)?;
         let seconds = began.elapsed().as_secs_f64();
         let mut peers = Vec::new();
-        for (i, (place, printed)) in places.iter().zip(&printed).enumerate() {
-            let budgets = place.open_ledger()?.budgets()?;
-            let most = |tapper: bool| {
-                let of = budgets.iter().filter(|one| (one.observer == Observer::WireTapper) == tapper);
-                of.map(|one| one.epsilon).max_by(f64::total_cmp).unwrap_or(0.0)
+        for (i, printed) in printed.iter().enumerate() {
+            let prices = agreement.role(i)?.cost(&[])?.prices;
+            let most = |tapper: bool| -> anyhow::Result<f64> {
+                let of = prices.iter().filter(|(observer, _)| (*observer == Observer::WireTapper) == tapper);
+                let losses = of.filter_map(|(_, price)| price.loss.as_ref());
+                let epsilons =
+                    losses.map(|loss| Ok(loss.epsilon(DELTA)?.upper)).collect::<anyhow::Result<Vec<_>>>()?;
+                Ok(epsilons.into_iter().max_by(f64::total_cmp).unwrap_or(0.0))
             };
             peers.push(Peer {
                 name: format!("peer{i}"),
                 value: value(i, self.peers),
                 result: printed["result"][0].as_f64().unwrap_or(f64::NAN),
-                worst_peer: most(false),
-                wire_tapper: most(true),
+                worst_peer: most(false)?,
+                wire_tapper: most(true)?,
             });
         }
         global.print(&Shown {
