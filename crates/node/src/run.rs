@@ -9,6 +9,7 @@ use std::time::Duration;
 use sottovoce_protocol::Peer;
 
 use crate::drive::{Driver, Ended, Pace};
+use crate::error::require;
 use crate::network::{Answered, Network, Site};
 use crate::part::Role;
 use crate::status::Board;
@@ -43,8 +44,11 @@ pub fn run(
     let holding = place.holding(&config)?;
     let site = site(agreement, me, &config, role.as_ref())?;
     let mut ledger = place.open_ledger()?;
+    let taken_up = ledger.runs()?.contains(&agreement.hash()?);
+    let remedy = "this run has begun here already; run it without that to go on, or agree on a new one to say something";
+    require(!taken_up || options.say.is_none(), "say", options.say.as_deref().unwrap_or_default(), remedy)?;
     // What cannot be paid is said before anybody is called; what was begun is paid for.
-    if !ledger.runs()?.contains(&agreement.hash()?) {
+    if !taken_up {
         let known = ledger.budgets()?.into_iter().filter(|one| one.label == config.label);
         let cost = role.cost(&known.map(|one| one.observer).collect::<Vec<_>>())?;
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
