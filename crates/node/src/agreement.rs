@@ -14,7 +14,7 @@ use sottovoce_topology::Graph;
 use crate::error::require;
 use crate::part::Role;
 use crate::{Error, Hash, Key, Name, Result, VERSION};
-use crate::{averaging, descent, walk};
+use crate::{averaging, descent, rumor, walk};
 
 /// What peers agree on.
 ///
@@ -249,14 +249,17 @@ impl Agreement {
 
     /// The same with something to say, where that is what it is about.
     pub fn role_saying(&self, me: Peer, text: Option<&str>) -> Result<Box<dyn Role>> {
+        let experiment = self.experiment()?;
+        let tells = matches!(experiment, Experiment::Rumor(_));
         let remedy = "only rumours are begun with a text; leave it out";
-        require(text.is_none(), "say", text.unwrap_or_default(), remedy)?;
-        match self.experiment()? {
+        require(tells || text.is_none(), "say", text.unwrap_or_default(), remedy)?;
+        match experiment {
             Experiment::Averaging(averaging) if averaging.walks() => walk::average(self, &averaging, me),
             Experiment::Averaging(_) => averaging::role(self, me),
             Experiment::Learning(learning) if walk::walks(&learning)? => walk::learn(self, &learning, me),
             Experiment::Learning(learning) => descent::role(self, &learning, me),
-            _ => Err(self.another("nodes run averagings, descents and walks so far")),
+            Experiment::Rumor(rumor) => rumor::role(self, &rumor, text, me),
+            _ => Err(self.another("nodes run averagings, descents, walks and rumours so far")),
         }
     }
 

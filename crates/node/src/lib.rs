@@ -23,7 +23,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `agreement.rs` | what peers agree on, hash and sign |
-//! | `averaging.rs`, `descent.rs`, `walk.rs` | from it to a peer and what it costs: one file a protocol |
+//! | `averaging.rs`, `descent.rs`, `walk.rs`, `rumor.rs` | from it to a peer and what it costs: one file a protocol |
 //! | `place.rs` | a node's folder: key, ledger, what it holds |
 //! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
 //! | `ledger.rs`, `splice.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
@@ -72,6 +72,7 @@ pub mod probe;
 mod program;
 mod recording;
 mod replay;
+pub mod rumor;
 mod run;
 mod spent;
 mod splice;

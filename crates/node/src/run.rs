@@ -10,6 +10,7 @@ use std::time::Duration;
 use sottovoce_protocol::Peer;
 
 use crate::drive::{Driver, Ended, Pace};
+use crate::error::require;
 use crate::network::{Answered, Network, Site};
 use crate::page::Page;
 use crate::part::Role;
@@ -49,6 +50,8 @@ pub fn run(
     let page = config.page.map(Page::listen).transpose()?;
     let mut ledger = place.open_ledger()?;
     let begun = ledger.runs()?.contains(&agreement.hash()?);
+    let remedy = "this run has begun here already; run it without that to go on, or agree on a new one to say something";
+    require(!begun || options.say.is_none(), "say", options.say.as_deref().unwrap_or_default(), remedy)?;
     let record = |path: &PathBuf| Recorder::open(path, agreement, me, begun);
     let recorder = options.record.as_ref().map(record).transpose()?;
     // What cannot be paid is said before anybody is called; what was begun is paid for.

@@ -18,6 +18,9 @@ pub(crate) struct Plan {
     folder: PathBuf,
     /// The agreement.
     file: PathBuf,
+    /// What it would cost to begin a rumour that says this.
+    #[arg(long, value_name = "TEXT")]
+    say: Option<String>,
 }
 
 /// What a run could reveal of a node.
@@ -123,7 +126,8 @@ impl fmt::Display for Planned {
 impl Plan {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
-        let (part, config) = (place.role(&agreement)?, place.config()?);
+        let part = place.role_saying(&agreement, self.say.as_deref())?;
+        let config = place.config()?;
         let ledger = place.open_ledger()?;
         let (roster, names) = (agreement.roster()?, agreement.names());
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));

@@ -154,6 +154,11 @@ impl Teller {
         self.at.rumors.get(&id).map(|rumor| &rumor.payload[..])
     }
 
+    /// All that it knows, by name.
+    pub fn rumors(&self) -> impl Iterator<Item = (Id, &[u8])> {
+        self.at.rumors.iter().map(|(id, rumor)| (*id, &rumor.payload[..]))
+    }
+
     /// Whether it is passing the rumour on.
     pub fn is_active(&self, id: Id) -> bool {
         self.at.rumors.get(&id).is_some_and(|rumor| rumor.active)
