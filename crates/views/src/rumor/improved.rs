@@ -183,8 +183,8 @@ mod tests {
                 }
             }
             let (share, bound) =
-                (hits as f64 / runs as f64, Rumor::new(n, f, s).unwrap().delayed_delta(apart));
-            assert!(share < bound + 5.0 / (runs as f64).sqrt(), "{s} {apart}: {share} {bound}");
+                (hits as f64 / f64::from(runs), Rumor::new(n, f, s).unwrap().delayed_delta(apart));
+            assert!(share < bound + 5.0 / f64::from(runs).sqrt(), "{s} {apart}: {share} {bound}");
             assert!(share > 0.2 * bound, "{s} {apart}: {share} {bound}");
         }
     }
