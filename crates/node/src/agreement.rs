@@ -14,7 +14,7 @@ use sottovoce_topology::Graph;
 use crate::error::require;
 use crate::part::Role;
 use crate::{Error, Hash, Key, Name, Result, VERSION};
-use crate::{averaging, descent, rumor, walk};
+use crate::{averaging, deep, descent, personal, rumor, walk};
 
 /// What peers agree on.
 ///
@@ -91,6 +91,9 @@ pub struct Member {
     pub key: String,
     /// Where it is found.
     pub address: String,
+    /// How many rows it learns from, where a price is that of one row: public, and the same whichever row is exchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<usize>,
 }
 
 fn one() -> usize {
@@ -236,6 +239,15 @@ impl Agreement {
         Ok(self.experiment()?.seed().unwrap_or(u64::from_le_bytes(bytes)))
     }
 
+    /// How many rows everybody learns from.
+    pub(crate) fn rows(&self) -> Result<Vec<usize>> {
+        let missing = |peer: &Member| {
+            let remedy = format!("prices are those of one row: say how many rows {} learns from", peer.name);
+            Error::parameter("rows", "missing", remedy)
+        };
+        self.peers.iter().map(|peer| peer.rows.ok_or_else(|| missing(peer))).collect()
+    }
+
     /// How long the run lasts, where it has no end of its own.
     pub(crate) fn lasting(&self) -> Result<Duration> {
         let remedy = "nothing says when this run is over; give `time`, in seconds";
@@ -259,7 +271,9 @@ impl Agreement {
             Experiment::Learning(learning) if walk::walks(&learning)? => walk::learn(self, &learning, me),
             Experiment::Learning(learning) => descent::role(self, &learning, me),
             Experiment::Rumor(rumor) => rumor::role(self, &rumor, text, me),
-            _ => Err(self.another("nodes run averagings, descents, walks and rumours so far")),
+            Experiment::Personalized(personalized) => personal::role(self, &personalized, me),
+            Experiment::Deep(deep) => deep::role(self, &deep, me),
+            Experiment::Paper(_) => Err(self.another("nodes run no figures; give what one is about")),
         }
     }
 

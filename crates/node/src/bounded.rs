@@ -10,10 +10,19 @@ use crate::Result;
 /// A double is off by at most this share after one operation.
 const OFF: f64 = f64::EPSILON;
 
+/// What length means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Norm {
+    /// The sum of sizes.
+    One,
+    /// The root of the sum of squares.
+    Two,
+}
+
 /// Shortens a vector to at most this length. `false` if it is no vector of finite numbers: then it is zero.
 ///
 /// The vector is divided by its largest number first, so that neither squares nor factors leave the range of doubles.
-pub(crate) fn shorten(vector: &mut [f64], most: f64) -> bool {
+pub(crate) fn shorten(vector: &mut [f64], most: f64, norm: Norm) -> bool {
     let finite = vector.iter().all(|x| x.is_finite());
     let largest = vector.iter().fold(0.0, |most: f64, x| if x.abs() > most { x.abs() } else { most });
     if !(finite && most > 0.0 && most.is_finite()) {
@@ -23,9 +32,13 @@ pub(crate) fn shorten(vector: &mut [f64], most: f64) -> bool {
     if largest == 0.0 {
         return true;
     }
-    let squares: f64 = vector.iter().map(|x| (x / largest) * (x / largest)).sum();
-    // In units of the largest: each square is off by three roundings, and each partial sum by one.
-    let length = squares.sqrt() * (1.0 + (vector.len() as f64 + 16.0) * OFF);
+    // In units of the largest: each term is off by three roundings, and each partial sum by one.
+    let sizes = vector.iter().map(|x| (x / largest).abs());
+    let length = match norm {
+        Norm::One => sizes.sum::<f64>(),
+        Norm::Two => sizes.map(|x| x * x).sum::<f64>().sqrt(),
+    };
+    let length = length * (1.0 + (vector.len() as f64 + 16.0) * OFF);
     if length <= most / largest * (1.0 - 4.0 * OFF) {
         return true;
     }
@@ -35,8 +48,8 @@ pub(crate) fn shorten(vector: &mut [f64], most: f64) -> bool {
 }
 
 /// A vector of at most this length in steps of the grid; one that is none of finite numbers is zero.
-pub(crate) fn stepped(grid: Grid, vector: &mut [f64], most: f64) -> Result<Vec<i64>> {
-    shorten(vector, most);
+pub(crate) fn stepped(grid: Grid, vector: &mut [f64], most: f64, norm: Norm) -> Result<Vec<i64>> {
+    shorten(vector, most, norm);
     Ok(grid.round(vector)?)
 }
 
@@ -80,8 +93,13 @@ mod tests {
                 for most in [1e-6, 0.37, 1.0, 1e6] {
                     let mut vector: Vec<f64> = (0..width).map(|_| size * unit()).collect();
                     let before = vector.clone();
-                    assert!(shorten(&mut vector, most));
+                    assert!(shorten(&mut vector, most, Norm::Two));
                     assert!(is_at_most(&vector, most), "{width} {size} {most}");
+                    let mut other = before.clone();
+                    assert!(shorten(&mut other, most, Norm::One));
+                    // Sums of sizes, from above.
+                    let sum = other.iter().map(|x| x.abs()).sum::<f64>() * (1.0 - f64::from(width) * 1e-16);
+                    assert!(sum <= most && is_at_most(&other, most), "{width} {size} {most}: {sum}");
                     let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
                     assert!(
                         vector == before || length > most * (1.0 - 1e-9),
@@ -96,19 +114,19 @@ mod tests {
     fn wild_numbers_are_short_or_nothing() {
         for wild in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let mut vector = vec![1.0, wild];
-            assert!(!shorten(&mut vector, 1.0));
+            assert!(!shorten(&mut vector, 1.0, Norm::Two));
             assert_eq!(vector, [0.0, 0.0]);
         }
         let mut vector = vec![f64::MAX, -f64::MAX, 5e-324];
-        assert!(shorten(&mut vector, 1.0) && is_at_most(&vector, 1.0) && vector[0] > 0.7);
+        assert!(shorten(&mut vector, 1.0, Norm::Two) && is_at_most(&vector, 1.0) && vector[0] > 0.7);
         for most in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut vector = vec![1.0];
-            shorten(&mut vector, most);
+            shorten(&mut vector, most, Norm::One);
             assert_eq!(vector, [0.0], "a bound that is none lets nothing through");
         }
         let grid = Grid::new(0.25).unwrap();
         assert_eq!(within(grid, [1.1, f64::NAN, f64::INFINITY, -1e300].into_iter(), 7), [4, 0, 7, -7]);
-        assert_eq!(stepped(grid, &mut [3.0, 4.0], 1.0).unwrap(), [2, 3]);
-        assert!(stepped(grid, &mut [], 1.0).unwrap().is_empty());
+        assert_eq!(stepped(grid, &mut [3.0, 4.0], 1.0, Norm::Two).unwrap(), [2, 3]);
+        assert!(stepped(grid, &mut [], 1.0, Norm::One).unwrap().is_empty());
     }
 }

@@ -28,7 +28,7 @@ use sottovoce_views::grid::Route;
 use sottovoce_views::ring::Masked;
 
 use crate::averaging::{missing, stands};
-use crate::bounded::{stepped, within};
+use crate::bounded::{Norm, stepped, within};
 use crate::company::Company;
 use crate::error::require;
 use crate::gradients::{Gradients, of_rows};
@@ -109,7 +109,7 @@ impl Task {
     ) -> Result<Vec<i64>> {
         let mut moved = gradients.mean(step, point, self.spec.clip)?;
         moved.iter_mut().for_each(|x| *x *= -self.size);
-        stepped(self.grid, &mut moved, self.longest())
+        stepped(self.grid, &mut moved, self.longest(), Norm::Two)
     }
 
     /// How far a model may go in so many steps with noise of this scale: it is taken to the nearest within that. In steps of the grid.

@@ -5,15 +5,16 @@ use std::time::Duration;
 use sottovoce::experiment::{Clipped, TaskSpec};
 use sottovoce_learning::data::Prepared;
 use sottovoce_learning::{Clip, Model, Shard, Table};
+use sottovoce_privacy::noise::exact::Grid;
 
-use crate::bounded::shorten;
+use crate::bounded::{Norm, shorten, stepped};
 use crate::error::require;
 use crate::part::Holding;
 use crate::program::Program;
 use crate::{Error, Result};
 
 /// Rows are no longer than this: a norm of 1, and an intercept.
-const LONGEST: f64 = std::f64::consts::SQRT_2;
+pub(crate) const LONGEST: f64 = std::f64::consts::SQRT_2;
 
 /// Gradients of what a peer holds.
 pub(crate) trait Gradients: Send {
@@ -21,7 +22,6 @@ pub(crate) trait Gradients: Send {
     fn mean(&mut self, step: usize, point: &[f64], clip: f64) -> Result<Vec<f64>>;
 
     /// The gradients of these examples at a point, one after the other, as they are.
-    #[expect(dead_code, reason = "for protocols that draw lots of examples")]
     fn each(
         &mut self,
         step: usize,
@@ -112,8 +112,48 @@ pub(crate) fn mean_of(vectors: &mut [f64], width: usize, clip: f64) -> Vec<f64> 
     let mut sum = vec![0.0; width];
     let share = width as f64 / vectors.len() as f64;
     for vector in vectors.chunks_exact_mut(width) {
-        shorten(vector, clip);
+        shorten(vector, clip, Norm::Two);
         sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += share * *x);
     }
     sum
+}
+
+/// How examples enter a sum, each by itself: so that one of them, exchanged, moves the sum by no more than twice its length and its rounding.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Entering {
+    pub(crate) grid: Grid,
+    /// How long an example's gradient may be.
+    pub(crate) clip: f64,
+    pub(crate) norm: Norm,
+    /// What sums are divided by: public.
+    pub(crate) divisor: f64,
+}
+
+impl Entering {
+    /// How far one example, exchanged, moves the sum before it is rounded.
+    pub(crate) fn sensitivity(&self) -> f64 {
+        2.0 * self.longest()
+    }
+
+    fn longest(&self) -> f64 {
+        self.clip / self.divisor
+    }
+
+    /// The sum over these examples at a point, in steps of the grid.
+    pub(crate) fn sum(
+        &self,
+        gradients: &mut dyn Gradients,
+        step: usize,
+        point: &[f64],
+        picked: &[u32],
+    ) -> Result<Vec<i64>> {
+        let mut sum = vec![0i64; point.len()];
+        gradients.each(step, point, picked, &mut |gradient| {
+            gradient.iter_mut().for_each(|x| *x /= self.divisor);
+            let own = stepped(self.grid, gradient, self.longest(), self.norm)?;
+            sum.iter_mut().zip(own).for_each(|(sum, own)| *sum = sum.saturating_add(own));
+            Ok(())
+        })?;
+        Ok(sum)
+    }
 }

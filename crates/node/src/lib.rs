@@ -23,7 +23,7 @@
 //! | file | what |
 //! | --- | --- |
 //! | `agreement.rs` | what peers agree on, hash and sign |
-//! | `averaging.rs`, `descent.rs`, `walk.rs`, `rumor.rs` | from it to a peer and what it costs: one file a protocol |
+//! | `averaging.rs`, `descent.rs`, `walk.rs`, `rumor.rs`, `personal.rs`, `deep.rs` | from it to a peer and what it costs: one file a protocol |
 //! | `place.rs` | a node's folder: key, ledger, what it holds |
 //! | `host.rs` | one machine and its ledger: frames in, dues out; no network, no clock |
 //! | `ledger.rs`, `splice.rs`, `book.rs`, `account.rs` | what is stored; what a run may still release; what each observer has cost |
@@ -51,6 +51,7 @@ mod book;
 mod bounded;
 mod chain;
 mod company;
+pub mod deep;
 pub mod descent;
 pub mod drive;
 mod error;
@@ -66,6 +67,7 @@ pub mod network;
 mod noise;
 pub mod page;
 mod part;
+pub mod personal;
 mod place;
 mod price;
 pub mod probe;

@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 
 use rand::CryptoRng;
-use sottovoce_privacy::noise::exact::{DiscreteGaussian, ExactNoise, Grid, OsSeededRng};
+use sottovoce_privacy::noise::exact::{
+    DiscreteGaussian, DiscreteLaplace, ExactNoise, Grid, OsSeededRng, Rational,
+};
 use sottovoce_protocol::ring::{Cover, Residues};
-use sottovoce_protocol::{FAR, Law, Uncovered};
+use sottovoce_protocol::{FAR, Law, Shared, Uncovered};
 
 use crate::Result;
 
@@ -29,12 +31,37 @@ pub trait Hiding<V> {
     fn bits(&mut self) -> u64;
 }
 
-/// Numbers on a public grid under discrete Gaussian noise (`docs/theorems/grid.md`).
+/// A law on the integers.
+#[derive(Clone)]
+enum Drawn {
+    Gaussian(Box<DiscreteGaussian>),
+    Laplace(DiscreteLaplace),
+}
+
+impl Drawn {
+    /// Of this scale in steps, or a little more.
+    fn new(law: Law, steps: f64) -> Option<Self> {
+        match law {
+            Law::Gaussian => Some(Self::Gaussian(Box::new(DiscreteGaussian::at_least(steps).ok()?))),
+            Law::Laplace => Some(Self::Laplace(DiscreteLaplace::new(Rational::from_f64(steps).ok()?).ok()?)),
+            Law::Radial => None,
+        }
+    }
+
+    fn sample<R: CryptoRng>(&self, noise: &mut ExactNoise<R>) -> i64 {
+        match self {
+            Self::Gaussian(law) => noise.sample(&**law),
+            Self::Laplace(law) => noise.sample(law),
+        }
+    }
+}
+
+/// Numbers on a public grid under discrete Gaussian or Laplace noise (`docs/theorems/grid.md`).
 pub struct OnGrid<R: CryptoRng = OsSeededRng> {
     grid: Grid,
     noise: ExactNoise<R>,
-    /// By the bits of the scale: the law, and what was drawn ahead.
-    laws: BTreeMap<u64, (DiscreteGaussian, Vec<i64>)>,
+    /// By the name of the law and the bits of the scale: the law, and what was drawn ahead.
+    laws: BTreeMap<(bool, u64), (Drawn, Vec<i64>)>,
 }
 
 impl OnGrid {
@@ -50,41 +77,49 @@ impl<R: CryptoRng> OnGrid<R> {
         Self { grid, noise, laws: BTreeMap::new() }
     }
 
-    fn law(&mut self, scale: f64) -> Option<&mut (DiscreteGaussian, Vec<i64>)> {
+    fn law(&mut self, law: Law, scale: f64) -> Option<&mut (Drawn, Vec<i64>)> {
         let units = self.grid.units_of(scale);
-        match self.laws.entry(scale.to_bits()) {
+        match self.laws.entry((law == Law::Gaussian, scale.to_bits())) {
             std::collections::btree_map::Entry::Occupied(known) => Some(known.into_mut()),
             std::collections::btree_map::Entry::Vacant(free) => {
-                let law = DiscreteGaussian::at_least(units).ok()?;
-                Some(free.insert((law, Vec::new())))
+                Some(free.insert((Drawn::new(law, units)?, Vec::new())))
             }
         }
     }
 
-    /// Draws so much noise of this scale while there is time: it is in memory only, used once, and lost in a crash.
+    /// Draws so much Gaussian noise of this scale while there is time: it is in memory only, used once, and lost in a crash.
     pub fn ahead(&mut self, scale: f64, count: usize) {
-        let Some((law, ready)) = self.law(scale) else { return };
-        let (law, missing) = (law.clone(), count.saturating_sub(ready.len()));
-        let drawn: Vec<i64> = (0..missing).map(|_| self.noise.sample(&law)).collect();
-        if let Some((_, ready)) = self.law(scale) {
-            ready.extend(drawn);
+        self.draw(Law::Gaussian, scale, count);
+    }
+
+    fn draw(&mut self, law: Law, scale: f64, count: usize) {
+        let Some((drawn, ready)) = self.law(law, scale) else { return };
+        let (drawn, missing) = (drawn.clone(), count.saturating_sub(ready.len()));
+        let more: Vec<i64> = (0..missing).map(|_| drawn.sample(&mut self.noise)).collect();
+        if let Some((_, ready)) = self.law(law, scale) {
+            ready.extend(more);
         }
     }
 
     /// A part of that, so that whoever draws can look up in between; whether anything was missing.
     pub fn some_ahead(&mut self, scale: f64, count: usize) -> bool {
-        let ready = self.law(scale).map_or(count, |(_, ready)| ready.len());
+        let ready = self.law(Law::Gaussian, scale).map_or(count, |(_, ready)| ready.len());
         let next = if ready + AT_ONCE < count { ready + AT_ONCE } else { count };
         self.ahead(scale, next);
         ready < count
     }
 
-    fn noised(&mut self, scale: f64, value: &[f64]) -> Option<Vec<f64>> {
+    /// Numbers in steps of the grid, with fresh noise; none if a law is unknown, or a number too far out.
+    fn noised(&mut self, law: Law, scale: f64, value: &[f64]) -> Option<Vec<f64>> {
+        if law == Law::Radial || !(scale > 0.0 && scale.is_finite()) {
+            return None;
+        }
         let units = self.grid.round(value).ok()?;
-        self.ahead(scale, value.len());
-        let far = FAR * self.grid.units_of(scale);
+        self.draw(law, scale, value.len());
+        // The tails of Laplace noise are what makes its loss pure: they are not cut.
+        let far = if law == Law::Gaussian { FAR * self.grid.units_of(scale) } else { f64::INFINITY };
         let step = self.grid.step();
-        let (_, ready) = self.law(scale)?;
+        let (_, ready) = self.law(law, scale)?;
         let fresh = ready.split_off(ready.len().checked_sub(value.len())?);
         let sum = |(unit, noise): (i64, i64)| {
             let near = (noise as f64).abs() <= far;
@@ -103,9 +138,27 @@ impl<R: CryptoRng> Hiding<Vec<f64>> for OnGrid<R> {
         scale: f64,
         value: &mut Vec<f64>,
     ) -> std::result::Result<(), Uncovered> {
-        let gaussian = law == Law::Gaussian && scale > 0.0 && scale.is_finite();
-        let noised = gaussian.then(|| self.noised(scale, value)).flatten();
-        *value = noised.ok_or(Uncovered { draw, scale })?;
+        *value = self.noised(law, scale, value).ok_or(Uncovered { draw, scale })?;
+        Ok(())
+    }
+
+    fn bits(&mut self) -> u64 {
+        self.noise.bits()
+    }
+}
+
+/// Numbers of single precision: hidden as integers, and made single again afterwards.
+impl<R: CryptoRng> Hiding<Shared> for OnGrid<R> {
+    fn cover(
+        &mut self,
+        law: Law,
+        draw: u64,
+        scale: f64,
+        value: &mut Shared,
+    ) -> std::result::Result<(), Uncovered> {
+        let wide: Vec<f64> = value.iter().map(|x| f64::from(*x)).collect();
+        let noised = self.noised(law, scale, &wide).ok_or(Uncovered { draw, scale })?;
+        *value = noised.into_iter().map(|x| x as f32).collect::<Vec<f32>>().into();
         Ok(())
     }
 

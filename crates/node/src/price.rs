@@ -52,6 +52,15 @@ impl Hidden {
     }
 }
 
+/// Of one release under discrete Laplace noise, of integers that what is protected moves by at most `moved` steps in the 1-norm: pure losses are concentrated ones of half
+/// their square.
+pub(crate) fn laplace(grid: Grid, moved: f64, scale: f64) -> Result<f64> {
+    let epsilon = (moved / grid.units_of(scale)).next_up();
+    let remedy = "give a positive, finite number";
+    require(epsilon > 0.0 && epsilon.is_finite(), "sigma", scale, remedy)?;
+    Ok((0.5 * epsilon * epsilon).next_up())
+}
+
 /// Of a sum with the shares of a group (`docs/theorems/ring.md`, Theorem 2, in concentrated terms).
 pub(crate) fn shares(ring: &Ring, group: Option<usize>, sensitivity: f64) -> Result<f64> {
     let group =

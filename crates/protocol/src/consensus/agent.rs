@@ -97,8 +97,18 @@ impl Agent {
         Self { settles: true, ..self }
     }
 
+    /// The round she is in.
+    pub fn round(&self) -> usize {
+        self.at.round
+    }
+
+    /// Whether she says nothing more: she has finished, if this is after the last round, and else could not go on.
+    pub fn is_over(&self) -> bool {
+        self.at.phase == Phase::Over
+    }
+
     /// Exchanges in all.
-    fn rounds(&self) -> usize {
+    pub fn rounds(&self) -> usize {
         self.plan.iterations + usize::from(self.settles)
     }
 

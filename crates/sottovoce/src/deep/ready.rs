@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sottovoce_engine::deep::{Amount, Holdings, POINTS, Setting, check, draws, hidden};
 use sottovoce_learning::images::{self, Found};
-use sottovoce_learning::net::Net;
+use sottovoce_learning::net::{Net, Shape};
 use sottovoce_learning::{Images, read::Source};
 use sottovoce_protocol::consensus::{Band, Hidden, Method, Optimiser, Plan, Rates, Rule};
 use sottovoce_topology::Graph;
@@ -189,7 +189,7 @@ impl Deep {
     }
 
     /// What everybody does. Options of other methods are refused.
-    pub(super) fn plan(&self) -> Result<Plan> {
+    pub fn plan(&self) -> Result<Plan> {
         let asked = &self.protocol;
         let (dsgd, dinno) = (asked.method == DeepMethod::Dsgd, asked.method == DeepMethod::Dinno);
         let unused = [
@@ -324,7 +324,8 @@ impl Deep {
         Place::drawn(&family, seed)
     }
 
-    fn mixing(&self, graph: &Graph) -> Result<Mixing> {
+    /// Who weighs whom, on a graph.
+    pub fn mixing(&self, graph: &Graph) -> Result<Mixing> {
         if !self.talks() {
             return Ok(Mixing::new(graph, Weights::Metropolis));
         }
@@ -388,7 +389,19 @@ impl Deep {
     }
 
     fn net(&self, images: &Images) -> Result<Net> {
-        let (shape, classes) = (images.shape(), images.classes());
+        self.net_of(images.shape(), images.classes())
+    }
+
+    /// The net, where the images that were agreed on say which: those that are read are brought to 32x32.
+    pub fn agreed_net(&self) -> Result<Option<Net>> {
+        let of = |kind: Pictures| {
+            let (channels, classes) = kind.form();
+            self.net_of(Shape { channels, height: 32, width: 32 }, classes)
+        };
+        self.task.kind.map(of).transpose()
+    }
+
+    fn net_of(&self, shape: Shape, classes: usize) -> Result<Net> {
         let grey = shape.channels == 1;
         Ok(match self.protocol.model.unwrap_or(if grey { Model::Cnn } else { Model::Resnet9 }) {
             Model::Cnn => {

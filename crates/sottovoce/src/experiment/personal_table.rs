@@ -218,6 +218,15 @@ impl PersonalTable {
         }
     }
 
+    /// How one agent's own file is read, where nothing is dealt out.
+    pub fn own(&self) -> Result<TaskSpec> {
+        let remedy = "everybody has a file of its own; leave it out";
+        require(self.peer_column.is_none(), "peer-column", "given", remedy)?;
+        let remedy = "models have one score; give logistic or squared";
+        require(self.objective != Some(LossSpec::Softmax), "objective", "softmax", remedy)?;
+        Ok(self.spec())
+    }
+
     /// The same as a task of learning has it.
     fn spec(&self) -> TaskSpec {
         let usual = TaskSpec::default();
