@@ -375,6 +375,11 @@ impl<P: Part> Running<P> {
             Event::Lost(peer) => {
                 self.met.remove(&peer);
                 self.driver.board.met(peer, false);
+                if !self.host.has_begun() {
+                    self.host.gone(peer);
+                    self.levels.remove(&peer);
+                    self.level = 0;
+                }
                 Ok(())
             }
             Event::Computed => self.computed(),

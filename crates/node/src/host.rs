@@ -179,6 +179,13 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         &self.terms.neighbours
     }
 
+    /// A neighbour has gone. Before the run has begun here it has to come again: nothing is released on the word of who is no longer there.
+    pub fn gone(&mut self, peer: Peer) {
+        if !self.book.begun {
+            self.greeted.remove(&peer);
+        }
+    }
+
     /// Neighbours who were not heard since the host was opened.
     pub fn absent(&self) -> Vec<Peer> {
         let absent = self.terms.neighbours.iter().filter(|peer| !self.greeted.contains(peer));

@@ -598,11 +598,29 @@ fn declare(write: &WriteTransaction, label: &str, observer: &Observer, allowed: 
             return Err(Error::parameter("budget", value, remedy));
         }
         Some(_) => {}
+        // What it learnt together in earlier runs is not known: nobody may begin at nothing who heard something.
+        None if matches!(observer, Observer::Coalition(_)) && any_spent(&accounts, label)? => {
+            let remedy = format!(
+                "data set `{label}` was used before this coalition was named, and what it learnt together until then is not known; leave it out"
+            );
+            return Err(Error::parameter("coalitions", observer, remedy));
+        }
         None => {
             accounts.insert((label, &who[..]), &encode(&Account::new(allowed)?)?[..])?;
         }
     }
     Ok(())
+}
+
+/// Whether anything was spent of a data set.
+fn any_spent(accounts: &redb::Table<'_, (&str, &[u8]), &[u8]>, label: &str) -> Result<bool> {
+    for entry in accounts.iter()? {
+        let (key, value) = entry?;
+        if key.value().0 == label && decode::<Account>(value.value())?.spent() != (0.0, 0.0) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Debits a cost: towards everybody whom a budget is declared for, and nobody else.

@@ -86,7 +86,8 @@ pub fn run(
         pace,
         board: Arc::clone(&board),
         terms: agreement.canonical()?,
-        depth: depth(&links),
+        // One more: everybody has heard that all neighbours have all of theirs.
+        depth: depth(&links) + 1,
     };
     recorder.iter().for_each(|recorder| ledger.record_to(recorder.clone()));
     let ended = role.run(ledger, &holding, driver);
