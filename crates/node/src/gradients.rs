@@ -58,11 +58,14 @@ impl Rows {
         task: &TaskSpec,
         (width, rows): (usize, Option<usize>),
     ) -> Result<Self> {
-        let Prepared { train: table, loss, .. } = task.own(&holding.file)?;
+        let Prepared { train: table, loss, .. } = task.own(&holding.file).map_err(|error| match error {
+            sottovoce::Error::Learning(error) => unquoted(holding, &error),
+            other => Error::from(other),
+        })?;
         holding.check()?;
         // What pulls a model towards 0 is public, and added by whoever asks.
         let model = Model { loss, width: table.width(), ridge: 0.0 };
-        let refused = |error: sottovoce_learning::Error| Error::from(sottovoce::Error::from(error));
+        let refused = |error: sottovoce_learning::Error| unquoted(holding, &error);
         model.check(&table).map_err(refused)?;
         Model::require_radius(&table, LONGEST).map_err(refused)?;
         let found = model.parameters();
@@ -104,6 +107,26 @@ impl Gradients for Rows {
             take(&mut out)?;
         }
         Ok(())
+    }
+}
+
+/// What is wrong with a file of rows, and where, without what stands there: rows are private, and errors end in journals.
+fn unquoted(holding: &Holding, error: &sottovoce_learning::Error) -> Error {
+    use sottovoce_learning::Error as Wrong;
+    let file = holding.file.display();
+    let remedy = "words of it are private, and not said here: `sottovoce run learning --data FILE` says on this machine what is wrong; nothing was sent";
+    match error {
+        Wrong::File { problem, .. } => unquoted(holding, problem),
+        Wrong::Parameter(fault) => {
+            Error::parameter(fault.field, &fault.value, format!("{file} does not suit; {remedy}"))
+        }
+        Wrong::Line { line, .. } => {
+            Error::parameter("values", format!("unreadable in line {line} of {file}"), remedy)
+        }
+        Wrong::Row { row, .. } => {
+            Error::parameter("values", format!("unsuitable in row {row} of {file}"), remedy)
+        }
+        Wrong::Format(_) => Error::parameter("values", format!("{file}, which cannot be read"), remedy),
     }
 }
 

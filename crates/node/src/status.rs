@@ -59,6 +59,12 @@ pub struct Spent {
     pub allowed: f64,
     /// At this delta.
     pub delta: f64,
+    /// The sum of deltas that was spent beside it: chances that whoever began a rumour is found out ...
+    #[serde(default)]
+    pub chances: f64,
+    /// ... of so much.
+    #[serde(default)]
+    pub most: f64,
 }
 
 /// How a peer stands.
@@ -245,6 +251,8 @@ impl Board {
             epsilon: one.epsilon,
             allowed: one.allowed.epsilon,
             delta: one.allowed.delta,
+            chances: one.chances,
+            most: one.allowed.chances,
         });
         status.budgets = spent.collect();
         status.records = ledger.head().count;

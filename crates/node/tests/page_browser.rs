@@ -24,7 +24,7 @@ fn sites() -> Sites {
         ["ana", "ben", "eva", "ida", "<i>tom</i>"].into_iter().map(|name| (name, vec![0.5])).collect();
     let edges = "[['ana', 'ben'], ['ben', 'eva'], ['eva', 'ida'], ['ida', '<i>tom</i>'], ['<i>tom</i>', 'ana'], ['ben', 'ida']]";
     let grid = 1.0 / (1u64 << 20) as f64;
-    Sites::new(&Terms { peers: &peers, edges, grid, tick: 0.1, experiment: GOSSIP, budget: 20.0 })
+    Sites::new(&Terms { peers: &peers, edges, grid, tick: 0.1, more: "", experiment: GOSSIP, budget: 20.0 })
 }
 
 /// Looks until an expression holds in the page.

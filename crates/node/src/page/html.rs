@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sottovoce_report::text::{escape, short};
 use sottovoce_report::{ColourBar, GraphPicture, layout, live};
 
-use super::words::{Words, share, towards};
+use super::words::{Words, has_chances, share, towards};
 use crate::status::{Neighbour, Spent, Status};
 
 const FRAME: &str = include_str!("page.html");
@@ -164,8 +164,17 @@ fn budgets(status: &Status, words: &Words) -> String {
             escape(&one.label),
         ]
     };
-    let rows: Vec<Vec<String>> = status.budgets.iter().enumerate().map(row).collect();
-    live::table("budgets", &["Towards", "Part", "Epsilon spent", "Budget", "At delta", "Data set"], &rows)
+    let mut columns = vec!["Towards", "Part", "Epsilon spent", "Budget", "At delta", "Data set"];
+    let mut rows: Vec<Vec<String>> = status.budgets.iter().enumerate().map(row).collect();
+    // Only whoever begins rumours has chances to spend.
+    if status.budgets.iter().any(has_chances) {
+        columns.insert(5, "Chances");
+        for (place, row) in rows.iter_mut().enumerate() {
+            let place = format!("chances-{place}");
+            row.insert(5, format!("<span id=\"{place}\">{}</span>", text(&place)));
+        }
+    }
+    live::table("budgets", &columns, &rows)
 }
 
 #[cfg(test)]

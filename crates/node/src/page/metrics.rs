@@ -95,4 +95,7 @@ fn of_budgets(registry: &mut Registry, status: &Status) {
     registry.register("epsilon_spent", help, each(|one| one.epsilon));
     registry.register("epsilon_allowed", "The budget, over all runs", each(|one| one.allowed));
     registry.register("delta", "The delta of the budget", each(|one| one.delta));
+    let help = "The sum of deltas that was spent beside epsilon, over all runs: rumours that began here";
+    registry.register("chances_spent", help, each(|one| one.chances));
+    registry.register("chances_allowed", "The budget of that sum", each(|one| one.most));
 }

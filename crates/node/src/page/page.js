@@ -32,7 +32,7 @@
   function show(shown) {
     // Another run, or another program: the page is made of other things.
     if (shown.shape !== document.body.dataset.shape) return location.reload();
-    for (const [place, text] of Object.entries(shown.texts)) say(by(place), text);
+    for (const [place, text] of Object.entries(shown.texts)) if (by(place)) say(by(place), text);
     for (const [place, full] of Object.entries(shown.bars)) by(place).value = full;
     for (const [place, mood] of Object.entries(shown.moods)) by(place).className = mood;
     nodes.forEach((node, peer) => {

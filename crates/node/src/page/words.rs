@@ -43,10 +43,28 @@ pub(super) fn phase(phase: Phase) -> &'static str {
     }
 }
 
-/// The part of a budget that was spent. What is no number counts as all of it.
+/// The part of a budget that was spent: of epsilon, or of chances, whichever is more. What is no number counts as all of it.
 pub(super) fn share(one: &Spent) -> f64 {
-    let share = one.epsilon / one.allowed;
-    if (0.0..=1.0).contains(&share) { share } else { 1.0 }
+    let part = |spent: f64, allowed: f64| {
+        let share = spent / allowed;
+        if (0.0..=1.0).contains(&share) { share } else { 1.0 }
+    };
+    let of_epsilon = part(one.epsilon, one.allowed);
+    let of_chances = if has_chances(one) { part(one.chances, one.most) } else { 0.0 };
+    if of_chances > of_epsilon { of_chances } else { of_epsilon }
+}
+
+/// Whether there is a budget of chances, or something was spent of one.
+pub(super) fn has_chances(one: &Spent) -> bool {
+    one.chances != 0.0 || one.most != 0.0
+}
+
+/// Chances that were spent, and how many there are.
+fn chances(one: &Spent) -> String {
+    match has_chances(one) {
+        true => format!("{} of {}", loss(one.chances), text::short(one.most, 6)),
+        false => "none".into(),
+    }
 }
 
 /// A loss for people, rounded up.
@@ -122,6 +140,7 @@ impl Words {
         for (row, one) in status.budgets.iter().enumerate() {
             let percent = (share(one) * 100.0).ceil();
             self.text(format!("spent-{row}"), loss(one.epsilon));
+            self.text(format!("chances-{row}"), chances(one));
             self.text(format!("part-{row}"), format!("{percent:.0} %"));
             self.bars.insert(format!("bar-{row}"), share(one));
             self.moods.insert(format!("bar-{row}"), if share(one) < HIGH { "part" } else { "part high" });
@@ -131,8 +150,11 @@ impl Words {
 
 /// What a page shows that does not change while it is looked at: another run, another program, another budget.
 fn shape(status: &Status) -> String {
-    let budgets: Vec<String> =
-        status.budgets.iter().map(|one| format!("{} {} {}", one.label, one.observer, one.allowed)).collect();
+    let budgets: Vec<String> = status
+        .budgets
+        .iter()
+        .map(|one| format!("{} {} {} {}", one.label, one.observer, one.allowed, one.most))
+        .collect();
     let text = format!("{} {} {}", status.agreement, status.process, budgets.join(", "));
     crate::Hash::of(text.as_bytes()).to_string()[..16].to_owned()
 }
@@ -150,7 +172,7 @@ fn headline(status: &Status) -> String {
         Phase::Running => {
             format!("{run} goes on: round {round} of {rounds}, at the moment without {}.", list(&absent))
         }
-        Phase::Done => format!("{run} is over, and has a result."),
+        Phase::Done => format!("{run} is over; what came of it was printed."),
         Phase::Halted => {
             format!("{run} was halted in round {round}: nothing more is said, and there is no result.")
         }
@@ -188,11 +210,12 @@ fn told(status: &Status, peer: Peer) -> String {
         None => "no neighbour",
     };
     match towards(status, peer) {
-        Some(one) => format!(
-            "{name}: epsilon {} of {} was spent towards it; {linked}",
-            loss(one.epsilon),
-            text::short(one.allowed, 6)
-        ),
+        Some(one) => {
+            let (spent, allowed) = (loss(one.epsilon), text::short(one.allowed, 6));
+            let more =
+                if has_chances(one) { format!(", and chances {}", chances(one)) } else { String::new() };
+            format!("{name}: epsilon {spent} of {allowed}{more} was spent towards it; {linked}")
+        }
         None => format!("{name}: nothing was spent towards it; {linked}"),
     }
 }
@@ -217,7 +240,16 @@ mod tests {
     use super::*;
 
     fn spent(epsilon: f64, allowed: f64) -> Spent {
-        Spent { label: "values".into(), observer: "ben".into(), peer: Some(1), epsilon, allowed, delta: 1e-6 }
+        Spent {
+            label: "values".into(),
+            observer: "ben".into(),
+            peer: Some(1),
+            epsilon,
+            allowed,
+            delta: 1e-6,
+            chances: 0.0,
+            most: 0.0,
+        }
     }
 
     #[test]
@@ -232,6 +264,16 @@ mod tests {
         ] {
             assert_eq!(share(&odd), 1.0, "{odd:?}");
         }
+    }
+
+    #[test]
+    fn chances_count_as_well() {
+        let rumour = Spent { chances: 0.15, most: 0.2, ..spent(1.0, 4.0) };
+        assert!((share(&rumour) - 0.75).abs() < 1e-12);
+        assert_eq!(chances(&rumour), "0.1500 of 0.2");
+        let never = Spent { chances: 0.1, most: 0.0, ..spent(0.0, 4.0) };
+        assert_eq!(share(&never), 1.0, "what was never allowed");
+        assert_eq!(chances(&spent(1.0, 4.0)), "none");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) edges: &'a str,
     pub(crate) grid: f64,
     pub(crate) tick: f64,
+    /// Further fields, in lines of their own.
+    pub(crate) more: &'a str,
     pub(crate) experiment: &'a str,
     pub(crate) budget: f64,
 }
@@ -58,11 +60,12 @@ impl Sites {
                 &format!("[[peers]]\nname = '{name}'\nkey = '{key}'\naddress = '127.0.0.1:{}'\n", ports[i]);
         }
         let text = format!(
-            "version = 1\nname = 'mean'\nnonce = '1'\ngrid = {:?}\nwidth = {}\nedges = {}\ntick = {:?}\nanswer = 5.0\nround = 30.0\n{members}{}",
+            "version = 1\nname = 'mean'\nnonce = '1'\ngrid = {:?}\nwidth = {}\nedges = {}\ntick = {:?}\nanswer = 5.0\nround = 30.0\n{}{members}{}",
             terms.grid,
             terms.peers[0].1.len(),
             terms.edges,
             terms.tick,
+            terms.more,
             terms.experiment
         );
         Self { folder, agreement: Agreement::parse(&text).unwrap(), pages }
@@ -74,6 +77,20 @@ impl Sites {
 
     pub(crate) fn place(&self, peer: usize) -> Place {
         Place::open(&self.home(peer)).unwrap()
+    }
+
+    /// Another file for a peer to hold.
+    pub(crate) fn hold(&self, peer: usize, name: &str, contents: impl AsRef<[u8]>) {
+        std::fs::write(self.home(peer).join(name), contents).unwrap();
+        self.configure(peer, "values.txt", name);
+    }
+
+    /// Changes a peer's file.
+    pub(crate) fn configure(&self, peer: usize, old: &str, new: &str) {
+        let config = self.home(peer).join("node.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        assert!(text.contains(old), "{text}");
+        std::fs::write(&config, text.replace(old, new)).unwrap();
     }
 
     /// Everybody's signature.
