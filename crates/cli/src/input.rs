@@ -1,10 +1,10 @@
 //! What is read: watched, so that a failing device is told from a wrong file, and hashed, so that a result can say what it rests on.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
@@ -13,8 +13,10 @@ use sottovoce::experiment::{PersonalTask, TaskSpec};
 use sottovoce_learning::Task;
 use sottovoce_learning::read::Source;
 
-/// SHA-256 of the files that were read, by their key in JSON documents.
-static READ: Mutex<BTreeMap<&'static str, String>> = Mutex::new(BTreeMap::new());
+thread_local! {
+    /// SHA-256 of the files that a command has read, by their key in JSON documents.
+    static READ: RefCell<BTreeMap<&'static str, String>> = const { RefCell::new(BTreeMap::new()) };
+}
 
 /// The key of the graph's (or the schedule's) file.
 pub(crate) const GRAPH: &str = "graph_sha256";
@@ -27,7 +29,12 @@ pub(crate) const EVENTS: &str = "events_sha256";
 
 /// What has been read so far.
 pub(crate) fn hashes() -> BTreeMap<&'static str, String> {
-    READ.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    READ.with_borrow(Clone::clone)
+}
+
+/// Another command begins.
+pub(crate) fn forget() {
+    READ.take();
 }
 
 fn note(key: &'static str, hash: Sha256) {
@@ -36,7 +43,7 @@ fn note(key: &'static str, hash: Sha256) {
 
 /// Keeps the hash of what somebody else has read under `key`.
 pub(crate) fn keep(key: &'static str, hex: String) {
-    READ.lock().unwrap_or_else(PoisonError::into_inner).insert(key, hex);
+    READ.with_borrow_mut(|read| read.insert(key, hex));
 }
 
 /// Keeps the hashes of what a task was read from.

@@ -22,7 +22,7 @@ impl Global {
     /// Adds what the command line knows.
     pub(crate) fn sign(&self, provenance: &mut Provenance) {
         provenance.version = env!("CARGO_PKG_VERSION").into();
-        provenance.command = command(std::env::args_os().skip(1));
+        provenance.command = command(self.words.iter().cloned());
         provenance.seed = Some(self.seed);
         // Of the files that were read, as JSON documents have them, but shorter.
         let hashes = input::hashes();

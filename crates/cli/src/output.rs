@@ -7,6 +7,7 @@
 //! JSON   schema_version, version, command, seed, graph_sha256, data_sha256, then the result's own keys
 //! ```
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -88,7 +89,7 @@ impl Global {
         let own: BTreeMap<String, IgnoredAny> = serde_json::from_str(body)?;
         let mut hashes = input::hashes();
         let mut hash = |key: &str| hashes.remove(key).filter(|_| !own.contains_key(key));
-        let words = std::env::args_os().skip(1);
+        let words = self.words.iter();
         let origin = serde_json::to_string(&Origin {
             schema_version: SCHEMA_VERSION,
             version: env!("CARGO_PKG_VERSION"),
@@ -105,8 +106,34 @@ impl Global {
     }
 }
 
+/// What a command says, where somebody in this process listens.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    pub(crate) printed: String,
+    pub(crate) notes: Vec<String>,
+}
+
+thread_local! {
+    static LISTENING: RefCell<Option<Said>> = const { RefCell::new(None) };
+}
+
+/// Does something and listens to what this thread prints meanwhile.
+pub(crate) fn heard<T>(what: impl FnOnce() -> T) -> (T, Said) {
+    LISTENING.set(Some(Said::default()));
+    let done = what();
+    (done, LISTENING.take().unwrap_or_default())
+}
+
+/// Whether somebody listens; then it is told.
+fn told(tell: impl FnOnce(&mut Said)) -> bool {
+    LISTENING.with_borrow_mut(|listening| listening.as_mut().map(tell).is_some())
+}
+
 /// Writes to standard output, all of it. A reader who has gone away, as `head` does, is no error.
 pub(crate) fn write(bytes: &[u8]) -> anyhow::Result<()> {
+    if told(|said| said.printed.push_str(&String::from_utf8_lossy(bytes))) {
+        return Ok(());
+    }
     let mut stdout = Stdout;
     stdout.write_all(bytes).and_then(|()| stdout.flush()).context("standard output cannot be written")
 }
@@ -128,6 +155,9 @@ pub(crate) fn note(text: &str) {
 
 /// Says something on standard error; whether anybody listens does not matter.
 pub(crate) fn say(text: &str) {
+    if told(|said| said.notes.push(text.to_owned())) {
+        return;
+    }
     _ = writeln!(io::stderr().lock(), "{}", prose::wrapped(&format!("sottovoce: {text}")));
 }
 

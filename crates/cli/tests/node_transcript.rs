@@ -154,6 +154,8 @@ fn wrong(here: &Path) {
 /// A new key for old data.
 fn again(here: &Path) {
     fs::write(here.join("old.json"), done(here, "node status ana --json")).unwrap();
+    refused(here, "node init anew --spent old.json", 2, &["`spent` is old.json", "--files"]);
+    fs::write(here.join("old.json"), done(here, "node status ana --json --files")).unwrap();
     assert!(told(here, "node init anew --spent old.json").contains("3 budgets were entered"));
     let (old, new) = (json(here, "node status ana"), json(here, "node status anew"));
     let spent = |status: &Value| {

@@ -48,7 +48,7 @@ pub struct Agreement {
     /// How long a peer waits for an answer, in seconds.
     #[serde(default = "ten")]
     pub answer: f64,
-    /// Messages leave at multiples of this time, in seconds: when one leaves says nothing of what was computed.
+    /// Messages leave at multiples of this time, in seconds: when one leaves says no more of what was computed than how many of them that took.
     #[serde(default = "hundredth")]
     pub tick: f64,
     /// How long a round lasts at the most, in seconds.
@@ -143,9 +143,15 @@ impl Agreement {
             "named twice",
             remedy,
         )?;
+        for name in self.names().iter().chain([&self.name]) {
+            let plain = !name.is_empty() && name.len() <= 128 && !name.chars().any(char::is_control);
+            let remedy = "give 1 to 128 letters, without line breaks and the like";
+            require(plain, "name", format_args!("{name:?}"), remedy)?;
+        }
         let keys: BTreeSet<Name> = self.roster()?.into_iter().collect();
         require(keys.len() == self.peers.len(), "key", "given twice", "every peer has a key of its own")?;
         self.graph()?.require_connected("peers in different parts never hear of each other; add edges")?;
+        let mut known = BTreeSet::new();
         for coalition in &self.coalitions {
             require(
                 coalition.len() >= 2,
@@ -153,7 +159,10 @@ impl Agreement {
                 coalition.len(),
                 "one peer alone has a budget anyway; name two or more",
             )?;
-            coalition.iter().try_for_each(|name| self.number(name).map(drop))?;
+            let members = coalition.iter().map(|name| self.number(name)).collect::<Result<BTreeSet<_>>>()?;
+            let remedy = "name every member once, and every coalition once";
+            let new = members.len() == coalition.len() && known.insert(members);
+            require(new, "coalitions", coalition.join(", "), remedy)?;
         }
         self.experiment().map(drop)
     }

@@ -7,12 +7,10 @@
 //! | gossip with relay noise | numbers, rounded before they are said | on the grid, each time | the same, Theorem 2 |
 //! | anything else | numbers | on the grid, at first | local privacy |
 
-use std::collections::BTreeSet;
-
 use sottovoce::experiment::{Averaging, Place, Range, check_sensitivity};
 use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit, limits};
+use sottovoce_privacy::{Guarantee, Unit, limits};
 use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round, Start};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release, Value};
@@ -22,12 +20,14 @@ use sottovoce_views::exact::Results;
 use sottovoce_views::grid::{Gridded, Route};
 use sottovoce_views::ring::Masked;
 
+use crate::company::Company;
+use crate::descent::neighbours;
 use crate::error::require;
 use crate::part::{Course, Forecast, Holding, Opened, Part, Priced, Role, Stands};
 use crate::transcript::rounds;
 use crate::{
-    Agreement, Cost, Due, Error, Hash, Host, Ledger, Name, Observer, OnGrid, OnRing, Price, Record, Result,
-    Terms, price,
+    Agreement, Cost, Due, Error, Hash, Host, Ledger, Observer, OnGrid, OnRing, Price, Record, Result, Terms,
+    price,
 };
 
 /// Rows may miss 1 by 1e-12, and sums are rounded: honest values leave their range by less than this share.
@@ -44,10 +44,7 @@ pub type OnGridHost = Host<GridPeer, OnGrid>;
 /// An averaging as one of its peers takes part in it.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    run: Hash,
-    roster: Vec<Name>,
-    coalitions: Vec<Vec<Peer>>,
-    me: Peer,
+    company: Company,
     experiment: Averaging,
     setting: Setting,
     grid: Grid,
@@ -63,7 +60,7 @@ impl Prepared {
     pub fn new(agreement: &Agreement, me: Peer) -> Result<Self> {
         let mut experiment = agreement.averaging()?;
         let (graph, width) = (agreement.graph()?, agreement.width);
-        require(me < graph.nodes(), "peer", me, "it is not among those who agreed")?;
+        let company = Company::new(agreement, me)?;
         if experiment.noise.masks {
             experiment.noise.grid = Some(agreement.grid);
         }
@@ -90,21 +87,7 @@ impl Prepared {
             let drawn = DiscreteGaussian::at_least(grid.units_of(scale)).is_ok();
             require(drawn, "grid", agreement.grid, remedy)?;
         }
-        let member = |name: &String| agreement.number(name);
-        let coalition = |names: &Vec<String>| names.iter().map(member).collect::<Result<Vec<Peer>>>();
-        Ok(Self {
-            run: agreement.hash()?,
-            roster: agreement.roster()?,
-            coalitions: agreement.coalitions.iter().map(coalition).collect::<Result<_>>()?,
-            me,
-            experiment,
-            setting,
-            grid,
-            width,
-            farthest,
-            sensitivity,
-            sigma,
-        })
+        Ok(Self { company, experiment, setting, grid, width, farthest, sensitivity, sigma })
     }
 
     /// Whether its numbers are on a ring.
@@ -112,33 +95,22 @@ impl Prepared {
         matches!(self.setting.scheme, Scheme::Butterfly { .. })
     }
 
-    /// Who of an observer takes part; nobody learns anything of a run that it has no part in.
-    fn adversary(&self, observer: &Observer) -> Option<Adversary> {
-        let number = |name: &Name| self.roster.iter().position(|known| known == name);
-        let names = match observer {
-            Observer::Peer(name) => std::slice::from_ref(name),
-            Observer::Coalition(names) => names,
-            Observer::WireTapper => return Some(self.experiment.tapper(&[])),
-        };
-        let members: Vec<Peer> = names.iter().filter_map(number).collect();
-        match members[..] {
-            [] => None,
-            [one] => Some(Adversary::Peer(one)),
-            _ => Some(Adversary::Coalition(members)),
-        }
-    }
-
     /// What one observer can learn at the most.
     fn price(&self, observer: &Observer) -> Result<Price> {
-        let Some(adversary) = self.adversary(observer) else { return Price::concentrated(0.0) };
+        let tapper = self.experiment.tapper(&[]);
+        let Some(adversary) = self.company.adversary(observer, tapper) else { return Ok(Price::chance(0.0)) };
         if let Some(masks) = &self.setting.masks {
             let masked = Masked::towards(&masks.keys, &adversary)?;
-            return Price::concentrated(price::shares(&masks.ring, masked.group(self.me), self.sensitivity)?);
+            return Price::concentrated(price::shares(
+                &masks.ring,
+                masked.group(self.company.me),
+                self.sensitivity,
+            )?);
         }
         let gridded = Gridded {
             grid: self.grid,
             width: self.width,
-            peers: self.roster.len(),
+            peers: self.company.roster.len(),
             sensitivity: self.sensitivity,
             sigma: self.sigma,
         };
@@ -146,7 +118,7 @@ impl Prepared {
             Observer::WireTapper => 1.0,
             _ => {
                 let leakage = account(&self.setting, &adversary)?.leakage;
-                let leak = leakage.losses[self.me] + leakage.rounding;
+                let leak = leakage.losses[self.company.me] + leakage.rounding;
                 if leak < 1.0 { leak } else { 1.0 }
             }
         };
@@ -161,11 +133,11 @@ impl Prepared {
                 if self.setting.relay_noise > 0.0 && self.setting.results == Results::Kept =>
             {
                 let tau = self.noising().relay;
-                let part = &self.setting.scheme.parts()?[self.me];
+                let part = &self.setting.scheme.parts()?[self.company.me];
                 let terms = (0..*rounds).map(|round| part.row(round).from.len() + 1).max().unwrap_or(1);
                 let range = (self.range() + FAR * tau * (*rounds + 1) as f64) * (1.0 + SLACK);
                 // Rows of others may be longer: nobody has more neighbours than there are peers.
-                let terms = terms.max(self.roster.len()); // whole numbers
+                let terms = terms.max(self.company.roster.len()); // whole numbers
                 Route::Relay { tau, rounds: *rounds, terms, range }
             }
             _ => Route::Local,
@@ -187,7 +159,7 @@ impl Prepared {
         if let Some(masks) = &self.setting.masks {
             return Ok(masks.ring.clone());
         }
-        let (peers, width) = (self.roster.len(), self.width);
+        let (peers, width) = (self.company.roster.len(), self.width);
         let agreed = Agreed {
             peers,
             width,
@@ -207,35 +179,12 @@ impl Prepared {
         })
     }
 
-    /// Whom a peer exchanges messages with.
-    fn neighbours(plan: &dyn Plan) -> Vec<Peer> {
-        let heard = |round: usize| {
-            let row = plan.row(round);
-            row.from.iter().map(|(peer, _)| *peer).chain(row.to.iter().copied()).collect::<Vec<_>>()
-        };
-        let neighbours: BTreeSet<Peer> = (0..plan.rounds()).flat_map(heard).collect();
-        neighbours.into_iter().collect()
-    }
-
     fn terms(&self, plan: &dyn Plan, label: &str, data: Hash) -> Terms {
-        Terms {
-            run: self.run,
-            roster: self.roster.clone(),
-            neighbours: Self::neighbours(plan),
-            label: label.to_owned(),
-            data,
-            longest: self.longest(),
-            most: plan.rounds() as u64,
-        }
+        self.company.terms((label, data), neighbours(plan), (self.longest(), plan.rounds() as u64))
     }
 
     fn clipped(&self, values: &[f64]) -> Result<Vec<f64>> {
         clipped(values, self.width, self.experiment.values.range)
-    }
-
-    fn check_key(&self, ledger: &Ledger) -> Result<()> {
-        let remedy = "it belongs to another peer of the run than this part does";
-        require(ledger.name() == self.roster[self.me], "ledger", ledger.name(), remedy)
     }
 
     /// Takes part with these numbers, on a ring.
@@ -248,17 +197,18 @@ impl Prepared {
         data: Hash,
     ) -> Result<(OnRingHost, Vec<Due<Round, Note, Residues>>)> {
         require(self.is_on_ring(), "protocol", "not a butterfly", "its numbers are on a grid")?;
-        self.check_key(&ledger)?;
+        self.company.check_key(&ledger)?;
         let ring = self.ring()?;
         let mut secrets = Vec::new();
         if let Some(masks) = &self.setting.masks {
-            for &other in masks.keys.neighbors(self.me) {
+            for &other in masks.keys.neighbors(self.company.me) {
                 let other = other as Peer;
-                secrets.push((other, ledger.key().secret_with(&self.roster[other], self.run)?));
+                secrets
+                    .push((other, ledger.key().secret_with(&self.company.roster[other], self.company.run)?));
             }
         }
-        let cover = Cover::new(ring.clone(), self.me, secrets, None);
-        let terms = self.terms(self.plan(self.me)?.as_ref(), label, data);
+        let cover = Cover::new(ring.clone(), self.company.me, secrets, None);
+        let terms = self.terms(self.plan(self.company.me)?.as_ref(), label, data);
         let machine = self.ring_peer(&self.clipped(values)?)?;
         Host::open(ledger, terms, machine, OnRing::deployed(cover, ring.agreed().sigma)?)
     }
@@ -272,8 +222,8 @@ impl Prepared {
         label: &str,
         data: Hash,
     ) -> Result<(OnGridHost, Vec<Due<Round, Note, Vec<f64>>>)> {
-        self.check_key(&ledger)?;
-        let terms = self.terms(self.plan(self.me)?.as_ref(), label, data);
+        self.company.check_key(&ledger)?;
+        let terms = self.terms(self.plan(self.company.me)?.as_ref(), label, data);
         let machine = self.grid_peer(self.clipped(values)?)?;
         Host::open(ledger, terms, machine, OnGrid::deployed(self.grid)?)
     }
@@ -281,13 +231,13 @@ impl Prepared {
     /// The machine, on a ring.
     fn ring_peer(&self, values: &[f64]) -> Result<RingPeer> {
         let value = self.ring()?.encode(values).map_err(sottovoce::Error::from)?;
-        Ok(Averager::new(value, self.plan(self.me)?, self.noising(), None))
+        Ok(Averager::new(value, self.plan(self.company.me)?, self.noising(), None))
     }
 
     /// The machine, on a grid.
     fn grid_peer(&self, values: Vec<f64>) -> Result<GridPeer> {
         let scheme = &self.setting.scheme;
-        let part = scheme.parts()?.swap_remove(self.me);
+        let part = scheme.parts()?.swap_remove(self.company.me);
         let plain = scheme.peer(values, part, self.noising(), scheme.gamma()?);
         // Rows that are not convex have no range, and are priced as local.
         Ok(match self.route()? {
@@ -320,29 +270,21 @@ impl Prepared {
 
 impl Priced for Prepared {
     fn observers(&self) -> Vec<Observer> {
-        let others = (0..self.roster.len()).filter(|&peer| peer != self.me);
-        let others = others.map(|peer| Observer::Peer(self.roster[peer]));
-        let foreign = self.coalitions.iter().filter(|members| !members.contains(&self.me));
-        let pooled = foreign
-            .map(|members| Observer::coalition(members.iter().map(|&peer| self.roster[peer]).collect()));
-        others.chain(pooled).chain([Observer::WireTapper]).collect()
+        self.company.observers()
     }
 
     fn cost(&self, declared: &[Observer]) -> Result<Cost> {
         let noising = self.noising();
         let release = Release::gaussian(noising.sensitivity, noising.local);
-        let price = |observer: Observer| Ok((observer.clone(), self.price(&observer)?));
-        let own = self.observers();
-        let others = declared.iter().filter(|observer| !own.contains(observer)).cloned();
-        let prices = own.iter().cloned().chain(others).map(price).collect::<Result<_>>()?;
-        Ok(Cost { adjacency: Adjacency::Replace, unit: Unit::User, releases: vec![(release, 1)], prices })
+        let releases = vec![(release, 1)];
+        self.company.cost(declared, (Unit::User, releases), |observer| self.price(observer))
     }
 
     fn forecast(&self) -> Result<Forecast> {
-        let peers = self.roster.len() as f64;
+        let peers = self.company.roster.len() as f64;
         let parts = self.setting.scheme.parts()?;
         let rounds = self.setting.scheme.rounds();
-        let sent = (0..rounds).map(|round| parts[self.me].row(round).to.len() as u64).sum();
+        let sent = (0..rounds).map(|round| parts[self.company.me].row(round).to.len() as u64).sum();
         Ok(Forecast {
             rounds,
             messages: sent,
@@ -354,7 +296,7 @@ impl Priced for Prepared {
     }
 
     fn links(&self) -> Result<Vec<Vec<Peer>>> {
-        (0..self.roster.len()).map(|peer| Ok(Self::neighbours(self.plan(peer)?.as_ref()))).collect()
+        (0..self.company.roster.len()).map(|peer| Ok(neighbours(self.plan(peer)?.as_ref()))).collect()
     }
 
     fn longest(&self) -> usize {
@@ -373,25 +315,14 @@ impl Priced for Prepared {
     }
 
     fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
-        let (Some(adversary), Some(loss)) = (self.adversary(observer), price.loss.clone()) else {
-            return Ok(None);
-        };
         // Rounds are strict, and noise is exact: peers who deviate, lost messages and rounding are covered.
-        let mut not_covered =
-            vec![limits::TIMING, limits::TUNING, limits::REPETITION, limits::CORRELATION, limits::BOUNDS];
-        if self.setting.masks.is_some() {
-            not_covered.push(limits::SECRETS);
-        } else if self.setting.results == Results::Kept {
-            not_covered.push(limits::RESULTS);
-        }
-        Ok(Some(Guarantee {
-            adversary,
-            unit: Unit::User,
-            adjacency: Adjacency::Replace,
-            loss,
-            standing: Standing::Proven,
-            not_covered: limits::list(&not_covered),
-        }))
+        let more: &[&str] = match (&self.setting.masks, self.setting.results) {
+            (Some(_), _) => &[limits::SECRETS],
+            (None, Results::Kept) => &[limits::RESULTS],
+            (None, _) => &[],
+        };
+        let tapper = self.experiment.tapper(&[]);
+        Ok(self.company.guarantee(observer, price, Unit::User, (tapper, more)))
     }
 
     fn label(&self, bytes: &[u8]) -> Option<String> {
@@ -403,8 +334,8 @@ impl Priced for Prepared {
     }
 
     fn judge(&self, records: &[Record], names: &[String]) -> Result<Option<Course>> {
-        let plans = (0..self.roster.len()).map(|peer| self.plan(peer)).collect::<Result<Vec<_>>>()?;
-        Ok(Some(rounds::follow(&plans, self.me, self.noising().relay > 0.0, names, records)))
+        let plans = (0..self.company.roster.len()).map(|peer| self.plan(peer)).collect::<Result<Vec<_>>>()?;
+        Ok(Some(rounds::follow(&plans, self.company.me, self.noising().relay > 0.0, names, records)))
     }
 }
 

@@ -62,6 +62,11 @@ pub(crate) fn within(grid: Grid, numbers: impl Iterator<Item = f64>, reach: i64)
     numbers.map(one).collect()
 }
 
+/// The same as numbers: where a step is made from, whatever others sent.
+pub(crate) fn reached(grid: Grid, numbers: &[f64], reach: i64) -> Vec<f64> {
+    within(grid, numbers.iter().copied(), reach).into_iter().map(|units| grid.value(units)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

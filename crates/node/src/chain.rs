@@ -71,6 +71,8 @@ pub struct Receipt {
     pub label: Vec<u8>,
     /// The hash of what it says, and of random bytes that are sent with it: both ends know them, and nobody else can try what it may have said.
     pub hash: Hash,
+    /// Of a message that was heard, the sender's record that says it: who sent it cannot write another one afterwards.
+    pub mark: Option<Hash>,
 }
 
 /// One step of one run.

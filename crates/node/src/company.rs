@@ -1,10 +1,9 @@
 //! Who takes part in a run, seen from one of them: what every protocol needs to state its prices.
 
-use sottovoce_privacy::{Adjacency, Unit};
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit, limits};
 use sottovoce_protocol::{Peer, Release};
 
 use crate::error::require;
-use crate::part::Holding;
 use crate::{Agreement, Cost, Hash, Ledger, Name, Observer, Price, Result, Terms};
 
 /// Everybody, and which of them this is.
@@ -53,6 +52,39 @@ impl Company {
         }
     }
 
+    /// An observer as the accountant knows it, and who sees every message as `tapper`; none where it takes no part.
+    pub(crate) fn adversary(&self, observer: &Observer, tapper: Adversary) -> Option<Adversary> {
+        let members = self.members(observer);
+        match (observer, &members[..]) {
+            (Observer::WireTapper, _) => Some(tapper),
+            (_, []) => None,
+            (_, [one]) => Some(Adversary::Peer(*one)),
+            _ => Some(Adversary::Coalition(members)),
+        }
+    }
+
+    /// What is promised towards an observer at this price, and where it ends; none where it takes no part. Prices of integers under exact noise: lies, losses and rounding are covered.
+    pub(crate) fn guarantee(
+        &self,
+        observer: &Observer,
+        price: &Price,
+        unit: Unit,
+        (tapper, more): (Adversary, &[&str]),
+    ) -> Option<Guarantee> {
+        let (adversary, loss) = (self.adversary(observer, tapper)?, price.loss.clone()?);
+        let always = [
+            limits::TIMING,
+            limits::REFUSALS,
+            limits::TUNING,
+            limits::REPETITION,
+            limits::CORRELATION,
+            limits::BOUNDS,
+        ];
+        let not_covered = limits::list(&[&always[..], more].concat());
+        let (adjacency, standing) = (Adjacency::Replace, Standing::Proven);
+        Some(Guarantee { adversary, unit, adjacency, loss, standing, not_covered })
+    }
+
     /// What these releases cost, all together, towards everybody who takes part and all of these. Nobody who has no part in it learns anything.
     pub(crate) fn cost(
         &self,
@@ -81,11 +113,11 @@ impl Company {
     /// What a host has to know: neighbours, bytes of the longest message, and how many of them each neighbour may send.
     pub(crate) fn terms(
         &self,
-        holding: &Holding,
+        (label, data): (&str, Hash),
         neighbours: Vec<Peer>,
         (longest, most): (usize, u64),
     ) -> Terms {
-        let (label, data) = (holding.label.clone(), holding.data);
+        let label = label.to_owned();
         Terms { run: self.run, roster: self.roster.clone(), neighbours, label, data, longest, most }
     }
 }

@@ -12,7 +12,7 @@ use sottovoce::learning::{Against, Noise, Promise, Target};
 use sottovoce_learning::net::Scratch;
 use sottovoce_learning::{Images, Net, images};
 use sottovoce_privacy::noise::exact::{Grid, OsSeededRng};
-use sottovoce_privacy::{Lots, Unit};
+use sottovoce_privacy::{Adversary, Guarantee, Lots, Unit, limits};
 use sottovoce_protocol::consensus::{Agent, Hidden, Note, Plan};
 use sottovoce_protocol::{Peer, Shared, averaging::Start};
 use sottovoce_topology::mixing::Mixing;
@@ -20,7 +20,7 @@ use sottovoce_topology::mixing::Mixing;
 use crate::bounded::Norm;
 use crate::company::Company;
 use crate::error::require;
-use crate::gradients::{Entering, Gradients};
+use crate::gradients::{Entering, Gradients, by_example, unquoted};
 use crate::part::{Forecast, Holding, Opened, Part, Priced, Role, Stands, Steps};
 use crate::program::Program;
 use crate::{Agreement, Cost, Error, Host, Ledger, Observer, OnGrid, Price, Result, price};
@@ -76,7 +76,8 @@ impl Deep {
             company,
             plan,
             mixing: asked.mixing(&agreement.graph()?)?,
-            hidden: Hidden::new(lots, clip, 0.0),
+            // A lot counts as all examples, one of them exchanged: nothing more is proven on integers.
+            hidden: Hidden { exchanged: true, ..Hidden::new(lots, clip, 0.0) },
             entering,
             width,
             net,
@@ -102,6 +103,7 @@ impl Deep {
         };
         let part = Self { hidden: Hidden { multiplier, ..self.hidden }, ..self };
         part.drawn().check()?;
+        part.entering.check(part.hidden.lots.rows())?;
         let remedy = "gradients of so few steps are rounded away; take a finer grid";
         let steps = part.entering.grid.units_of(part.entering.sensitivity());
         require(steps >= 1.0, "grid", part.entering.grid.step(), remedy)?;
@@ -127,14 +129,14 @@ impl Deep {
     fn gradients(&self, holding: &Holding) -> Result<Box<dyn Gradients>> {
         let rows = self.hidden.lots.rows();
         if let Some(command) = &holding.program {
+            holding.check_one_by_one()?;
             return Ok(Box::new(Program::start(command, holding, (self.width, Some(rows)), self.patience)?));
         }
         let Some(net) = self.net.clone() else {
             let remedy = "say which images the built-in nets learn from (`kind` of the task), or name a program in node.toml";
             return Err(Error::parameter("kind", "missing", remedy));
         };
-        let refused = |error: sottovoce_learning::Error| Error::from(sottovoce::Error::from(error));
-        let found = images::open(&holding.file).map_err(refused)?.train;
+        let found = images::open(&holding.file).map_err(|error| unquoted(holding, &error))?.train;
         holding.check()?;
         let remedy = format!("{} images are in {}; agree on as many", found.len(), holding.file.display());
         require(found.len() == rows, "rows", rows, remedy)?;
@@ -255,6 +257,11 @@ impl Priced for Deep {
     fn holds(&self) -> &'static str {
         "The same holds whatever these peers send: every draw counts as seen by everybody, and as one of all examples. What it costs is told of one example, exchanged for another; how many there are is public."
     }
+
+    fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
+        let more = (Adversary::WireTapper, &[limits::ROWS][..]);
+        Ok(self.company.guarantee(observer, price, Unit::Record, more).map(by_example))
+    }
 }
 
 impl Part for Deep {
@@ -265,7 +272,7 @@ impl Part for Deep {
         self.company.check_key(&ledger)?;
         let me = self.company.me;
         let most = self.plan.iterations as u64;
-        let terms = self.company.terms(holding, self.neighbours(me), (self.longest(), most));
+        let terms = self.company.terms(holding.named(), self.neighbours(me), (self.longest(), most));
         let row = self.mixing.row(me).collect();
         let machine = Agent::new(row, self.start.clone(), self.plan, Some(self.hidden));
         Host::open(ledger, terms, machine, OnGrid::deployed(self.entering.grid)?)

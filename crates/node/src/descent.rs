@@ -15,7 +15,7 @@ use std::time::Duration;
 use sottovoce::experiment::{Clipped, Learning, TaskSpec};
 use sottovoce::learning::{Against, Choice, Method, Noise, method};
 use sottovoce_privacy::noise::exact::Grid;
-use sottovoce_privacy::{Adversary, Unit};
+use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
 use sottovoce_protocol::averaging::{Averager, Butterfly, InTurn, Noising, Note, Plan, Start};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release};
@@ -28,7 +28,7 @@ use sottovoce_views::grid::Route;
 use sottovoce_views::ring::Masked;
 
 use crate::averaging::{missing, stands};
-use crate::bounded::{Norm, stepped, within};
+use crate::bounded::{Norm, reached, stepped, within};
 use crate::company::Company;
 use crate::error::require;
 use crate::gradients::{Gradients, of_rows};
@@ -405,10 +405,20 @@ impl Priced for Descent {
         };
         format!("{} steps of descent, each with {how}", self.iterations)
     }
+
+    fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
+        let (tapper, limit) = match &self.way {
+            Way::Sums { keys: Some(_), .. } => {
+                (Adversary::WireTapperWithAny(self.colluders), limits::SECRETS)
+            }
+            _ => (Adversary::WireTapper, limits::RESULTS),
+        };
+        Ok(self.company.guarantee(observer, price, Unit::User, (tapper, &[limit, limits::COUNTS])))
+    }
 }
 
 /// Whom a peer exchanges messages with.
-fn neighbours(plan: &dyn Plan) -> Vec<Peer> {
+pub(crate) fn neighbours(plan: &dyn Plan) -> Vec<Peer> {
     let heard = |round: usize| {
         let row = plan.row(round);
         row.from.iter().map(|(peer, _)| *peer).chain(row.to.iter().copied()).collect::<Vec<_>>()
@@ -437,7 +447,7 @@ impl Part for Summed {
         let cover = Cover::new(ring.clone(), me, secrets, None);
         let plan = self.0.butterflies(positions, me)?;
         let most = plan.rounds() as u64;
-        let terms = company.terms(holding, neighbours(&plan), (self.longest(), most));
+        let terms = company.terms(holding.named(), neighbours(&plan), (self.longest(), most));
         let start = Residues::new(vec![0; self.0.task.width], ring.agreed().bits);
         let machine = Averager::descending(start, *iterations, plan, self.0.noising(), Vec::new());
         Host::open(ledger, terms, machine, OnRing::deployed(cover, ring.agreed().sigma)?)
@@ -485,7 +495,7 @@ impl Part for Gossiped {
         company.check_key(&ledger)?;
         let plan = self.0.mixing(scheme, company.me)?;
         let most = plan.rounds() as u64;
-        let terms = company.terms(holding, neighbours(&plan), (self.longest(), most));
+        let terms = company.terms(holding.named(), neighbours(&plan), (self.longest(), most));
         let gammas = scheme.gamma()?.into_iter().collect();
         let machine =
             Averager::descending(vec![0.0; task.width], *iterations, plan, self.0.noising(), gammas);
@@ -500,9 +510,10 @@ impl Part for Gossiped {
         let (task, reach) = (self.0.task.clone(), self.0.reach);
         let mut gradients = task.gradients(holding)?;
         Ok(Box::new(move |step, _, value| {
-            let moved = task.private(gradients.as_mut(), step, value)?;
+            let point: Vec<f64> = reached(task.grid, value, reach);
+            let moved = task.private(gradients.as_mut(), step, &point)?;
             let kept = task.kept();
-            let known = within(task.grid, value.iter().map(|x| kept * x), reach);
+            let known = within(task.grid, point.iter().map(|x| kept * x), reach);
             *value =
                 known.into_iter().zip(moved).map(|(known, moved)| task.grid.value(known + moved)).collect();
             Ok(())

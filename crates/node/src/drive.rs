@@ -46,6 +46,8 @@ pub enum Event {
         from: Peer,
         /// What is wrong with it.
         what: String,
+        /// As above.
+        guard: Box<dyn Send>,
     },
     /// There is a (new) connection to a peer.
     Met(Peer),
@@ -75,6 +77,8 @@ pub struct Ended {
     pub stands: Stands,
     /// Neighbours who have not said that they hold all that was said to them.
     pub unanswered: Vec<Peer>,
+    /// What went wrong with what its owner brought along; others do not learn of it.
+    pub trouble: Option<String>,
     /// How long it took, from when everybody was there (or it was taken up again) to the result.
     pub took: Duration,
 }
@@ -113,15 +117,19 @@ enum Alarm<T> {
 type Asked<V> = (u64, usize, f64, V);
 type Made<V> = (u64, Result<V>);
 
+/// Opens what carries frames.
+pub type Open<'a> = Box<dyn FnOnce() -> Result<Driver> + 'a>;
+
 impl Driver {
-    /// Runs a part to its end: until it has a result, or cannot have one.
-    pub fn drive<P: Part>(self, part: P, ledger: Ledger, holding: &Holding) -> Result<Ended> {
+    /// Runs a part to its end: until it has a result, or cannot have one. What it holds is read before anybody is called: nobody sees whether it could be.
+    pub fn drive<P: Part>(part: P, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended> {
         let known = ledger.budgets()?.into_iter().filter(|one| one.label == holding.label);
         let declared: Vec<Observer> = known.map(|one| one.observer).collect();
         let cost = part.cost(&declared)?;
         let steps = part.steps(holding)?;
         let (host, dues) = part.open(ledger, holding)?;
-        let (asks, made) = stepper(steps, self.events.clone());
+        let driver = open()?;
+        let (asks, made) = stepper(steps, driver.events.clone());
         let mut running = Running {
             part,
             host,
@@ -137,7 +145,7 @@ impl Driver {
             met: BTreeSet::new(),
             done: BTreeSet::new(),
             over: false,
-            driver: self,
+            driver,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
         running.alarm(running.driver.pace.answer, Alarm::Again);
@@ -147,7 +155,8 @@ impl Driver {
         running.obey(dues)?;
         let stands = running.run()?;
         let took = running.began.elapsed();
-        running.linger(stands, took)
+        let ended = running.linger(stands, took)?;
+        Ok(Ended { trouble: holding.trouble.told(), ..ended })
     }
 }
 
@@ -160,7 +169,10 @@ fn stepper<V: Send + 'static>(
     let (makes, made) = channel();
     std::thread::spawn(move || {
         for (ticket, iteration, size, mut value) in asked {
-            let done = steps(iteration, size, &mut value).map(|()| value);
+            let step = std::panic::AssertUnwindSafe(|| steps(iteration, size, &mut value));
+            // What breaks must not be waited for: nothing is said of what it was made from.
+            let broken = |_| Err(Error::storage("a private step", "it broke off"));
+            let done = std::panic::catch_unwind(step).unwrap_or_else(broken).map(|()| value);
             if makes.send((ticket, done)).is_err() || events.send(Event::Computed).is_err() {
                 return;
             }
@@ -219,20 +231,32 @@ impl<P: Part> Running<P> {
         }
     }
 
-    /// Stays until neighbours hold all that was said to them, or an answer's time has passed without any.
+    /// Stays until neighbours hold all that was said to them, or a round's time has passed without any of it being answered.
     fn linger(mut self, stands: Stands, took: Duration) -> Result<Ended> {
         let mut before = self.host.unanswered()?;
-        let mut until = Instant::now() + self.driver.pace.answer;
-        while !before.is_empty() && self.next(Some(until))? {
+        let mut until = Instant::now() + self.patience();
+        while !before.is_empty() && self.stays(until)? {
             let now = self.host.unanswered()?;
-            if now != before {
-                (before, until) = (now, Instant::now() + self.driver.pace.answer);
+            if before.iter().any(|one| !now.contains(one)) {
+                until = Instant::now() + self.patience();
             }
+            before = now;
         }
         self.host.settle()?;
         self.part_ways()?;
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
-        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), took })
+        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), trouble: None, took })
+    }
+
+    /// What happens after the result. Others may do what they like by now, and its user may stop it: that ends the waiting, and takes nothing back.
+    fn stays(&mut self, until: Instant) -> Result<bool> {
+        match self.next(Some(until)) {
+            Err(Error::Halted(why) | Error::Disagreement(why)) => {
+                tracing::warn!("the run is over here, and others are waited for no longer: {why}");
+                Ok(false)
+            }
+            other => other,
+        }
     }
 
     /// Tells neighbours that nothing more is needed of them, and stays until they say the same: who leaves at once may take an answer along that was not read.
@@ -240,10 +264,10 @@ impl<P: Part> Running<P> {
         let neighbours = self.host.neighbours().to_vec();
         neighbours.iter().for_each(|&peer| self.driver.wire.send(peer, Frame::Done));
         self.driver.wire.flush(self.driver.pace.answer);
-        let until = Instant::now() + self.driver.pace.answer;
+        let until = Instant::now() + self.patience();
         let waits =
             |run: &Self| neighbours.iter().any(|peer| run.met.contains(peer) && !run.done.contains(peer));
-        while waits(self) && self.next(Some(until))? {}
+        while waits(self) && self.stays(until)? {}
         Ok(())
     }
 
@@ -325,8 +349,8 @@ impl<P: Part> Running<P> {
     fn happen(&mut self, event: Event) -> Result<()> {
         match event {
             Event::Frame { from, frame: Frame::Terms(text), guard: _guard } => {
-                let mine = self.driver.terms.clone();
-                Err(crate::agreement::differ(&mine, &text, from))
+                let differs = crate::agreement::differ(&self.driver.terms, &text, from);
+                self.disagrees(from, differs)
             }
             Event::Frame { from, frame: Frame::Level(level), guard: _guard } => {
                 let known = self.levels.entry(from).or_insert(0);
@@ -350,17 +374,20 @@ impl<P: Part> Running<P> {
                         self.garbled(from, &what);
                         Ok(())
                     }
-                    Err(Error::OtherRun { .. }) => {
+                    Err(other @ Error::OtherRun { .. }) => {
                         // The other side is told in which field; so are we, by what it sends.
                         let terms = Frame::Terms(self.driver.terms.clone());
                         self.driver.wire.send(from, terms);
+                        if self.host.has_begun() {
+                            return self.disagrees(from, other);
+                        }
                         self.driver.wire.flush(Duration::from_secs(1));
                         self.differing(from)
                     }
                     Err(error) => Err(error),
                 }
             }
-            Event::Garbled { from, what } => {
+            Event::Garbled { from, what, guard: _guard } => {
                 self.garbled(from, &what);
                 Ok(())
             }
@@ -385,6 +412,15 @@ impl<P: Part> Running<P> {
             Event::Computed => self.computed(),
             Event::Stop => Err(self.stopped("stopped")),
         }
+    }
+
+    /// A neighbour has agreed to something else. Before the run has begun it never will; once it has, a neighbour who is in another one by now is as good as gone.
+    fn disagrees(&self, from: Peer, error: Error) -> Result<()> {
+        if !self.host.has_begun() {
+            return Err(error);
+        }
+        self.garbled(from, &error.to_string());
+        Ok(())
     }
 
     /// Waits for the text of what a neighbour has agreed to, as long as an answer may take.
@@ -426,6 +462,8 @@ impl<P: Part> Running<P> {
 
     fn ring(&mut self, alarm: AlarmOf<P>) -> Result<()> {
         match alarm {
+            // Nobody tells anything anew once the agreed time is over.
+            Alarm::Timer(_) if self.over => Ok(()),
             Alarm::Timer(timer) => {
                 let dues = self.host.timer(timer)?;
                 self.obey(dues)
@@ -453,18 +491,18 @@ impl<P: Part> Running<P> {
         }
     }
 
+    /// A round, or an answer, whichever is longer.
+    fn patience(&self) -> Duration {
+        let Pace { answer, round, .. } = self.driver.pace;
+        if round > answer { round } else { answer }
+    }
+
     fn span(&self, span: Span) -> Duration {
         let Pace { answer, round, .. } = self.driver.pace;
         match span {
             Span::Answer => answer,
             // From when the round is entered: after many quick rounds a silent neighbour is not waited for longer than after one.
-            Span::Round(_) => {
-                if round > answer {
-                    round
-                } else {
-                    answer
-                }
-            }
+            Span::Round(_) => self.patience(),
             Span::Periods(periods) => round.mul_f64(periods.clamp(0.0, 1e6)),
         }
     }
@@ -485,8 +523,12 @@ impl<P: Part> Running<P> {
                     asked.map_err(|_| self.stopped("private steps are made no longer"))?;
                 }
                 Due::Note(note) => {
-                    tracing::debug!("noted: {note:?}");
-                    self.missing.extend(P::missing(&note));
+                    // What it says besides may tell who began a rumour.
+                    let missing = P::missing(&note);
+                    if !missing.is_empty() {
+                        tracing::debug!("not heard: {missing:?}");
+                    }
+                    self.missing.extend(missing);
                 }
             }
         }
@@ -495,7 +537,7 @@ impl<P: Part> Running<P> {
 
     fn show(&self, stands: &Stands) {
         let phase = match stands {
-            Stands::Going { .. } if !(self.host.is_ready() && self.host.has_begun()) => Phase::Meeting,
+            Stands::Going { .. } if !self.host.has_begun() => Phase::Meeting,
             Stands::Going { .. } => Phase::Running,
             Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => Phase::Done,
             Stands::Halted { .. } => Phase::Halted,

@@ -79,6 +79,14 @@ pub enum Error {
     /// The run does not go on for now. What was said stays said.
     #[error("{0}")]
     Halted(String),
+    /// Another process of ours has failed.
+    #[error("{said}")]
+    Elsewhere {
+        /// What it says.
+        said: String,
+        /// What it exits with.
+        code: u8,
+    },
     /// Something that arrived from a peer is no message.
     #[error("from {from:?}: {what}")]
     Garbled {
@@ -112,6 +120,7 @@ impl Error {
             | Self::Views(_) => 2,
             Self::Overspent { .. } | Self::Storage { .. } | Self::Running(_) => 3,
             Self::Garbled { .. } | Self::Halted(_) => 4,
+            Self::Elsewhere { code, .. } => *code,
             Self::Doubted(_) | Self::Disagreement(_) | Self::OtherRun { .. } => 5,
         }
     }

@@ -7,6 +7,9 @@ use crate::{Hash, Mark};
 /// The version of frames and of what is in them.
 pub const VERSION: u16 = 1;
 
+/// Marks in a greeting, at the most: those of the latest runs.
+pub(crate) const MARKS: usize = 1024;
+
 /// One thing that a peer says to another, of whom the network knows the key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Frame {
@@ -34,7 +37,7 @@ pub struct Hello {
     pub version: u16,
     /// What was agreed on.
     pub run: Hash,
-    /// The last that was seen of the other's ledger, in each run.
+    /// The last that was seen of the other's ledger, in each of the latest runs.
     pub witness: Vec<Mark>,
     /// Whether the other was heard already: then it need not say hello again.
     pub reply: bool,
@@ -66,18 +69,16 @@ struct Header {
 impl Parcel {
     /// As bytes: a function of the parcel alone.
     pub fn seal(&self) -> Vec<u8> {
-        self.sealed(Hash::of(&self.body))
+        Self::sealed((self.run, self.number, self.mark), &self.body, Hash::of(&self.body))
     }
 
     /// The same, where the hash of the body is known.
-    pub(crate) fn sealed(&self, hash: Hash) -> Vec<u8> {
-        let length = self.body.len() as u64;
-        let header =
-            Header { version: VERSION, run: self.run, number: self.number, mark: self.mark, length, hash };
+    pub(crate) fn sealed((run, number, mark): (Hash, u64, Mark), body: &[u8], hash: Hash) -> Vec<u8> {
+        let header = Header { version: VERSION, run, number, mark, length: body.len() as u64, hash };
         // A header is plain numbers: there is nothing that could fail.
         let mut bytes = postcard::to_stdvec(&header).unwrap_or_default();
-        bytes.reserve_exact(self.body.len());
-        bytes.extend_from_slice(&self.body);
+        bytes.reserve_exact(body.len());
+        bytes.extend_from_slice(body);
         bytes
     }
 
@@ -88,11 +89,12 @@ impl Parcel {
 
     /// Read again, if it is a parcel of this run and its body is no longer than `longest`; else what is wrong with it.
     pub fn open(bytes: &[u8], run: Hash, longest: usize) -> Result<Self, String> {
-        Self::opened(bytes, run, longest).map(|(parcel, _)| parcel)
+        let Opened { number, mark, body, .. } = Self::opened(bytes, run, longest)?;
+        Ok(Self { run, number, mark, body: body.to_vec() })
     }
 
-    /// The same, and the hash of its body.
-    pub(crate) fn opened(bytes: &[u8], run: Hash, longest: usize) -> Result<(Self, Hash), String> {
+    /// The same where it lies.
+    pub(crate) fn opened(bytes: &[u8], run: Hash, longest: usize) -> Result<Opened<'_>, String> {
         let (header, body) =
             postcard::take_from_bytes::<Header>(bytes).map_err(|_| "no header of a message".to_owned())?;
         if header.version != VERSION {
@@ -111,8 +113,16 @@ impl Parcel {
         if header.hash != Hash::of(body) {
             return Err("a message that is not what its hash says".to_owned());
         }
-        Ok((Self { run, number: header.number, mark: header.mark, body: body.to_vec() }, header.hash))
+        Ok(Opened { number: header.number, mark: header.mark, body, hash: header.hash })
     }
+}
+
+/// A parcel where it lies: its number, its mark, its body and that one's hash.
+pub(crate) struct Opened<'a> {
+    pub(crate) number: u64,
+    pub(crate) mark: Mark,
+    pub(crate) body: &'a [u8],
+    pub(crate) hash: Hash,
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use sottovoce::experiment::{Clipped, TaskSpec};
 use sottovoce_learning::data::Prepared;
 use sottovoce_learning::{Clip, Model, Shard, Table};
 use sottovoce_privacy::noise::exact::Grid;
+use sottovoce_privacy::{Guarantee, Standing};
 
 use crate::bounded::{Norm, shorten, stepped};
 use crate::error::require;
@@ -110,8 +111,14 @@ impl Gradients for Rows {
     }
 }
 
+/// What is promised of one row, where a program may have computed gradients: a transcript does not tell.
+pub(crate) fn by_example(guarantee: Guarantee) -> Guarantee {
+    let each = "no record enters another example's gradient, where a program of the node's own computes them";
+    Guarantee { standing: Standing::Conditional(vec![each.to_owned()]), ..guarantee }
+}
+
 /// What is wrong with a file of rows, and where, without what stands there: rows are private, and errors end in journals.
-fn unquoted(holding: &Holding, error: &sottovoce_learning::Error) -> Error {
+pub(crate) fn unquoted(holding: &Holding, error: &sottovoce_learning::Error) -> Error {
     use sottovoce_learning::Error as Wrong;
     let file = holding.file.display();
     let remedy = "words of it are private, and not said here: `sottovoce run learning --data FILE` says on this machine what is wrong; nothing was sent";
@@ -160,6 +167,13 @@ impl Entering {
 
     fn longest(&self) -> f64 {
         self.clip / self.divisor
+    }
+
+    /// Refuses sums of so many examples that could leave the integers that doubles hold: what happens there would depend on what is summed.
+    pub(crate) fn check(&self, rows: usize) -> Result<()> {
+        let most = rows as f64 * (self.grid.units_of(self.longest()) + 1.0);
+        let remedy = "sums of so many steps are not exact; take a coarser grid";
+        require(most <= (1u64 << 50) as f64, "grid", self.grid.step(), remedy)
     }
 
     /// The sum over these examples at a point, in steps of the grid.

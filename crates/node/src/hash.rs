@@ -27,6 +27,15 @@ impl Hash {
     }
 }
 
+impl std::str::FromStr for Hash {
+    type Err = crate::Error;
+
+    fn from_str(text: &str) -> crate::Result<Self> {
+        let bytes = from_hex(text).and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or_else(|| crate::Error::parameter("hash", text, "give 64 hexadecimal digits"))
+    }
+}
+
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         hex(f, &self.0)

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::require;
 use crate::{Error, Hash, Result};
@@ -20,21 +21,63 @@ pub struct Holding {
     pub file: PathBuf,
     /// The program that computes gradients, with its arguments, where one does.
     pub program: Option<Vec<String>>,
+    /// Whether each record enters one example's gradient and no other, as its owner says: what it costs is told of one row on this word.
+    pub one_by_one: bool,
     /// Where that program is started.
     pub folder: PathBuf,
+    /// What went wrong with it, for its owner alone.
+    pub trouble: Trouble,
 }
+
+/// What is wrong, in a sentence: told to the owner of what is held, and to nobody else. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Trouble(Arc<Mutex<Option<String>>>);
+
+impl Trouble {
+    /// The first word counts.
+    pub(crate) fn tell(&self, what: String) {
+        tracing::warn!("{what}");
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+    }
+
+    /// What was told.
+    pub fn told(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl PartialEq for Trouble {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Trouble {}
 
 impl Holding {
     /// What a file holds, or all files of a folder.
     pub fn of(label: &str, file: &Path) -> Result<Self> {
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
-        Ok(Self { label: label.to_owned(), data: named(file)?, file: file.to_owned(), program: None, folder })
+        let (label, data, file) = (label.to_owned(), named(file)?, file.to_owned());
+        Ok(Self { label, data, file, program: None, one_by_one: false, folder, trouble: Trouble::default() })
+    }
+
+    /// Its data set, and the name of its bytes.
+    pub(crate) fn named(&self) -> (&str, Hash) {
+        (&self.label, self.data)
     }
 
     /// The same, if the file is what it was when it was named: a release of other data is none that was begun.
     pub fn check(&self) -> Result<()> {
         let now = named(&self.file)?;
         require(now == self.data, "data", self.file.display(), "it has changed meanwhile; run it again")
+    }
+
+    /// Refuses a program whose owner does not say that each record enters one example's gradient alone, where prices are of one row.
+    pub(crate) fn check_one_by_one(&self) -> Result<()> {
+        let remedy = "what this run costs is told of one row, which holds only if no record enters another example's gradient (no means over rows, no batch normalisation); say `one-by-one = true` in node.toml if so";
+        let program = self.program.as_ref().map_or_else(String::new, |program| program.join(" "));
+        require(self.program.is_none() || self.one_by_one, "program", program, remedy)
     }
 
     /// Its numbers.
@@ -54,25 +97,54 @@ impl Holding {
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let length = fs::metadata(path).map_err(|cause| Error::file("read", path, cause))?.len();
+    let unread = |cause| {
+        let remedy = format!("it cannot be read ({cause}); see `values` in node.toml");
+        Error::parameter("values", path.display(), remedy)
+    };
+    let length = fs::metadata(path).map_err(unread)?.len();
     require(length <= MOST, "values", path.display(), "it is larger than a gigabyte")?;
-    fs::read(path).map_err(|cause| Error::file("read", path, cause))
+    fs::read(path).map_err(unread)
 }
 
-/// The name of a file's bytes, or of all files in a folder, with their names.
+/// The name of a file's bytes, or of all files in a folder and in those inside it, with their names.
 fn named(path: &Path) -> Result<Hash> {
     if !path.is_dir() {
         return Ok(Hash::of(&bytes(path)?));
     }
     let failed = |cause| Error::file("read", path, cause);
     let entries = fs::read_dir(path).map_err(failed)?.collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
-    let mut files: Vec<PathBuf> =
-        entries.iter().map(fs::DirEntry::path).filter(|file| file.is_file()).collect();
+    let mut files: Vec<PathBuf> = entries.iter().map(fs::DirEntry::path).collect();
     files.sort_unstable();
     let mut all = Vec::new();
     for file in files {
         let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        all.extend_from_slice(&Hash::labelled("sottovoce file", &[name.as_bytes(), &bytes(&file)?]).0);
+        all.extend_from_slice(&Hash::labelled("sottovoce file", &[name.as_bytes(), &named(&file)?.0]).0);
     }
     Ok(Hash::labelled("sottovoce folder", &[&all]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_a_folder_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("deep").join("deeper");
+        fs::create_dir_all(&inner).unwrap();
+        let (top, deep) = (folder.path().join("a.txt"), inner.join("b.txt"));
+        fs::write(&top, "1").unwrap();
+        fs::write(&deep, "2").unwrap();
+        let holding = Holding::of("values", folder.path()).unwrap();
+        holding.check().unwrap();
+        for file in [&top, &deep] {
+            let before = fs::read(file).unwrap();
+            fs::write(file, "3").unwrap();
+            assert!(holding.check().unwrap_err().to_string().contains("changed"));
+            fs::write(file, before).unwrap();
+        }
+        holding.check().unwrap();
+        fs::rename(&deep, inner.join("c.txt")).unwrap();
+        assert!(holding.check().is_err());
+    }
 }

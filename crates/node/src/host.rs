@@ -8,7 +8,8 @@ use sottovoce_protocol::{
 };
 
 use crate::book::{Asked, Book};
-use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, salt};
+use crate::frame::{MARKS, Opened};
+use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, encode_onto, salt};
 use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Parcel, Result, VERSION};
 
 /// What a host has to know of a run besides its machine.
@@ -94,6 +95,8 @@ pub struct Host<M: Machine, N> {
     ahead: BTreeMap<(Peer, u64), Early<M::Message>>,
     /// What was owed before a crash, until everybody was met: an old copy of a ledger must not go on with it.
     owed: Vec<DueOf<M>>,
+    /// Bytes of the last message that was said: the next is about as long.
+    said: usize,
     /// Why nothing more is done.
     broken: Option<Error>,
 }
@@ -117,10 +120,11 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             answered: BTreeMap::new(),
             ahead: BTreeMap::new(),
             owed: Vec::new(),
+            said: 0,
             broken: None,
         };
-        host.ledger.hold(&host.terms.label, host.terms.data)?;
         host.owed = host.take_up()?;
+        host.ledger.hold(&host.terms.label, host.terms.data)?;
         let hello = |&to: &Peer| Ok(Due::Send { to, frame: host.greeting(to)? });
         let dues = host.terms.neighbours.iter().map(hello).collect::<Result<_>>()?;
         Ok((host, dues))
@@ -132,11 +136,9 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             return Ok(Vec::new());
         };
         if (&book.label, book.data) != (&self.terms.label, self.terms.data) {
-            let value = format!("{:?} of data set `{}`", self.terms.data, self.terms.label);
-            let remedy = format!(
-                "the run began with {:?} of `{}`, and what was released of that is not released again; agree on a new run",
-                book.data, book.label
-            );
+            // Not by their hashes: who can guess a file can tell it by them.
+            let value = format!("another file, or another data set than `{}`", book.label);
+            let remedy = "the run began with that, and what was released of it is not released again; bring it back, or agree on a new run";
             return Err(Error::parameter("data", value, remedy));
         }
         self.machine.resume(state).map_err(|mismatch| Error::Disagreement(mismatch.to_string()))?;
@@ -213,7 +215,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     }
 
     fn hello(&self, to: Peer, reply: bool) -> Result<Frame> {
-        let witness = self.ledger.seen(&self.name_of(to)?)?;
+        let witness = self.ledger.newest(&self.name_of(to)?, MARKS)?;
         Ok(Frame::Hello(Hello { version: VERSION, run: self.terms.run, witness, reply }))
     }
 
@@ -308,10 +310,17 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     fn meet(&mut self, from: Peer, hello: &Hello) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
         if hello.version != VERSION {
-            return Err(Error::Disagreement(format!(
+            let what = format!(
                 "`version` is {VERSION} here and {} at peer {name:?}: run the same program everywhere",
                 hello.version
-            )));
+            );
+            // A run that has begun is not ended by who left it.
+            let begun = self.book.begun;
+            return Err(if begun { Error::Garbled { from: name, what } } else { Error::Disagreement(what) });
+        }
+        if hello.witness.len() > MARKS {
+            let what = format!("a greeting with {} marks, of at most {MARKS}", hello.witness.len());
+            return Err(Error::Garbled { from: name, what });
         }
         if hello.run != self.terms.run {
             return Err(Error::OtherRun { here: self.terms.run, there: hello.run, by: name });
@@ -335,22 +344,22 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
 
     /// Says again what a peer has not answered: the stored bytes.
     pub fn again(&self, to: Peer) -> Result<Vec<DueOf<M>>> {
-        let again = |waiting: Waiting| {
-            let hash = Hash::of(&waiting.body);
-            Due::Send { to, frame: self.seal(waiting.number, waiting.mark, waiting.body, hash) }
+        let again = |Waiting { number, mark, body }: Waiting| Due::Send {
+            to,
+            frame: self.seal(number, mark, &body, Hash::of(&body)),
         };
         Ok(self.ledger.waiting(self.terms.run, to)?.into_iter().map(again).collect())
     }
 
-    fn seal(&self, number: u64, mark: Mark, body: Vec<u8>, hash: Hash) -> Frame {
-        Frame::Parcel(Parcel { run: self.terms.run, number, mark, body }.sealed(hash))
+    fn seal(&self, number: u64, mark: Mark, body: &[u8], hash: Hash) -> Frame {
+        Frame::Parcel(Parcel::sealed((self.terms.run, number, mark), body, hash))
     }
 
     /// A message: the next one is handled, and those that had overtaken it; one that was handled is answered again.
     fn unpack(&mut self, from: Peer, bytes: &[u8]) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
         let garbled = |what: String| Error::Garbled { from: name, what };
-        let (Parcel { number, mark, body, .. }, hash) =
+        let Opened { number, mark, body, hash } =
             Parcel::opened(bytes, self.terms.run, self.longest()).map_err(garbled)?;
         let expected = self.expected(from);
         let in_two_ways = || {
@@ -470,7 +479,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             data: self.terms.data,
             cost,
             book: encode(&self.book)?,
-            state: encode(&self.machine.state())?,
+            state: encode_onto(Vec::new(), self.said + (1 << 10), &self.machine.state())?,
             releases,
             covered,
             heard,
@@ -486,8 +495,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 Ok(due) => dues.push(due),
                 Err(place) => {
                     let Said { body, to, hash, .. } = &page.said[place];
-                    let sent =
-                        |&(to, number)| Due::Send { to, frame: self.seal(number, mark, body.clone(), *hash) };
+                    let sent = |&(to, number)| Due::Send { to, frame: self.seal(number, mark, body, *hash) };
                     dues.extend(to.iter().map(sent));
                 }
             }
@@ -497,13 +505,13 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
 
     /// A message gets a number with each of its receivers.
     fn number(&mut self, to: Vec<Peer>, message: &M::Message) -> Result<Said> {
-        let said = encode(message)?;
-        let longest = self.terms.longest;
-        if said.len() > longest {
+        let (longest, about) = (self.terms.longest, if self.said < 1 << 10 { 1 << 10 } else { self.said });
+        let body = encode_onto(salt()?.to_vec(), about, message)?;
+        self.said = body.len() - SALT;
+        if self.said > longest {
             let remedy = format!("{longest} were agreed on: agree on more, or send less");
-            return Err(Error::parameter("message", format!("of {} bytes", said.len()), remedy));
+            return Err(Error::parameter("message", format!("of {} bytes", self.said), remedy));
         }
-        let body = [&salt()?[..], &said[..]].concat();
         let number = |peer: Peer| {
             let next = self.book.said.entry(peer).or_insert(0);
             *next += 1;
@@ -511,7 +519,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         };
         let to = to.into_iter().map(number).collect();
         let (label, hash) = (encode(&M::label(message))?, Hash::of(&body));
-        let said = Said { message: self.book.messages, label, body, hash, to };
+        let said = Said { message: self.book.messages, label, body: Arc::new(body), hash, to };
         self.book.messages += 1;
         Ok(said)
     }

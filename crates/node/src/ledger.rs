@@ -3,7 +3,9 @@
 //! Every change is one transaction, committed in two phases: after a crash it is there as a whole or not at all, whichever writes the disk lost, kept or tore
 //! (`tests/crashes.rs`).
 
+use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -21,7 +23,7 @@ use crate::chain::{of_draw, sealed};
 use crate::recording::Recorder;
 use crate::splice::Spliced;
 use crate::{
-    Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Shown, Signed,
+    Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Set, Shown, Signed,
 };
 
 type Bytes32 = &'static [u8; 32];
@@ -42,12 +44,15 @@ const DRAWS: TableDefinition<'_, (Bytes32, u64), Bytes32> = TableDefinition::new
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
 /// The place of each record, by its hash.
 const PLACES: TableDefinition<'_, Bytes32, u64> = TableDefinition::new("places");
-/// The last mark that was seen of others' chains, in each run.
+/// The last mark that was seen of others' chains, in each run, and how long this one was then.
 const SEEN: TableDefinition<'_, (Bytes32, Bytes32), &[u8]> = TableDefinition::new("seen");
 /// Of each run: the hash of every message that was heard, by sender and number.
 const HEARD: TableDefinition<'_, (Bytes32, u64, u64), Bytes32> = TableDefinition::new("heard");
 
-const FORMAT: &[u8] = b"sottovoce ledger 2";
+/// Whether data sets that are not known yet may be held.
+const CLOSED: &str = "closed";
+
+const FORMAT: &[u8] = b"sottovoce ledger 3";
 
 /// A peer's ledger.
 pub struct Ledger {
@@ -55,7 +60,7 @@ pub struct Ledger {
     key: Key,
     head: Head,
     /// The last message that was said, in which run and under which number: states refer to it.
-    spoken: Option<(Hash, u64, Vec<u8>)>,
+    spoken: Option<(Hash, u64, Arc<Vec<u8>>)>,
     /// Why nothing may be sent from it any more.
     doubted: Option<String>,
     recorder: Option<Recorder>,
@@ -76,6 +81,8 @@ pub struct Standing {
     pub loss: f64,
     /// The sum of deltas beside it.
     pub chances: f64,
+    /// What all of it is of: everything that is held (`User`), or one row (`Record`); none where nothing was paid yet.
+    pub unit: Option<Unit>,
 }
 
 /// What was spent before a ledger began.
@@ -129,7 +136,7 @@ pub(crate) struct Heard {
 pub(crate) struct Said {
     pub(crate) message: u64,
     pub(crate) label: Vec<u8>,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Arc<Vec<u8>>,
     pub(crate) hash: Hash,
     pub(crate) to: Vec<(Peer, u64)>,
 }
@@ -319,6 +326,39 @@ impl Ledger {
         Ok(write.commit()?)
     }
 
+    /// Every data set, what its prices are of, and which files were ever held as it.
+    pub fn sets(&self) -> Result<Vec<Set>> {
+        let read = self.database.begin_read()?;
+        let (files, meta) = (read.open_table(FILES)?, read.open_table(META)?);
+        let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for one in self.budgets()? {
+            all.entry(one.label).or_default();
+        }
+        for entry in files.iter()? {
+            let (file, label) = entry?;
+            all.entry(label.value().to_owned()).or_default().push(Hash(*file.value()).to_string());
+        }
+        let set = |(label, files): (String, Vec<String>)| {
+            let unit = meta.get(unit_of(&label).as_str())?.map(|unit| unit_in(unit.value())).transpose()?;
+            Ok(Set { label, unit, files })
+        };
+        all.into_iter().map(set).collect()
+    }
+
+    /// Says what prices of a data set are of, before anything was paid here.
+    pub(crate) fn state(&mut self, label: &str, unit: Unit) -> Result<()> {
+        let write = self.write()?;
+        one_unit(&mut write.open_table(META)?, label, unit)?;
+        Ok(write.commit()?)
+    }
+
+    /// Says that what came before this ledger is not known but for the data sets that it knows by now: no others are ever used with it.
+    pub(crate) fn close(&mut self) -> Result<()> {
+        let write = self.write()?;
+        write.open_table(META)?.insert(CLOSED, &b"yes"[..])?;
+        Ok(write.commit()?)
+    }
+
     /// Says that a file is (now) what a data set holds. What was spent of the data set stays spent; a file that another data set holds is refused, since its
     /// budget is there.
     pub fn hold(&mut self, label: &str, file: Hash) -> Result<()> {
@@ -358,22 +398,7 @@ impl Ledger {
     /// Every budget that was declared, and the epsilon that was spent of it.
     pub fn budgets(&self) -> Result<Vec<Standing>> {
         let read = self.database.begin_read()?;
-        let accounts = read.open_table(ACCOUNTS)?;
-        let mut all = Vec::new();
-        for entry in accounts.iter()? {
-            let (key, value) = entry?;
-            let (label, who) = key.value();
-            let account: Account = decode(value.value())?;
-            all.push(Standing {
-                label: label.to_owned(),
-                observer: decode(who)?,
-                allowed: account.allowed,
-                epsilon: account.epsilon(),
-                loss: account.spent().0,
-                chances: account.spent().1,
-            });
-        }
-        Ok(all)
+        standings(&read.open_table(ACCOUNTS)?, &read.open_table(META)?)
     }
 
     /// Runs that something is stored of.
@@ -385,12 +410,23 @@ impl Ledger {
 
     /// Whether a cost can be paid, were these budgets declared as well; nothing changes.
     pub fn affords(&self, label: &str, budgets: &[(Observer, Allowed)], cost: &Cost) -> Result<()> {
+        self.foresee(label, budgets, cost).map(drop)
+    }
+
+    /// What was spent of each budget once a cost is paid, were these budgets declared as well; nothing changes.
+    pub fn foresee(
+        &self,
+        label: &str,
+        budgets: &[(Observer, Allowed)],
+        cost: &Cost,
+    ) -> Result<Vec<Standing>> {
         let write = self.write()?;
         let declared =
             budgets.iter().try_for_each(|(observer, allowed)| declare(&write, label, observer, *allowed));
         let paid = declared.and_then(|()| debit(&write, label, cost));
+        let then = paid.and_then(|()| standings(&write.open_table(ACCOUNTS)?, &write.open_table(META)?));
         write.abort()?;
-        paid
+        then
     }
 
     /// A record of the chain, from 0.
@@ -444,10 +480,18 @@ impl Ledger {
 
     /// The last marks that were seen of a peer's ledger, one for each run.
     pub fn seen(&self, name: &Name) -> Result<Vec<Mark>> {
+        self.newest(name, usize::MAX)
+    }
+
+    /// The same, of the latest runs, at most so many.
+    pub(crate) fn newest(&self, name: &Name, most: usize) -> Result<Vec<Mark>> {
         let read = self.database.begin_read()?;
         let seen = read.open_table(SEEN)?;
         let range = (&name.0, &[0; 32])..=(&name.0, &[u8::MAX; 32]);
-        seen.range(range)?.map(|entry| decode(entry?.1.value())).collect()
+        let all = seen.range(range)?.map(|entry| decode::<(Mark, u64)>(entry?.1.value()));
+        let mut all = all.collect::<Result<Vec<_>>>()?;
+        all.sort_by_key(|&(_, when)| std::cmp::Reverse(when));
+        Ok(all.into_iter().take(most).map(|(mark, _)| mark).collect())
     }
 
     /// The hash of a message that was heard.
@@ -461,7 +505,7 @@ impl Ledger {
         let read = self.database.begin_read()?;
         let places = read.open_table(PLACES)?;
         for mark in marks {
-            if mark.is_of(&self.name()) && places.get(&mark.hash.0)?.is_none() {
+            if places.get(&mark.hash.0)?.is_none() && mark.is_of(&self.name()) {
                 return self.doubt(format!(
                     "peer {by:?} has seen a step that this ledger does not hold: it is an older copy, or its key runs elsewhere as well. Nothing is sent from it any \
                      more; bring the newest ledger back. Without it, what was spent of the data is not known, and counts as all"
@@ -521,11 +565,22 @@ impl Ledger {
     pub(crate) fn commit(&mut self, page: &Page<'_>) -> Result<Mark> {
         let salt = salt()?;
         let blind = self.key.blind(&salt);
+        if let Some(said) = page.said.last() {
+            self.spoken = Some((page.run, said.message, Arc::clone(&said.body)));
+        }
+        let spoken = self.spoken.as_ref().filter(|(run, ..)| *run == page.run);
+        let state = Spliced::of(&page.state, spoken.map(|(_, message, body)| (*message, &body[..])));
+        let stored = state.to_bytes();
         let seal = |one: &Covered| (one.draw, sealed(blind, &of_draw(one.draw), &one.after));
         let said = |said: &Said| {
             let (hash, label) = (said.hash, &said.label);
-            let receipt =
-                |&(peer, number): &(Peer, u64)| Receipt { peer, number, label: label.clone(), hash };
+            let receipt = |&(peer, number): &(Peer, u64)| Receipt {
+                peer,
+                number,
+                label: label.clone(),
+                hash,
+                mark: None,
+            };
             said.to.iter().map(receipt).collect::<Vec<_>>()
         };
         let record = Record {
@@ -538,21 +593,18 @@ impl Ledger {
             releases: page.releases.clone(),
             covered: page.covered.iter().map(seal).collect(),
             heard: page.heard.as_ref().map(|heard| {
-                let Heard { from, number, hash, label, .. } = heard;
-                Receipt { peer: *from, number: *number, label: label.clone(), hash: *hash }
+                let Heard { from, number, hash, label, mark, .. } = heard;
+                let (label, mark) = (label.clone(), Some(mark.hash));
+                Receipt { peer: *from, number: *number, label, hash: *hash, mark }
             }),
             said: page.said.iter().flat_map(said).collect(),
             notes: page.notes.clone(),
-            state: sealed(blind, "state", &page.state),
+            // Whatever a state refers to is in the chain by its hash.
+            state: sealed(blind, "state", &stored),
         };
         let signed = record.sign(&self.key)?;
         let head = signed.link.head();
         let mark = Mark::of(&self.key, head.hash);
-        if let Some(said) = page.said.last() {
-            self.spoken = Some((page.run, said.message, said.body.clone()));
-        }
-        let spoken = self.spoken.as_ref().filter(|(run, ..)| *run == page.run);
-        let state = Spliced::of(&page.state, spoken.map(|(_, message, body)| (*message, &body[..])));
         // What leaves is written down before; what was written down and never stored is drawn anew, under the same number.
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !page.covered.is_empty()) {
             recorder.covered(&page.covered)?;
@@ -566,21 +618,50 @@ impl Ledger {
             write.open_table(BOOKS)?.insert(&page.run.0, &page.book[..])?;
             let before = write
                 .open_table(STATES)?
-                .insert(&page.run.0, &state.to_bytes()[..])?
+                .insert(&page.run.0, &stored[..])?
                 .and_then(|old| Spliced::from_bytes(old.value())?.message());
             write.open_table(PLACES)?.insert(&head.hash.0, self.head.count)?;
             draws(&write, page.run, &record.covered)?;
             post(&write, page, mark, state.message())?;
             forget(&write, page.run, before, state.message())?;
             if let Some(Heard { from, name, number, hash, mark, .. }) = &page.heard {
-                write.open_table(SEEN)?.insert((&name.0, &page.run.0), &encode(mark)?[..])?;
+                write
+                    .open_table(SEEN)?
+                    .insert((&name.0, &page.run.0), &encode(&(mark, self.head.count))?[..])?;
                 write.open_table(HEARD)?.insert((&page.run.0, *from as u64, *number), &hash.0)?;
             }
         }
         write.commit()?;
         self.head = head;
+        // A message that is neither new nor referred to may be forgotten by now: no later state refers to it.
+        if page.said.is_empty() && state.message().is_none() {
+            self.spoken = None;
+        }
         Ok(mark)
     }
+}
+
+/// Every budget of a table.
+fn standings(
+    accounts: &impl ReadableTable<(&'static str, &'static [u8]), &'static [u8]>,
+    meta: &impl ReadableTable<&'static str, &'static [u8]>,
+) -> Result<Vec<Standing>> {
+    let mut all = Vec::new();
+    for entry in accounts.iter()? {
+        let (key, value) = entry?;
+        let (label, who) = key.value();
+        let account: Account = decode(value.value())?;
+        all.push(Standing {
+            label: label.to_owned(),
+            observer: decode(who)?,
+            allowed: account.allowed,
+            epsilon: account.epsilon(),
+            loss: account.spent().0,
+            chances: account.spent().1,
+            unit: meta.get(unit_of(label).as_str())?.map(|unit| unit_in(unit.value())).transpose()?,
+        });
+    }
+    Ok(all)
 }
 
 fn declare(write: &WriteTransaction, label: &str, observer: &Observer, allowed: Allowed) -> Result<()> {
@@ -604,6 +685,11 @@ fn declare(write: &WriteTransaction, label: &str, observer: &Observer, allowed: 
                 "data set `{label}` was used before this coalition was named, and what it learnt together until then is not known; leave it out"
             );
             return Err(Error::parameter("coalitions", observer, remedy));
+        }
+        None if write.open_table(META)?.get(CLOSED)?.is_some() => {
+            let value = format!("`{label}` towards {observer}");
+            let remedy = "this ledger took up one that had forgotten something, and nobody knows whether this was among it: what was spent counts as all";
+            return Err(Error::parameter("budget", value, remedy));
         }
         None => {
             accounts.insert((label, &who[..]), &encode(&Account::new(allowed)?)?[..])?;
@@ -682,14 +768,27 @@ fn debit(write: &WriteTransaction, label: &str, cost: &Cost) -> Result<()> {
     Ok(())
 }
 
+/// Where it is written down what a data set's prices are of.
+fn unit_of(label: &str) -> String {
+    format!("unit of {label}")
+}
+
+fn unit_in(word: &[u8]) -> Result<Unit> {
+    match word {
+        b"user" => Ok(Unit::User),
+        b"record" => Ok(Unit::Record),
+        _ => Err(Error::storage("the ledger", "a data set is priced in a unit that there is not")),
+    }
+}
+
 /// All prices of a data set speak of all of it, or all of one row. A price of all of it bounds that of a row, and never the other way round.
 fn one_unit(meta: &mut redb::Table<'_, &str, &[u8]>, label: &str, unit: Unit) -> Result<()> {
-    let field = format!("unit of {label}");
-    let known = meta.get(field.as_str())?.map(|known| String::from_utf8_lossy(known.value()).into_owned());
-    match (known.as_deref(), unit) {
+    let field = unit_of(label);
+    let known = meta.get(field.as_str())?.map(|known| unit_in(known.value())).transpose()?;
+    match (known, unit) {
         (None, Unit::User) => drop(meta.insert(field.as_str(), &b"user"[..])?),
         (None, Unit::Record) => drop(meta.insert(field.as_str(), &b"record"[..])?),
-        (Some("user"), Unit::User) | (Some("record"), Unit::User | Unit::Record) => {}
+        (Some(Unit::User), Unit::User) | (Some(Unit::Record), Unit::User | Unit::Record) => {}
         (_, unit) => {
             let remedy = format!(
                 "what was spent of data set `{label}` is stated of all that it holds, and a price of one row is none of that; keep rows that are priced one by one in a data set of their own"
@@ -765,6 +864,12 @@ pub(crate) fn salt() -> Result<[u8; 32]> {
 
 pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>> {
     Ok(postcard::to_stdvec(value)?)
+}
+
+/// The same behind these bytes, where about so many more are to come: large vectors are written once.
+pub(crate) fn encode_onto(mut bytes: Vec<u8>, about: usize, value: &impl Serialize) -> Result<Vec<u8>> {
+    bytes.reserve(about);
+    Ok(postcard::to_extend(value, bytes)?)
 }
 
 fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {

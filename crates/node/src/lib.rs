@@ -97,5 +97,5 @@ pub use place::{Budgets, Config, Place, Signatures};
 pub use recording::{Recorder, Recording};
 pub use replay::replay;
 pub use run::{Options, check, run};
-pub use spent::{Exact, Spending};
+pub use spent::{Exact, Set, Spending};
 pub use status::{Board, Neighbour, Phase, Spent, Status};

@@ -12,9 +12,9 @@ use serde::Serialize;
 use sottovoce_privacy::Guarantee;
 use sottovoce_protocol::{Machine, Peer};
 
-use crate::drive::{Driver, Ended};
+use crate::drive::{Driver, Ended, Open};
 pub use crate::holding::Holding;
-use crate::{Cost, DueOf, Error, Hiding, Host, Ledger, Observer, Price, Record, Result};
+use crate::{Cost, DueOf, Hiding, Host, Ledger, Observer, Price, Record, Result};
 
 /// What a run takes, and how far its result is off.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +31,15 @@ pub struct Forecast {
     pub exact: bool,
     /// The noise that this peer adds to its own numbers.
     pub sigma: f64,
+}
+
+/// What prices hold against besides peers who follow the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Covers {
+    /// Peers who send anything, at any time.
+    pub malicious: bool,
+    /// Peers who vanish, whenever they like.
+    pub vanishing: bool,
 }
 
 /// What a peer's records say of the way it took.
@@ -64,11 +73,13 @@ pub trait Priced {
     /// What it is to who asks, in a few words: `averaging by butterfly, masked`.
     fn called(&self) -> String;
 
-    /// What is promised towards an observer at this price: who attacks, what is protected, by what right, and where it ends. None where it takes no part.
-    fn guarantee(&self, _: &Observer, _: &Price) -> Result<Option<Guarantee>> {
-        let remedy = "what is promised of it cannot be stated from a transcript yet";
-        Err(Error::parameter("transcript", self.called(), remedy))
+    /// Refuses where a transcript of the run would tell what is to be hidden.
+    fn may_be_shown(&self) -> Result<()> {
+        Ok(())
     }
+
+    /// What is promised towards an observer at this price: who attacks, what is protected, by what right, and where it ends. None where it takes no part.
+    fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>>;
 
     /// What a message is called in a record, in words.
     fn label(&self, _: &[u8]) -> Option<String> {
@@ -83,6 +94,11 @@ pub trait Priced {
     /// Whether a peer's records follow what was agreed on; none where that cannot be told from them.
     fn judge(&self, _: &[Record], _: &[String]) -> Result<Option<Course>> {
         Ok(None)
+    }
+
+    /// Whether prices hold as well against peers who send anything at any time, and whatever somebody's vanishing brings about.
+    fn covers(&self) -> Covers {
+        Covers { malicious: true, vanishing: true }
     }
 
     /// What prices hold against, in a sentence.
@@ -124,8 +140,16 @@ macro_rules! priced_as {
                 self.0.called()
             }
 
+            fn covers(&self) -> $crate::part::Covers {
+                self.0.covers()
+            }
+
             fn holds(&self) -> &'static str {
                 self.0.holds()
+            }
+
+            fn may_be_shown(&self) -> $crate::Result<()> {
+                self.0.may_be_shown()
             }
 
             fn lasts(&self) -> Option<std::time::Duration> {
@@ -234,12 +258,12 @@ pub trait Part: Priced {
 
 /// A part of whichever protocol.
 pub trait Role: Priced {
-    /// Runs it to its end.
-    fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, driver: Driver) -> Result<Ended>;
+    /// Runs it to its end; what carries frames is opened once all that is held was read.
+    fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended>;
 }
 
 impl<P: Part> Role for P {
-    fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, driver: Driver) -> Result<Ended> {
-        driver.drive(*self, ledger, holding)
+    fn run(self: Box<Self>, ledger: Ledger, holding: &Holding, open: Open<'_>) -> Result<Ended> {
+        Driver::drive(*self, ledger, holding, open)
     }
 }

@@ -12,14 +12,14 @@ use sottovoce::learning::{Against, Noise, Promise, Target};
 use sottovoce_learning::{Loss, Model};
 use sottovoce_privacy::allotment::Allocation;
 use sottovoce_privacy::noise::exact::{DiscreteLaplace, Rational};
-use sottovoce_privacy::{Law, Unit};
+use sottovoce_privacy::{Adversary, Guarantee, Law, Unit, limits};
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::personal::{Agent, Command, Hidden, Plan, Rule};
 
 use crate::bounded::Norm;
 use crate::company::Company;
 use crate::error::require;
-use crate::gradients::{Entering, LONGEST, of_rows};
+use crate::gradients::{Entering, LONGEST, by_example, of_rows};
 use crate::part::{Forecast, Holding, Opened, Part, Priced, Role, Stands, Steps};
 use crate::{Agreement, Cost, Error, Host, Ledger, Observer, OnGrid, Price, Result, price};
 
@@ -130,6 +130,7 @@ impl Personal {
     /// Refuses noise that cannot be drawn.
     fn check_noise(&self) -> Result<()> {
         let Some(release) = self.plan.release(0).filter(|_| self.plan.updates > 0) else { return Ok(()) };
+        self.entering.check(self.rows)?;
         let grid = self.entering.grid;
         if release.law == Law::Gaussian {
             return self.hidden(release.scale).check();
@@ -246,6 +247,11 @@ impl Priced for Personal {
     fn lasts(&self) -> Option<Duration> {
         self.lasts
     }
+
+    fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
+        let more = (Adversary::WireTapper, &[limits::SIMILARITIES][..]);
+        Ok(self.company.guarantee(observer, price, Unit::Record, more).map(by_example))
+    }
 }
 
 impl Part for Personal {
@@ -257,7 +263,7 @@ impl Part for Personal {
         let neighbours = self.links[self.company.me].clone();
         // Each of a neighbour's models once, and where she is for who asks.
         let most = 8 * (self.plan.wakes() as u64 + 8);
-        let terms = self.company.terms(holding, neighbours.clone(), (self.longest(), most));
+        let terms = self.company.terms(holding.named(), neighbours.clone(), (self.longest(), most));
         let row = neighbours.into_iter().map(|other| (other, 1.0)).collect();
         let machine = Agent::new(row, vec![0.0; self.width], self.plan.clone());
         Host::open(ledger, terms, machine, OnGrid::deployed(self.entering.grid)?)
@@ -268,6 +274,7 @@ impl Part for Personal {
     }
 
     fn steps(&self, holding: &Holding) -> Result<Steps<Vec<f64>>> {
+        holding.check_one_by_one()?;
         // An agent without rows is never asked.
         if self.rows == 0 {
             return Ok(Box::new(|_, _, _| Ok(())));

@@ -25,6 +25,9 @@ pub struct Config {
     /// A program that computes gradients of what the file holds, with its arguments (`docs/node-program.md`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<Vec<String>>,
+    /// Whether in that program each record enters one example's gradient and no other.
+    #[serde(default)]
+    pub one_by_one: bool,
     /// What may be learnt of it.
     pub budget: Budgets,
     /// Where it listens; if this is not said, at its address in the agreement.
@@ -33,6 +36,9 @@ pub struct Config {
     /// A relay of one's own, for peers that cannot reach each other directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relay: Option<String>,
+    /// Whether peers are looked for on the local network.
+    #[serde(default)]
+    pub local: bool,
     /// Where a page shows how it stands: on this machine only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<SocketAddr>,
@@ -75,6 +81,9 @@ impl Place {
 
     /// The same for data of which something was spent before, under another key. Without its file to fill in, which comes last, a node does nothing.
     pub fn create_after(folder: &Path, spent: Option<&Spending>) -> Result<(Self, Name)> {
+        let remedy =
+            "there is something already, and nothing is overwritten; give a folder that is not there";
+        crate::error::require(!folder.exists(), "folder", folder.display(), remedy)?;
         fs::create_dir(folder).map_err(|cause| Error::file("make", folder, cause))?;
         let place = Self { folder: folder.to_owned() };
         let key = Key::create(&place.key())?;
@@ -126,7 +135,14 @@ impl Place {
     /// What it holds.
     pub fn config(&self) -> Result<Config> {
         let path = self.config_file();
-        let text = fs::read_to_string(&path).map_err(|cause| Error::file("read", &path, cause))?;
+        let unread = |cause| {
+            Error::parameter(
+                "node.toml",
+                path.display(),
+                format!("it cannot be read ({cause}); bring it back"),
+            )
+        };
+        let text = fs::read_to_string(&path).map_err(unread)?;
         toml::from_str(&text)
             .map_err(|problem| Error::parameter("node.toml", path.display(), problem.to_string().trim_end()))
     }
@@ -134,7 +150,8 @@ impl Place {
     /// What it brings along.
     pub fn holding(&self, config: &Config) -> Result<Holding> {
         let holding = Holding::of(&config.label, &self.folder.join(&config.values))?;
-        Ok(Holding { program: config.program.clone(), folder: self.folder.clone(), ..holding })
+        let (program, one_by_one) = (config.program.clone(), config.one_by_one);
+        Ok(Holding { program, one_by_one, folder: self.folder.clone(), ..holding })
     }
 
     /// Where a node that runs says how it stands.
@@ -191,7 +208,8 @@ impl Signatures {
         self.signed.insert(by.to_string(), text);
         let text = toml::to_string(self)
             .map_err(|problem| Error::parameter("signatures", "unwritable", problem.to_string()))?;
-        let draft = path.with_extension("draft");
+        let mut draft = path.as_os_str().to_owned();
+        draft.push(format!(".draft-{}", std::process::id()));
         let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
         written.map_err(|cause| Error::file("write", path, cause))
     }

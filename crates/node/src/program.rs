@@ -7,8 +7,9 @@
 //!                                                                ◄──      {"vectors": 2, "numbers": 3}  and 2 times 3 doubles
 //! ```
 //!
-//! What it answers is a suggestion: the node clips every vector, takes the mean, rounds it and hides it. An answer that is none (another length, no number, too
-//! late, an end) stops the step, and nothing is sent.
+//! What it answers is a suggestion: the node clips every vector, takes the mean, rounds it and hides it. An answer that is none (another length, too late, an end) counts as zeros, from then on, and so
+//! does a vector that is none of numbers: what others see is noise as before, and its owner is told. Who stopped instead would tell everybody something that no noise hides, at a point that
+//! others choose.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -18,6 +19,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::gradients::{Gradients, mean_of};
+use crate::holding::Trouble;
 use crate::part::Holding;
 use crate::{Error, Result};
 
@@ -65,6 +67,9 @@ pub(crate) struct Program {
     answers: Receiver<Answer>,
     patience: Duration,
     width: usize,
+    /// Where its owner is told what is wrong.
+    trouble: Trouble,
+    failed: bool,
 }
 
 impl Program {
@@ -95,39 +100,68 @@ impl Program {
         let (asks, asked) = channel();
         let (answers, answered) = channel();
         std::thread::spawn(move || converse(input, output, width, &asked, &answers));
-        let program = Self { called, child, asks, answers: answered, patience, width };
-        program.tell(line(&welcome)?)?;
+        let trouble = holding.trouble.clone();
+        let program =
+            Self { called, child, asks, answers: answered, patience, width, trouble, failed: false };
+        let told = program.asks.send(line(&welcome)?);
+        told.map_err(|_| refused(&program.called, "it has ended"))?;
         Ok(program)
     }
 
-    fn wrong(&self, what: &str) -> Error {
-        refused(&self.called, what)
-    }
-
-    fn tell(&self, bytes: Vec<u8>) -> Result<()> {
-        self.asks.send(bytes).map_err(|_| self.wrong("it has ended"))
-    }
-
-    /// Asks for vectors at a point; hears as many as there are.
-    fn ask(&mut self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Result<Vec<f64>> {
-        let mut bytes = line(&Question { step, numbers: point.len(), examples })?;
+    /// Asks for vectors at a point; hears as many as there are, or what is wrong.
+    fn ask(&mut self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Answer {
+        let question = line(&Question { step, numbers: point.len(), examples });
+        let mut bytes = question.map_err(|error| error.to_string())?;
         bytes.extend(point.iter().flat_map(|x| x.to_le_bytes()));
-        self.tell(bytes)?;
-        let answer = match self.answers.recv_timeout(self.patience) {
-            Ok(answer) => answer.map_err(|what| self.wrong(&what))?,
+        self.asks.send(bytes).map_err(|_| "it has ended".to_owned())?;
+        match self.answers.recv_timeout(self.patience) {
+            Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => {
                 let _ = self.child.kill();
                 let seconds = self.patience.as_secs_f64();
-                return Err(self.wrong(&format!("it has not answered step {step} within {seconds} seconds")));
+                Err(format!("it has not answered step {step} within {seconds} seconds"))
             }
-            Err(RecvTimeoutError::Disconnected) => return Err(self.wrong("it has ended")),
-        };
-        if let Some(place) = answer.iter().position(|x| !x.is_finite()) {
-            let (vector, number) = (place / self.width, place % self.width);
-            let what = format!("number {number} of vector {vector} of step {step} is {}", answer[place]);
-            return Err(self.wrong(&what));
+            Err(RecvTimeoutError::Disconnected) => Err("it has ended".to_owned()),
         }
-        Ok(answer)
+    }
+
+    /// As many vectors as are `wanted` (any number but 0, if that is not said); zeros where there is no such answer, now or before. What is no number is zeros later.
+    fn vectors(&mut self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Vec<f64> {
+        let wanted = examples.map(<[u32]>::len);
+        let zeros = vec![0.0; wanted.unwrap_or(1) * self.width];
+        if self.failed {
+            return zeros;
+        }
+        let answer = self.ask(step, point, examples).and_then(|vectors| {
+            let found = vectors.len() / self.width;
+            match wanted {
+                Some(wanted) if found != wanted => {
+                    Err(format!("it has {found} vectors for {wanted} examples of step {step}"))
+                }
+                None if found == 0 => {
+                    Err(format!("it has no vector for step {step}; one at least is needed"))
+                }
+                _ => Ok(vectors),
+            }
+        });
+        match answer {
+            Ok(vectors) => {
+                if let Some(place) = vectors.iter().position(|x| !x.is_finite()) {
+                    let (vector, number) = (place / self.width, place % self.width);
+                    let what = format!("number {number} of vector {vector} of step {step} is none");
+                    self.trouble
+                        .tell(format!("`program` is {}: {what}; such vectors count as zeros", self.called));
+                }
+                vectors
+            }
+            Err(what) => {
+                self.failed = true;
+                let called = &self.called;
+                self.trouble
+                    .tell(format!("`program` is {called}: {what}; zeros are taken from step {step} on"));
+                zeros
+            }
+        }
     }
 }
 
@@ -140,10 +174,7 @@ impl Drop for Program {
 
 impl Gradients for Program {
     fn mean(&mut self, step: usize, point: &[f64], clip: f64) -> Result<Vec<f64>> {
-        let mut vectors = self.ask(step, point, None)?;
-        if vectors.is_empty() {
-            return Err(self.wrong(&format!("it has no vector for step {step}; one at least is needed")));
-        }
+        let mut vectors = self.vectors(step, point, None);
         Ok(mean_of(&mut vectors, self.width, clip))
     }
 
@@ -154,12 +185,7 @@ impl Gradients for Program {
         picked: &[u32],
         take: &mut dyn FnMut(&mut [f64]) -> Result<()>,
     ) -> Result<()> {
-        let mut vectors = self.ask(step, point, Some(picked))?;
-        let found = vectors.len() / self.width;
-        if found != picked.len() {
-            let what = format!("it has {found} vectors for {} examples of step {step}", picked.len());
-            return Err(self.wrong(&what));
-        }
+        let mut vectors = self.vectors(step, point, Some(picked));
         vectors.chunks_exact_mut(self.width).try_for_each(take)
     }
 }
@@ -208,14 +234,17 @@ fn hear(output: &mut impl BufRead, width: usize) -> Answer {
     if head.is_empty() {
         return Err("it has ended without an answer".to_owned());
     }
-    let text = String::from_utf8_lossy(&head).trim_end().chars().take(80).collect::<String>();
     let (vectors, numbers) = match serde_json::from_slice(&head) {
         Ok(Head::Vectors { vectors, numbers }) => (vectors, numbers),
         Ok(Head::Failed { error }) => {
             return Err(format!("it says: {}", error.chars().take(400).collect::<String>()));
         }
         Err(_) => {
-            return Err(format!("an answer begins with `{text}`, and not with its vectors and numbers"));
+            // What it is instead may be private.
+            let length = head.len();
+            return Err(format!(
+                "an answer begins with {length} bytes that do not say its vectors and numbers"
+            ));
         }
     };
     if numbers != width {

@@ -81,26 +81,31 @@ impl Recorder {
         private(&file, path)?;
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed("read"))?;
+        let goes_on = Self::goes_on(&text, &head, path)?;
+        let remedy = "the run was begun without it, so that its beginning would be missing; leave it out";
+        require(goes_on || !begun, "record", path.display(), remedy)?;
         // What a crash tore is no line.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed("write"))?;
         let recorder = Self { path: path.to_owned(), file: Arc::new(Mutex::new(file)) };
-        match text[..whole].lines().next().map(|line| Line::read(line, path)).transpose()? {
-            Some(Line::Recording { agreement, peer: of, .. }) => {
-                let Line::Recording { agreement: known, .. } = &head else { return Ok(recorder) };
-                let remedy = "it is of another run or peer, and nothing is overwritten; give another name";
-                require(agreement == *known && of == peer, "record", path.display(), remedy)?;
-            }
-            Some(_) => {
-                return Err(Error::parameter(
-                    "record",
-                    path.display(),
-                    "it is no recording; give another name",
-                ));
-            }
-            None => recorder.write(&head)?,
+        if text.is_empty() {
+            recorder.write(&head)?;
         }
         Ok(recorder)
+    }
+
+    /// Whether a file holds something of the same recording already. What is anything else is left as it is.
+    fn goes_on(text: &str, head: &Line, path: &Path) -> Result<bool> {
+        let mut lines = text.lines();
+        let Some(first) = lines.next() else { return Ok(false) };
+        let known = Line::read(first, path);
+        let (Ok(Line::Recording { agreement, peer, .. }), true) = (known, text.contains('\n')) else {
+            return Err(Error::parameter("record", path.display(), "it is no recording; give another name"));
+        };
+        let remedy = "it is of another run or peer, and nothing is overwritten; give another name";
+        let same = matches!(head, Line::Recording { agreement: one, peer: of, .. } if *one == agreement && *of == peer);
+        require(same, "record", path.display(), remedy)?;
+        Ok(lines.next().is_some())
     }
 
     fn write(&self, line: &Line) -> Result<()> {

@@ -3,7 +3,9 @@
 //!
 //! Private values are not needed: what is first said hides them, and it is recorded.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use sottovoce_protocol::averaging::Averager;
 use sottovoce_protocol::{Peer, Uncovered};
@@ -18,7 +20,12 @@ use crate::error::require;
 use crate::{Error, Recording, Result};
 
 /// Noise that is drawn no more: what it was put on, and what it made of that, is known.
-struct Known<V>(BTreeMap<u64, (Option<V>, V)>);
+struct Known<V> {
+    draws: BTreeMap<u64, (Option<V>, V)>,
+    /// Draws that were asked for, here and of all peers.
+    asked: BTreeSet<u64>,
+    all_asked: Rc<Cell<usize>>,
+}
 
 impl<V: Clone + serde::Serialize> Noise<V> for Known<V> {
     /// What was not recorded hides nothing: the peer says no more.
@@ -28,8 +35,14 @@ impl<V: Clone + serde::Serialize> Noise<V> for Known<V> {
 
     /// Only where the value is what it was, bit for bit.
     fn again(&mut self, draw: u64, value: &V) -> Option<V> {
-        let (before, after) = self.0.get(&draw)?;
-        before.as_ref().is_none_or(|before| alike(before, value)).then(|| after.clone())
+        let (before, after) = self.draws.get(&draw)?;
+        if !before.as_ref().is_none_or(|before| alike(before, value)) {
+            return None;
+        }
+        if self.asked.insert(draw) {
+            self.all_asked.set(self.all_asked.get() + 1);
+        }
+        Some(after.clone())
     }
 }
 
@@ -40,7 +53,8 @@ fn alike<V: serde::Serialize>(one: &V, other: &V) -> bool {
 
 /// Everybody's result in the simulator, in the order of peers; none where a peer has none. It takes a recording of every peer, of one and the same averaging.
 ///
-/// Where a recorded result differs by one bit, or a value that noise was put on, the recordings are not of one run, and that is an error. A peer whose run was halted may have a result here: nobody is late.
+/// Where a recorded result differs by one bit, or a value that noise was put on, the recordings are not of one run, and that is an error; so is noise that nobody asks for here, where everybody has a
+/// result. A peer whose run was halted may have a result here: nobody is late. Recordings without any result are refused: there would be nothing to compare.
 pub fn replay(recordings: &[Recording]) -> Result<Vec<Option<Vec<f64>>>> {
     let first = recordings.first().ok_or_else(|| Error::parameter("recordings", 0, "give everybody's"))?;
     let names = first.agreement.names();
@@ -55,6 +69,10 @@ pub fn replay(recordings: &[Recording]) -> Result<Vec<Option<Vec<f64>>>> {
         let value = format!("none of {}", names[missing]);
         return Err(Error::parameter("recordings", value, "give everybody's"));
     }
+    let finished = recordings.iter().filter(|one| one.result.is_some()).count();
+    let remedy =
+        "none of these has a result that could be compared: give those of a run that somebody finished";
+    require(finished > 0, "recordings", "of a run without a result", remedy)?;
     let parts =
         (0..names.len()).map(|peer| Prepared::new(&first.agreement, peer)).collect::<Result<Vec<_>>>()?;
     let results = if parts[0].is_on_ring() {
@@ -85,6 +103,7 @@ fn run<V: Coordinates, P>(
 where
     Averager<V, P>: Averages<Value = V>,
 {
+    let asked = Rc::new(Cell::new(0));
     let known = |recording: &&Recording| {
         let value = |draw: &u64, bytes: &Vec<u8>| {
             postcard::from_bytes::<V>(bytes).map_err(|_| {
@@ -96,8 +115,13 @@ where
             let before = before.as_ref().map(|before| value(draw, before)).transpose()?;
             all.insert(*draw, (before, value(draw, after)?));
         }
-        Ok(Known(all))
+        Ok(Known { draws: all, asked: BTreeSet::new(), all_asked: Rc::clone(&asked) })
     };
     let noises = recordings.values().map(known).collect::<Result<Vec<_>>>()?;
-    Ok(Simulation::new(machines, noises, Network::perfect(), 0)?.run().finals)
+    let finals = Simulation::new(machines, noises, Network::perfect(), 0)?.run().finals;
+    let remedy = "noise was drawn that nobody asks for: the recordings are not of one run";
+    let drawn: usize = recordings.values().map(|one| one.covered.len()).sum();
+    let (whole, left) = (recordings.values().all(|one| one.result.is_some()), drawn - asked.get());
+    require(!whole || left == 0, "recordings", format_args!("{left} draws too many"), remedy)?;
+    Ok(finals)
 }

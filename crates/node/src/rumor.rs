@@ -7,15 +7,15 @@
 use std::time::Duration;
 
 use sottovoce::experiment::{Clocks, Rumor as Asked};
-use sottovoce_privacy::Unit;
 use sottovoce_privacy::noise::exact::Grid;
+use sottovoce_privacy::{Guarantee, Unit};
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::rumor::{Begin, Clock, Muting, RumorRules, Start, Teller};
 use sottovoce_views::rumor::Rumor;
 
 use crate::company::Company;
 use crate::error::require;
-use crate::part::{Forecast, Holding, Opened, Part, Priced, Role, Stands};
+use crate::part::{Covers, Forecast, Holding, Opened, Part, Priced, Role, Stands};
 use crate::{Agreement, Cost, Error, Hash, Host, Ledger, Observer, OnGrid, Price, Result};
 
 /// Bytes of the longest text.
@@ -149,8 +149,21 @@ impl Priced for Telling {
         "a rumour whose source is hidden".to_owned()
     }
 
+    fn covers(&self) -> Covers {
+        Covers { malicious: false, vanishing: false }
+    }
+
+    fn may_be_shown(&self) -> Result<()> {
+        let remedy = "what was debited tells who began it, so that a transcript of it is for nobody; keep it";
+        Err(Error::parameter("transcript", self.called(), remedy))
+    }
+
+    fn guarantee(&self, _: &Observer, _: &Price) -> Result<Option<Guarantee>> {
+        self.may_be_shown().map(|()| None)
+    }
+
     fn holds(&self) -> &'static str {
-        "Who began is hidden from peers who follow the protocol, as long as messages arrive within the agreed time of an answer; nothing of it is hidden from someone who sees every message. Who waits pays nothing."
+        "Who began is hidden from peers who follow the protocol, as long as all messages arrive within the agreed time of an answer (those by which everybody begins, too) and no peer is restarted; nothing of it is hidden from someone who sees every message. Who waits pays nothing."
     }
 
     fn lasts(&self) -> Option<Duration> {
@@ -167,7 +180,7 @@ impl Part for Telling {
         let (me, peers) = (self.company.me, self.company.peers());
         // Everybody may have begun one, and be lucky with its clock.
         let most = (256.0 + 16.0 * self.tellings * peers as f64) as u64;
-        let terms = self.company.terms(holding, self.others(me), (self.longest(), most));
+        let terms = self.company.terms(holding.named(), self.others(me), (self.longest(), most));
         let rules = RumorRules {
             muting: self.muting,
             clock: Clock::Poisson,

@@ -69,32 +69,33 @@ pub fn run(
     let about = (role.called(), role.forecast()?.rounds, &links[..]);
     let board = Arc::new(Board::new(agreement, me, about, Some(place.status_file()))?);
     board.spent(&ledger)?;
-    let (events, inbox) = channel();
-    let network = Network::open(&place.read_key()?, site, events.clone(), Arc::clone(&board))?;
-    if let Some(page) = page {
-        network.spawn(page.serve(Arc::clone(&board)));
-    }
     let pace = Pace {
         answer: Duration::from_secs_f64(agreement.answer),
         round: Duration::from_secs_f64(agreement.round),
         meeting: options.meeting,
     };
-    let driver = Driver {
-        inbox,
-        events,
-        wire: network.wire(),
-        pace,
-        board: Arc::clone(&board),
-        terms: agreement.canonical()?,
-        // One more: everybody has heard that all neighbours have all of theirs.
-        depth: depth(&links) + 1,
-    };
     recorder.iter().for_each(|recorder| ledger.record_to(recorder.clone()));
-    let ended = role.run(ledger, &holding, driver);
+    let (key, terms) = (place.read_key()?, agreement.canonical()?);
+    let mut network = None;
+    let open = || {
+        let (events, inbox) = channel();
+        let opened = Network::open(&key, site, events.clone(), Arc::clone(&board))?;
+        if let Some(page) = page {
+            opened.spawn(page.serve(Arc::clone(&board)));
+        }
+        let (wire, board) = (opened.wire(), Arc::clone(&board));
+        network = Some(opened);
+        // One more: everybody has heard that all neighbours have all of theirs.
+        Ok(Driver { inbox, events, wire, pace, board, terms, depth: depth(&links) + 1 })
+    };
+    let ended = role.run(ledger, &holding, Box::new(open));
     board.write(true);
     drop(network);
     if let (Some(recorder), Ok(ended)) = (&recorder, &ended) {
-        recorder.ended(&ended.stands)?;
+        // The result is there, whatever the disk says.
+        if let Err(error) = recorder.ended(&ended.stands) {
+            tracing::warn!("the recording lacks its end: {error}");
+        }
     }
     ended
 }
@@ -111,6 +112,7 @@ fn site(agreement: &Agreement, me: Peer, config: &Config, role: &dyn Role) -> Re
     Ok(Site {
         bind: bind(&agreement.peers[me].address, config)?,
         relay: config.relay.clone(),
+        local: config.local,
         roster: agreement.roster()?,
         addresses: agreement.peers.iter().map(|peer| peer.address.clone()).collect(),
         neighbours: role.links()?.swap_remove(me),

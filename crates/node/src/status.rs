@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Unit;
 use sottovoce_protocol::Peer;
 
 use crate::{Agreement, Error, Frame, Ledger, Name, Observer, Result};
@@ -65,6 +66,9 @@ pub struct Spent {
     /// ... of so much.
     #[serde(default)]
     pub most: f64,
+    /// Whether all this is of one row of what is held, and not of all of it.
+    #[serde(default)]
+    pub of_a_row: bool,
 }
 
 /// How a peer stands.
@@ -253,6 +257,7 @@ impl Board {
             delta: one.allowed.delta,
             chances: one.chances,
             most: one.allowed.chances,
+            of_a_row: one.unit == Some(Unit::Record),
         });
         status.budgets = spent.collect();
         status.records = ledger.head().count;

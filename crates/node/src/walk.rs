@@ -10,21 +10,21 @@ use std::time::Duration;
 
 use sottovoce::experiment::{Averaging, Learning, Range, check_sensitivity};
 use sottovoce::learning::{Against, Method, Noise, Promise, Target, method};
-use sottovoce_privacy::Unit;
 use sottovoce_privacy::noise::exact::Grid;
+use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
 use sottovoce_protocol::walk::{Course, Host as Visited, Launch, Patience, Steps as Sizes, Walker};
 use sottovoce_protocol::{FAR, Peer};
 use sottovoce_simulator::rows;
 use sottovoce_topology::mixing::{Mixing, Weights};
 
 use crate::averaging::clipped;
-use crate::bounded::within;
+use crate::bounded::{reached, within};
 use crate::company::Company;
 use crate::descent::{Task, chosen};
 use crate::error::require;
 use crate::part::{Forecast, Holding, Opened, Part, Priced, Role, Stands, Steps};
 use crate::price::{self, Hidden};
-use crate::{Agreement, Cost, Error, Host, Ledger, Observer, OnGrid, Result};
+use crate::{Agreement, Cost, Error, Host, Ledger, Observer, OnGrid, Price, Result};
 
 /// How often a token is offered to a peer that does not answer, before it goes elsewhere.
 const ATTEMPTS: usize = 3;
@@ -249,6 +249,10 @@ impl Priced for Walk {
     fn lasts(&self) -> Option<Duration> {
         Some(self.lasts)
     }
+
+    fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
+        Ok(self.company.guarantee(observer, price, Unit::User, (Adversary::WireTapper, &[limits::COUNTS])))
+    }
 }
 
 impl Part for Walk {
@@ -261,7 +265,7 @@ impl Part for Walk {
         // Each step of a token comes once, with an answer to it, and again if that is late.
         let most = (self.course.steps as u64).saturating_mul(self.launch.len() as u64);
         let most = most.saturating_mul(4 * ATTEMPTS as u64).saturating_add(1024);
-        let terms = self.company.terms(holding, self.neighbours(me), (self.longest(), most));
+        let terms = self.company.terms(holding.named(), self.neighbours(me), (self.longest(), most));
         let visited = Visited::new(me, rows::transition(&self.mixing, me));
         let patience = Patience { attempts: ATTEMPTS };
         let machine = Walker::new(visited, vec![0.0; self.width], self.course, patience, self.launch.len());
@@ -290,9 +294,10 @@ impl Part for Walk {
             Adds::Gradients(task) => {
                 let mut gradients = task.gradients(holding)?;
                 Ok(Box::new(move |step, _, value| {
-                    let moved = task.private(gradients.as_mut(), step, value)?;
+                    let point = reached(grid, value, reach);
+                    let moved = task.private(gradients.as_mut(), step, &point)?;
                     let kept = task.kept();
-                    *value = sum(within(grid, value.iter().map(|x| kept * x), reach), moved);
+                    *value = sum(within(grid, point.iter().map(|x| kept * x), reach), moved);
                     Ok(())
                 }))
             }

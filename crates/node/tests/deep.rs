@@ -6,7 +6,7 @@ mod common;
 
 use std::path::Path;
 
-use common::parts::{check_debits, rehearse, rho, stands, text};
+use common::parts::{check_debits, check_transcripts, rehearse, rho, stands, text};
 use sottovoce::experiment::Experiment;
 use sottovoce_node::deep::Deep;
 use sottovoce_node::{Agreement, Holding, Observer, Part, Priced, Stands};
@@ -128,7 +128,7 @@ fn programmed(folder: &Path, peer: usize, content: &str) -> Holding {
     std::fs::write(&path, content).unwrap();
     std::fs::write(folder.join("step.py"), NEAREST).unwrap();
     let program = Some(vec!["python3".to_owned(), "step.py".to_owned()]);
-    Holding { program, folder: folder.to_owned(), ..Holding::of("data", &path).unwrap() }
+    Holding { program, one_by_one: true, folder: folder.to_owned(), ..Holding::of("data", &path).unwrap() }
 }
 
 #[test]
@@ -141,7 +141,8 @@ fn programs_meet_at_the_mean_of_their_examples() {
         let experiment = format!(
             "protocol = {{ {method}, rounds = 30, lot = 4.0, rate = 0.3, last-rate = 0.1 }}\nnoise = {{ clip = 4.0, noise-multiplier = 0.02 }}"
         );
-        let all = parts(&Agreement::parse(&of(2, 4, -22, &experiment)).unwrap());
+        let agreement = Agreement::parse(&of(2, 4, -22, &experiment)).unwrap();
+        let all = parts(&agreement);
         let rows = |peer: usize| {
             (0..4).map(|i| format!("{} {}\n", 0.1 * (peer + i) as f64, -0.2 * i as f64)).collect::<String>()
         };
@@ -149,6 +150,7 @@ fn programs_meet_at_the_mean_of_their_examples() {
         let place = tempfile::tempdir().unwrap();
         let mut rehearsal = rehearse(&all, &own, place.path(), 100_000);
         check_debits(&all, &mut rehearsal);
+        check_transcripts::<Deep>(&agreement, &mut rehearsal, Unit::Record);
         for stands in stands(&all, &mut rehearsal) {
             let Stands::Done(model) = stands else { panic!("{stands:?}") };
             assert!((model[0] - 0.25).abs() < 0.05 && (model[1] + 0.3).abs() < 0.05, "{method}: {model:?}");
@@ -182,6 +184,46 @@ fn an_exchanged_example_moves_a_draw_by_no_more_than_is_paid_for() {
 }
 
 #[test]
+fn an_exchanged_image_moves_a_draw_by_no_more_than_is_paid_for() {
+    let (folder, grid, count) = (tempfile::tempdir().unwrap(), -20, 6);
+    let experiment = "task = { kind = 'mnist' }\nprotocol = { method = 'dsgd', model = 'mlp', rounds = 1, lot = 6.0 }\nnoise = { clip = 1.0, noise-multiplier = 1.0 }";
+    let part = parts(&Agreement::parse(&of(MLP, count, grid, experiment)).unwrap()).remove(0);
+    let own = pictures(folder.path(), 0, count);
+    let file = own.file.join("train-images-idx3-ubyte");
+    let tame = std::fs::read(&file).unwrap();
+    // Models that others may have sent: small, and so large that a net's numbers leave their range.
+    for size in [0.05f32, 1e19, 1e30, f32::MAX] {
+        let model: Vec<f32> = (0..MLP).map(|i| size * ((i * 37 % 101) as f32 / 50.0 - 1.0)).collect();
+        let sum = |content: &[u8]| {
+            std::fs::write(&file, content).unwrap();
+            let own = Holding::of("data", &own.file).unwrap();
+            let mut value = Shared::from(model.clone());
+            part.steps(&own).unwrap()(0, 1.0, &mut value).unwrap();
+            value.iter().map(|x| f64::from(*x) / 2f64.powi(grid)).collect::<Vec<f64>>()
+        };
+        let before = sum(&tame);
+        assert!(before.iter().all(|x| x.fract() == 0.0));
+        for (image, pixel) in [(0, 0), (0, 255), (2, 255), (5, 0)] {
+            let mut wild = tame.clone();
+            wild[16 + 784 * image..16 + 784 * (image + 1)].fill(pixel);
+            let apart = before.iter().zip(sum(&wild)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+            let most = 2.0 / count as f64 * 2f64.powi(-grid) + (MLP as f64).sqrt();
+            assert!(apart <= most, "{size} {image} {pixel}: {apart} {most}");
+        }
+    }
+}
+
+#[test]
+fn a_program_says_that_records_stay_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = "protocol = { method = 'dsgd', rounds = 1, lot = 4.0 }\nnoise = { clip = 1.0, noise-multiplier = 1.0 }";
+    let part = parts(&Agreement::parse(&of(2, 4, -20, experiment)).unwrap()).remove(0);
+    let own = Holding { one_by_one: false, ..programmed(folder.path(), 0, "0 0\n") };
+    let error = part.steps(&own).err().unwrap().to_string();
+    assert!(error.contains("`program`") && error.contains("one-by-one"), "{error}");
+}
+
+#[test]
 fn what_a_node_cannot_do_is_refused() {
     let good = of(
         3,
@@ -204,6 +246,7 @@ fn what_a_node_cannot_do_is_refused() {
         ("noise =", "target = { epsilon = 1.0 }\nnoise =", "`epsilon`"),
         ("noise =", "graph = { fiedler = 0.5 }\nnoise =", "`graph`"),
         ("grid = 9.5367431640625e-7", "grid = 1.0", "`grid` is 1"),
+        ("noise-multiplier = 2.0", "noise-multiplier = 1e-9, clip = 1e12", "`grid`"),
     ] {
         let changed = good.replacen(old, new, 1);
         assert_ne!(changed, good, "{old}");

@@ -4,11 +4,14 @@
 
 mod common;
 
-use common::parts::{agreement, check_debits, holdings, key, peer, rehearse, rho, stands, text};
+use common::parts::{
+    agreement, check_debits, check_transcripts, holdings, key, peer, rehearse, rho, stands, text,
+};
 use sottovoce::experiment::Experiment;
 use sottovoce_learning::{Clip, Loss, Model, Shard};
 use sottovoce_node::descent::{Descent, Gossiped, Summed};
 use sottovoce_node::{Agreement, Observer, Part, Priced, Stands};
+use sottovoce_privacy::Unit;
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::averaging::{Butterfly, Plan};
 
@@ -108,7 +111,12 @@ fn near(models: &[Vec<f64>], deviation: f64) {
 fn sums_descend_like_a_server_that_sees_all_and_everybody_has_the_same_model() {
     for masks in [false, true] {
         let sigma = 0.02;
-        let all: Vec<Summed> = parts(&butterfly(sigma, -24, masks)).into_iter().map(Summed).collect();
+        let agreement = butterfly(sigma, -24, masks);
+        let all: Vec<Summed> = parts(&agreement).into_iter().map(Summed).collect();
+        let (folder, contents) = (tempfile::tempdir().unwrap(), (0..PEERS).map(table).collect::<Vec<_>>());
+        let own = holdings(folder.path(), &contents, "csv");
+        let mut rehearsal = rehearse(&all, &own, folder.path(), usize::MAX);
+        check_transcripts::<Summed>(&agreement, &mut rehearsal, Unit::User);
         let models = run(&all, &(0..PEERS).map(table).collect::<Vec<_>>());
         assert!(models.iter().all(|model| *model == models[0]), "{models:?}");
         // Noise moves gradients, too: a little room for that.

@@ -226,6 +226,23 @@ fn who_is_cut_off_for_good_is_named() {
     }
 }
 
+#[test]
+fn peers_on_one_network_find_each_other_without_addresses() {
+    let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Some(_hosts) = Hosts::switched() else { return };
+    let setting = Setting { addresses: vec![String::new(); PEERS], ..Setting::loopback(0, MASKED) };
+    let town = Town::new(&setting);
+    for peer in 0..PEERS {
+        run(&format!("ip -n {} route add 224.0.0.0/4 dev v", host(peer))).unwrap();
+        let config = town.home(peer).join("node.toml");
+        let text = std::fs::read_to_string(&config).unwrap();
+        let more = format!("bind = '10.77.0.{}:4001'\nlocal = true\n", peer + 1);
+        std::fs::write(&config, more + &text).unwrap();
+    }
+    let results = all_near(ends((0..PEERS).map(|peer| start(&town, peer)).collect()), &town.mean(2), NEAR);
+    assert!(results.iter().all(|result| *result == results[0]));
+}
+
 /// What the hub does: passes packets on, each after a time of its own, so that many are overtaken.
 #[test]
 fn forwarder() {

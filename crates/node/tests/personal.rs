@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::parts::{agreement, check_debits, holdings, rehearse, rho, stands, text};
+use common::parts::{agreement, check_debits, check_transcripts, holdings, rehearse, rho, stands, text};
 use sottovoce::experiment::Experiment;
 use sottovoce_node::personal::Personal;
 use sottovoce_node::{Agreement, Observer, Part, Priced, Stands};
@@ -57,7 +57,12 @@ fn run(all: &[Personal], contents: &[String]) -> Vec<Vec<f64>> {
 fn agents_learn_what_is_theirs() {
     for law in ["gaussian", "laplace"] {
         let noise = format!("noise = {{ law = '{law}', sigma = 0.05, clip = {CLIP} }}");
-        let all = parts(&Agreement::parse(&of(ROWS, -30, &noise)).unwrap());
+        let agreement = Agreement::parse(&of(ROWS, -30, &noise)).unwrap();
+        let all = parts(&agreement);
+        let (folder, contents) = (tempfile::tempdir().unwrap(), (0..PEERS).map(table).collect::<Vec<_>>());
+        let own = holdings(folder.path(), &contents, "csv");
+        let mut rehearsal = rehearse(&all, &own, folder.path(), 100_000);
+        check_transcripts::<Personal>(&agreement, &mut rehearsal, Unit::Record);
         let models = run(&all, &(0..PEERS).map(table).collect::<Vec<_>>());
         for (peer, model) in models.iter().enumerate() {
             assert!(if peer < 2 { model[0] > 0.1 } else { model[0] < -0.1 }, "{law} {peer}: {models:?}");
@@ -159,6 +164,7 @@ fn what_a_node_cannot_do_is_refused() {
         ("mu = 5.0", "mu = -1.0", "`mu` is -1"),
         ("sigma = 2.0", "sigma = 0.0", "`sigma` is 0"),
         ("sigma = 2.0", "sigma = 2.0, clip = 0.0", "`clip` is 0"),
+        ("noise = { sigma = 2.0", "noise = { law = 'laplace', clip = 1e10, sigma = 1e-9", "`grid`"),
         ("noise =", "network = { drop = 0.1 }\nnoise =", "`network`"),
         ("noise =", "target = { epsilon = 1.0 }\nnoise =", "`epsilon`"),
         ("positive = '1'", "kind = 'plane'", "`task`"),

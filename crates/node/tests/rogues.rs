@@ -29,6 +29,7 @@ struct Rogue {
     runtime: Runtime,
     endpoint: Endpoint,
     connection: Connection,
+    victim: EndpointAddr,
     key: Key,
     run: Hash,
 }
@@ -46,9 +47,10 @@ impl Rogue {
     fn with(town: &Town, secret: [u8; 32]) -> Result<Self, String> {
         let runtime = Runtime::new().unwrap();
         let agreement = town.agreement();
-        let victim = agreement.roster().unwrap()[0];
+        let name = agreement.roster().unwrap()[0];
         let address: SocketAddr = agreement.peers[0].address.parse().unwrap();
-        let address = EndpointAddr::new(EndpointId::from_bytes(&victim.0).unwrap()).with_ip_addr(address);
+        let address = EndpointAddr::new(EndpointId::from_bytes(&name.0).unwrap()).with_ip_addr(address);
+        let victim = address.clone();
         let (endpoint, connection) = runtime.block_on(async {
             let builder = Endpoint::builder(presets::Minimal)
                 .secret_key(SecretKey::from_bytes(&secret))
@@ -65,7 +67,7 @@ impl Rogue {
             (endpoint, Err("never reached".to_owned()))
         });
         let key = Key::read(&town.home(1).join("key")).unwrap();
-        Ok(Self { runtime, endpoint, connection: connection?, key, run: agreement.hash().unwrap() })
+        Ok(Self { runtime, endpoint, connection: connection?, victim, key, run: agreement.hash().unwrap() })
     }
 
     fn bytes(&self, bytes: &[u8]) {
@@ -273,4 +275,74 @@ fn whoever_sends_garbage_does_not_grow_the_victim() {
     rogue.say(Frame::Answer { number: 0 });
     assert!(matches!(victim.end(), Ended::Done(_)));
     rogue.leave();
+}
+
+#[test]
+fn whoever_is_in_another_run_by_now_stops_none_that_has_begun() {
+    let town = town();
+    let victim = town.start(0);
+    let rogue = Rogue::new(&town);
+    rogue.greet();
+    rogue.hear(|frame| matches!(frame, Frame::Parcel(_)));
+    let other =
+        |version| Frame::Hello(Hello { version, run: Hash::of(b"next"), witness: Vec::new(), reply: false });
+    rogue.say(other(VERSION));
+    refused(&victim, "`agreement` is");
+    let Frame::Terms(terms) = rogue.hear(|frame| matches!(frame, Frame::Terms(_))) else { panic!() };
+    rogue.say(Frame::Terms(terms.replacen("name", "# name", 1)));
+    rogue.say(other(VERSION + 1));
+    refused(&victim, "`version` is 1 here and 2");
+    rogue.say(rogue.parcel(0, vec![0.5, 0.5]));
+    rogue.hear(|frame| *frame == Frame::Answer { number: 0 });
+    // The result is there, and what was said to it is not answered: it goes on to its next run.
+    rogue.say(other(VERSION));
+    rogue.say(Frame::Terms("name = 'next'".to_owned()));
+    assert!(matches!(victim.end(), Ended::Done(_)));
+    rogue.leave();
+}
+
+#[test]
+fn whoever_says_one_message_in_two_ways_takes_no_result_back() {
+    let town = town();
+    let victim = town.start(0);
+    let rogue = Rogue::new(&town);
+    rogue.greet();
+    rogue.hear(|frame| matches!(frame, Frame::Parcel(_)));
+    rogue.say(rogue.parcel(0, vec![0.25, 0.25]));
+    rogue.hear(|frame| *frame == Frame::Answer { number: 0 });
+    rogue.say(rogue.parcel(0, vec![0.75, 0.25]));
+    assert!(matches!(victim.end(), Ended::Done(_)));
+    rogue.leave();
+}
+
+#[test]
+fn whoever_greets_with_too_much_or_calls_too_often_is_turned_away() {
+    let town = town();
+    let victim = town.start(0);
+    let rogue = Rogue::new(&town);
+    let Frame::Parcel(sealed) = rogue.parcel(0, vec![0.5, 0.5]) else { panic!() };
+    let mark = Parcel::open(&sealed, rogue.run, 1 << 10).unwrap().mark;
+    let witness = vec![mark; 1025];
+    rogue.say(Frame::Hello(Hello { version: VERSION, run: rogue.run, witness, reply: false }));
+    refused(&victim, "1025 marks, of at most 1024");
+    let address = rogue.victim.clone();
+    let closed = rogue.runtime.block_on(async {
+        let mut open = Vec::new();
+        for _ in 0..40 {
+            open.push(rogue.endpoint.connect(address.clone(), b"sottovoce/run/1").await.unwrap());
+        }
+        // The first of all is gone by now, whichever side decides; of these two are left at the most, and many were turned away.
+        rogue.connection.closed().await;
+        let mut closed = Vec::new();
+        for connection in &open {
+            if let Ok(why) = tokio::time::timeout(Duration::from_millis(100), connection.closed()).await {
+                closed.push(why.to_string());
+            }
+        }
+        closed
+    });
+    assert!(closed.len() >= 38, "{closed:?}");
+    assert!(closed.iter().any(|why| why.contains("called too often")), "{closed:?}");
+    rogue.leave();
+    drop(victim);
 }

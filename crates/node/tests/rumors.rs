@@ -58,6 +58,18 @@ fn a_source_pays_what_is_proven_and_who_waits_nothing() {
         assert_eq!(price(&all[3], &observer).delta, 0.0);
     }
     assert!(all[2].cost(&[]).unwrap().releases.is_empty());
+    let signatures = sottovoce_node::Signatures {
+        signed: (0..PEERS)
+            .map(|peer| {
+                let signature = rumor("").sign(&key(peer)).unwrap();
+                (key(peer).name().to_string(), signature.iter().map(|byte| format!("{byte:02x}")).collect())
+            })
+            .collect(),
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let own = ledger(&all[2], 2, folder.path(), ALLOWED);
+    let error = sottovoce_node::transcript::Transcript::of(&own, &rumor(""), &signatures).unwrap_err();
+    assert!(error.to_string().contains("tells who began"), "{error}");
     // Faster tellings hide less.
     let quick = tellers(&rumor("muting = 0.3"), &[(2, "spring")]);
     assert!(price(&quick[2], &peer(0)).delta > known(1.0));

@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sottovoce_node::transcript::{Judged, Read, Transcript, together};
 use sottovoce_node::{
-    Agreement, Allowed, Before, Exact, Frame, Hash, Hello, Ledger, Observer, Place, Priced, Recorder,
+    Agreement, Allowed, Before, Cost, Exact, Frame, Hash, Hello, Ledger, Observer, Place, Priced, Recorder,
     Recording, Spending, Standing, VERSION, replay,
 };
 use sottovoce_privacy::{Adversary, Loss, Unit};
@@ -45,7 +45,7 @@ fn the_account_is_what_the_ledger_debited() {
         let (folder, _) = ended(experiment, Stop::Never);
         for (peer, file) in folder.files().iter().enumerate() {
             let judged = judged(file);
-            assert!(judged.finished && judged.remarks.is_empty(), "{:?}", judged.remarks);
+            assert!(judged.finished == Some(true) && judged.remarks.is_empty(), "{:?}", judged.remarks);
             let budgets = folder.ledger(peer).budgets().unwrap();
             assert_eq!(judged.learnt.len(), budgets.len());
             let (roster, names) = (folder.agreement.roster().unwrap(), folder.agreement.names());
@@ -131,7 +131,7 @@ fn what_both_ends_wrote_down_fits_together() {
         let (folder, _) = ended(experiment, Stop::Again(2, 40));
         let files = folder.files();
         let judged: Vec<Judged> = files.iter().map(judged).collect();
-        let finished: Vec<bool> = judged.iter().map(|judged| judged.finished).collect();
+        let finished: Vec<bool> = judged.iter().map(|judged| judged.finished.unwrap()).collect();
         assert!(finished.iter().all(|done| *done));
         let all = together(&files, &finished).unwrap();
         assert!(all.problems.is_empty() && all.remarks.is_empty() && all.absent.is_empty(), "{all:?}");
@@ -152,7 +152,7 @@ fn a_run_that_was_halted_says_so_and_stands() {
     let (folder, _) = ended(RELAY, Stop::For(2, 60));
     let files = folder.files();
     let judged: Vec<Judged> = files.iter().map(judged).collect();
-    let finished: Vec<bool> = judged.iter().map(|judged| judged.finished).collect();
+    let finished: Vec<bool> = judged.iter().map(|judged| judged.finished.unwrap()).collect();
     assert!(finished.iter().all(|done| !done));
     let silent = judged[1].remarks.iter().any(|remark| remark.contains("had not heard p2"));
     assert!(silent, "{:?}", judged[1].remarks);
@@ -184,7 +184,7 @@ fn records_of_other_runs_are_withheld_and_the_chain_is_whole() {
     for (peer, file) in folder.files().iter().enumerate() {
         let judged = judged(file);
         assert!(
-            judged.finished && judged.remarks[0].contains("belong to other runs"),
+            judged.finished == Some(true) && judged.remarks[0].contains("belong to other runs"),
             "{:?}",
             judged.remarks
         );
@@ -363,11 +363,12 @@ fn a_file_needs_everybodys_signature_and_a_run() {
     assert_eq!(Observer::of_keys(&Observer::WireTapper.keys()).unwrap(), Observer::WireTapper);
 }
 
-/// What `node status --json` says of a ledger, in a file.
+/// What `node status --json --files` says of a ledger, in a file.
 fn export(ledger: &Ledger, path: &Path) {
     let budget = |one: &Standing| serde_json::json!({ "label": one.label, "exact": Exact::from(one) });
     let budgets: Vec<_> = ledger.budgets().unwrap().iter().map(budget).collect();
-    let text = serde_json::json!({ "version": "any", "budgets": budgets, "doubted": ledger.doubted() });
+    let (sets, doubted) = (ledger.sets().unwrap(), ledger.doubted());
+    let text = serde_json::json!({ "version": "any", "budgets": budgets, "sets": sets, "doubted": doubted });
     std::fs::write(path, text.to_string()).unwrap();
 }
 
@@ -392,9 +393,21 @@ fn what_was_spent_under_another_key_stays_spent() {
     assert!(ledger.declare("values", &Observer::WireTapper, more).is_err());
     let none = Before::Part { loss: 0.0, chances: 0.0 };
     assert!(ledger.enter("values", &Observer::WireTapper, ALLOWED, none).is_err());
+    // The same file under another name would begin with a budget of its own.
+    let error = ledger.hold("other", Folder::data(0)).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains("data set `values`"), "{error}");
+    ledger.hold("values", Folder::data(0)).unwrap();
+    ledger.hold("other", Hash::of(b"others")).unwrap();
+    ledger.declare("other", &Observer::WireTapper, ALLOWED).unwrap();
+    // What was spent of all of it is no price of one row.
+    let rows = Cost { unit: Unit::Record, ..folder.parts[0].cost(&[]).unwrap() };
+    let error = ledger.affords("values", &[], &rows).unwrap_err();
+    assert!(error.to_string().contains("`unit` is Record"), "{error}");
     // A node that runs tells epsilons only.
     std::fs::write(&path, r#"{"budgets": [{"label": "values", "spent": 1.0}]}"#).unwrap();
     assert!(Spending::read(&path).unwrap_err().to_string().contains("stop it"));
+    std::fs::write(&path, r#"{"budgets": []}"#).unwrap();
+    assert!(Spending::read(&path).unwrap_err().to_string().contains("--files"));
     std::fs::write(&path, r#"{"spent": 1}"#).unwrap();
     let error = Spending::read(&path).unwrap_err();
     assert!(error.exit_code() == 2 && error.to_string().contains("node status --json"), "{error}");
@@ -432,7 +445,10 @@ fn a_ledger_that_others_have_seen_more_of_counts_as_all_spent() {
     export(&doubted, &path);
     let spent = Spending::read(&path).unwrap();
     let (place, _) = Place::create_after(&folder.root().join("new"), Some(&spent)).unwrap();
-    let ledger = place.open_ledger().unwrap();
+    let mut ledger = place.open_ledger().unwrap();
+    // It may have forgotten data sets altogether.
+    let error = ledger.declare("unheard of", &Observer::WireTapper, ALLOWED).unwrap_err();
+    assert!(error.exit_code() == 2 && error.to_string().contains("counts as all"), "{error}");
     assert!(ledger.budgets().unwrap().iter().all(|one| one.epsilon >= one.allowed.epsilon * (1.0 - 1e-9)));
     let cost = folder.parts[0].cost(&[]).unwrap();
     let error = ledger.affords("values", &[], &cost).unwrap_err();

@@ -4,10 +4,13 @@
 
 mod common;
 
-use common::parts::{agreement, check_debits, holdings, rehearse, rho, stands, text};
+use common::parts::{
+    agreement, check_debits, check_transcripts, holdings, rehearse, rehearse_with, rho, stands, text,
+};
 use sottovoce::experiment::Experiment;
 use sottovoce_node::walk::Walk;
-use sottovoce_node::{Agreement, Part, Priced, Stands};
+use sottovoce_node::{Agreement, Part, Priced, Recorder, Stands};
+use sottovoce_privacy::Unit;
 
 const PEERS: usize = 4;
 
@@ -140,6 +143,29 @@ fn a_token_learns() {
 }
 
 #[test]
+fn a_recording_has_no_contribution_without_its_noise() {
+    let agreement = averaging("walk = { cap = 40 }\nnoise = { sigma = 0.05 }");
+    let (all, folder) = (average(&agreement), tempfile::tempdir().unwrap());
+    let holdings = holdings(folder.path(), &values(), "txt");
+    let file = |peer: usize| folder.path().join(format!("{peer}.recording"));
+    let mut rehearsal = rehearse_with(&all, &holdings, folder.path(), 100_000, |peer, ledger| {
+        ledger.record_to(Recorder::open(&file(peer), &agreement, peer, false).unwrap());
+    });
+    check_transcripts::<Walk>(&agreement, &mut rehearsal, Unit::User);
+    let mut draws = 0;
+    for peer in 0..PEERS {
+        for line in std::fs::read_to_string(file(peer)).unwrap().lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            for draw in line["covered"].as_array().into_iter().flatten() {
+                assert!(draw[1].is_null() && draw[2].is_string(), "{draw}");
+                draws += 1;
+            }
+        }
+    }
+    assert!(draws > 0);
+}
+
+#[test]
 fn values_beyond_the_range_are_moved_and_what_is_none_is_refused() {
     let all = average(&averaging("walk = { cap = 40 }\nnoise = { sigma = 0.05 }"));
     let mut wild = values();
@@ -147,9 +173,12 @@ fn values_beyond_the_range_are_moved_and_what_is_none_is_refused() {
     let (ended, _) = run(&all, &wild, "txt");
     assert!(ended[0].iter().all(|x| (-0.2..1.2).contains(x)), "{ended:?}");
     let folder = tempfile::tempdir().unwrap();
-    for (content, expected) in
-        [("nan 1", "finite"), ("", "0 numbers"), ("1 2 3", "3 numbers"), ("one two", "\"one\"")]
-    {
+    for (content, expected) in [
+        ("nan 1", "finite numbers"),
+        ("", "0 numbers"),
+        ("1 2 3", "3 numbers"),
+        ("one two", "no number in place 1"),
+    ] {
         let own = holdings(folder.path(), &[content.to_owned()], "txt").remove(0);
         let error = all[0].steps(&own).err().unwrap().to_string();
         assert!(error.contains(expected), "{error}");

@@ -6,6 +6,8 @@
 pub const DEVIATION: &str = "peers who deviate from the protocol";
 /// Clocks and side channels.
 pub const TIMING: &str = "when messages are sent, how long they are, and how long computations take";
+/// What others see of a peer besides its messages.
+pub const REFUSALS: &str = "whether a node takes part, refuses what its owner brought along, or stops";
 /// Faults that change what is sent.
 pub const LOST_MESSAGES: &str =
     "runs in which messages are lost or late: what then is sent is something else, and has to be traced";

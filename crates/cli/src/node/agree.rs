@@ -67,8 +67,10 @@ struct Diff {
 
 /// Reads an agreement.
 pub(super) fn read(path: &Path) -> anyhow::Result<Agreement> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|cause| anyhow::anyhow!("could not read {}: {cause}", path.display()))?;
+    let text = std::fs::read_to_string(path).map_err(|cause| {
+        let remedy = format!("it cannot be read ({cause}); give the file that all have agreed on");
+        Error::from(sottovoce_fault::Parameter::new("agreement", path.display(), remedy))
+    })?;
     Ok(Agreement::parse(&text)?)
 }
 

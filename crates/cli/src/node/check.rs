@@ -81,9 +81,9 @@ impl fmt::Display for Checked {
 
 impl Check {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let patience = Duration::try_from_secs_f64(self.wait);
-        let patience =
-            patience.map_err(|_| anyhow::anyhow!("`wait` is {}: give seconds, 0 or more", self.wait))?;
+        let patience = Duration::try_from_secs_f64(self.wait).ok().filter(|wait| *wait <= super::LONGEST);
+        let patience = patience
+            .ok_or_else(|| anyhow::anyhow!("`wait` is {}: give seconds, from 0 to 1e9", self.wait))?;
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
         let answers = sottovoce_node::check(&place, &agreement, patience)?;
         let neighbour = |one: sottovoce_node::network::Answered| {

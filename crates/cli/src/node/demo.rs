@@ -3,13 +3,13 @@
 use std::fmt;
 use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, bail};
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use sottovoce_node::{Agreement, Observer, Place, Signatures};
+use sottovoce_node::{Agreement, Error, Observer, Place, Signatures};
 
 use super::{agree, up};
 use crate::Global;
@@ -73,7 +73,7 @@ impl fmt::Display for Shown {
         let result = self.peers.first().map_or(f64::NAN, |peer| peer.result);
         writeln!(
             f,
-            "{} processes averaged to {result:.4} (the mean is {:.4}, noise leaves ± {:.4}) in {:.1} s;\nwho sees every message learns epsilon {:.3} at the most\n",
+            "{} processes averaged to {result:.4} (the mean is {:.4}, noise leaves ± {:.4}) in {:.1} s;\nwho sees every message learns epsilon {:.4} at the most\n",
             self.peers.len(),
             self.mean,
             self.deviation.unwrap_or(0.0),
@@ -111,6 +111,18 @@ fn value(peer: usize, peers: usize) -> f64 {
     (peer as f64 + 0.5) / peers as f64
 }
 
+/// Processes that end with the demonstration, however it ends.
+struct Children(Vec<Child>);
+
+impl Drop for Children {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 impl Demo {
     fn agreement(&self, keys: &[String]) -> anyhow::Result<String> {
         // All are taken before any is free again.
@@ -134,6 +146,12 @@ impl Demo {
     fn prepare(&self) -> anyhow::Result<(Agreement, PathBuf)> {
         if !(2..=64).contains(&self.peers) {
             bail!("`peers` is {}: give 2 to 64, each is a process", self.peers);
+        }
+        if !(1..=1 << 24).contains(&self.width) {
+            bail!("`width` is {}: give 1 number or more, at most 2^24", self.width);
+        }
+        if !(self.epsilon > 0.0 && self.epsilon < 1e6) {
+            bail!("`epsilon` is {}: give a number above 0", self.epsilon);
         }
         std::fs::create_dir(&self.out).with_context(|| {
             format!("could not make {}; give another folder by --out", self.out.display())
@@ -174,12 +192,16 @@ impl Demo {
                 .spawn()
                 .context("a process could not be started")
         };
-        let children = (0..self.peers).map(start).collect::<anyhow::Result<Vec<_>>>()?;
+        let mut children = Children((0..self.peers).map(start).collect::<anyhow::Result<_>>()?);
         let mut printed = Vec::new();
-        for (i, child) in children.into_iter().enumerate() {
-            let output = child.wait_with_output()?;
+        for i in 0..self.peers {
+            let output = children.0.remove(0).wait_with_output()?;
             if !output.status.success() {
-                bail!("peer{i}: {}", String::from_utf8_lossy(&output.stderr).trim_end());
+                let said = String::from_utf8_lossy(&output.stderr).trim_end().to_owned();
+                let code = output.status.code().and_then(|code| u8::try_from(code).ok());
+                return Err(
+                    Error::Elsewhere { said: format!("peer{i}: {said}"), code: code.unwrap_or(1) }.into()
+                );
             }
             printed.push(serde_json::from_slice(&output.stdout)?);
         }

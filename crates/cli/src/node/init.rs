@@ -12,14 +12,14 @@ use crate::Global;
 /// Arguments of `node init`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  sottovoce node init ana\n  sottovoce node status old --json > old.json\n  sottovoce node init new --spent old.json\n\n\
+    after_help = "Example:\n  sottovoce node init ana\n  sottovoce node status old --json --files > old.json\n  sottovoce node init new --spent old.json\n\n\
                         What was spent under another key stays spent: every budget of the old ledger is entered as it stood, never for less. If others have seen more of \
-                        the old ledger than it holds, everything counts as spent; bring its newest copy back."
+                        the old ledger than it holds, everything counts as spent, also of data sets that it does not know; bring its newest copy back."
 )]
 pub(crate) struct Init {
     /// The folder, which is made.
     folder: PathBuf,
-    /// What was spent of the same data under another key, as `node status --json` printed it.
+    /// What was spent of the same data under another key, as `node status --json --files` printed it.
     #[arg(long, value_name = "FILE")]
     spent: Option<PathBuf>,
 }

@@ -48,6 +48,9 @@ enum What {
 }
 
 /// A loss for people: four digits after the point, rounded up.
+/// The longest wait: thirty years.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(1_000_000_000);
+
 fn up(loss: f64) -> f64 {
     (loss * 1e4).ceil() / 1e4
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Forecast, Observer, Place, Signatures};
+use sottovoce_node::{Error, Forecast, Observer, Place, Signatures};
 
 use super::{agree, up};
 use crate::Global;
@@ -48,8 +48,10 @@ struct Planned {
     /// Standard deviation that noise leaves in each number of the result, where it is known beforehand.
     #[serde(skip_serializing_if = "Option::is_none")]
     deviation: Option<f64>,
-    /// Of what epsilons are: `all` that this node holds, or one `row` of it.
+    /// Of what this run's epsilons are: `all` that this node holds, or one `row` of it ...
     of: &'static str,
+    /// ... and those of all runs.
+    all_of: &'static str,
     /// What they hold against.
     holds: &'static str,
     /// Who has not signed yet.
@@ -61,15 +63,21 @@ struct Planned {
 struct Learns {
     /// Who.
     observer: String,
-    /// Epsilon of this run, at the budget's delta.
+    /// Epsilon of this run, at the budget's delta, where it follows the protocol ...
     epsilon: f64,
+    /// ... where it sends anything at any time; none where nothing is promised then ...
+    malicious: Option<f64>,
+    /// ... and where somebody vanishes.
+    vanishing: Option<f64>,
     /// The delta.
     delta: f64,
     /// A chance beside it that this observer learns all: of rumours.
     #[serde(skip_serializing_if = "is_zero")]
     chance: f64,
-    /// Epsilon of all that was spent before.
+    /// Epsilon of all that was spent before ...
     spent: f64,
+    /// ... and after this run, as the ledger adds it up; none if it cannot be paid.
+    then: Option<f64>,
     /// The budget.
     budget: f64,
 }
@@ -82,20 +90,23 @@ impl fmt::Display for Planned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let worst = self.observers.iter().max_by(|a, b| a.epsilon.total_cmp(&b.epsilon));
         let worst = worst.map_or_else(String::new, |worst| {
-            format!("{} learns most: epsilon {:.3}", worst.observer, up(worst.epsilon))
+            format!(
+                "{} learns most: epsilon {:.4} at delta {:e}",
+                worst.observer,
+                up(worst.epsilon),
+                worst.delta
+            )
         });
         let can = if self.affordable { "can be paid" } else { "CANNOT BE PAID" };
         writeln!(f, "{worst}; the run {can}\n")?;
-        writeln!(f, "  {:<44} {:>10} {:>10} {:>10}", "who", "this run", "spent", "budget")?;
+        writeln!(f, "  {:<24} {:^32} {:^32}", "", "this run, if that one is", "all runs")?;
+        write!(f, "  {:<24} {:>10} {:>10} {:>10}", "who", "honest", "malicious", "vanishing")?;
+        writeln!(f, " {:>10} {:>10} {:>10}", "spent", "then", "budget")?;
         for one in &self.observers {
-            writeln!(
-                f,
-                "  {:<44} {:>10.4} {:>10.4} {:>10.4}",
-                one.observer,
-                up(one.epsilon),
-                up(one.spent),
-                one.budget
-            )?;
+            let told = |epsilon: Option<f64>| epsilon.map_or_else(|| "-".into(), |e| format!("{:.4}", up(e)));
+            let (malicious, vanishing, then) = (told(one.malicious), told(one.vanishing), told(one.then));
+            write!(f, "  {:<24} {:>10.4} {malicious:>10} {vanishing:>10}", one.observer, up(one.epsilon))?;
+            writeln!(f, " {:>10.4} {then:>10} {:>10.4}", up(one.spent), one.budget)?;
         }
         if let Some(refusal) = &self.refusal {
             writeln!(f, "\n  {refusal}")?;
@@ -104,8 +115,15 @@ impl fmt::Display for Planned {
             let chance = up(one.chance);
             writeln!(f, "  {:<44} a chance of {chance:.4} that it learns who began", one.observer)?;
         }
-        if self.of == "row" {
-            writeln!(f, "\n  Epsilons are of one row of what this node holds, and not of all of it.")?;
+        match (self.of, self.all_of) {
+            (_, "all") => {}
+            ("row", _) => {
+                writeln!(f, "\n  Epsilons are of one row of what this node holds, and not of all of it.")?
+            }
+            _ => writeln!(
+                f,
+                "\n  Epsilons of this run are of all that this node holds; those of all runs are of one row of it."
+            )?,
         }
         writeln!(f, "\n  {}", self.holds)?;
         writeln!(
@@ -135,20 +153,34 @@ impl Plan {
         let spent = ledger.budgets()?;
         let known = spent.iter().filter(|one| one.label == config.label).map(|one| one.observer.clone());
         let cost = part.cost(&known.collect::<Vec<_>>())?;
+        let (then, refusal) = match ledger.foresee(&config.label, &budgets, &cost) {
+            Ok(then) => (then, None),
+            Err(error @ (Error::Overspent { .. } | Error::Parameter(_))) => {
+                (Vec::new(), Some(error.to_string()))
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let known_unit = spent.iter().find(|one| one.label == config.label).and_then(|one| one.unit);
+        let of = |unit| if unit == sottovoce::privacy::Unit::Record { "row" } else { "all" };
+        let covers = part.covers();
         let learns = |(observer, price): &(Observer, sottovoce_node::Price)| {
             let allowed = config.budget.towards(observer);
             let of_run = price.loss.as_ref().map(|loss| loss.epsilon(allowed.delta)).transpose()?;
-            let before = spent.iter().find(|one| one.label == config.label && one.observer == *observer);
+            let of = |one: &&sottovoce_node::Standing| one.label == config.label && one.observer == *observer;
+            let (before, after) = (spent.iter().find(of), then.iter().find(of));
+            let epsilon = of_run.map_or(0.0, |epsilon| epsilon.upper);
             anyhow::Ok(Learns {
                 observer: observer.called(&roster, &names),
-                epsilon: of_run.map_or(0.0, |epsilon| epsilon.upper),
+                epsilon,
+                malicious: covers.malicious.then_some(epsilon),
+                vanishing: covers.vanishing.then_some(epsilon),
+                then: after.map(|one| one.epsilon),
                 delta: allowed.delta,
                 chance: price.delta,
                 spent: before.map_or(0.0, |one| one.epsilon),
                 budget: allowed.epsilon,
             })
         };
-        let refusal = ledger.affords(&config.label, &budgets, &cost).err().map(|error| error.to_string());
         let Forecast { rounds, messages, bytes, deviation, .. } = part.forecast()?;
         let signed = Signatures::read(&agree::signatures(&self.file))?.all();
         global.print(&Planned {
@@ -162,7 +194,8 @@ impl Plan {
             bytes,
             seconds: part.lasts().map_or(agreement.round * rounds as f64, |time| time.as_secs_f64()),
             deviation,
-            of: if cost.unit == sottovoce::privacy::Unit::Record { "row" } else { "all" },
+            of: of(cost.unit),
+            all_of: of(known_unit.unwrap_or(cost.unit)),
             holds: part.holds(),
             missing: agreement.unsigned(&signed)?,
         })

@@ -51,6 +51,9 @@ struct Ran {
     deviation: Option<f64>,
     /// Peers who have not said that they hold all that was said to them: they may be without a result.
     unanswered: Vec<String>,
+    /// What went wrong with what this node brought along; others did not learn of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<String>,
 }
 
 /// Numbers that are shown; more are in the JSON document.
@@ -70,6 +73,9 @@ impl fmt::Display for Ran {
         if !shown.is_empty() {
             writeln!(f, "result: {}{more}{noise}", shown.join(", "))?;
         }
+        if let Some(trouble) = &self.trouble {
+            writeln!(f, "  {trouble}. Mend it before the next run; what others have heard is noise")?;
+        }
         if !self.unanswered.is_empty() {
             writeln!(f, "  not heard again: {}; they may be without a result", self.unanswered.join(", "))?;
         }
@@ -79,9 +85,9 @@ impl fmt::Display for Ran {
 
 impl Run {
     pub(crate) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        let meeting = Duration::try_from_secs_f64(self.wait);
+        let meeting = Duration::try_from_secs_f64(self.wait).ok().filter(|wait| *wait <= super::LONGEST);
         let meeting =
-            meeting.map_err(|_| anyhow::anyhow!("`wait` is {}: give seconds, 0 or more", self.wait))?;
+            meeting.ok_or_else(|| anyhow::anyhow!("`wait` is {}: give seconds, from 0 to 1e9", self.wait))?;
         let (agreement, place) = (agree::read(&self.file)?, Place::open(&self.folder)?);
         let signatures = Signatures::read(&agree::signatures(&self.file))?;
         if self.log {
@@ -116,6 +122,7 @@ impl Run {
             texts,
             deviation: place.role(&agreement)?.forecast()?.deviation,
             unanswered: called(&ended.unanswered),
+            trouble: ended.trouble,
         })
     }
 }

@@ -5,17 +5,22 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
-use sottovoce_node::{Allowed, Error, Exact, Phase, Place};
+use sottovoce_node::{Allowed, Error, Exact, Phase, Place, Set};
 
 use super::up;
 use crate::Global;
 
 /// Arguments of `node status`.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  sottovoce node status ana --json")]
+#[command(
+    after_help = "Example:\n  sottovoce node status ana --json\n  sottovoce node status ana --json --files > ana.json   # for `node init --spent ana.json`"
+)]
 pub(crate) struct Status {
     /// The node's folder.
     folder: PathBuf,
+    /// Also which files were held as which data sets, by their hashes. Whoever can guess a file can tell by its hash: for this node's owner alone.
+    #[arg(long)]
+    files: bool,
 }
 
 /// Where a node stands.
@@ -29,9 +34,23 @@ struct Stands {
     runs: Vec<Ran>,
     /// Budgets, and what was spent of them.
     budgets: Vec<Spent>,
+    /// Data sets and the files that were held as them, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sets: Option<Vec<Held>>,
     /// Why nothing is sent from it any more: others have seen more of it than it holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     doubted: Option<String>,
+}
+
+/// A data set.
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+struct Held {
+    /// Its name.
+    label: String,
+    /// What its prices are of; none where nothing was paid.
+    unit: Option<sottovoce::privacy::Unit>,
+    /// The hashes of all files that were ever held as it.
+    files: Vec<String>,
 }
 
 /// A run.
@@ -60,9 +79,27 @@ struct Spent {
     epsilon: f64,
     /// At this delta.
     delta: f64,
+    /// The sum of deltas that was spent beside it: chances that whoever began a rumour is found out ...
+    chances: f64,
+    /// ... of so much.
+    most_chances: f64,
+    /// Of what all this is: `all` that is held, or one `row` of it.
+    of: &'static str,
     /// The same for a new ledger (`node init --spent`).
     #[serde(skip_serializing_if = "Option::is_none")]
     exact: Option<Exactly>,
+}
+
+impl Spent {
+    fn has_chances(&self) -> bool {
+        self.chances != 0.0 || self.most_chances != 0.0
+    }
+
+    /// The part that was spent, of epsilon or of chances, whichever is more.
+    fn share(&self) -> f64 {
+        let (epsilon, chances) = (self.spent / self.epsilon, self.chances / self.most_chances);
+        if self.has_chances() && chances.total_cmp(&epsilon).is_gt() { chances } else { epsilon }
+    }
 }
 
 /// A budget and what was spent of it, to the last digit.
@@ -98,15 +135,15 @@ impl From<Exact> for Exactly {
 
 impl fmt::Display for Stands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let share = |one: &Spent| one.spent / one.epsilon;
-        match self.budgets.iter().max_by(|a, b| share(a).total_cmp(&share(b))) {
-            Some(most) => writeln!(
-                f,
-                "most was spent towards {}: epsilon {:.4} of {}\n",
-                most.observer,
-                up(most.spent),
-                most.epsilon
-            )?,
+        match self.budgets.iter().max_by(|a, b| a.share().total_cmp(&b.share())) {
+            Some(most) => {
+                let (who, spent) = (&most.observer, up(most.spent));
+                write!(f, "most was spent towards {who}: epsilon {spent:.4} of {}", most.epsilon)?;
+                match most.has_chances() {
+                    true => writeln!(f, ", chances {:.4} of {}\n", up(most.chances), most.most_chances)?,
+                    false => writeln!(f, "\n")?,
+                }
+            }
             None => writeln!(f, "nothing was spent\n")?,
         }
         writeln!(f, "  key {}\n  {} records, {} runs", self.key, self.records, self.runs.len())?;
@@ -147,8 +184,12 @@ struct Running {
     absent: Vec<String>,
     /// Budgets, and what was spent of them.
     budgets: Vec<Spent>,
-    /// Seconds since 1970, when this was written down.
+    /// Seconds since 1970, when this was written down ...
     written: u64,
+    /// ... and how long ago that was.
+    age: u64,
+    /// The process that wrote it.
+    process: u32,
 }
 
 impl Running {
@@ -169,6 +210,9 @@ impl Running {
             spent: one.epsilon,
             epsilon: one.allowed,
             delta: one.delta,
+            chances: one.chances,
+            most_chances: one.most,
+            of: if one.of_a_row { "row" } else { "all" },
             exact: None,
         };
         Self {
@@ -183,6 +227,10 @@ impl Running {
             absent: names(false),
             budgets: status.budgets.iter().map(spent).collect(),
             written: status.written,
+            age: std::time::SystemTime::now()
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or(0, |now| now.as_secs().saturating_sub(status.written)),
+            process: status.process,
         }
     }
 }
@@ -191,8 +239,8 @@ impl fmt::Display for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} is {}: round {} of {} ({})\n",
-            self.run, self.phase, self.round, self.rounds, self.called
+            "{} is {}: round {} of {} ({}), as process {} wrote {} seconds ago\n",
+            self.run, self.phase, self.round, self.rounds, self.called, self.process, self.age
         )?;
         if !self.absent.is_empty() {
             writeln!(f, "  not connected: {}", self.absent.join(", "))?;
@@ -201,20 +249,23 @@ impl fmt::Display for Running {
     }
 }
 
-/// Budgets, one a line.
+/// Budgets, one a line; chances where there are any.
 fn table(f: &mut fmt::Formatter<'_>, budgets: &[Spent]) -> fmt::Result {
+    let chances = budgets.iter().any(Spent::has_chances);
     if !budgets.is_empty() {
-        writeln!(f, "\n  {:<16} {:<36} {:>10} {:>10}", "data set", "towards", "spent", "budget")?;
+        write!(f, "\n  {:<16} {:<36} {:>10} {:>10}", "data set", "towards", "spent", "budget")?;
+        writeln!(f, "{}", if chances { "    chances" } else { "" })?;
     }
     for one in budgets {
-        writeln!(
-            f,
-            "  {:<16} {:<36} {:>10.4} {:>10.4}",
-            one.label,
-            one.observer,
-            up(one.spent),
-            one.epsilon
-        )?;
+        let (label, observer) = (&one.label, &one.observer);
+        write!(f, "  {label:<16} {observer:<36} {:>10.4} {:>10.4}", up(one.spent), one.epsilon)?;
+        if one.of == "row" {
+            write!(f, "    of one row")?;
+        }
+        if one.has_chances() {
+            write!(f, "    {:.4} of {}", up(one.chances), one.most_chances)?;
+        }
+        writeln!(f)?;
     }
     Ok(())
 }
@@ -246,13 +297,19 @@ impl Status {
             spent: one.epsilon,
             epsilon: one.allowed.epsilon,
             delta: one.allowed.delta,
+            chances: one.chances,
+            most_chances: one.allowed.chances,
+            of: if one.unit == Some(sottovoce::privacy::Unit::Record) { "row" } else { "all" },
         });
+        let held = |Set { label, unit, files }: Set| Held { label, unit, files };
+        let sets = self.files.then(|| ledger.sets()).transpose()?;
         let doubted = ledger.doubted().map(str::to_owned);
         global.print(&Stands {
             key: ledger.name().to_string(),
             records: ledger.head().count,
             runs,
             budgets: spent.collect(),
+            sets: sets.map(|sets| sets.into_iter().map(held).collect()),
             doubted: doubted.clone(),
         })?;
         doubted.map_or(Ok(()), |why| Err(Error::Doubted(why).into()))

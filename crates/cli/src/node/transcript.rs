@@ -92,8 +92,9 @@ pub(crate) struct Revealed {
     agreement: String,
     /// What was run.
     called: String,
-    /// Whether it has a result.
-    finished: bool,
+    /// Whether it has a result, where that can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished: Option<bool>,
     /// Who could learn what.
     observers: Vec<Debited>,
     /// Observers with a budget who have no part in the run, and learn nothing.
@@ -134,8 +135,8 @@ impl Revealed {
         let headline = worst.map_or_else(
             || format!("{node} released nothing, and nothing was debited"),
             |worst| {
-                let (who, epsilon) = (&worst.observer, up(worst.debited));
-                format!("of {node}, {who} could learn most: epsilon {epsilon:.4}, which was debited")
+                let (who, epsilon, delta) = (&worst.observer, up(worst.debited), worst.guarantee.delta);
+                format!("of {node}, {who} could learn most: epsilon {epsilon:.4} at delta {delta:e}, which was debited")
             },
         );
         let strangers = judged.learnt.iter().filter(|one| one.guarantee.is_none());
@@ -154,8 +155,12 @@ impl Revealed {
 
 impl fmt::Display for Revealed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let end = if self.finished { "to its result" } else { "without a result" };
-        writeln!(f, "{}\n\n  {}, {end}\n", self.headline, self.called)?;
+        let end = match self.finished {
+            Some(true) => ", to its result",
+            Some(false) => ", without a result",
+            None => "",
+        };
+        writeln!(f, "{}\n\n  {}{end}\n", self.headline, self.called)?;
         if let Some(first) = self.observers.first() {
             writeln!(f, "  {:<44} {:>10} {:>10} {:>10}", "who", "epsilon", "budget", "at delta")?;
             for one in &self.observers {
@@ -214,7 +219,8 @@ struct Kind {
     /// ... and received.
     heard: usize,
     /// Whether it has a result.
-    finished: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finished: Option<bool>,
 }
 
 impl fmt::Display for Kept {
@@ -222,7 +228,7 @@ impl fmt::Display for Kept {
         writeln!(f, "{}\n", self.headline)?;
         writeln!(f, "  {:<24} {:>8} {:>9} {:>8} {:>8}", "node", "records", "releases", "said", "heard")?;
         for one in &self.nodes {
-            let end = if one.finished { "" } else { "  without a result" };
+            let end = if one.finished == Some(false) { "  without a result" } else { "" };
             let Kind { node, records, releases, said, heard, .. } = one;
             writeln!(f, "  {node:<24} {records:>8} {releases:>9} {said:>8} {heard:>8}{end}")?;
         }
@@ -257,7 +263,7 @@ pub(crate) fn audit(files: &[PathBuf], global: &Global) -> anyhow::Result<()> {
     let read = |file: &PathBuf| sottovoce_node::transcript::Transcript::read(file);
     let read: Vec<Read> = files.iter().map(read).collect::<sottovoce_node::Result<_>>()?;
     let judged: Vec<Judged> = read.iter().map(Read::judge).collect::<sottovoce_node::Result<_>>()?;
-    let finished: Vec<bool> = judged.iter().map(|judged| judged.finished).collect();
+    let finished: Vec<bool> = judged.iter().map(|judged| judged.finished == Some(true)).collect();
     let all = together(&read, &finished)?;
     let single = judged.iter().flat_map(|judged| judged.problems.iter().cloned());
     fallen(&single.chain(all.problems).collect::<Vec<_>>(), global)?;

@@ -1,6 +1,6 @@
 //! Connections to peers: one each, the newest, and what waits to be sent on it. Whoever cannot be reached is told when the two meet.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,6 +18,15 @@ use crate::{Frame, Name, Parcel};
 
 /// A connection that a newer one has taken the place of.
 const REPLACED: u32 = 1;
+
+/// Connections with one peer, at the most: two that were made at the same time.
+const OPEN: usize = 2;
+
+/// A peer may call so often ...
+const CALLS: usize = 16;
+/// ... in this time: who calls more often is not let in for now.
+const WHILE: Duration = Duration::from_secs(1);
+const TOO_OFTEN: u32 = 3;
 
 /// Frames that wait for one connection; more are dropped, and said again later.
 const QUEUE: usize = 256;
@@ -43,6 +52,8 @@ pub(crate) struct Links {
     start: Instant,
     links: Mutex<BTreeMap<Peer, Vec<Link>>>,
     handled: BTreeMap<Peer, Arc<Semaphore>>,
+    /// When each peer has called lately.
+    calls: Mutex<BTreeMap<Peer, VecDeque<Instant>>>,
     /// Tells who dials that a connection is gone.
     pub(super) gone: BTreeMap<Peer, Notify>,
     /// Frames that were handed over and have not arrived.
@@ -67,6 +78,7 @@ impl Links {
             start: Instant::now(),
             links: Mutex::default(),
             handled: neighbours.iter().map(|&peer| (peer, Arc::new(Semaphore::new(UNHANDLED)))).collect(),
+            calls: Mutex::default(),
             gone: neighbours.iter().map(|&peer| (peer, Notify::new())).collect(),
             pending: AtomicUsize::new(0),
             events,
@@ -88,17 +100,31 @@ impl Links {
         self.lock().get(&peer).is_some_and(|links| !links.is_empty())
     }
 
+    /// Whether a peer has called so often that it is let in no more for now: every connection takes memory, and is news for the driver.
+    fn calls_too_often(&self, peer: Peer) -> bool {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let (calls, now) = (calls.entry(peer).or_default(), Instant::now());
+        calls.retain(|&call| now.duration_since(call) < WHILE);
+        let too_often = calls.len() >= CALLS;
+        if !too_often {
+            calls.push_back(now);
+        }
+        too_often
+    }
+
     /// A new connection. Of two peers the one with the smaller key decides which is kept: the newest. The other one uses the newest that is open.
     pub(super) fn add(self: &Arc<Self>, peer: Peer, connection: Connection) {
+        if self.calls_too_often(peer) {
+            return connection.close(VarInt::from_u32(TOO_OFTEN), b"called too often");
+        }
         let (parcels, waiting) = mpsc::channel(QUEUE);
         let (others, ready) = mpsc::channel(QUEUE);
         {
             let mut links = self.lock();
             let all = links.entry(peer).or_default();
-            if self.me < self.roster[peer] {
-                let old = all.drain(..);
-                old.for_each(|link| link.connection.close(VarInt::from_u32(REPLACED), b"a newer connection"));
-            }
+            let kept = if self.me < self.roster[peer] { 0 } else { OPEN - 1 };
+            let old = all.drain(..all.len().saturating_sub(kept));
+            old.for_each(|link| link.connection.close(VarInt::from_u32(REPLACED), b"a newer connection"));
             all.push(Link { connection: connection.clone(), parcels, others, said: BTreeSet::new() });
         }
         tokio::spawn(Arc::clone(self).write(connection.clone(), waiting, true));
@@ -165,7 +191,7 @@ impl Links {
                 Ok(frame) => self.tell(Event::Frame { from: peer, frame, guard: Box::new(guard) }),
                 Err(Some(what)) => {
                     let _ = stream.stop(VarInt::from_u32(0));
-                    self.tell(Event::Garbled { from: peer, what });
+                    self.tell(Event::Garbled { from: peer, what, guard: Box::new(guard) });
                 }
                 // The connection broke: what was under way comes again.
                 Err(None) => {}

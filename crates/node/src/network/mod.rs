@@ -1,6 +1,6 @@
 //! The wire of real peers: an endpoint of `iroh` that dials neighbours by their keys, at the addresses of the agreement, and lets nobody else in.
 //!
-//! No relays, no look-ups, no other hosts, unless the node's own file names a relay. The network has a thread of its own; it hands frames to the driver, and the driver
+//! No relays, no look-ups, no other hosts, unless the node's own file names a relay, or asks for look-ups on the local network. The network has a thread of its own; it hands frames to the driver, and the driver
 //! never waits for it.
 
 mod check;
@@ -16,6 +16,7 @@ use iroh::endpoint::{
     AfterHandshakeOutcome, Connection, EndpointHooks, QuicTransportConfig, VarInt, presets,
 };
 use iroh::{Endpoint, EndpointAddr, EndpointId, RelayMode, SecretKey};
+use iroh_mdns_address_lookup::MdnsAddressLookup;
 use sottovoce_protocol::Peer;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
@@ -30,6 +31,8 @@ use crate::{Error, Key, Name, Result};
 /// What is spoken: frames of a run, and questions of who checks whether a peer can be reached.
 const RUN: &[u8] = b"sottovoce/run/1";
 const CHECK: &[u8] = b"sottovoce/check/1";
+/// What peers are looked for as, on a local network.
+const SERVICE: &str = "sottovoce";
 
 /// A connection on which nothing is heard so long is gone; who is connected says so more often.
 const IDLE: Duration = Duration::from_secs(6);
@@ -49,6 +52,8 @@ pub struct Site {
     pub bind: SocketAddr,
     /// Its own relay, for peers that cannot be reached directly.
     pub relay: Option<String>,
+    /// Whether peers are looked for on the local network, by multicast: then they need no address, and others there see that this one is there.
+    pub local: bool,
     /// Everybody's key.
     pub roster: Vec<Name>,
     /// Everybody's address: a host and a port.
@@ -73,7 +78,8 @@ impl Site {
             });
             let remedy =
                 format!("give a host and a port, such as 10.0.0.1:4001 (peer {peer}), and sign again");
-            crate::error::require(port.is_some() || self.relay.is_some(), "address", address, remedy)?;
+            let found = port.is_some() || self.relay.is_some() || self.local;
+            crate::error::require(found, "address", address, remedy)?;
         }
         Ok(())
     }
@@ -90,7 +96,7 @@ impl Site {
         let found = tokio::task::spawn_blocking(move || text.to_socket_addrs().map(Iterator::collect)).await;
         let found: Vec<SocketAddr> = match found {
             Ok(Ok(found)) => found,
-            Ok(Err(why)) if self.relay.is_none() => return Err(why.to_string()),
+            Ok(Err(why)) if self.relay.is_none() && !self.local => return Err(why.to_string()),
             _ => Vec::new(),
         };
         for place in found {
@@ -153,7 +159,19 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
         .clear_ip_transports()
         .bind_addr(place.bind)
         .map_err(|why| failed("no such address", &why))?;
-    builder.bind().await.map_err(|why| failed("this address cannot be listened on", &why))
+    let endpoint = builder.bind().await.map_err(|why| failed("this address cannot be listened on", &why))?;
+    if place.local {
+        let failed = |why: &dyn std::fmt::Display| {
+            let remedy = format!(
+                "peers cannot be looked for on this network ({why}); give addresses, and leave it out"
+            );
+            Error::parameter("local", true, remedy)
+        };
+        let lookup = MdnsAddressLookup::builder().service_name(SERVICE).build(endpoint.id());
+        let lookup = lookup.map_err(|why| failed(&why))?;
+        endpoint.address_lookup().map_err(|why| failed(&why))?.add(lookup);
+    }
+    Ok(endpoint)
 }
 
 /// The network of one peer, in a thread of its own.

@@ -1,5 +1,6 @@
 //! Frames as bytes of a stream: seven bytes that say version, kind and length, then so many more. Nothing is allocated before they were looked at.
 
+use crate::frame::MARKS;
 use crate::{Frame, Hello, VERSION};
 
 /// Bytes before a frame.
@@ -7,8 +8,8 @@ pub(crate) const HEAD: usize = 7;
 
 /// What the header and the mark of a parcel take, at the most.
 const PARCEL: usize = 256;
-/// A greeting names the last mark of each run.
-const HELLO: usize = 1 << 20;
+/// A greeting: marks of a hundred bytes each.
+const HELLO: usize = 128 + 100 * MARKS;
 /// An agreement.
 const TERMS: usize = 4 << 20;
 const NUMBER: usize = 8;
@@ -114,6 +115,13 @@ mod tests {
             Frame::Level(3),
             Frame::Done,
         ]
+    }
+
+    #[test]
+    fn as_many_marks_as_are_sent_are_read() {
+        let Some(Frame::Hello(hello)) = frames().into_iter().next() else { panic!("no greeting") };
+        let full = Frame::Hello(Hello { witness: vec![hello.witness[0]; MARKS], ..hello });
+        assert_eq!(decode(&encode(full.clone()), 100), Ok(full));
     }
 
     #[test]

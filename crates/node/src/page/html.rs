@@ -161,7 +161,7 @@ fn budgets(status: &Status, words: &Words) -> String {
             format!("<strong id=\"spent-{row}\">{}</strong>", text(&format!("spent-{row}"))),
             escape(&short(one.allowed, 6)),
             format!("{:e}", one.delta),
-            escape(&one.label),
+            escape(&if one.of_a_row { format!("{}, one row", one.label) } else { one.label.clone() }),
         ]
     };
     let mut columns = vec!["Towards", "Part", "Epsilon spent", "Budget", "At delta", "Data set"];

@@ -84,7 +84,12 @@ fn of_neighbours(registry: &mut Registry, status: &Status) {
 fn of_budgets(registry: &mut Registry, status: &Status) {
     let each = |level: fn(&Spent) -> f64| {
         let row = |one: &Spent| {
-            let labels = vec![("dataset", one.label.clone()), ("observer", one.observer.clone())];
+            let of = if one.of_a_row { "row" } else { "all" };
+            let labels = vec![
+                ("dataset", one.label.clone()),
+                ("observer", one.observer.clone()),
+                ("of", of.to_owned()),
+            ];
             // What cannot be told is as much as there can be, and no gap.
             let level = level(one);
             (labels, ConstGauge::new(if level.is_finite() { level } else { f64::MAX }))

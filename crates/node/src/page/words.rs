@@ -249,6 +249,7 @@ mod tests {
             delta: 1e-6,
             chances: 0.0,
             most: 0.0,
+            of_a_row: false,
         }
     }
 

@@ -22,8 +22,8 @@ pub struct Judged {
     pub remarks: Vec<String>,
     /// What cannot be told from the file.
     pub unchecked: Vec<String>,
-    /// Whether the peer has a result.
-    pub finished: bool,
+    /// Whether the peer has a result, where that can be told.
+    pub finished: Option<bool>,
     /// Who could learn what; nobody anything where nothing was paid for.
     pub learnt: Vec<Learnt>,
     /// How many records of the run there are, releases, and messages said and heard.
@@ -56,7 +56,7 @@ impl Read {
             problems: Vec::new(),
             remarks: Vec::new(),
             unchecked: Vec::new(),
-            finished: false,
+            finished: None,
             learnt: Vec::new(),
             counts: [
                 self.records.len(),
@@ -73,7 +73,7 @@ impl Read {
             Some(course) => {
                 judged.problems.extend(course.problems);
                 judged.remarks.extend(course.remarks);
-                judged.finished = course.finished;
+                judged.finished = Some(course.finished);
             }
             None => judged
                 .unchecked
@@ -133,6 +133,7 @@ impl Read {
         judged
             .unchecked
             .push(self.says("what its ledger holds before the first of these records and after the last"));
+        judged.unchecked.push(self.says("what its budgets are: epsilons are told at its own deltas"));
         Ok(())
     }
 
@@ -147,13 +148,16 @@ impl Read {
         let released = self.records.iter().position(|record| !record.releases.is_empty());
         let mut problem = |what: &str| judged.problems.push(self.says(what));
         let [(paid, cost)] = costs[..] else {
-            if costs.len() > 1 {
-                problem("the run was paid for twice");
-            } else if released.is_some() {
-                problem("nothing was paid for");
-            }
+            problem(match costs.len() {
+                0 => "nothing was paid for: its beginning was left out",
+                _ => "the run was paid for twice",
+            });
             return Ok(());
         };
+        // A run begins with what is paid for it.
+        if paid > 0 {
+            problem("something was done before it was paid for");
+        }
         if released.is_some_and(|released| released < paid) {
             problem("something was released before it was paid for");
         }
@@ -183,6 +187,9 @@ impl Read {
                 "prices are stated under {}, where {} was agreed on",
                 cost.adjacency, again.adjacency
             ));
+        }
+        if cost.unit != again.unit {
+            problem(format!("prices are stated of {:?}, where {:?} was agreed on", cost.unit, again.unit));
         }
         let same = |(a, m): &(Release, u64), (b, n): &(Release, u64)| {
             let known = (a.law, a.rate, m) == (b.law, b.rate, n);
@@ -229,8 +236,12 @@ impl Read {
         Ok(())
     }
 
-    /// No draw of noise is used twice.
+    /// Every release has noise, and no draw of it is used twice.
     fn drawn(&self, judged: &mut Judged) {
+        if let Some(bare) = self.records.iter().find(|record| record.covered.len() < record.releases.len()) {
+            let number = bare.before.count;
+            judged.problems.push(self.says(&format!("record {number} releases something without noise")));
+        }
         let mut draws = BTreeSet::new();
         for (draw, _) in self.records.iter().flat_map(|record| &record.covered) {
             if !draws.insert(*draw) {
@@ -267,7 +278,7 @@ fn spent(allowed: Allowed, price: &Price) -> Option<(f64, f64, f64)> {
     Some((account.epsilon(), loss, chances))
 }
 
-/// The same but for rounding; a NaN is like nothing.
+/// The same but for rounding; what is no finite number is like nothing.
 fn alike(a: f64, b: f64) -> bool {
-    a == b || (a - b).abs() <= ALIKE * a.abs()
+    a.is_finite() && b.is_finite() && (a - b).abs() <= ALIKE * a.abs()
 }

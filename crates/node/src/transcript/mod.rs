@@ -115,6 +115,7 @@ impl Transcript {
         let remedy = "this node's key is not among its peers";
         let peer = agreement.roster()?.iter().position(|key| *key == owner);
         let peer = peer.ok_or_else(|| Error::parameter("agreement", &agreement.name, remedy))?;
+        agreement.role(peer)?.may_be_shown()?;
         let records = ledger.records(run)?;
         let remedy = "nothing is stored of it; give the agreement of a run that was begun";
         require(!records.is_empty(), "agreement", &agreement.name, remedy)?;

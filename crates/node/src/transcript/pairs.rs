@@ -62,7 +62,17 @@ pub fn together(files: &[Read], finished: &[bool]) -> Result<Together> {
             }
         }
     }
-    for &(from, to, number) in heard.keys() {
+    let (held, mut anew) = (heads(files), BTreeSet::new());
+    for (&(from, to, number), receipt) in &heard {
+        let mark = receipt.mark.unwrap_or_default();
+        let known = held.get(&from).is_none_or(|held| held.contains(&mark));
+        if !known && said.contains_key(&(from, to, number)) && anew.insert(from) {
+            all.problems.push(format!(
+                "{} has heard message {number} from {} under a record that is not in its file: it was written anew",
+                name(to),
+                name(from)
+            ));
+        }
         if there.contains_key(&from) && !said.contains_key(&(from, to, number)) {
             all.problems.push(format!(
                 "{} has heard message {number} from {}, whose record does not have it: it was left out, or the file is older",
@@ -73,6 +83,16 @@ pub fn together(files: &[Read], finished: &[bool]) -> Result<Together> {
     }
     all.absent = (0..names.len()).filter(|peer| !there.contains_key(peer)).map(name).collect();
     Ok(all)
+}
+
+/// Which records everybody's files hold.
+fn heads(files: &[Read]) -> BTreeMap<Peer, BTreeSet<crate::Hash>> {
+    let mut all: BTreeMap<Peer, BTreeSet<crate::Hash>> = BTreeMap::new();
+    for file in files {
+        let heads = file.shown.iter().map(|shown| shown.link().head().hash);
+        all.entry(file.peer).or_default().extend(heads);
+    }
+    all
 }
 
 /// All receipts by their places; two that differ at one place are named.

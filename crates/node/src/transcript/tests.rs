@@ -126,6 +126,23 @@ fn a_peer_that_lies_about_its_own_run_is_found() {
     check("no release", "spoke before it had released", &|all| {
         all.iter_mut().for_each(|one| one.releases.clear());
     });
+    check("only the last record", "its beginning was left out", &|all| drop(all.drain(..all.len() - 1)));
+    check("nothing paid", "its beginning was left out", &|all| {
+        all.iter_mut().for_each(|one| {
+            one.cost = None;
+            one.releases.clear();
+        });
+    });
+    check("paid later", "before it was paid for", &|all| {
+        let cost = all[0].cost.take();
+        all[1].cost = cost;
+    });
+    check("a price of rows", "where User was agreed on", &|all| {
+        cost(all).unit = sottovoce_privacy::Unit::Record
+    });
+    check("a release without noise", "without noise", &|all| {
+        all.iter_mut().filter(|one| !one.releases.is_empty()).for_each(|one| one.covered.clear());
+    });
     check("two releases", "was not paid for", &|all| {
         let release = all.iter().find_map(|one| one.releases.first().copied()).unwrap();
         all.last_mut().unwrap().releases.push(release);
@@ -191,7 +208,7 @@ fn a_peer_that_lies_about_its_own_run_is_found() {
         all[place - 1].covered.extend(covered);
     });
     check("too much", "where nothing was planned", &|all| {
-        let receipt = Receipt { peer: 0, number: 3, label: label(3), hash: Hash::of(b"more") };
+        let receipt = Receipt { peer: 0, number: 3, label: label(3), hash: Hash::of(b"more"), mark: None };
         all[2].said.push(receipt);
     });
     check("after the end", "after it had said that it says nothing more", &|all| {
@@ -268,7 +285,7 @@ fn who_says_two_things_is_named() {
     let other =
         instead(1, &|records| records[place].said.iter_mut().for_each(|one| one.hash = Hash::of(b"x")));
     let found = together(&other, &done).unwrap();
-    assert_eq!(found.problems.len(), PEERS - 1, "{:?}", found.problems);
+    assert_eq!(found.problems.len(), PEERS, "{:?}", found.problems);
     assert!(found.problems[0].contains("p1 and p0 do not agree on what message 1"), "{:?}", found.problems);
     // Alone, its file says nothing of that.
     assert!(other[1].judge().unwrap().problems.is_empty());
@@ -286,4 +303,19 @@ fn who_says_two_things_is_named() {
     let fork = read(&with(&files[1], &other[1].records));
     let found = together(&[all[1].clone(), fork], &[true, true]).unwrap().problems.join("\n");
     assert!(found.contains("runs twice") && found.contains("in two ways by the same peer"), "{found}");
+}
+
+#[test]
+fn a_chain_that_was_written_anew_does_not_fit_what_others_heard() {
+    let files = files();
+    let mut records = read(&files[1]).records;
+    // The same messages, in the same records, with other notes; everything is signed.
+    records.iter_mut().for_each(|record| record.salt = [7; 32]);
+    let anew = with(&files[1], &records);
+    assert!(read(&anew).judge().unwrap().problems.is_empty(), "alone it stands");
+    let mut all: Vec<Read> = files.iter().map(read).collect();
+    assert!(together(&all, &[true; PEERS]).unwrap().problems.is_empty());
+    all[1] = read(&anew);
+    let problems = together(&all, &[true; PEERS]).unwrap().problems.join("\n");
+    assert!(problems.contains("it was written anew"), "{problems}");
 }

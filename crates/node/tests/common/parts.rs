@@ -3,8 +3,11 @@
 use std::path::Path;
 
 use sottovoce_node::memory::Rehearsal;
-use sottovoce_node::{Agreement, Allowed, Holding, Key, Ledger, Observer, Part, Price, Priced, Stands};
-use sottovoce_privacy::Loss;
+use sottovoce_node::transcript::{Transcript, together};
+use sottovoce_node::{
+    Agreement, Allowed, Holding, Key, Ledger, Observer, Part, Price, Priced, Signatures, Stands,
+};
+use sottovoce_privacy::{Loss, Unit};
 use sottovoce_protocol::{Machine, Peer};
 
 pub(crate) const ALLOWED: Allowed = Allowed { epsilon: 1e6, delta: 1e-6, chances: 0.5 };
@@ -60,12 +63,28 @@ pub(crate) fn rehearse<P: Part>(
 where
     <P::Machine as Machine>::Value: 'static,
 {
+    rehearse_with(parts, holdings, folder, events, |_, _| {})
+}
+
+/// The same, with something done to everybody's ledger before.
+pub(crate) fn rehearse_with<P: Part>(
+    parts: &[P],
+    holdings: &[Holding],
+    folder: &Path,
+    events: usize,
+    prepare: impl Fn(Peer, &mut Ledger),
+) -> Rehearsal<P::Machine, P::Noise>
+where
+    <P::Machine as Machine>::Value: 'static,
+{
     let mut steps: Vec<_> = parts.iter().zip(holdings).map(|(part, own)| part.steps(own).unwrap()).collect();
     let mut rehearsal = Rehearsal::new(parts.len(), move |peer: Peer, step, size, value: &mut _| {
         steps[peer](step, size, value).unwrap();
     });
     for (peer, (part, own)) in parts.iter().zip(holdings).enumerate() {
-        let opened = part.open(ledger(part, peer, folder, ALLOWED), own).unwrap();
+        let mut ledger = ledger(part, peer, folder, ALLOWED);
+        prepare(peer, &mut ledger);
+        let opened = part.open(ledger, own).unwrap();
         rehearsal.arrive(peer, opened).unwrap();
     }
     for _ in 0..events {
@@ -122,6 +141,9 @@ pub(crate) fn check_debits<P: Part>(parts: &[P], rehearsal: &mut Rehearsal<P::Ma
         let debited: Vec<_> = records.iter().filter_map(|record| record.cost.clone()).collect();
         assert_eq!(debited, std::slice::from_ref(&cost), "debited once, before anything else");
         assert!(records[0].cost.is_some() || records.iter().all(|record| record.releases.is_empty()));
+        for record in &records {
+            assert!(record.covered.len() >= record.releases.len(), "a release without noise");
+        }
         let released: usize = records.iter().map(|record| record.releases.len()).sum();
         let paid: u64 = cost.releases.iter().map(|(_, times)| times).sum();
         assert!(released as u64 <= paid, "{released} of {paid}");
@@ -142,4 +164,34 @@ pub(crate) fn check_debits<P: Part>(parts: &[P], rehearsal: &mut Rehearsal<P::Ma
             "{orders:?}"
         );
     }
+}
+
+/// Everybody's record as a file: it stands, and says of everybody who learns what, as was debited.
+pub(crate) fn check_transcripts<P: Part>(
+    agreement: &Agreement,
+    rehearsal: &mut Rehearsal<P::Machine, P::Noise>,
+    unit: Unit,
+) {
+    let signed = agreement.peers.iter().enumerate().map(|(peer, _)| {
+        let signature = agreement.sign(&key(peer)).unwrap();
+        (key(peer).name().to_string(), signature.iter().map(|byte| format!("{byte:02x}")).collect())
+    });
+    let signatures = Signatures { signed: signed.collect() };
+    let mut files = Vec::new();
+    for peer in 0..agreement.peers.len() {
+        let ledger = rehearsal.host(peer).unwrap().ledger();
+        let file = Transcript::of(ledger, agreement, &signatures).unwrap().to_json().unwrap();
+        let read = Transcript::parse(&file).unwrap();
+        let judged = read.judge().unwrap();
+        assert!(judged.problems.is_empty(), "{:?}", judged.problems);
+        assert!(judged.learnt.len() >= agreement.peers.len());
+        for one in &judged.learnt {
+            let guarantee = one.guarantee.as_ref().unwrap();
+            assert!(guarantee.unit == unit && guarantee.standing.is_reliable(), "{guarantee:?}");
+            assert!(one.epsilon > 0.0 && (one.epsilon / one.debited - 1.0).abs() < 1e-12, "{one:?}");
+        }
+        files.push(read);
+    }
+    let all = together(&files, &vec![false; files.len()]).unwrap();
+    assert!(all.problems.is_empty() && all.matched > 0, "{all:?}");
 }

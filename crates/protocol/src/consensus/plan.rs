@@ -93,12 +93,14 @@ pub struct Hidden {
     pub multiplier: f64,
     /// How noises of successive draws depend on each other.
     pub band: Band,
+    /// Whether every draw counts as one of all rows, one of them exchanged: where nothing is known of lots.
+    pub exchanged: bool,
 }
 
 impl Hidden {
     /// Every noise by itself.
     pub fn new(lots: Lots, clip: f64, multiplier: f64) -> Self {
-        Self { lots, clip, multiplier, band: Band::NONE }
+        Self { lots, clip, multiplier, band: Band::NONE, exchanged: false }
     }
 
     /// The same with the least noise for which so many draws stay within `(epsilon, delta)`, by certified laws or by Rényi divergences.
@@ -130,7 +132,10 @@ impl Hidden {
         let sensitivity = self.clip / self.lots.expected();
         // (Zero times an infinite clip is no number.)
         let scale = if self.multiplier == 0.0 { 0.0 } else { self.multiplier * sensitivity };
-        Release::gaussian(sensitivity, scale).sampled(self.rate())
+        match self.exchanged {
+            false => Release::gaussian(sensitivity, scale).sampled(self.rate()),
+            true => Release::gaussian(2.0 * sensitivity, scale),
+        }
     }
 }
 

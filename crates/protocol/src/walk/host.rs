@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Transition;
-use crate::{Chance, Means, Overspent, Peer, Release, Uncovered, Value};
+use crate::{Chance, Law, Means, Overspent, Peer, Release, Uncovered, Value};
 
 /// The step size along the walk.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -190,7 +190,7 @@ impl Host {
         // Noise of the same size in any case.
         let draw = self.tally.draws as u64;
         self.tally.draws += 1;
-        means.cover(draw, course.sizes.at(step) * course.noise * self.worth, token)?;
+        means.hide(Law::Gaussian, draw, course.sizes.at(step) * course.noise * self.worth, token)?;
         Ok((visit, refused))
     }
 

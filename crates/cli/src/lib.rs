@@ -1,0 +1,225 @@
+//! The `sottovoce` program: parses, runs, prints, and turns errors into messages and exit codes.
+//!
+//! Each command has a file (or folder) of its own; none contains mathematics. Other programs ask it by [`ask`]: the same words, and the same JSON document.
+
+mod account;
+mod audit;
+mod called;
+mod compare;
+mod device;
+mod exit;
+mod files;
+mod graph;
+mod help;
+mod input;
+mod new;
+#[cfg(feature = "node")]
+mod node;
+mod of_node;
+mod origin;
+mod output;
+mod plan;
+mod progress;
+mod prose;
+mod reproduce;
+mod run;
+mod schema;
+mod seed;
+mod shell;
+mod theorem;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+/// The heading of the options of every command.
+const GLOBAL: &str = "Global options";
+
+const EXAMPLES: &str = "Examples:
+  sottovoce run quickstart
+  sottovoce graph generate --family hypercube --peers 64 --out cube.txt
+  sottovoce plan averaging --graph cube.txt --target-far --epsilon 1
+  sottovoce account averaging --graph cube.txt --steps 6 --observers 0";
+
+/// Private peer-to-peer learning whose privacy numbers are exact, typed and attacked.
+#[derive(Debug, Parser)]
+#[command(name = "sottovoce", version, about, arg_required_else_help = true)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// Print one JSON document and nothing else on standard output (its form: `sottovoce schema`).
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) json: bool,
+    /// Seed of everything random: a number, with which the same run gives the same bits, or `random` (the system's entropy; the number drawn is printed).
+    #[arg(long, global = true, default_value = "0", value_name = "N|random", value_parser = seed::seed, help_heading = GLOBAL)]
+    pub(crate) seed: u64,
+    /// Whether the seed was given, and so goes before that of an experiment.
+    #[arg(skip)]
+    pub(crate) seed_given: bool,
+    /// What a result rests on that could not be checked.
+    #[arg(skip)]
+    pub(crate) unchecked: Vec<String>,
+    /// The arguments as they were given.
+    #[arg(skip)]
+    pub(crate) words: Vec<OsString>,
+    /// Print the headline of the result, on one line, and nothing else: no tables, no progress, no notes.
+    #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
+    pub(crate) quiet: bool,
+    /// Print lists of all peers as well.
+    #[arg(long, short, global = true, help_heading = GLOBAL)]
+    pub(crate) verbose: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run an experiment: `run quickstart` needs no files.
+    Run(run::Run),
+    /// Print a commented experiment to begin with.
+    New(new::New),
+    /// Privacy loss of a mechanism, without running anything.
+    Account(account::Account),
+    /// Choose protocol, noise and steps for a target.
+    Plan(plan::Plan),
+    /// Attack a run and hold the result against what was claimed.
+    Audit(audit::Audit),
+    /// Show where two runs differ.
+    Compare(compare::Compare),
+    /// Compute a paper's figures and tables again, and hold them against exact accounting.
+    Reproduce(reproduce::Reproduce),
+    /// Ask what a theorem of a paper says of a case, beside what is true.
+    Theorem(Box<theorem::Theorem>),
+    /// Generate and inspect communication graphs.
+    Graph(graph::Graph),
+    /// A real peer: its key, its ledger, what it agrees to and what that could reveal.
+    #[cfg(feature = "node")]
+    Node(node::Node),
+    /// Print the form of a command's JSON document, as JSON Schema.
+    Schema(schema::Schema),
+    /// Print a completion script for a shell.
+    Completions(shell::Completions),
+    /// Print the manual page (roff).
+    Man(shell::Man),
+}
+
+/// The command line, with help that flows.
+fn command() -> clap::Command {
+    help::flowing(Cli::command())
+}
+
+/// Why a command came to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What the program says.
+    pub message: String,
+    /// What it exits with.
+    pub code: u8,
+    /// The field that is at fault, what it is, and what would be right, where the message names one.
+    pub field: Option<[String; 3]>,
+}
+
+/// What came of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// What it prints on standard output.
+    pub printed: String,
+    /// Remarks, which it prints on standard error.
+    pub notes: Vec<String>,
+}
+
+/// Runs a command in this process, as the program does with these words: `ask(&["account", "rumor", "--peers", "40", "--json"])`.
+///
+/// # Examples
+///
+/// ```
+/// let answer = sottovoce_cli::ask(&["account", "rumor", "--peers", "40", "--curious", "4", "--json"]).unwrap();
+/// assert!(answer.printed.contains("\"schema_version\":1"));
+/// let fault = sottovoce_cli::ask(&["account", "rumor", "--peers", "1", "--curious", "0"]).unwrap_err();
+/// assert_eq!((fault.code, fault.field.unwrap()[0].as_str()), (2, "peers"));
+/// ```
+pub fn ask<W: Into<OsString> + Clone>(words: &[W]) -> Result<Answer, Fault> {
+    let words: Vec<OsString> = words.iter().map(|word| word.clone().into()).collect();
+    input::forget();
+    let (result, said) = output::heard(|| {
+        let (cli, matches) =
+            read(words).map_err(|error| (error.render().to_string(), error.exit_code() as u8))?;
+        if seed::was_drawn(&matches) {
+            output::say(&seed::drawn(cli.global.seed));
+        }
+        cli.run().map_err(|error| {
+            let message = called::by_option(&format!("{error:#}"), &command(), &matches);
+            (message, exit::code(&error))
+        })
+    });
+    match result {
+        // Help is what was asked for.
+        Err((printed, 0)) => Ok(Answer { printed, notes: said.notes }),
+        Err((message, code)) => Err(Fault { field: fault(&message), message, code }),
+        Ok(()) => Ok(Answer { printed: said.printed, notes: said.notes }),
+    }
+}
+
+/// The parts of a message: `field` is value: remedy.
+fn fault(message: &str) -> Option<[String; 3]> {
+    let (field, rest) = message.strip_prefix('`')?.split_once("` is ")?;
+    let (value, remedy) = rest.split_once(": ")?;
+    Some([field, value, remedy].map(str::to_owned))
+}
+
+/// The command line, read.
+fn read(words: Vec<OsString>) -> Result<(Cli, ArgMatches), clap::Error> {
+    let all = std::iter::once(OsString::from("sottovoce")).chain(words.iter().cloned());
+    let matches = command().try_get_matches_from(files::named(all))?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    cli.global.seed_given = seed::was_given(&matches);
+    cli.global.words = words;
+    Ok((cli, matches))
+}
+
+/// Parses the arguments, runs the command, prints its result or its error.
+pub fn main() -> ExitCode {
+    let (cli, matches) =
+        read(std::env::args_os().skip(1).collect()).unwrap_or_else(|error| help::show(&error));
+    if cli.global.quiet {
+        output::hush();
+    } else if seed::was_drawn(&matches) {
+        output::say(&seed::drawn(cli.global.seed));
+    }
+    match cli.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::say(&called::by_option(&format!("{error:#}"), &command(), &matches));
+            ExitCode::from(exit::code(&error))
+        }
+    }
+}
+
+impl Cli {
+    fn run(&self) -> anyhow::Result<()> {
+        let global = &self.global;
+        match &self.command {
+            Command::Run(command) => command.run(global),
+            Command::New(command) => command.run(global),
+            Command::Account(command) => command.run(global),
+            Command::Plan(command) => command.run(global),
+            Command::Audit(command) => command.run(global),
+            Command::Compare(command) => command.run(global),
+            Command::Reproduce(command) => command.run(global),
+            Command::Theorem(command) => command.run(global),
+            Command::Graph(command) => command.run(global),
+            #[cfg(feature = "node")]
+            Command::Node(command) => command.run(global),
+            Command::Schema(command) => command.run(global),
+            Command::Completions(completions) => completions.run(global, command()),
+            Command::Man(man) => man.run(global, command()),
+        }
+    }
+}
