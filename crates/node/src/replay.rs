@@ -75,11 +75,11 @@ pub fn replay(recordings: &[Recording]) -> Result<Vec<Option<Vec<f64>>>> {
     require(finished > 0, "recordings", "of a run without a result", remedy)?;
     let parts =
         (0..names.len()).map(|peer| Prepared::new(&first.agreement, peer)).collect::<Result<Vec<_>>>()?;
-    let results = if parts[0].is_on_ring() {
+    let (results, asked) = if parts[0].is_on_ring() {
         let peers = parts.iter().map(Prepared::still_on_ring).collect::<Result<_>>()?;
-        let sums = run(peers, &all)?;
+        let (sums, asked) = run(peers, &all)?;
         let mean = |(part, sum): (&Prepared, Option<_>)| sum.map(|sum| part.mean(&sum)).transpose();
-        parts.iter().zip(sums).map(mean).collect::<Result<Vec<_>>>()?
+        (parts.iter().zip(sums).map(mean).collect::<Result<Vec<_>>>()?, asked)
     } else {
         run(parts.iter().map(Prepared::still_on_grid).collect::<Result<_>>()?, &all)?
     };
@@ -92,14 +92,18 @@ pub fn replay(recordings: &[Recording]) -> Result<Vec<Option<Vec<f64>>>> {
             )));
         }
     }
+    let left = recordings.iter().map(|one| one.covered.len()).sum::<usize>() - asked;
+    let remedy = "noise was drawn that nobody asks for: the recordings are not of one run";
+    let everybody = finished == recordings.len();
+    require(!everybody || left == 0, "recordings", format_args!("{left} draws too many"), remedy)?;
     Ok(results)
 }
 
-/// Runs machines whose noise is known, on a network without faults.
+/// Runs machines whose noise is known, on a network without faults: their results, and how many draws were asked for.
 fn run<V: Coordinates, P>(
     machines: Vec<Averager<V, P>>,
     recordings: &BTreeMap<Peer, &Recording>,
-) -> Result<Vec<Option<V>>>
+) -> Result<(Vec<Option<V>>, usize)>
 where
     Averager<V, P>: Averages<Value = V>,
 {
@@ -119,9 +123,5 @@ where
     };
     let noises = recordings.values().map(known).collect::<Result<Vec<_>>>()?;
     let finals = Simulation::new(machines, noises, Network::perfect(), 0)?.run().finals;
-    let remedy = "noise was drawn that nobody asks for: the recordings are not of one run";
-    let drawn: usize = recordings.values().map(|one| one.covered.len()).sum();
-    let (whole, left) = (recordings.values().all(|one| one.result.is_some()), drawn - asked.get());
-    require(!whole || left == 0, "recordings", format_args!("{left} draws too many"), remedy)?;
-    Ok(finals)
+    Ok((finals, asked.get()))
 }

@@ -298,7 +298,7 @@ fn wild_rows_cost_what_others_do() {
     // What is no table is refused before anybody is called.
     let folder = tempfile::tempdir().unwrap();
     for (content, expected) in [
-        ("", "empty"),
+        ("", "cannot be read"),
         ("a,b,label\n1,nan,yes\n1,1,yes\n1,1,no\n1,1,no\n1,1,no\n", ""),
         ("a,label\n1,yes\n1,no\n1,no\n1,no\n1,no\n", ""),
     ] {

@@ -89,12 +89,11 @@ fn trouble(script: &str, round: f64) -> String {
     let own = with(holdings(folder.path(), &["1\n".to_owned()], "txt").remove(0), script, folder.path());
     let part = parts(round).remove(0);
     let mut value = Residues::new(vec![0, 0], 40);
-    let before = value.clone();
     let mut steps = part.steps(&own).unwrap();
     assert_eq!(own.trouble.told(), None);
     for step in 0..2 {
         steps(step, 1.0, &mut value).unwrap();
-        assert_eq!(value, before, "nothing was made of it");
+        assert!(value.centred().all(|sum| sum == 0), "nothing was made of it");
     }
     own.trouble.told().unwrap()
 }
