@@ -22,18 +22,14 @@ pub struct Mark {
 }
 
 impl Mark {
-    fn text(hash: Hash) -> [u8; 32] {
-        Hash::labelled("sottovoce mark", &[&hash.0]).0
-    }
-
-    /// Of this record.
+    /// Of a record with this hash.
     pub(crate) fn of(key: &Key, hash: Hash) -> Self {
-        Self { hash, signature: halves(&key.sign(&Self::text(hash))) }
+        Self { hash, signature: halves(&key.sign(&hash.0)) }
     }
 
     /// Whether this peer made it.
     pub fn is_of(&self, owner: &Name) -> bool {
-        owner.signed(&Self::text(self.hash), &whole(&self.signature))
+        owner.signed(&self.hash.0, &whole(&self.signature))
     }
 }
 
@@ -129,9 +125,14 @@ impl Link {
         Head { count: before.count.saturating_add(1), hash: Self::text(before, run, rest) }
     }
 
+    /// What others are shown of it: its hash, and its owner's signature.
+    pub fn mark(&self) -> Mark {
+        Mark { hash: self.head().hash, signature: self.signature }
+    }
+
     /// Whether this peer signed it.
     pub fn is_of(&self, owner: &Name) -> bool {
-        owner.signed(&self.head().hash.0, &whole(&self.signature))
+        self.mark().is_of(owner)
     }
 }
 

@@ -604,7 +604,7 @@ impl Ledger {
         };
         let signed = record.sign(&self.key)?;
         let head = signed.link.head();
-        let mark = Mark::of(&self.key, head.hash);
+        let mark = signed.link.mark();
         // What leaves is written down before; what was written down and never stored is drawn anew, under the same number.
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !page.covered.is_empty()) {
             recorder.covered(&page.covered)?;

@@ -111,8 +111,15 @@ fn learners() -> Sites {
     let mut peers = values();
     peers.iter_mut().for_each(|(_, values)| values.push(0.5));
     let (edges, more) = ("'complete'", "masks = true\n");
-    let terms =
-        Terms { peers: &peers, edges, grid: 2f64.powi(-22), tick: 0.03, more, experiment: LEARNT, budget: 1000.0 };
+    let terms = Terms {
+        peers: &peers,
+        edges,
+        grid: 2f64.powi(-22),
+        tick: 0.03,
+        more,
+        experiment: LEARNT,
+        budget: 1000.0,
+    };
     let sites = Sites::new(&terms);
     (1..3).for_each(|peer| sites.hold(peer, "rows.csv", rows(peer)));
     let gradient: Vec<u8> = peers[0].1.iter().flat_map(|number| number.to_le_bytes()).collect();

@@ -90,7 +90,7 @@ impl Rogue {
     /// A message of its own, properly sealed.
     fn parcel(&self, number: u64, value: Vec<f64>) -> Frame {
         let hash = Hash::of(&number.to_le_bytes());
-        let signature = self.key.sign(&Hash::labelled("sottovoce mark", &[&hash.0]).0);
+        let signature = self.key.sign(&hash.0);
         let (first, second): ([u8; 32], [u8; 32]) =
             (signature[..32].try_into().unwrap(), signature[32..].try_into().unwrap());
         let mark: Mark =
