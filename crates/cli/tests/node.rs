@@ -73,7 +73,14 @@ fn three_organisations_agree_and_see_what_it_would_cost() {
     let tapper = observers[2]["epsilon"].as_f64().unwrap();
     assert!(tapper > 1.9 && tapper < 2.5, "{tapper}");
     let text = done(here, "node plan ana mean.toml");
-    assert!(text.starts_with("who sees every message learns most") || text.contains("learns most"), "{text}");
+    assert!(text.starts_with("who sees every message learns most"), "{text}");
+    assert!(["honest", "malicious", "vanishing", "then"].iter().all(|word| text.contains(word)), "{text}");
+    for one in observers {
+        let epsilon = one["epsilon"].as_f64().unwrap();
+        assert!(one["malicious"] == one["epsilon"] && one["vanishing"] == one["epsilon"], "{one}");
+        // The ledger adds in a currency of its own, which asks no less.
+        assert!(one["then"].as_f64().unwrap() >= epsilon * (1.0 - 1e-9) && one["spent"] == 0.0, "{one}");
+    }
     // A plan changes nothing.
     let status = json(here, "node status ana");
     assert_eq!((status["records"].as_u64(), status["budgets"].as_array().map(Vec::len)), (Some(0), Some(0)));
@@ -126,7 +133,7 @@ fn bad_input_is_named_and_nothing_is_made_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     three(here);
-    refused(here, "node init ana", 3, &["ana", "could not make"]);
+    refused(here, "node init ana", 2, &["`folder` is ana", "nothing is overwritten"]);
     refused(here, "node status nobody", 2, &["`node` is nobody", "node init"]);
     refused(here, "node agree new --name x --peer ana", 2, &["NAME=KEY@ADDRESS"]);
     refused(here, "node agree new --name x --peer ana=00@1", 2, &["`key` is 00"]);
