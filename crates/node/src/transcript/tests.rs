@@ -138,7 +138,7 @@ fn a_peer_that_lies_about_its_own_run_is_found() {
         all[1].cost = cost;
     });
     check("a price of rows", "where User was agreed on", &|all| {
-        cost(all).unit = sottovoce_privacy::Unit::Record
+        cost(all).unit = sottovoce_privacy::Unit::Record;
     });
     check("a release without noise", "without noise", &|all| {
         all.iter_mut().filter(|one| !one.releases.is_empty()).for_each(|one| one.covered.clear());
