@@ -52,6 +52,9 @@ const HEARD: TableDefinition<'_, (Bytes32, u64, u64), Bytes32> = TableDefinition
 /// Whether data sets that are not known yet may be held.
 const CLOSED: &str = "closed";
 
+/// Bytes of pages that are kept in memory: what a node reads is what it has just written.
+const CACHE: usize = 32 << 20;
+
 const FORMAT: &[u8] = b"sottovoce ledger 3";
 
 /// A peer's ledger.
@@ -159,7 +162,7 @@ impl Ledger {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         options.open(&draft).map_err(|cause| failed(&cause))?;
-        drop(Self::of(Database::create(&draft).map_err(|cause| failed(&cause))?, key)?);
+        drop(Self::of(builder().create(&draft).map_err(|cause| failed(&cause))?, key)?);
         // A second name, which fails where there is one: what a ledger has spent is never forgotten.
         let named = std::fs::hard_link(&draft, path);
         let _ = std::fs::remove_file(&draft);
@@ -175,7 +178,7 @@ impl Ledger {
 
     /// The same to read what is in it, also where nothing may be sent from it any more: such a one is never written to.
     pub fn look(path: &Path, key: Key) -> Result<Self> {
-        let database = Database::open(path).map_err(|cause| match cause {
+        let database = builder().open(path).map_err(|cause| match cause {
             redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
             cause => Error::file("open", path, cause),
         })?;
@@ -184,7 +187,7 @@ impl Ledger {
 
     /// On other storage, which is empty or holds a ledger.
     pub fn on(backend: impl StorageBackend, key: Key) -> Result<Self> {
-        Self::of(Builder::new().create_with_backend(backend)?, key)?.undoubted()
+        Self::of(builder().create_with_backend(backend)?, key)?.undoubted()
     }
 
     fn of(database: Database, key: Key) -> Result<Self> {
@@ -639,6 +642,12 @@ impl Ledger {
         }
         Ok(mark)
     }
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE);
+    builder
 }
 
 /// Every budget of a table.
