@@ -23,9 +23,13 @@ fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<Said> {
         _ = tell.send(sottovoce_cli::ask(&words));
     });
     asked.map_err(|cause| PyRuntimeError::new_err(format!("no thread could be begun: {cause}")))?;
-    // What is quick is not waited for twice.
-    let mut answer = py.detach(|| told.recv_timeout(LOOK));
+    let mut told = told;
     loop {
+        let answer;
+        (told, answer) = py.detach(move || {
+            let answer = told.recv_timeout(LOOK);
+            (told, answer)
+        });
         match answer {
             Ok(Ok(answer)) => return Ok((0, answer.printed, answer.notes, None)),
             Ok(Err(fault)) => return Ok((fault.code, fault.message, Vec::new(), fault.field)),
@@ -34,7 +38,6 @@ fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<Said> {
                 return Err(PyRuntimeError::new_err("the command broke off; this is a mistake in sottovoce"));
             }
         }
-        answer = py.detach(|| told.recv_timeout(LOOK));
     }
 }
 

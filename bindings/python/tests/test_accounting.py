@@ -12,7 +12,7 @@ def test_steps_add_up():
     assert len(accountant) == 100 and len(accountant.history) == 1
     known = mechanism(gaussian=True, noise_multiplier=1.1, sampling_rate=0.01, steps=100).guarantees[0].epsilon
     assert accountant.get_epsilon(delta=1e-5) == known
-    assert accountant.get_delta(epsilon=known) <= 1e-5
+    assert accountant.get_delta(epsilon=known) <= 1e-5 * (1 + 1e-9)
     more = accountant.compose({"laplace": {"scale": 2.0}}).get_epsilon(1e-5)
     assert more > known
     assert events(accountant.history).guarantees[0].epsilon == more

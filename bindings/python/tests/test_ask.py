@@ -40,10 +40,11 @@ def test_experiments_from_everywhere_are_the_same(tmp_path):
     assert Experiment.from_toml(path) == Experiment.from_toml(str(path)) == one
     assert one.to_dict()["noise"]["sigma"] == 2.0
     assert one.account().guarantees[0].epsilon > 0
-    ran = one.run(seed=3)
+    ran, again = (one.run(seed=3, out=tmp_path / name) for name in ["first", "second"])
     assert ran.guarantees and ran["seed"] == 3
-    assert dict(ran) | {"command": 0} == dict(one.run(seed=3)) | {"command": 0}
-    assert [each.name for each in tmp_path.iterdir()] == ["ring.toml"]
+    places = {"command": 0, "files": 0, "report": 0}
+    assert dict(ran) | places == dict(again) | places
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["first", "ring.toml", "second"]
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,14 @@ def test_calls_leave_nothing_behind():
 
 def test_the_version_is_the_programs():
     assert ask("account", "rumor", peers=40, curious=4)["version"] == sottovoce.__version__
+
+
+def test_the_readme_runs(tmp_path, monkeypatch, capsys):
+    from pathlib import Path
+
+    pytest.importorskip("networkx")
+    text = (Path(__file__).parent.parent / "README.md").read_text()
+    code = text.split("```python\n")[1].split("```")[0]
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "README.md", "exec"), {})
+    assert "epsilon" in capsys.readouterr().out

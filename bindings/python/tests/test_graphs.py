@@ -65,5 +65,5 @@ def test_matrices_and_pairs_are_the_same_graph(tmp_path):
 )
 def test_what_is_no_graph_is_refused(wrong, said):
     with pytest.raises(SottovoceError) as caught:
-        ask("account", "averaging", graph=wrong, steps=3)
+        ask("account", "averaging", graph=wrong, steps=3, observers=[0])
     assert said in str(caught.value), str(caught.value)
