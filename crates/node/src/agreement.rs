@@ -405,6 +405,22 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn names_are_plain_and_coalitions_are_named_once() {
+        let good = text(3, PLAIN).replace("edges =", "coalitions = [['p0', 'p1'], ['p1', 'p2']]\nedges =");
+        Agreement::parse(&good).unwrap();
+        for (old, new, expected) in [
+            ("name = 'mean'", "name = \"mean\\nall is well\"", "`name`"),
+            ("name = 'p2'", "name = ''", "`name`"),
+            ("['p1', 'p2']]", "['p1', 'p1']]", "`coalitions` is p1, p1"),
+            ("['p1', 'p2']]", "['p1', 'p0']]", "`coalitions` is p1, p0"),
+            ("['p1', 'p2']]", "['p1']]", "`coalitions` is 1"),
+        ] {
+            let error = Agreement::parse(&good.replacen(old, new, 1)).unwrap_err().to_string();
+            assert!(error.contains(expected), "{new}: {error}");
+        }
+    }
+
+    #[test]
     fn everybody_signs_the_same_text() {
         let agreement = Agreement::parse(&text(3, PLAIN)).unwrap();
         let sign = |agreement: &Agreement, i: u64| {

@@ -550,3 +550,19 @@ impl<P: Part> Running<P> {
         self.driver.board.stands(phase, round);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_step_that_breaks_is_an_error_and_says_nothing_of_what_broke() {
+        let (events, inbox) = channel();
+        let (asks, made) = stepper::<u8>(Box::new(|_, _, value| panic!("it was {value}")), events);
+        asks.send((3, 0, 1.0, 77)).unwrap();
+        assert!(matches!(inbox.recv_timeout(Duration::from_secs(10)), Ok(Event::Computed)));
+        let (ticket, result) = made.try_recv().unwrap();
+        let error = result.unwrap_err().to_string();
+        assert!(ticket == 3 && error.contains("broke off") && !error.contains("77"), "{error}");
+    }
+}

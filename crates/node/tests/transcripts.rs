@@ -248,6 +248,16 @@ fn a_recording_is_nobody_elses_and_of_one_run() {
     let other = agreement(6, "2", -30, RELAY);
     let error = Recorder::open(&path, &other, 0, false).unwrap_err().to_string();
     assert!(error.contains("`record`") && error.contains("nothing is overwritten"), "{error}");
+    // What is no recording stays as it is, with a line break or without one.
+    for content in ["0.25 0.5", "0.25 0.5\n0.75", "{\"ended\": null}\n"] {
+        let values = folder.root().join("values.txt");
+        std::fs::write(&values, content).unwrap();
+        #[cfg(unix)]
+        std::fs::set_permissions(&values, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+        let error = Recorder::open(&values, &other, 0, false).unwrap_err().to_string();
+        assert!(error.contains("it is no recording"), "{error}");
+        assert_eq!(std::fs::read_to_string(&values).unwrap(), content);
+    }
     let error = Recorder::open(&folder.root().join("new"), &other, 0, true).unwrap_err().to_string();
     assert!(error.contains("begun without it"), "{error}");
     #[cfg(unix)]
