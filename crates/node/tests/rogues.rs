@@ -113,6 +113,15 @@ impl Rogue {
         })
     }
 
+    /// Exchanges what was agreed on, and the victim has its result.
+    fn behave(self, victim: Process) {
+        self.say(self.parcel(0, vec![0.5, 0.5]));
+        self.hear(|frame| *frame == Frame::Answer { number: 0 });
+        self.say(Frame::Answer { number: 0 });
+        assert!(matches!(victim.end(), Ended::Done(_)));
+        self.leave();
+    }
+
     fn leave(self) {
         self.runtime.block_on(self.endpoint.close());
     }
@@ -172,11 +181,7 @@ fn what_is_no_frame_is_refused_and_the_run_goes_on() {
     rogue.say(long);
     refused(&victim, "at most");
     // After all that it behaves, and the run ends.
-    rogue.say(rogue.parcel(0, vec![0.5, 0.5]));
-    rogue.hear(|frame| *frame == Frame::Answer { number: 0 });
-    rogue.say(Frame::Answer { number: 0 });
-    assert!(matches!(victim.end(), Ended::Done(_)));
-    rogue.leave();
+    rogue.behave(victim);
 }
 
 #[test]
@@ -270,11 +275,7 @@ fn whoever_sends_garbage_does_not_grow_the_victim() {
     }
     refused(&victim, "");
     assert!(resident() < before + 64 * 1024, "{before} {} kB", resident());
-    rogue.say(rogue.parcel(0, vec![0.5, 0.5]));
-    rogue.hear(|frame| *frame == Frame::Answer { number: 0 });
-    rogue.say(Frame::Answer { number: 0 });
-    assert!(matches!(victim.end(), Ended::Done(_)));
-    rogue.leave();
+    rogue.behave(victim);
 }
 
 #[test]

@@ -4,7 +4,9 @@
 
 mod common;
 
-use common::parts::{ALLOWED, agreement, check_debits, holdings, key, ledger, peer, price, rehearse, text};
+use common::parts::{
+    ALLOWED, agreement, check_debits, holdings, key, ledger, peer, price, rehearse, signatures, text,
+};
 use sottovoce::experiment::Experiment;
 use sottovoce_node::rumor::Telling;
 use sottovoce_node::{Agreement, Allowed, Observer, Part, Priced, Stands};
@@ -58,14 +60,7 @@ fn a_source_pays_what_is_proven_and_who_waits_nothing() {
         assert_eq!(price(&all[3], &observer).delta, 0.0);
     }
     assert!(all[2].cost(&[]).unwrap().releases.is_empty());
-    let signatures = sottovoce_node::Signatures {
-        signed: (0..PEERS)
-            .map(|peer| {
-                let signature = rumor("").sign(&key(peer)).unwrap();
-                (key(peer).name().to_string(), signature.iter().map(|byte| format!("{byte:02x}")).collect())
-            })
-            .collect(),
-    };
+    let signatures = signatures(&rumor(""));
     let folder = tempfile::tempdir().unwrap();
     let own = ledger(&all[2], 2, folder.path(), ALLOWED);
     let error = sottovoce_node::transcript::Transcript::of(&own, &rumor(""), &signatures).unwrap_err();

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _sottovoce, graphs
+from . import _sottovoce
 from ._ask import SottovoceError, said, words
 from ._result import Result
 
@@ -110,6 +110,3 @@ def _checked(text: str) -> tuple[str, str]:
         message = str(error)
         field = message.split("`")[1] if message.count("`") >= 2 else None
         raise SottovoceError(message, 2, field) from None
-
-
-__all__ = ["Experiment", "graphs"]

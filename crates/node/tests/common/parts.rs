@@ -166,17 +166,22 @@ pub(crate) fn check_debits<P: Part>(parts: &[P], rehearsal: &mut Rehearsal<P::Ma
     }
 }
 
+/// Everybody has signed.
+pub(crate) fn signatures(agreement: &Agreement) -> Signatures {
+    let sign = |peer: Peer| {
+        let signature = agreement.sign(&key(peer)).unwrap();
+        (key(peer).name().to_string(), signature.iter().map(|byte| format!("{byte:02x}")).collect())
+    };
+    Signatures { signed: (0..agreement.peers.len()).map(sign).collect() }
+}
+
 /// Everybody's record as a file: it stands, and says of everybody who learns what, as was debited.
 pub(crate) fn check_transcripts<P: Part>(
     agreement: &Agreement,
     rehearsal: &mut Rehearsal<P::Machine, P::Noise>,
     unit: Unit,
 ) {
-    let signed = agreement.peers.iter().enumerate().map(|(peer, _)| {
-        let signature = agreement.sign(&key(peer)).unwrap();
-        (key(peer).name().to_string(), signature.iter().map(|byte| format!("{byte:02x}")).collect())
-    });
-    let signatures = Signatures { signed: signed.collect() };
+    let signatures = signatures(agreement);
     let mut files = Vec::new();
     for peer in 0..agreement.peers.len() {
         let ledger = rehearsal.host(peer).unwrap().ledger();
