@@ -479,7 +479,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             data: self.terms.data,
             cost,
             book: encode(&self.book)?,
-            state: encode_onto(Vec::new(), self.said + (1 << 10), &self.machine.state())?,
+            state: encode_onto(Vec::new(), self.said + (1 << 10), &*self.machine.stands())?,
             releases,
             covered,
             heard,

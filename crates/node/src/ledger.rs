@@ -4,6 +4,7 @@
 //! (`tests/crashes.rs`).
 
 mod accounts;
+mod mail;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,6 +22,7 @@ use sottovoce_privacy::Unit;
 use sottovoce_protocol::{Peer, Release};
 
 use accounts::{debit, declare, one_unit, standings, unit_in, unit_of};
+use mail::{MESSAGES, OUTBOX, forget, post};
 
 use crate::account::Account;
 use crate::chain::{of_draw, sealed};
@@ -40,9 +42,6 @@ const ACCOUNTS: TableDefinition<'_, (&str, &[u8]), &[u8]> = TableDefinition::new
 /// Of each run: the driver's book and the machine's state.
 const BOOKS: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("books");
 const STATES: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("states");
-/// Of each run: messages, and who has not answered them.
-const MESSAGES: TableDefinition<'_, (Bytes32, u64), &[u8]> = TableDefinition::new("messages");
-const OUTBOX: TableDefinition<'_, (Bytes32, u64, u64), &[u8]> = TableDefinition::new("outbox");
 /// Of each run: which draws of noise were used, and the sealed hash of what they hide.
 const DRAWS: TableDefinition<'_, (Bytes32, u64), Bytes32> = TableDefinition::new("draws");
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
@@ -57,9 +56,9 @@ const HEARD: TableDefinition<'_, (Bytes32, u64, u64), Bytes32> = TableDefinition
 const CLOSED: &str = "closed";
 
 /// Bytes of pages that are kept in memory: what a node reads is what it has just written.
-const CACHE: usize = 32 << 20;
+const CACHE: usize = 4 << 20;
 
-const FORMAT: &[u8] = b"sottovoce ledger 3";
+const FORMAT: &[u8] = b"sottovoce ledger 4";
 
 /// A peer's ledger.
 pub struct Ledger {
@@ -530,42 +529,21 @@ impl Ledger {
         let missing = || Error::storage("the ledger", "a state is not whole");
         let spliced = Spliced::from_bytes(state.value()).ok_or_else(missing)?;
         let messages = read.open_table(MESSAGES)?;
-        let body = spliced.message().map(|message| messages.get((&run.0, message))).transpose()?.flatten();
-        let state = spliced.whole(body.as_ref().map(|body| body.value()));
+        let body = spliced.message().map(|message| mail::message(&messages, run, message)).transpose()?;
+        let state = spliced.whole(body.flatten().as_deref());
         let state = state.ok_or_else(missing)?;
         Ok(Some((decode(book.value())?, decode(&state)?)))
     }
 
     /// Messages of a run that were not answered: to whom, and their numbers.
     pub(crate) fn unanswered(&self, run: Hash) -> Result<Vec<(Peer, u64)>> {
-        let read = self.database.begin_read()?;
-        let outbox = read.open_table(OUTBOX)?;
-        let mut all = Vec::new();
-        for entry in outbox.range((&run.0, 0, 0)..=(&run.0, u64::MAX, u64::MAX))? {
-            let (key, value) = entry?;
-            let (number, _): (u64, Mark) = decode(value.value())?;
-            all.push((key.value().2 as Peer, number));
-        }
-        Ok(all)
+        mail::unanswered(&self.database.begin_read()?.open_table(OUTBOX)?, run)
     }
 
     /// Messages to a peer that it has not answered, in order.
     pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
         let read = self.database.begin_read()?;
-        let (outbox, messages) = (read.open_table(OUTBOX)?, read.open_table(MESSAGES)?);
-        let mut all = Vec::new();
-        for entry in outbox.range((&run.0, 0, 0)..=(&run.0, u64::MAX, u64::MAX))? {
-            let (key, value) = entry?;
-            let (_, message, peer) = key.value();
-            if peer != to as u64 {
-                continue;
-            }
-            let (number, mark): (u64, Mark) = decode(value.value())?;
-            let body = messages.get((&run.0, message))?;
-            let body = body.ok_or_else(|| Error::storage("the ledger", "a message is missing"))?;
-            all.push(Waiting { number, mark, body: body.value().to_vec() });
-        }
-        Ok(all)
+        mail::waiting(&read.open_table(OUTBOX)?, &read.open_table(MESSAGES)?, run, to)
     }
 
     /// Stores a step: all of it, or nothing. Its mark.
@@ -663,48 +641,6 @@ fn draws(write: &WriteTransaction, run: Hash, covered: &[(u64, Hash)]) -> Result
                 "draw {draw} of noise was asked for twice; nothing was sent"
             )));
         }
-    }
-    Ok(())
-}
-
-/// Stores what is to be sent, and forgets what was answered.
-fn post(write: &WriteTransaction, page: &Page<'_>, mark: Mark, kept: Option<u64>) -> Result<()> {
-    let (mut messages, mut outbox) = (write.open_table(MESSAGES)?, write.open_table(OUTBOX)?);
-    for said in &page.said {
-        messages.insert((&page.run.0, said.message), &said.body[..])?;
-        for &(peer, number) in &said.to {
-            outbox.insert((&page.run.0, said.message, peer as u64), &encode(&(number, mark))?[..])?;
-        }
-    }
-    for &(peer, upto) in &page.answered {
-        let mut done = Vec::new();
-        for entry in outbox.range((&page.run.0, 0, 0)..=(&page.run.0, u64::MAX, u64::MAX))? {
-            let (key, value) = entry?;
-            let (_, message, to) = key.value();
-            let (number, _): (u64, Mark) = decode(value.value())?;
-            if to == peer as u64 && number <= upto {
-                done.push(message);
-            }
-        }
-        for message in done {
-            outbox.remove((&page.run.0, message, peer as u64))?;
-            let left =
-                outbox.range((&page.run.0, message, 0)..=(&page.run.0, message, u64::MAX))?.next().is_some();
-            if !left && kept != Some(message) {
-                messages.remove((&page.run.0, message))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Forgets a message that a state no longer refers to, if all have answered it.
-fn forget(write: &WriteTransaction, run: Hash, before: Option<u64>, kept: Option<u64>) -> Result<()> {
-    let Some(message) = before.filter(|_| before != kept) else { return Ok(()) };
-    let outbox = write.open_table(OUTBOX)?;
-    let left = outbox.range((&run.0, message, 0)..=(&run.0, message, u64::MAX))?.next().is_some();
-    if !left {
-        write.open_table(MESSAGES)?.remove((&run.0, message))?;
     }
     Ok(())
 }

@@ -16,6 +16,7 @@
 //! be stored in between, and the work be done elsewhere. Where something private is released the order is: compute, admit, cover,
 //! send. It refuses strangers and impossible steps, and bounds everything that others can make it keep.
 
+use std::borrow::Cow;
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
 
@@ -60,6 +61,11 @@ pub trait Machine {
 
     /// Where it stands.
     fn state(&self) -> Self::State;
+
+    /// The same for who only looks: large values need not be copied where the machine has its state as such.
+    fn stands(&self) -> Cow<'_, Self::State> {
+        Cow::Owned(self.state())
+    }
 
     /// Goes on from where a machine of the same making stood. A state that does not fit is refused, and changes nothing.
     fn resume(&mut self, state: Self::State) -> Result<(), Mismatch>;

@@ -11,6 +11,7 @@ use sottovoce_protocol::Peer;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
 
+use super::window::Window;
 use super::wire::{self, HEAD, Head};
 use crate::drive::{Event, Wire};
 use crate::status::Board;
@@ -184,7 +185,9 @@ impl Links {
 
     /// Reads frames one after the other, and no more of them than are handled.
     async fn read(self: Arc<Self>, peer: Peer, connection: Connection) {
+        let mut window = Window::new();
         while let Ok(mut stream) = connection.accept_uni().await {
+            window.suit(&connection);
             let Some(handled) = self.handled.get(&peer) else { return };
             let Ok(guard) = Arc::clone(handled).acquire_owned().await else { return };
             match self.read_one(&mut stream).await {

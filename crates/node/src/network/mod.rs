@@ -5,6 +5,7 @@
 
 mod check;
 mod links;
+mod window;
 pub mod wire;
 
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -37,7 +38,7 @@ const SERVICE: &str = "sottovoce";
 /// A connection on which nothing is heard so long is gone; who is connected says so more often.
 const IDLE: Duration = Duration::from_secs(6);
 const ALIVE: Duration = Duration::from_secs(1);
-/// Bytes that a peer may send before they are read: fewer packets than the engine keeps pieces of a stream, or a burst of losses would end a connection.
+/// Bytes of one message that a peer may send before they are read: fewer packets than the engine keeps pieces of a stream, or a burst of losses would end a connection.
 const WINDOW: u32 = 1 << 20;
 /// How much later the second of two calls the first.
 const LATER: Duration = Duration::from_millis(300);
@@ -139,8 +140,8 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
         .max_concurrent_bidi_streams(VarInt::from_u32(4))
         .max_concurrent_uni_streams(VarInt::from_u32(64))
         .stream_receive_window(VarInt::from_u32(WINDOW))
-        .receive_window(VarInt::from_u32(4 * WINDOW))
-        .send_window(4 * u64::from(WINDOW))
+        .receive_window(VarInt::from_u32(window::LEAST))
+        .send_window(u64::from(window::MOST))
         .build();
     let relay = match &place.relay {
         None => RelayMode::Disabled,

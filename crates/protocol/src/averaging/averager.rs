@@ -1,5 +1,6 @@
 //! The state machine of averaging in rounds, whatever the plan.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::state::{Phase, Sent, State};
@@ -226,27 +227,42 @@ impl<V: Value, P: Plan> Averager<V, P> {
         coupling.approach(&mut at.value, ahead);
     }
 
+    /// Whether mixing takes more than what was said: the value before, or a second one.
+    fn is_accelerated(&self) -> bool {
+        !self.gammas.is_empty() || self.coupling.is_some()
+    }
+
     /// Everyone the row names is told.
     fn speak(&mut self, means: &mut dyn Means<V>) {
         let (round, rounds) = (self.at.round, self.mixing_rounds());
-        let mut value = self.at.value.clone();
+        let accelerated = self.is_accelerated();
         let row = self.plan.row(round);
         let noised = self.noising.relay > 0.0 && !(row.to.is_empty() && row.from.is_empty());
+        let mut sent = Sent::Value;
         if noised {
+            let mut value = self.at.value.clone();
             let draw = round / rounds * (rounds + 1) + round % rounds + 1;
             if let Err(uncovered) = means.cover(draw as u64, self.noising.relay, &mut value) {
                 return self.fall_silent(Note::Uncovered(uncovered));
             }
+            // Nothing but what was said is mixed: it takes the value's place where that is not needed for anything else, and large vectors are stored once.
+            match accelerated {
+                true => sent = Sent::Noised(value),
+                false => self.at.value = value,
+            }
         }
         let outputs = &mut self.at.outputs;
         if !row.to.is_empty() {
-            let message = Message { round, value: value.clone() };
-            outputs.push_back(Output::Send { to: row.to.clone(), message });
+            let value = match &sent {
+                Sent::Noised(value) => value.clone(),
+                Sent::Value => self.at.value.clone(),
+            };
+            outputs.push_back(Output::Send { to: row.to.clone(), message: Message { round, value } });
         }
         if !row.from.is_empty() {
             outputs.push_back(Output::Wait { timer: Round(round), span: Span::Round(round) });
         }
-        self.at.sent = Some(if noised { Sent::Noised(value) } else { Sent::Value });
+        self.at.sent = Some(sent);
     }
 
     /// Closes rounds as long as everyone expected was heard.
@@ -295,11 +311,12 @@ impl<V: Value, P: Plan> Averager<V, P> {
                 at.outputs.push_back(Output::Note(Note::Missed { round: at.round, from, weight }));
             }
         }
-        let mut next = match at.sent.take() {
-            Some(Sent::Noised(value)) => value,
-            Some(Sent::Value) => at.value.clone(),
+        let before = match at.sent.take() {
+            Some(Sent::Noised(value)) => Some(std::mem::replace(&mut at.value, value)),
+            Some(Sent::Value) => (!self.gammas.is_empty()).then(|| at.value.clone()),
             None => return,
         };
+        let next = &mut at.value;
         let said = self.coupling.filter(|_| !row.from.is_empty()).map(|_| next.clone());
         next.scale(own);
         for (from, weight) in &row.from {
@@ -314,13 +331,9 @@ impl<V: Value, P: Plan> Averager<V, P> {
         at.round += 1;
         match (self.coupling, &mut at.previous) {
             (Some(coupling), Some(ahead)) => {
-                said.into_iter().for_each(|said| coupling.follow(said, &next, ahead));
-                at.value = next;
+                said.into_iter().for_each(|said| coupling.follow(said, next, ahead));
             }
-            _ => {
-                let before = std::mem::replace(&mut at.value, next);
-                at.previous = (!self.gammas.is_empty()).then_some(before);
-            }
+            _ => at.previous = before.filter(|_| !self.gammas.is_empty()),
         }
     }
 
@@ -401,6 +414,10 @@ impl<V: Value, P: Plan> Machine for Averager<V, P> {
 
     fn state(&self) -> State<V> {
         self.at.clone()
+    }
+
+    fn stands(&self) -> Cow<'_, State<V>> {
+        Cow::Borrowed(&self.at)
     }
 
     fn resume(&mut self, state: State<V>) -> Result<(), Mismatch> {

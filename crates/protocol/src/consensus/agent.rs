@@ -6,6 +6,7 @@
 //! **What leaves her** is computed from gradients that were admitted and covered before ([`Learner::said`]). Draws are numbered by [`Output::Compute`]'s
 //! iteration. When the budget is spent she is as one without rows: her gradient is 0, and she releases nothing.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -311,6 +312,10 @@ impl Machine for Agent {
 
     fn state(&self) -> State {
         self.at.clone()
+    }
+
+    fn stands(&self) -> Cow<'_, State> {
+        Cow::Borrowed(&self.at)
     }
 
     fn resume(&mut self, state: State) -> Result<(), Mismatch> {

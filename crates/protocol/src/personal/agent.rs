@@ -8,6 +8,7 @@
 //! that is left out, and taken back when heard again: she kept her own count and her budget. Messages that were overtaken are refused, so a late one
 //! never undoes a newer one.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
@@ -390,6 +391,10 @@ impl Machine for Agent {
 
     fn state(&self) -> State {
         self.at.clone()
+    }
+
+    fn stands(&self) -> Cow<'_, State> {
+        Cow::Borrowed(&self.at)
     }
 
     fn resume(&mut self, state: State) -> Result<(), Mismatch> {
