@@ -300,7 +300,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 }
                 Ok(Vec::new())
             }
-            Frame::Parcel(bytes) => self.unpack(from, &bytes),
+            Frame::Parcel(bytes) => self.unpack(from, bytes),
             // Between drivers: nothing of it reaches a machine.
             Frame::Terms(_) | Frame::Level(_) | Frame::Done => Ok(Vec::new()),
         }
@@ -356,11 +356,11 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     }
 
     /// A message: the next one is handled, and those that had overtaken it; one that was handled is answered again.
-    fn unpack(&mut self, from: Peer, bytes: &[u8]) -> Result<Vec<DueOf<M>>> {
+    fn unpack(&mut self, from: Peer, bytes: Vec<u8>) -> Result<Vec<DueOf<M>>> {
         let name = self.name_of(from)?;
         let garbled = |what: String| Error::Garbled { from: name, what };
         let Opened { number, mark, body, hash } =
-            Parcel::opened(bytes, self.terms.run, self.longest()).map_err(garbled)?;
+            Parcel::opened(&bytes, self.terms.run, self.longest()).map_err(garbled)?;
         let expected = self.expected(from);
         let in_two_ways = || {
             Error::Disagreement(format!(
@@ -385,9 +385,12 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         let message = body.get(SALT..).and_then(|said| postcard::from_bytes::<M::Message>(said).ok());
         let message = message.ok_or_else(|| garbled("no message of this protocol".to_owned()))?;
         let kept: usize = self.ahead.range((from, 0)..=(from, u64::MAX)).map(|(_, early)| early.bytes).sum();
-        let room = number - expected < AHEAD && kept + body.len() <= 4 * self.longest();
+        let length = body.len();
+        // What a step needs memory for comes after this.
+        drop(bytes);
+        let room = number - expected < AHEAD && kept + length <= 4 * self.longest();
         if number == expected || room {
-            self.ahead.insert((from, number), Early { message, bytes: body.len(), hash, mark });
+            self.ahead.insert((from, number), Early { message, bytes: length, hash, mark });
         }
         self.catch_up(from)
     }

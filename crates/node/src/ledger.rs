@@ -4,11 +4,12 @@
 //! (`tests/crashes.rs`).
 
 mod accounts;
+mod index;
 mod mail;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -22,6 +23,7 @@ use sottovoce_privacy::Unit;
 use sottovoce_protocol::{Peer, Release};
 
 use accounts::{debit, declare, one_unit, standings, unit_in, unit_of};
+use index::Index;
 use mail::{MESSAGES, OUTBOX, forget, post};
 
 use crate::account::Account;
@@ -39,24 +41,24 @@ const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 const FILES: TableDefinition<'_, Bytes32, &str> = TableDefinition::new("files");
 /// What was spent of each data set, towards each observer.
 const ACCOUNTS: TableDefinition<'_, (&str, &[u8]), &[u8]> = TableDefinition::new("accounts");
-/// Of each run: the driver's book and the machine's state.
-const BOOKS: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("books");
-const STATES: TableDefinition<'_, Bytes32, &[u8]> = TableDefinition::new("states");
-/// Of each run: which draws of noise were used, and the sealed hash of what they hide.
-const DRAWS: TableDefinition<'_, (Bytes32, u64), Bytes32> = TableDefinition::new("draws");
+/// Of each run: the driver's book, then the machine's state in pieces.
+const RUNS: TableDefinition<'_, (Bytes32, u64), &[u8]> = TableDefinition::new("runs");
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
-/// The place of each record, by its hash.
-const PLACES: TableDefinition<'_, Bytes32, u64> = TableDefinition::new("places");
 /// The last mark that was seen of others' chains, in each run, and how long this one was then.
 const SEEN: TableDefinition<'_, (Bytes32, Bytes32), &[u8]> = TableDefinition::new("seen");
-/// Of each run: the hash of every message that was heard, by sender and number.
-const HEARD: TableDefinition<'_, (Bytes32, u64, u64), Bytes32> = TableDefinition::new("heard");
 
 /// Whether data sets that are not known yet may be held.
 const CLOSED: &str = "closed";
 
 /// Bytes of pages that are kept in memory: what a node reads is what it has just written.
 const CACHE: usize = 4 << 20;
+
+/// Where a run's book is; its state follows.
+const BOOK: u64 = 0;
+
+/// Bytes of a piece of something large: a quarter of a mebibyte, with room for what storage adds to it. Space is handed out in powers of two, and half of what a
+/// large vector takes would be written for nothing.
+const PIECE: usize = (1 << 18) - 256;
 
 const FORMAT: &[u8] = b"sottovoce ledger 4";
 
@@ -65,6 +67,8 @@ pub struct Ledger {
     database: Database,
     key: Key,
     head: Head,
+    /// What is looked up in the chain, once it was asked for.
+    index: OnceLock<Index>,
     /// The last message that was said, in which run and under which number: states refer to it.
     spoken: Option<(Hash, u64, Arc<Vec<u8>>)>,
     /// Why nothing may be sent from it any more.
@@ -194,8 +198,8 @@ impl Ledger {
     }
 
     fn of(database: Database, key: Key) -> Result<Self> {
-        let mut ledger =
-            Self { database, key, head: Head::default(), spoken: None, doubted: None, recorder: None };
+        let (head, index) = (Head::default(), OnceLock::new());
+        let mut ledger = Self { database, key, head, index, spoken: None, doubted: None, recorder: None };
         ledger.claim()?;
         ledger.head = ledger.last()?;
         ledger.doubted = ledger.meta("doubted")?.map(|why| String::from_utf8_lossy(&why).into_owned());
@@ -250,15 +254,11 @@ impl Ledger {
             }
             write.open_table(FILES)?;
             write.open_table(ACCOUNTS)?;
-            write.open_table(BOOKS)?;
-            write.open_table(STATES)?;
+            write.open_table(RUNS)?;
             write.open_table(MESSAGES)?;
             write.open_table(OUTBOX)?;
-            write.open_table(DRAWS)?;
             write.open_table(CHAIN)?;
             write.open_table(SEEN)?;
-            write.open_table(PLACES)?;
-            write.open_table(HEARD)?;
         }
         Ok(write.commit()?)
     }
@@ -282,6 +282,14 @@ impl Ledger {
         write.open_table(META)?.insert("doubted", why.as_bytes())?;
         write.commit()?;
         Err(Error::Doubted(why))
+    }
+
+    fn index(&self) -> Result<&Index> {
+        if let Some(index) = self.index.get() {
+            return Ok(index);
+        }
+        let index = Index::read(&self.database.begin_read()?.open_table(CHAIN)?)?;
+        Ok(self.index.get_or_init(|| index))
     }
 
     fn last(&self) -> Result<Head> {
@@ -410,8 +418,15 @@ impl Ledger {
     /// Runs that something is stored of.
     pub fn runs(&self) -> Result<Vec<Hash>> {
         let read = self.database.begin_read()?;
-        let books = read.open_table(BOOKS)?;
-        books.iter()?.map(|entry| Ok(Hash(*entry?.0.value()))).collect()
+        let (runs, mut all) = (read.open_table(RUNS)?, Vec::new());
+        let mut next = runs.first()?;
+        while let Some((key, _)) = next {
+            let run = *key.value().0;
+            all.push(Hash(run));
+            // Past all pieces of its state.
+            next = runs.range((&run, u64::MAX)..)?.next().transpose()?;
+        }
+        Ok(all)
     }
 
     /// Whether a cost can be paid, were these budgets declared as well; nothing changes.
@@ -502,16 +517,14 @@ impl Ledger {
 
     /// The hash of a message that was heard.
     pub(crate) fn heard(&self, run: Hash, from: Peer, number: u64) -> Result<Option<Hash>> {
-        let read = self.database.begin_read()?;
-        Ok(read.open_table(HEARD)?.get((&run.0, from as u64, number))?.map(|hash| Hash(*hash.value())))
+        Ok(self.index()?.heard(run, from, number))
     }
 
     /// What a neighbour has seen of this ledger: is it a part of it? Marks that this peer never made count for nothing, or anybody could stop it.
     pub(crate) fn face(&self, by: &Name, marks: &[Mark]) -> Result<()> {
-        let read = self.database.begin_read()?;
-        let places = read.open_table(PLACES)?;
+        let index = self.index()?;
         for mark in marks {
-            if places.get(&mark.hash.0)?.is_none() && mark.is_of(&self.name()) {
+            if !index.holds(mark.hash) && mark.is_of(&self.name()) {
                 return self.doubt(format!(
                     "peer {by:?} has seen a step that this ledger does not hold: it is an older copy, or its key runs elsewhere as well. Nothing is sent from it any \
                      more; bring the newest ledger back. Without it, what was spent of the data is not known, and counts as all"
@@ -524,10 +537,14 @@ impl Ledger {
     /// The book and the state of a run, if it has begun.
     pub(crate) fn run<B: DeserializeOwned, S: DeserializeOwned>(&self, run: Hash) -> Result<Option<(B, S)>> {
         let read = self.database.begin_read()?;
-        let (books, states) = (read.open_table(BOOKS)?, read.open_table(STATES)?);
-        let (Some(book), Some(state)) = (books.get(&run.0)?, states.get(&run.0)?) else { return Ok(None) };
+        let runs = read.open_table(RUNS)?;
+        let Some(book) = runs.get((&run.0, BOOK))? else { return Ok(None) };
         let missing = || Error::storage("the ledger", "a state is not whole");
-        let spliced = Spliced::from_bytes(state.value()).ok_or_else(missing)?;
+        let mut state = Vec::new();
+        for piece in runs.range((&run.0, BOOK + 1)..=(&run.0, u64::MAX))? {
+            state.extend_from_slice(piece?.1.value());
+        }
+        let spliced = Spliced::from_bytes(&state).ok_or_else(missing)?;
         let messages = read.open_table(MESSAGES)?;
         let body = spliced.message().map(|message| mail::message(&messages, run, message)).transpose()?;
         let state = spliced.whole(body.flatten().as_deref());
@@ -555,7 +572,7 @@ impl Ledger {
         }
         let spoken = self.spoken.as_ref().filter(|(run, ..)| *run == page.run);
         let state = Spliced::of(&page.state, spoken.map(|(_, message, body)| (*message, &body[..])));
-        let stored = state.to_bytes();
+        let (refers, stored) = (state.message(), state.to_bytes());
         let seal = |one: &Covered| (one.draw, sealed(blind, &of_draw(one.draw), &one.after));
         let said = |said: &Said| {
             let (hash, label) = (said.hash, &said.label);
@@ -594,32 +611,33 @@ impl Ledger {
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !page.covered.is_empty()) {
             recorder.covered(&page.covered)?;
         }
+        if let Some(draw) = self.index()?.used(page.run, &record.covered) {
+            return Err(Error::Disagreement(format!(
+                "draw {draw} of noise was asked for twice; nothing was sent"
+            )));
+        }
         let write = self.write()?;
         if let Some(cost) = page.cost {
             debit(&write, page.label, cost)?;
         }
         {
             write.open_table(CHAIN)?.insert(self.head.count, &encode(&signed)?[..])?;
-            write.open_table(BOOKS)?.insert(&page.run.0, &page.book[..])?;
-            let before = write
-                .open_table(STATES)?
-                .insert(&page.run.0, &stored[..])?
-                .and_then(|old| Spliced::from_bytes(old.value())?.message());
-            write.open_table(PLACES)?.insert(&head.hash.0, self.head.count)?;
-            draws(&write, page.run, &record.covered)?;
-            post(&write, page, mark, state.message())?;
-            forget(&write, page.run, before, state.message())?;
-            if let Some(Heard { from, name, number, hash, mark, .. }) = &page.heard {
+            let before = keep(&write, page, &stored)?;
+            post(&write, page, mark, refers)?;
+            forget(&write, page.run, before, refers)?;
+            if let Some(Heard { name, mark, .. }) = &page.heard {
                 write
                     .open_table(SEEN)?
                     .insert((&name.0, &page.run.0), &encode(&(mark, self.head.count))?[..])?;
-                write.open_table(HEARD)?.insert((&page.run.0, *from as u64, *number), &hash.0)?;
             }
         }
         write.commit()?;
         self.head = head;
+        if let Some(index) = self.index.get_mut() {
+            index.add(&signed.link, &record);
+        }
         // A message that is neither new nor referred to may be forgotten by now: no later state refers to it.
-        if page.said.is_empty() && state.message().is_none() {
+        if page.said.is_empty() && refers.is_none() {
             self.spoken = None;
         }
         Ok(mark)
@@ -632,17 +650,19 @@ fn builder() -> Builder {
     builder
 }
 
-/// Marks draws as used; none is used twice.
-fn draws(write: &WriteTransaction, run: Hash, covered: &[(u64, Hash)]) -> Result<()> {
-    let mut table = write.open_table(DRAWS)?;
-    for (draw, hash) in covered {
-        if table.insert((&run.0, *draw), &hash.0)?.is_some() {
-            return Err(Error::Disagreement(format!(
-                "draw {draw} of noise was asked for twice; nothing was sent"
-            )));
-        }
+/// Stores the book and the state of a run. The message that its state referred to before.
+fn keep(write: &WriteTransaction, page: &Page<'_>, state: &[u8]) -> Result<Option<u64>> {
+    let mut runs = write.open_table(RUNS)?;
+    runs.insert((&page.run.0, BOOK), &page.book[..])?;
+    let before = runs.get((&page.run.0, BOOK + 1))?.and_then(|old| Spliced::refers(old.value()));
+    let mut last = BOOK;
+    for piece in state.chunks(PIECE) {
+        last += 1;
+        runs.insert((&page.run.0, last), piece)?;
     }
-    Ok(())
+    // A state that was longer leaves nothing behind.
+    runs.retain_in((&page.run.0, last + 1)..=(&page.run.0, u64::MAX), |_, _| false)?;
+    Ok(before)
 }
 
 /// Random bytes.

@@ -11,24 +11,22 @@ const TRIES: usize = 8;
 
 /// A state as it is stored.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Spliced {
-    before: Vec<u8>,
+pub(crate) struct Spliced<'a> {
+    before: &'a [u8],
     /// A message, all of whose bytes but its head stand here.
     message: Option<u64>,
-    after: Vec<u8>,
+    after: &'a [u8],
 }
 
-impl Spliced {
+impl<'a> Spliced<'a> {
     /// A state, and the last message that was said.
-    pub(crate) fn of(state: &[u8], said: Option<(u64, &[u8])>) -> Self {
+    pub(crate) fn of(state: &'a [u8], said: Option<(u64, &[u8])>) -> Self {
         let found = said.and_then(|(message, body)| Some((message, place(state, body)?, body.len() - HEAD)));
         match found {
-            Some((message, at, length)) => Self {
-                before: state[..at].to_vec(),
-                message: Some(message),
-                after: state[at + length..].to_vec(),
-            },
-            None => Self { before: state.to_vec(), message: None, after: Vec::new() },
+            Some((message, at, length)) => {
+                Self { before: &state[..at], message: Some(message), after: &state[at + length..] }
+            }
+            None => Self { before: state, message: None, after: &[] },
         }
     }
 
@@ -36,16 +34,20 @@ impl Spliced {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let message = self.message.map_or(0, |message| message + 1).to_le_bytes();
         let length = (self.before.len() as u64).to_le_bytes();
-        [&message[..], &length, &self.before, &self.after].concat()
+        [&message[..], &length, self.before, self.after].concat()
     }
 
     /// Read again; none if these are no such bytes.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let (message, rest) = bytes.split_first_chunk::<8>()?;
-        let (length, rest) = rest.split_first_chunk::<8>()?;
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
+        let message = Self::refers(bytes);
+        let (length, rest) = bytes.get(8..)?.split_first_chunk::<8>()?;
         let (before, after) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        let message = u64::from_le_bytes(*message).checked_sub(1);
-        Some(Self { before: before.to_vec(), message, after: after.to_vec() })
+        Some(Self { before, message, after })
+    }
+
+    /// The message that a state refers to whose bytes begin like this.
+    pub(crate) fn refers(bytes: &[u8]) -> Option<u64> {
+        u64::from_le_bytes(*bytes.first_chunk()?).checked_sub(1)
     }
 
     /// The message that it refers to.
@@ -55,11 +57,11 @@ impl Spliced {
 
     /// The state again, given the message that it refers to; none if that is missing.
     pub(crate) fn whole(self, body: Option<&[u8]>) -> Option<Vec<u8>> {
-        let mut state = self.before;
+        let mut state = self.before.to_vec();
         if self.message.is_some() {
             state.extend_from_slice(body?.get(HEAD..)?);
         }
-        state.extend_from_slice(&self.after);
+        state.extend_from_slice(self.after);
         Some(state)
     }
 }
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
     use sottovoce_protocol::averaging::Message;
 
-    fn back(state: &[u8], body: &[u8]) -> (Spliced, Vec<u8>) {
+    fn back<'a>(state: &'a [u8], body: &[u8]) -> (Spliced<'a>, Vec<u8>) {
         let spliced = Spliced::of(state, Some((7, body)));
         assert_eq!(Spliced::from_bytes(&spliced.to_bytes()).as_ref(), Some(&spliced));
         let whole = spliced.clone().whole(Some(body)).unwrap();

@@ -1,10 +1,10 @@
 //! Messages that were said, and who has not answered them.
 //!
-//! A message is kept in pieces: storage hands out space in powers of two, and half of what a large vector takes would be written for nothing.
+//! Both are of one run, and what was answered is forgotten.
 
 use redb::{ReadableTable, TableDefinition, WriteTransaction};
 
-use super::{Bytes32, Page, Waiting, decode, encode};
+use super::{Bytes32, PIECE, Page, Waiting, decode, encode};
 use crate::{Error, Hash, Mark, Result};
 use sottovoce_protocol::Peer;
 
@@ -12,9 +12,6 @@ use sottovoce_protocol::Peer;
 pub(super) const MESSAGES: TableDefinition<'_, (Bytes32, u64, u64), &[u8]> = TableDefinition::new("messages");
 /// Of each run: who has not answered which message, and its number and mark there.
 pub(super) const OUTBOX: TableDefinition<'_, (Bytes32, u64, u64), &[u8]> = TableDefinition::new("outbox");
-
-/// Bytes of a piece: a quarter of a mebibyte, with room for what storage adds to it.
-const PIECE: usize = (1 << 18) - 256;
 
 /// A message of a run, if it is kept.
 pub(super) fn message(
