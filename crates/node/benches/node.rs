@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use iroh::endpoint::{Connection, presets};
 use iroh::{Endpoint, EndpointAddr};
 use sottovoce_node::{
-    Agreement, Allowed, Cost, Due, Frame, Hash, Host, Key, Ledger, Observer, OnGrid, Options, Place, Price,
-    Signatures, Stands, Terms,
+    Agreement, Allowed, Cost, Due, Frame, Hash, Host, Key, Ledger, Observer, OnGrid, Options, Parcel, Place,
+    Price, Signatures, Stands, Terms,
 };
 use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_privacy::{Adjacency, Unit};
@@ -171,8 +171,7 @@ fn bare(bytes: usize, times: usize) -> f64 {
             assert_eq!((all.2.unwrap(), all.3.unwrap()), (bytes, bytes));
             best.push(began.elapsed().as_secs_f64());
         }
-        best.sort_by(f64::total_cmp);
-        best[best.len() / 2]
+        median(best)
     })
 }
 
@@ -210,18 +209,15 @@ fn both_store(bytes: usize) -> f64 {
         file.write_all(&data).unwrap();
         file.sync_data().unwrap();
     };
-    let mut times: Vec<f64> = (0..9)
-        .map(|_| {
-            let began = Instant::now();
-            std::thread::scope(|both| {
-                both.spawn(|| store("one"));
-                both.spawn(|| store("other"));
-            });
-            began.elapsed().as_secs_f64()
-        })
-        .collect();
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
+    let both = |_| {
+        let began = Instant::now();
+        std::thread::scope(|both| {
+            both.spawn(|| store("one"));
+            both.spawn(|| store("other"));
+        });
+        began.elapsed().as_secs_f64()
+    };
+    median((0..9).map(both).collect())
 }
 
 /// Two peers on files, frames handed over by hand: how long each step takes.
@@ -270,44 +266,78 @@ fn steps(folder: &Path, width: usize, rounds: usize) -> Vec<f64> {
             }
         }
         let Some((to, frame)) = mail.pop_front() else { break };
-        let (host, parcel) = (if to == 0 { &mut a } else { &mut b }, matches!(frame, Frame::Parcel(_)));
-        let began = Instant::now();
-        let heard = host.hear(1 - to, frame).unwrap();
-        if parcel {
-            times.push(began.elapsed().as_secs_f64());
-        }
+        let host = if to == 0 { &mut a } else { &mut b };
+        let heard = match frame {
+            Frame::Parcel(bytes) => {
+                // The network's thread has looked at it before.
+                let parcel = Parcel::vouch(bytes, Hash::of(b"bench"), 96 + 8 * width, &keys[1 - to]).unwrap();
+                let began = Instant::now();
+                let heard = host.unpack(1 - to, parcel).unwrap();
+                times.push(began.elapsed().as_secs_f64());
+                heard
+            }
+            frame => host.hear(1 - to, frame).unwrap(),
+        };
         dues.extend(heard.into_iter().map(|due| (to, due)));
     }
     times
 }
 
-/// A step of a ledger (a message that is heard, mixed and answered by another) against a plain file that takes the same bytes and is synced.
+/// A step of a ledger (a message that is heard, mixed and answered by another) against a plain file that takes the same bytes and is synced. In turn, since disks have
+/// good and bad moments.
 fn commit() {
     for width in [100, 10_000, 1_250_000] {
-        let folder = tempfile::tempdir().unwrap();
         let times = if width > 1_000_000 { 8 } else { 60 };
         // What a step stores: the message that it says, and the machine's value.
         let data: Vec<u8> = (0..2 * 8 * width).map(|i| (i * 31 + i / 256) as u8).collect();
-        let mut plain = Vec::new();
-        let mut file = std::fs::File::create(folder.path().join("plain")).unwrap();
-        for _ in 0..times {
-            let began = Instant::now();
-            file.write_all(&data).unwrap();
-            file.sync_data().unwrap();
-            plain.push(began.elapsed().as_secs_f64());
-        }
-        let mut steps = steps(folder.path(), width, times);
-        plain.sort_by(f64::total_cmp);
-        steps.sort_by(f64::total_cmp);
-        let (plain, step) = (plain[plain.len() / 2], steps[steps.len() / 2]);
+        let turn = |_| {
+            let folder = tempfile::tempdir().unwrap();
+            let plain = median(plain(folder.path(), &data, times));
+            let step = median(steps(folder.path(), width, times));
+            [step, median(transactions(folder.path(), &data, times)), plain]
+        };
+        let turns: Vec<[f64; 3]> = (0..5).map(turn).collect();
+        let of = |read: fn(&[f64; 3]) -> f64| median(turns.iter().map(read).collect());
         println!(
-            "a step that stores {} bytes: {:.2} ms, a plain write and sync {:.2} ms: {:.2} times (asked: at most 3)",
+            "a step that stores {} bytes: {:.2} ms, {:.2} times a plain write and sync (asked: at most 3); the storage engine alone, in two phases: {:.2} times",
             data.len(),
-            1e3 * step,
-            1e3 * plain,
-            step / plain
+            1e3 * of(|turn| turn[0]),
+            of(|turn| turn[0] / turn[2]),
+            of(|turn| turn[1] / turn[2]),
         );
     }
+}
+
+/// Writes and syncs these bytes, again and again, to the end of a file.
+fn plain(folder: &Path, data: &[u8], times: usize) -> Vec<f64> {
+    let mut file = std::fs::File::create(folder.join("plain")).unwrap();
+    let write = |_| {
+        let began = Instant::now();
+        file.write_all(data).unwrap();
+        file.sync_data().unwrap();
+        began.elapsed().as_secs_f64()
+    };
+    (0..times).map(write).collect()
+}
+
+/// What the storage engine takes for the same bytes in one entry, without any of ours around it.
+fn transactions(folder: &Path, data: &[u8], times: usize) -> Vec<f64> {
+    const TABLE: redb::TableDefinition<'_, u64, &[u8]> = redb::TableDefinition::new("bytes");
+    let database = redb::Database::create(folder.join("bare.redb")).unwrap();
+    let insert = |_| {
+        let began = Instant::now();
+        let mut write = database.begin_write().unwrap();
+        write.set_two_phase_commit(true);
+        write.open_table(TABLE).unwrap().insert(0, data).unwrap();
+        write.commit().unwrap();
+        began.elapsed().as_secs_f64()
+    };
+    (0..times).map(insert).collect()
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
 }
 
 fn relay() {

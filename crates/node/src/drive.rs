@@ -15,7 +15,7 @@ use sottovoce_protocol::{Machine, Peer, Span};
 
 use crate::part::{Holding, HostOf, Part, Stands, Steps, ValueOf};
 use crate::status::{Board, Phase};
-use crate::{Cost, Due, DueOf, Error, Frame, Ledger, Observer, Result};
+use crate::{Cost, Due, DueOf, Error, Frame, Ledger, Observer, Result, Vouched};
 
 /// Carries frames to peers.
 pub trait Wire: Send + Sync {
@@ -38,6 +38,15 @@ pub enum Event {
         /// What it says.
         frame: Frame,
         /// Dropped once the frame was handled: until then no more is read from this peer than was agreed on.
+        guard: Box<dyn Send>,
+    },
+    /// A message has arrived, and its hash and mark were looked at.
+    Parcel {
+        /// From whom.
+        from: Peer,
+        /// The message.
+        parcel: Vouched,
+        /// As above.
         guard: Box<dyn Send>,
     },
     /// What has arrived is no frame.
@@ -346,6 +355,28 @@ impl<P: Part> Running<P> {
         }
     }
 
+    /// What a frame led to.
+    fn heard(&mut self, from: Peer, dues: Result<Vec<DueOf<P::Machine>>>) -> Result<()> {
+        match dues {
+            Ok(dues) => self.obey(dues),
+            Err(Error::Garbled { what, .. }) => {
+                self.garbled(from, &what);
+                Ok(())
+            }
+            Err(other @ Error::OtherRun { .. }) => {
+                // The other side is told in which field; so are we, by what it sends.
+                let terms = Frame::Terms(self.driver.terms.clone());
+                self.driver.wire.send(from, terms);
+                if self.host.has_begun() {
+                    return self.disagrees(from, other);
+                }
+                self.driver.wire.flush(Duration::from_secs(1));
+                self.differing(from)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     fn happen(&mut self, event: Event) -> Result<()> {
         match event {
             Event::Frame { from, frame: Frame::Terms(text), guard: _guard } => {
@@ -362,30 +393,15 @@ impl<P: Part> Running<P> {
                 Ok(())
             }
             Event::Frame { from, frame, guard } => {
-                let message = matches!(frame, Frame::Parcel(_));
                 let dues = self.host.hear(from, frame);
                 drop(guard);
-                if message {
-                    tracing::debug!(peer = from, "a message was heard, and is stored");
-                }
-                match dues {
-                    Ok(dues) => self.obey(dues),
-                    Err(Error::Garbled { what, .. }) => {
-                        self.garbled(from, &what);
-                        Ok(())
-                    }
-                    Err(other @ Error::OtherRun { .. }) => {
-                        // The other side is told in which field; so are we, by what it sends.
-                        let terms = Frame::Terms(self.driver.terms.clone());
-                        self.driver.wire.send(from, terms);
-                        if self.host.has_begun() {
-                            return self.disagrees(from, other);
-                        }
-                        self.driver.wire.flush(Duration::from_secs(1));
-                        self.differing(from)
-                    }
-                    Err(error) => Err(error),
-                }
+                self.heard(from, dues)
+            }
+            Event::Parcel { from, parcel, guard } => {
+                let dues = self.host.unpack(from, parcel);
+                drop(guard);
+                tracing::debug!(peer = from, "a message was heard, and is stored");
+                self.heard(from, dues)
             }
             Event::Garbled { from, what, guard: _guard } => {
                 self.garbled(from, &what);

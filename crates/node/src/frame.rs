@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hash, Mark};
+use crate::{Hash, Mark, Name};
 
 /// The version of frames and of what is in them.
 pub const VERSION: u16 = 1;
@@ -89,12 +89,21 @@ impl Parcel {
 
     /// Read again, if it is a parcel of this run and its body is no longer than `longest`; else what is wrong with it.
     pub fn open(bytes: &[u8], run: Hash, longest: usize) -> Result<Self, String> {
-        let Opened { number, mark, body, .. } = Self::opened(bytes, run, longest)?;
+        let Opened { number, mark, body, .. } = Self::opened(bytes, run, longest)?.whole()?;
         Ok(Self { run, number, mark, body: body.to_vec() })
     }
 
-    /// The same where it lies.
-    pub(crate) fn opened(bytes: &[u8], run: Hash, longest: usize) -> Result<Opened<'_>, String> {
+    /// Looks at the hash and the mark of what a peer sent: whoever handles it need not.
+    pub fn vouch(bytes: Vec<u8>, run: Hash, longest: usize, by: &Name) -> Result<Vouched, String> {
+        let opened = Self::opened(&bytes, run, longest)?.whole()?;
+        if !opened.mark.is_of(by) {
+            return Err(format!("message {} with a mark that is not its sender's", opened.number));
+        }
+        Ok(Vouched(bytes))
+    }
+
+    /// The same where it lies, before its hash is looked at.
+    fn opened(bytes: &[u8], run: Hash, longest: usize) -> Result<Opened<'_>, String> {
         let (header, body) =
             postcard::take_from_bytes::<Header>(bytes).map_err(|_| "no header of a message".to_owned())?;
         if header.version != VERSION {
@@ -110,9 +119,6 @@ impl Parcel {
                 header.length
             ));
         }
-        if header.hash != Hash::of(body) {
-            return Err("a message that is not what its hash says".to_owned());
-        }
         Ok(Opened { number: header.number, mark: header.mark, body, hash: header.hash })
     }
 }
@@ -123,6 +129,23 @@ pub(crate) struct Opened<'a> {
     pub(crate) mark: Mark,
     pub(crate) body: &'a [u8],
     pub(crate) hash: Hash,
+}
+
+impl Opened<'_> {
+    fn whole(self) -> Result<Self, String> {
+        let same = self.hash == Hash::of(self.body);
+        same.then_some(self).ok_or_else(|| "a message that is not what its hash says".to_owned())
+    }
+}
+
+/// A sealed parcel whose hash is right and whose mark is its sender's ([`Parcel::vouch`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vouched(Vec<u8>);
+
+impl Vouched {
+    pub(crate) fn opened(&self, run: Hash, longest: usize) -> Result<Opened<'_>, String> {
+        Parcel::opened(&self.0, run, longest)
+    }
 }
 
 #[cfg(test)]

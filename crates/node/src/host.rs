@@ -8,7 +8,7 @@ use sottovoce_protocol::{
 };
 
 use crate::book::{Asked, Book};
-use crate::frame::{MARKS, Opened};
+use crate::frame::{MARKS, Opened, Vouched};
 use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, encode_onto, salt};
 use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Parcel, Result, VERSION};
 
@@ -71,7 +71,7 @@ type BookOf<M> = Book<<M as Machine>::Timer, <M as Machine>::Value>;
 const AHEAD: u64 = 64;
 
 /// Random bytes before every message. What is written down of it is a hash, which others may be shown: who has not heard the message must not be able to try what it says.
-const SALT: usize = 32;
+pub(crate) const SALT: usize = 32;
 
 /// A message that waits for its turn.
 struct Early<M> {
@@ -283,13 +283,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
 
     /// A frame has arrived, from the peer whose key the network vouches for. What is no frame of this run is an error about its sender, and changes nothing.
     pub fn hear(&mut self, from: Peer, frame: Frame) -> Result<Vec<DueOf<M>>> {
-        self.sound()?;
-        if !self.terms.neighbours.contains(&from) {
-            return Err(Error::Garbled {
-                from: self.name_of(from)?,
-                what: "no neighbour in this run".to_owned(),
-            });
-        }
+        self.listens(from)?;
         match frame {
             Frame::Hello(hello) => self.meet(from, &hello),
             Frame::Answer { number } => {
@@ -300,10 +294,23 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 }
                 Ok(Vec::new())
             }
-            Frame::Parcel(bytes) => self.unpack(from, bytes),
+            Frame::Parcel(bytes) => {
+                let name = self.name_of(from)?;
+                let vouched = Parcel::vouch(bytes, self.terms.run, self.longest(), &name);
+                self.unpack(from, vouched.map_err(|what| Error::Garbled { from: name, what })?)
+            }
             // Between drivers: nothing of it reaches a machine.
             Frame::Terms(_) | Frame::Level(_) | Frame::Done => Ok(Vec::new()),
         }
+    }
+
+    /// Refuses who has no part in what this peer does, and everybody once something broke.
+    fn listens(&self, from: Peer) -> Result<()> {
+        self.sound()?;
+        if self.terms.neighbours.contains(&from) {
+            return Ok(());
+        }
+        Err(Error::Garbled { from: self.name_of(from)?, what: "no neighbour in this run".to_owned() })
     }
 
     /// Somebody says hello: is it the same run, and what has it seen of us?
@@ -356,11 +363,12 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
     }
 
     /// A message: the next one is handled, and those that had overtaken it; one that was handled is answered again.
-    fn unpack(&mut self, from: Peer, bytes: Vec<u8>) -> Result<Vec<DueOf<M>>> {
+    pub fn unpack(&mut self, from: Peer, parcel: Vouched) -> Result<Vec<DueOf<M>>> {
+        self.listens(from)?;
         let name = self.name_of(from)?;
         let garbled = |what: String| Error::Garbled { from: name, what };
         let Opened { number, mark, body, hash } =
-            Parcel::opened(&bytes, self.terms.run, self.longest()).map_err(garbled)?;
+            parcel.opened(self.terms.run, self.longest()).map_err(garbled)?;
         let expected = self.expected(from);
         let in_two_ways = || {
             Error::Disagreement(format!(
@@ -376,18 +384,15 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
             }
             return Ok(vec![Due::Send { to: from, frame: Frame::Answer { number } }]);
         }
-        if number >= self.terms.most || !mark.is_of(&name) {
-            return Err(garbled(format!(
-                "message {number}, of at most {}, or a mark that is not its own",
-                self.terms.most
-            )));
+        if number >= self.terms.most {
+            return Err(garbled(format!("message {number}, of at most {}", self.terms.most)));
         }
         let message = body.get(SALT..).and_then(|said| postcard::from_bytes::<M::Message>(said).ok());
         let message = message.ok_or_else(|| garbled("no message of this protocol".to_owned()))?;
         let kept: usize = self.ahead.range((from, 0)..=(from, u64::MAX)).map(|(_, early)| early.bytes).sum();
         let length = body.len();
         // What a step needs memory for comes after this.
-        drop(bytes);
+        drop(parcel);
         let room = number - expected < AHEAD && kept + length <= 4 * self.longest();
         if number == expected || room {
             self.ahead.insert((from, number), Early { message, bytes: length, hash, mark });
@@ -448,8 +453,9 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         heard: Option<Heard>,
     ) -> Result<Vec<DueOf<M>>> {
         let recorded = self.ledger.is_recorded();
-        let (covered, failed) = (Vec::new(), None);
-        let mut lent = Lent { noise: &mut self.noise, book: &mut self.book, recorded, covered, failed };
+        let (about, covered, failed) = (self.said, Vec::new(), None);
+        let mut lent =
+            Lent { noise: &mut self.noise, book: &mut self.book, recorded, about, covered, failed };
         input.into_iter().for_each(|input| self.machine.handle(input, &mut lent));
         let (covered, failed) = (lent.covered, lent.failed);
         failed.map_or(Ok(()), Err)?;
@@ -534,13 +540,15 @@ struct Lent<'a, N, T, V> {
     book: &'a mut Book<T, V>,
     /// Whether what noise is put on is written down as well.
     recorded: bool,
+    /// Bytes that a value takes, more or less.
+    about: usize,
     covered: Vec<Covered>,
     failed: Option<Error>,
 }
 
 impl<N, T, V: serde::Serialize> Lent<'_, N, T, V> {
     fn note(&mut self, draw: u64, before: Option<Vec<u8>>, value: &V) {
-        match encode(value) {
+        match encode_onto(Vec::new(), self.about, value) {
             Ok(after) => self.covered.push(Covered { draw, before, after }),
             Err(error) => self.failed = Some(error),
         }

@@ -5,7 +5,7 @@
 
 mod accounts;
 mod index;
-mod mail;
+mod runs;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +24,7 @@ use sottovoce_protocol::{Peer, Release};
 
 use accounts::{debit, declare, one_unit, standings, unit_in, unit_of};
 use index::Index;
-use mail::{MESSAGES, OUTBOX, forget, post};
+use runs::{RUNS, Runs, Step};
 
 use crate::account::Account;
 use crate::chain::{of_draw, sealed};
@@ -41,24 +41,12 @@ const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
 const FILES: TableDefinition<'_, Bytes32, &str> = TableDefinition::new("files");
 /// What was spent of each data set, towards each observer.
 const ACCOUNTS: TableDefinition<'_, (&str, &[u8]), &[u8]> = TableDefinition::new("accounts");
-/// Of each run: the driver's book, then the machine's state in pieces.
-const RUNS: TableDefinition<'_, (Bytes32, u64), &[u8]> = TableDefinition::new("runs");
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
-/// The last mark that was seen of others' chains, in each run, and how long this one was then.
-const SEEN: TableDefinition<'_, (Bytes32, Bytes32), &[u8]> = TableDefinition::new("seen");
-
 /// Whether data sets that are not known yet may be held.
 const CLOSED: &str = "closed";
 
 /// Bytes of pages that are kept in memory: what a node reads is what it has just written.
 const CACHE: usize = 4 << 20;
-
-/// Where a run's book is; its state follows.
-const BOOK: u64 = 0;
-
-/// Bytes of a piece of something large: a quarter of a mebibyte, with room for what storage adds to it. Space is handed out in powers of two, and half of what a
-/// large vector takes would be written for nothing.
-const PIECE: usize = (1 << 18) - 256;
 
 const FORMAT: &[u8] = b"sottovoce ledger 4";
 
@@ -255,10 +243,7 @@ impl Ledger {
             write.open_table(FILES)?;
             write.open_table(ACCOUNTS)?;
             write.open_table(RUNS)?;
-            write.open_table(MESSAGES)?;
-            write.open_table(OUTBOX)?;
             write.open_table(CHAIN)?;
-            write.open_table(SEEN)?;
         }
         Ok(write.commit()?)
     }
@@ -418,15 +403,7 @@ impl Ledger {
     /// Runs that something is stored of.
     pub fn runs(&self) -> Result<Vec<Hash>> {
         let read = self.database.begin_read()?;
-        let (runs, mut all) = (read.open_table(RUNS)?, Vec::new());
-        let mut next = runs.first()?;
-        while let Some((key, _)) = next {
-            let run = *key.value().0;
-            all.push(Hash(run));
-            // Past all pieces of its state.
-            next = runs.range((&run, u64::MAX)..)?.next().transpose()?;
-        }
-        Ok(all)
+        read.open_table(RUNS)?.all()
     }
 
     /// Whether a cost can be paid, were these budgets declared as well; nothing changes.
@@ -507,10 +484,9 @@ impl Ledger {
     /// The same, of the latest runs, at most so many.
     pub(crate) fn newest(&self, name: &Name, most: usize) -> Result<Vec<Mark>> {
         let read = self.database.begin_read()?;
-        let seen = read.open_table(SEEN)?;
-        let range = (&name.0, &[0; 32])..=(&name.0, &[u8::MAX; 32]);
-        let all = seen.range(range)?.map(|entry| decode::<(Mark, u64)>(entry?.1.value()));
-        let mut all = all.collect::<Result<Vec<_>>>()?;
+        let runs = read.open_table(RUNS)?;
+        let all = runs.all()?.into_iter().map(|run| runs.seen(run, name));
+        let mut all: Vec<_> = all.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect();
         all.sort_by_key(|&(_, when)| std::cmp::Reverse(when));
         Ok(all.into_iter().take(most).map(|(mark, _)| mark).collect())
     }
@@ -538,29 +514,20 @@ impl Ledger {
     pub(crate) fn run<B: DeserializeOwned, S: DeserializeOwned>(&self, run: Hash) -> Result<Option<(B, S)>> {
         let read = self.database.begin_read()?;
         let runs = read.open_table(RUNS)?;
-        let Some(book) = runs.get((&run.0, BOOK))? else { return Ok(None) };
-        let missing = || Error::storage("the ledger", "a state is not whole");
-        let mut state = Vec::new();
-        for piece in runs.range((&run.0, BOOK + 1)..=(&run.0, u64::MAX))? {
-            state.extend_from_slice(piece?.1.value());
-        }
-        let spliced = Spliced::from_bytes(&state).ok_or_else(missing)?;
-        let messages = read.open_table(MESSAGES)?;
-        let body = spliced.message().map(|message| mail::message(&messages, run, message)).transpose()?;
-        let state = spliced.whole(body.flatten().as_deref());
-        let state = state.ok_or_else(missing)?;
-        Ok(Some((decode(book.value())?, decode(&state)?)))
+        let Some(book) = runs.book(run)? else { return Ok(None) };
+        let state = runs.state(run)?.ok_or_else(|| Error::storage("the ledger", "a state is not whole"))?;
+        Ok(Some((decode(&book)?, decode(&state)?)))
     }
 
     /// Messages of a run that were not answered: to whom, and their numbers.
     pub(crate) fn unanswered(&self, run: Hash) -> Result<Vec<(Peer, u64)>> {
-        mail::unanswered(&self.database.begin_read()?.open_table(OUTBOX)?, run)
+        let all = self.database.begin_read()?.open_table(RUNS)?.unanswered(run)?;
+        Ok(all.into_iter().map(|(_, peer, number, _)| (peer, number)).collect())
     }
 
     /// Messages to a peer that it has not answered, in order.
     pub(crate) fn waiting(&self, run: Hash, to: Peer) -> Result<Vec<Waiting>> {
-        let read = self.database.begin_read()?;
-        mail::waiting(&read.open_table(OUTBOX)?, &read.open_table(MESSAGES)?, run, to)
+        self.database.begin_read()?.open_table(RUNS)?.waiting(run, to)
     }
 
     /// Stores a step: all of it, or nothing. Its mark.
@@ -622,14 +589,9 @@ impl Ledger {
         }
         {
             write.open_table(CHAIN)?.insert(self.head.count, &encode(&signed)?[..])?;
-            let before = keep(&write, page, &stored)?;
-            post(&write, page, mark, refers)?;
-            forget(&write, page.run, before, refers)?;
-            if let Some(Heard { name, mark, .. }) = &page.heard {
-                write
-                    .open_table(SEEN)?
-                    .insert((&name.0, &page.run.0), &encode(&(mark, self.head.count))?[..])?;
-            }
+            let mut step = Step { runs: write.open_table(RUNS)?, page };
+            step.post(mark, refers)?;
+            step.keep(&stored, self.head.count)?;
         }
         write.commit()?;
         self.head = head;
@@ -648,21 +610,6 @@ fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE);
     builder
-}
-
-/// Stores the book and the state of a run. The message that its state referred to before.
-fn keep(write: &WriteTransaction, page: &Page<'_>, state: &[u8]) -> Result<Option<u64>> {
-    let mut runs = write.open_table(RUNS)?;
-    runs.insert((&page.run.0, BOOK), &page.book[..])?;
-    let before = runs.get((&page.run.0, BOOK + 1))?.and_then(|old| Spliced::refers(old.value()));
-    let mut last = BOOK;
-    for piece in state.chunks(PIECE) {
-        last += 1;
-        runs.insert((&page.run.0, last), piece)?;
-    }
-    // A state that was longer leaves nothing behind.
-    runs.retain_in((&page.run.0, last + 1)..=(&page.run.0, u64::MAX), |_, _| false)?;
-    Ok(before)
 }
 
 /// Random bytes.

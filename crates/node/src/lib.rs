@@ -86,7 +86,7 @@ pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};
 pub use chain::{Head, Link, Mark, Receipt, Record, Shown, Signed};
 pub use error::{Error, Result};
-pub use frame::{Frame, Hello, Parcel, VERSION};
+pub use frame::{Frame, Hello, Parcel, VERSION, Vouched};
 pub use hash::Hash;
 pub use host::{Due, DueOf, Host, Terms};
 pub use identity::{Key, Name};

@@ -14,8 +14,9 @@ use tokio::time::Instant;
 use super::window::Window;
 use super::wire::{self, HEAD, Head};
 use crate::drive::{Event, Wire};
+use crate::host::SALT;
 use crate::status::Board;
-use crate::{Frame, Name, Parcel};
+use crate::{Frame, Hash, Name, Parcel, Vouched};
 
 /// A connection that a newer one has taken the place of.
 const REPLACED: u32 = 1;
@@ -31,6 +32,9 @@ const TOO_OFTEN: u32 = 3;
 
 /// Frames that wait for one connection; more are dropped, and said again later.
 const QUEUE: usize = 256;
+
+/// Bytes of a message that takes a while to look at.
+const LONG: usize = 1 << 16;
 
 /// Frames of a peer that are read and not handled yet.
 const UNHANDLED: usize = 2;
@@ -48,6 +52,7 @@ struct Link {
 pub(crate) struct Links {
     pub(super) me: Name,
     pub(super) roster: Vec<Name>,
+    run: Hash,
     pub(super) longest: usize,
     tick: Duration,
     start: Instant,
@@ -66,7 +71,7 @@ pub(crate) struct Links {
 impl Links {
     pub(crate) fn new(
         (me, roster, neighbours): (Name, Vec<Name>, &[Peer]),
-        longest: usize,
+        (run, longest): (Hash, usize),
         tick: Duration,
         events: Sender<Event>,
         board: Arc<Board>,
@@ -74,6 +79,7 @@ impl Links {
         Self {
             me,
             roster,
+            run,
             longest,
             tick,
             start: Instant::now(),
@@ -190,8 +196,13 @@ impl Links {
             window.suit(&connection);
             let Some(handled) = self.handled.get(&peer) else { return };
             let Ok(guard) = Arc::clone(handled).acquire_owned().await else { return };
-            match self.read_one(&mut stream).await {
-                Ok(frame) => self.tell(Event::Frame { from: peer, frame, guard: Box::new(guard) }),
+            let read = match self.read_one(&mut stream).await {
+                Ok(Frame::Parcel(bytes)) => self.vouch(peer, bytes).await.map(Err).map_err(Some),
+                other => other.map(Ok),
+            };
+            match read {
+                Ok(Err(parcel)) => self.tell(Event::Parcel { from: peer, parcel, guard: Box::new(guard) }),
+                Ok(Ok(frame)) => self.tell(Event::Frame { from: peer, frame, guard: Box::new(guard) }),
                 Err(Some(what)) => {
                     let _ = stream.stop(VarInt::from_u32(0));
                     self.tell(Event::Garbled { from: peer, what, guard: Box::new(guard) });
@@ -200,6 +211,16 @@ impl Links {
                 Err(None) => {}
             }
         }
+    }
+
+    /// Looks at the hash and the mark of a message: who handles it has enough to do. Of a long one in another thread, so that packets go on meanwhile.
+    async fn vouch(&self, peer: Peer, bytes: Vec<u8>) -> Result<Vouched, String> {
+        let (run, longest, by) = (self.run, self.longest.saturating_add(SALT), self.roster[peer]);
+        if bytes.len() < LONG {
+            return Parcel::vouch(bytes, run, longest, &by);
+        }
+        let vouched = tokio::task::spawn_blocking(move || Parcel::vouch(bytes, run, longest, &by)).await;
+        vouched.map_err(|_| "no thread to look at it".to_owned())?
     }
 
     async fn read_one(&self, stream: &mut iroh::endpoint::RecvStream) -> Result<Frame, Option<String>> {

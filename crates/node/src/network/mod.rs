@@ -189,7 +189,8 @@ impl Network {
         let runtime = runtime()?;
         let endpoint = runtime.block_on(endpoint(key, &place))?;
         let known = (key.name(), place.roster.clone(), &place.neighbours[..]);
-        let links = Arc::new(Links::new(known, place.longest, place.tick, events, board));
+        let links =
+            Arc::new(Links::new(known, (place.agreement.0, place.longest), place.tick, events, board));
         let place = Arc::new(place);
         runtime.spawn(accept(endpoint.clone(), Arc::clone(&place), Arc::clone(&links)));
         for &peer in &place.neighbours {

@@ -67,10 +67,25 @@ pub(super) fn bernoulli<const B: u32, R: CryptoRng + ?Sized>(
     near: f64,
     exact: impl FnOnce() -> Probability,
 ) -> bool {
+    at_least::<B, R>(rng, f64::NEG_INFINITY, || near, exact)
+}
+
+/// The same where the probability is at least `sure`, which is within [`SLACK`], too: mostly that is enough to know.
+#[inline]
+pub(super) fn at_least<const B: u32, R: CryptoRng + ?Sized>(
+    rng: &mut R,
+    sure: f64,
+    near: impl FnOnce() -> f64,
+    exact: impl FnOnce() -> Probability,
+) -> bool {
     let word = digit::<B, R>(rng);
     // Both roundings are below 2^-52, and those of the sums, too.
     let unit = 1.0 / (1u128 << B) as f64;
     let at = word as f64 * unit;
+    if at + unit < sure - 2.0 * SLACK {
+        return true;
+    }
+    let near = near();
     if at + unit < near - 2.0 * SLACK {
         return true;
     }

@@ -12,6 +12,9 @@ use super::Rational;
 use super::bernoulli::{self, Probability, WORD};
 use crate::{Error, Result, require};
 
+/// Places where a line is held against the curve.
+const POINTS: f64 = 32.0;
+
 /// More whole units than any draw will ever have (probability `exp(-2^22)`): a draw that gets here starts again.
 const MOST_UNITS: u64 = 1 << 22;
 
@@ -118,6 +121,25 @@ struct Block {
     end: u64,
     /// `one / weight`, rounded.
     share: f64,
+    /// At the place `y` of the block at least `sure.0 - sure.1 y` is kept.
+    sure: (f64, f64),
+}
+
+/// A line below `share exp(-h y^2)` from `start` on, for so many places: the chord, lowered by the most that it is above the curve in [`POINTS`] places, and by what it can
+/// be in between: an eighth of the square of their distance, times the most that the curve bends, `2 h |2 h y^2 - 1|` times itself.
+fn line_below(start: f64, side: f64, h: f64, share: f64) -> (f64, f64) {
+    let curve = |y: f64| libm::exp(-h * y * y) * share;
+    let slope = (curve(start) - curve(start + side)) / side;
+    let chord = |y: f64| curve(start) - slope * (y - start);
+    let step = side / POINTS;
+    let above = |place: i32| chord(start + step * f64::from(place)) - curve(start + step * f64::from(place));
+    let most =
+        (0..=POINTS as i32).map(above).fold(0.0, |most: f64, above| if above > most { above } else { most });
+    let end = 2.0 * h * (start + side) * (start + side);
+    let bend = 2.0 * h * curve(start) * if end > 1.0 { end } else { 1.0 };
+    let between = step * step * bend / 8.0;
+    let lowered = curve(start) - most - 2.0 * between - 1e-9;
+    (lowered + slope * start, slope)
 }
 
 impl DiscreteGaussian {
@@ -135,12 +157,13 @@ impl DiscreteGaussian {
         let sum: f64 = tops.iter().sum();
         let one = (WHOLE / (sum * (1.0 + HAIR))) as u64;
         let mut end = 0;
-        let block = |top: f64| {
+        let block = |(number, top): (usize, f64)| {
             let weight = (top * one as f64) as u64 + 1;
             end += weight;
-            Block { weight, end, share: one as f64 / weight as f64 }
+            let share = one as f64 / weight as f64;
+            Block { weight, end, share, sure: line_below(number as f64 * side, side, 0.5 / v, share) }
         };
-        let blocks = tops.into_iter().map(block).collect();
+        let blocks = tops.into_iter().enumerate().map(block).collect();
         Self { variance, width, blocks, one, half_precision: 0.5 / v }
     }
 
@@ -172,10 +195,10 @@ impl DiscreteGaussian {
             Some(number) => {
                 let y = ((number as u64) << self.width) + within(rng);
                 // Up to 11 sigmas the exponent is at most 61, and relatively off by 2^-50: so is the probability by 2^-44.
-                let square = y as f64 * y as f64;
-                let near = libm::exp(-square * self.half_precision) * self.blocks[number].share;
-                bernoulli::bernoulli::<WORD, R>(rng, near, || self.kept(y, self.blocks[number].weight, 0))
-                    .then_some(y)
+                let (block, square) = (&self.blocks[number], y as f64 * y as f64);
+                let sure = block.sure.0 - block.sure.1 * y as f64;
+                let near = || libm::exp(-square * self.half_precision) * block.share;
+                bernoulli::at_least::<WORD, R>(rng, sure, near, || self.kept(y, block.weight, 0)).then_some(y)
             }
             // Beyond all blocks: the least weight there is, half of it for the next block, a quarter for the one after that, and so on.
             None if word == self.blocks[last].end => {
@@ -268,6 +291,11 @@ mod tests {
             let y = (scales * sigma) as u64;
             if let Some(block) = law.blocks.get((y >> law.width) as usize) {
                 prop_assert!(bernoulli::at_most_one(&law.kept(y & !((1 << law.width) - 1), block.weight, 0)));
+            }
+            if let Some(block) = law.blocks.get((y >> law.width) as usize) {
+                let kept = libm::exp(-(y as f64 * y as f64) * law.half_precision) * block.share;
+                let sure = block.sure.0 - block.sure.1 * y as f64;
+                prop_assert!(sure < kept, "{sure} of {kept}");
             }
             for further in [0, 1, 2, 50] {
                 prop_assert!(bernoulli::at_most_one(&law.kept((count as u64 + further) << law.width, 1, further + 1)));
