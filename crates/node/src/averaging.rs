@@ -4,13 +4,14 @@
 //! | --- | --- | --- | --- |
 //! | butterfly with masks | sums of integers on a ring | shares, and masks of pairs | `docs/theorems/ring.md` |
 //! | butterfly | sums of integers | on the grid | `docs/theorems/grid.md`, Theorem 1 |
+//! | butterfly with noise that cancels | sums of integers on a ring | on the grid, and of pairs | the same |
 //! | gossip with relay noise | numbers, rounded before they are said | on the grid, each time | the same, Theorem 2 |
 //! | anything else | numbers | on the grid, at first | local privacy |
 
 use sottovoce::experiment::{Averaging, Place, Range, check_sensitivity};
 use sottovoce::plan::Sums;
 use sottovoce_privacy::noise::exact::{DiscreteGaussian, Grid};
-use sottovoce_privacy::{Guarantee, Unit, limits};
+use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
 use sottovoce_protocol::averaging::{Averager, Butterfly, Noising, Note, Plan, Round, Start};
 use sottovoce_protocol::ring::{Agreed, Cover, Residues, Ring};
 use sottovoce_protocol::{FAR, Peer, Release, Value};
@@ -67,9 +68,10 @@ impl Prepared {
         let place =
             Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: agreement.name.clone() };
         let mut setting = experiment.setting(&place, 0)?;
-        let remedy = "noise of pairs is no integer here yet; take masks, which hide more";
-        require(experiment.noise.cancel.is_none(), "cancel", "given", remedy)?;
         let butterfly = matches!(setting.scheme, Scheme::Butterfly { .. });
+        let remedy = "noise of pairs vanishes from sums of integers, and nothing is proven of it in mixtures; give protocol.method = \"butterfly\", or take masks there, which hide more";
+        require(butterfly || experiment.noise.cancel.is_none(), "cancel", "given", remedy)?;
+        setting.cancelling = experiment.noise.cancelling(std::path::Path::new(""), &place.graph, 0)?;
         let remedy = "sums of integers take no noise on messages; leave it out";
         require(!butterfly || setting.relay_noise == 0.0, "relay-noise", setting.relay_noise, remedy)?;
         let bound = experiment.values.sensitivity(width);
@@ -82,7 +84,8 @@ impl Prepared {
         setting.masks = experiment.masks((std::path::Path::new(""), &place.graph, 0), sums, &tapper)?;
         let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, |_| ())?;
         let grid = Grid::new(agreement.grid)?;
-        for scale in [sigma, setting.relay_noise * sigma].into_iter().filter(|scale| *scale > 0.0) {
+        let pairs = setting.cancelling.as_ref().map_or(0.0, |pairs| pairs.kappa() * sigma);
+        for scale in [sigma, setting.relay_noise * sigma, pairs].into_iter().filter(|scale| *scale > 0.0) {
             let remedy = format!("noise of {scale} has more steps than can be drawn; take a coarser grid");
             let drawn = DiscreteGaussian::at_least(grid.units_of(scale)).is_ok();
             require(drawn, "grid", agreement.grid, remedy)?;
@@ -114,22 +117,29 @@ impl Prepared {
             sensitivity: self.sensitivity,
             sigma: self.sigma,
         };
-        let leak = match observer {
-            Observer::WireTapper => 1.0,
-            _ => {
-                let leakage = account(&self.setting, &adversary)?.leakage;
-                let leak = leakage.losses[self.company.me] + leakage.rounding;
-                if leak < 1.0 { leak } else { 1.0 }
-            }
+        let leak = match (observer, &self.setting.cancelling) {
+            (Observer::WireTapper, None) => 1.0,
+            (_, Some(_)) => self.leak(&seeing_all(adversary))?,
+            (_, None) => self.leak(&adversary)?,
         };
         Ok(Price { loss: Some(gridded.loss(self.route()?, leak)?), delta: 0.0 })
     }
 
+    /// The share of local privacy's squared loss, if noises were real numbers.
+    fn leak(&self, adversary: &Adversary) -> Result<f64> {
+        let leakage = account(&self.setting, adversary)?.leakage;
+        let leak = leakage.losses[self.company.me] + leakage.rounding;
+        Ok(if leak < 1.0 { leak } else { 1.0 })
+    }
+
     fn route(&self) -> Result<Route> {
-        Ok(match &self.setting.scheme {
-            Scheme::Butterfly { .. } => Route::Sums,
+        Ok(match (&self.setting.scheme, &self.setting.cancelling) {
+            (Scheme::Butterfly { .. }, Some(noise)) => {
+                Route::Pairs { pairs: noise.keys().edge_count(), kappa: noise.kappa() }
+            }
+            (Scheme::Butterfly { .. }, None) => Route::Sums,
             // Results that are published carry no fresh noise: then what is first said counts as seen.
-            Scheme::Gossip { accelerated: false, rounds, .. }
+            (Scheme::Gossip { accelerated: false, rounds, .. }, _)
                 if self.setting.relay_noise > 0.0 && self.setting.results == Results::Kept =>
             {
                 let tau = self.noising().relay;
@@ -200,14 +210,17 @@ impl Prepared {
         self.company.check_key(&ledger)?;
         let ring = self.ring()?;
         let mut secrets = Vec::new();
-        if let Some(masks) = &self.setting.masks {
-            for &other in masks.keys.neighbors(self.company.me) {
-                let other = other as Peer;
-                secrets
-                    .push((other, ledger.key().secret_with(&self.company.roster[other], self.company.run)?));
-            }
+        let (masks, noise) = (&self.setting.masks, &self.setting.cancelling);
+        let keys = masks.as_ref().map(|masks| &masks.keys).or(noise.as_ref().map(|noise| noise.keys()));
+        for &other in keys.map_or(&[][..], |keys| keys.neighbors(self.company.me)) {
+            let other = other as Peer;
+            secrets.push((other, ledger.key().secret_with(&self.company.roster[other], self.company.run)?));
         }
-        let cover = Cover::new(ring.clone(), self.company.me, secrets, None);
+        let mut cover = Cover::new(ring.clone(), self.company.me, secrets, None);
+        if let Some(noise) = noise {
+            let steps = self.grid.units_of(noise.kappa() * self.sigma);
+            cover = cover.loud(DiscreteGaussian::at_least(steps)?);
+        }
         let terms = self.terms(self.plan(self.company.me)?.as_ref(), label, data);
         let machine = self.ring_peer(&self.clipped(values)?)?;
         Host::open(ledger, terms, machine, OnRing::deployed(cover, ring.agreed().sigma)?)
@@ -306,6 +319,9 @@ impl Priced for Prepared {
     fn called(&self) -> String {
         let method = match &self.setting.scheme {
             Scheme::Butterfly { .. } if self.setting.masks.is_some() => "sums in a butterfly, masked",
+            Scheme::Butterfly { .. } if self.setting.cancelling.is_some() => {
+                "sums in a butterfly, with noise of pairs that cancels"
+            }
             Scheme::Butterfly { .. } => "sums in a butterfly",
             Scheme::Gossip { accelerated: true, .. } => "accelerated gossip",
             Scheme::Gossip { .. } if self.setting.relay_noise > 0.0 => "gossip with relay noise",
@@ -316,10 +332,11 @@ impl Priced for Prepared {
 
     fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
         // Rounds are strict, and noise is exact: peers who deviate, lost messages and rounding are covered.
-        let more: &[&str] = match (&self.setting.masks, self.setting.results) {
-            (Some(_), _) => &[limits::SECRETS],
-            (None, Results::Kept) => &[limits::RESULTS],
-            (None, _) => &[],
+        let secrets = self.setting.masks.is_some() || self.setting.cancelling.is_some();
+        let more: &[&str] = match (secrets, self.setting.results) {
+            (true, _) => &[limits::SECRETS],
+            (false, Results::Kept) => &[limits::RESULTS],
+            (false, _) => &[],
         };
         let tapper = self.experiment.tapper(&[]);
         Ok(self.company.guarantee(observer, price, Unit::User, (tapper, more)))
@@ -336,6 +353,15 @@ impl Priced for Prepared {
     fn judge(&self, records: &[Record], names: &[String]) -> Result<Option<Course>> {
         let plans = (0..self.company.roster.len()).map(|peer| self.plan(peer)).collect::<Result<Vec<_>>>()?;
         Ok(Some(rounds::follow(&plans, self.company.me, self.noising().relay > 0.0, names, records)))
+    }
+}
+
+/// Whoever sees all that is first said, and knows what these peers know: at least what they can learn.
+fn seeing_all(adversary: Adversary) -> Adversary {
+    match adversary {
+        Adversary::Peer(one) => Adversary::WireTapperWith(vec![one]),
+        Adversary::Coalition(several) => Adversary::WireTapperWith(several),
+        other => other,
     }
 }
 

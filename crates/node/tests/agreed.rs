@@ -210,11 +210,34 @@ fn gossip_without_fresh_noise_is_local() {
     }
 }
 
+/// Noise of pairs is gone from the mean, and hides everybody among the honest: nearly as well as masks, and never better.
+#[test]
+fn noise_of_pairs_cancels_on_integers() {
+    let butterfly = "protocol = { method = 'butterfly' }\nnoise = { sigma = 0.5";
+    let (all, means) = on_ring(&format!("{butterfly}, cancel = 30.0 }}"), -30);
+    near(&means, 0.5 / 8f64.sqrt());
+    assert!(means.iter().all(|mean| mean == &means[0]), "{means:?}");
+    let (masked, _) = on_ring(&format!("{butterfly}, masks = true }}"), -30);
+    let (alone, _) = on_ring(&format!("{butterfly} }}"), -30);
+    for observer in all[2].observers() {
+        let [pairs, masks, none] = [&all, &masked, &alone].map(|all| rho(&all[2], &observer));
+        assert!(masks <= pairs && pairs < 1.02 * masks, "{observer}: {pairs} beside {masks}");
+        if observer == Observer::WireTapper {
+            assert!(pairs < 0.15 * none, "{pairs} of {none}");
+        }
+    }
+    // On a coarse grid, where rounding costs more, it is no less than local privacy promises, and no more.
+    let (coarse, _) = on_ring(&format!("{butterfly}, cancel = 30.0 }}"), -2);
+    let (local, _) = on_ring(&format!("{butterfly} }}"), -2);
+    let tapper = Observer::WireTapper;
+    assert_eq!(rho(&coarse[2], &tapper), rho(&local[2], &tapper));
+}
+
 #[test]
 fn what_a_node_cannot_do_yet_is_refused() {
     let agreed = agreement("noise = { sigma = 0.5, cancel = 3.0 }", -20);
     let error = Prepared::new(&agreed, 0).unwrap_err().to_string();
-    assert!(error.contains("`cancel`") && error.contains("masks"), "{error}");
+    assert!(error.contains("`cancel`") && error.contains("butterfly"), "{error}");
     assert!(Prepared::new(&agreement("noise = { sigma = 0.5 }", -20), 8).is_err());
     let error = Prepared::new(&agreement("noise = { sigma = 0.5 }", -60), 0).unwrap_err().to_string();
     assert!(error.contains("`grid`") && error.contains("coarser"), "{error}");

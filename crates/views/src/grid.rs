@@ -14,6 +14,13 @@ use crate::{Error, Result, require};
 pub enum Route {
     /// Sums of first values over groups that are nested or disjoint: butterflies, trees (Theorem 1).
     Sums,
+    /// The same under noise of pairs that cancels, towards someone who sees all that is first said (Theorem 1).
+    Pairs {
+        /// How many pairs there are.
+        pairs: usize,
+        /// The scale of their noise, in units of the own.
+        kappa: f64,
+    },
     /// Every message is rounded to the grid and hidden under fresh noise before it is sent; rows are convex, nothing is accelerated, results are kept (Theorem 2).
     Relay {
         /// The scale of that noise.
@@ -77,6 +84,12 @@ impl Gridded {
         let extra = match route {
             Route::Local => return concentrated(local),
             Route::Sums => up((self.width as f64 * self.peers as f64).sqrt() / scale),
+            Route::Pairs { pairs, kappa } => {
+                require(kappa > 0.0 && kappa.is_finite(), "cancel", kappa, "give a positive, finite number")?;
+                let squared = if kappa < 1.0 { kappa * kappa } else { 1.0 };
+                let draws = self.peers as f64 + up(pairs as f64 / squared);
+                up((self.width as f64 * draws).sqrt() / scale)
+            }
             Route::Relay { tau, rounds, terms, range } => self.relayed(tau, rounds, terms, range)?,
         };
         let root = up(up(leak.sqrt()) * local) + extra;

@@ -1,7 +1,7 @@
-//! What hides a value on the ring: a share of exact noise, and the masks of all pairs.
+//! What hides a value on the ring: a share of exact noise, and the masks of all pairs, or noise of theirs that cancels.
 
 use rand::CryptoRng;
-use sottovoce_privacy::noise::exact::{ExactNoise, Secret};
+use sottovoce_privacy::noise::exact::{DiscreteGaussian, ExactNoise, Secret};
 
 use super::{Residues, Ring};
 use crate::Peer;
@@ -14,6 +14,8 @@ pub struct Cover {
     ring: Ring,
     /// The secrets, and whether this peer is the one who adds.
     pairs: Vec<(Secret, bool)>,
+    /// The law of what pairs add and take away, where it is no mask.
+    loud: Option<DiscreteGaussian>,
     /// The last round that was used, by this peer, ever.
     last: Option<u64>,
 }
@@ -40,7 +42,12 @@ impl Cover {
         last: Option<u64>,
     ) -> Self {
         let pairs = secrets.into_iter().map(|(other, secret)| (secret, peer < other)).collect();
-        Self { ring, pairs, last }
+        Self { ring, pairs, loud: None, last }
+    }
+
+    /// The same with noise of this law in place of masks (`docs/theorems/grid.md`).
+    pub fn loud(self, law: DiscreteGaussian) -> Self {
+        Self { loud: Some(law), ..self }
     }
 
     /// A fresh share of the noise, from this source.
@@ -49,7 +56,7 @@ impl Cover {
         Residues::new((0..self.ring.agreed().width).map(share).collect(), self.ring.agreed().bits)
     }
 
-    /// Adds the masks of a round.
+    /// Adds the masks of a round, or the pairs' noise.
     pub fn mask(&mut self, round: u64, value: &mut Residues) -> Result<(), Reused> {
         if let Some(last) = self.last.filter(|&last| round <= last) {
             return Err(Reused { round, last });
@@ -57,10 +64,16 @@ impl Cover {
         self.last = Some(round);
         let mut words = value.words().to_vec();
         for (secret, adds) in &self.pairs {
-            if *adds {
-                secret.add(round, &mut words);
-            } else {
-                secret.subtract(round, &mut words);
+            match (&self.loud, *adds) {
+                (Some(law), adds) => {
+                    let mut noise = secret.noise(round);
+                    for word in &mut words {
+                        let drawn = noise.sample(law).cast_unsigned();
+                        *word = if adds { word.wrapping_add(drawn) } else { word.wrapping_sub(drawn) };
+                    }
+                }
+                (None, true) => secret.add(round, &mut words),
+                (None, false) => secret.subtract(round, &mut words),
             }
         }
         *value = Residues::of_words(words, self.ring.agreed().bits);
@@ -118,18 +131,34 @@ mod tests {
     }
 
     #[test]
-    fn masks_of_all_peers_cancel() {
+    fn masks_of_all_peers_cancel_and_so_does_their_noise() {
         let ring = Ring::fitting(5, 3, 1.0, 0.5).unwrap();
         let zero = Residues::new(vec![0; 3], ring.agreed().bits);
-        let mut sum = zero.clone();
-        for peer in 0..5 {
-            let others = (0..5).filter(|&other| other != peer);
-            let secrets = others.map(|other| (other, Secret::simulated(7, peer as u64, other as u64)));
-            let mut mask = zero.clone();
-            Cover::new(ring.clone(), peer, secrets, None).mask(0, &mut mask).unwrap();
-            assert_ne!(mask, zero);
-            sum.add(1.0, &mask);
+        for law in [None, Some(DiscreteGaussian::at_least(40.0).unwrap())] {
+            let mut sum = zero.clone();
+            for peer in 0..5 {
+                let others = (0..5).filter(|&other| other != peer);
+                let secrets = others.map(|other| (other, Secret::simulated(7, peer as u64, other as u64)));
+                let mut mask = zero.clone();
+                let mut cover = Cover { loud: law.clone(), ..Cover::new(ring.clone(), peer, secrets, None) };
+                cover.mask(0, &mut mask).unwrap();
+                assert_ne!(mask, zero);
+                sum.add(1.0, &mask);
+            }
+            assert_eq!(sum, zero);
         }
-        assert_eq!(sum, zero);
+    }
+
+    /// Noise of two secrets together has the variance of both, within five standard errors.
+    #[test]
+    fn noise_of_pairs_has_its_law() {
+        let ring = Ring::fitting(3, 20_000, 1e6, 0.5).unwrap();
+        let secrets = [1, 2].map(|other| (other, Secret::simulated(7, 0, other as u64)));
+        let law = DiscreteGaussian::at_least(40.0).unwrap();
+        let mut noise = Residues::new(vec![0; 20_000], ring.agreed().bits);
+        Cover::new(ring.clone(), 0, secrets, None).loud(law).mask(0, &mut noise).unwrap();
+        let steps: Vec<f64> = ring.decode(&noise).iter().map(|x| x / ring.agreed().step).collect();
+        let variance = steps.iter().map(|x| x * x).sum::<f64>() / 20_000.0;
+        assert!((variance / 3200.0 - 1.0).abs() < 5.0 * (2.0_f64 / 20_000.0).sqrt(), "{variance}");
     }
 }

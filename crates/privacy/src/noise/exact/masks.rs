@@ -7,6 +7,8 @@ use std::fmt;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
+use super::ExactNoise;
+
 /// What two peers share and nobody else may know: a key of ChaCha20.
 ///
 /// Rounds are numbered streams under the key, and coordinates words of a stream. Whoever uses a round twice gives away the difference of what it hid.
@@ -43,6 +45,11 @@ impl Secret {
     pub fn subtract(&self, round: u64, words: &mut [u64]) {
         let mut stream = self.stream(round);
         words.iter_mut().for_each(|word| *word = word.wrapping_sub(stream.next_u64()));
+    }
+
+    /// The source of noise that the two share in a round: both draw the same. A round has masks or noise, never both.
+    pub fn noise(&self, round: u64) -> ExactNoise<ChaCha20Rng> {
+        ExactNoise::new(self.stream(round))
     }
 
     fn stream(&self, round: u64) -> ChaCha20Rng {
