@@ -46,6 +46,15 @@ def binaries(commit: Commit) -> dict[str, Path]:
     return built
 
 
+def handed(place: Path) -> dict[str, Path]:
+    """Binaries that were built elsewhere."""
+    found = {name: place.resolve() / name for name in BINARIES}
+    for path in found.values():
+        if not os.access(path, os.X_OK):
+            raise Refused(f"{path} is no program: --built takes a folder with {' and '.join(BINARIES)}")
+    return found
+
+
 def spoken(binary: Path, draft: Path) -> None:
     """Completions, man page and schema, as the program prints them."""
     completions = draft / "completions"
@@ -56,11 +65,18 @@ def spoken(binary: Path, draft: Path) -> None:
     (draft / "schema.json").write_text(run(binary, "schema", "--json"), encoding="utf-8")
 
 
-def wheel(place: Path, commit: Commit) -> None:
+def python(place: Path, commit: Commit, built: Path | None) -> None:
     """The Python package for this platform, with real peers in it, and its sources."""
     say("wheel ...")
     if not shutil.which("maturin"):
         raise Refused("`maturin` is not installed: install it (pip install maturin), or leave the wheel out with --no-wheel", code=3)
     manifest = ["-m", ROOT / "bindings/python/Cargo.toml", "--out", place]
-    run("maturin", "build", "--release", "--locked", "--features", "node", *manifest, **variables(commit))
     run("maturin", "sdist", *manifest, **variables(commit))
+    if built is None:
+        run("maturin", "build", "--release", "--locked", "--features", "node", *manifest, **variables(commit))
+        return
+    wheels = sorted(built.glob("*.whl"))
+    if not wheels:
+        raise Refused(f"{built} holds no wheel: put one there, or leave it out with --no-wheel")
+    for wheel in wheels:
+        shutil.copy2(wheel, place)

@@ -67,10 +67,11 @@ def compressed(place: Path, data: bytes, commit: Commit) -> None:
     place.write_bytes(gzip.compress(data, mtime=commit.time))
 
 
-def about(draft: Path, version: str, commit: Commit) -> None:
+def about(draft: Path, version: str, commit: Commit, handed: bool) -> None:
     """What was built, from what, with what: enough to do it again."""
     lines = [f"sottovoce {version}", f"commit {commit.hash}", run("rustc", "--version", quiet=True).strip(), f"platform {artifacts.host()}"]
-    (draft / "BUILD").write_text("\n".join([*lines, "made by release/make"]) + "\n", encoding="utf-8")
+    lines.append("binaries and wheel were handed in, and not built from this commit by release/make" if handed else "built by release/make")
+    (draft / "BUILD").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def files(draft: Path) -> list[Path]:

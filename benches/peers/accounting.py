@@ -88,6 +88,6 @@ def ours(releases: list[dict], delta: float, scale: Scale) -> tuple[tuple[float,
         events = Path(folder) / "events.json"
         events.write_text(json.dumps(releases), encoding="utf-8")
         words = ["account", "mechanism", "--events", events, "--delta", delta]
-        found = ask(*words)["epsilon"]
+        found = ask(*words)["epsilon"]["pld"]
         _, seconds = timed(functools.partial(accounting_peers.our_answer(), words), scale.repeats)
     return (found["lower"], found["upper"]), seconds

@@ -27,6 +27,7 @@ def tensors(folder: Path, part: str) -> tuple[torch.Tensor, torch.Tensor]:
 def learn(folder: Path, task, seed: int, *, accountant: str, clip: float, rate: float, delta: float, noise: float | None = None) -> tuple[float, float]:
     """Noise multiplier and accuracy."""
     warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
     torch.manual_seed(seed)
     model = net()
     lots = DataLoader(TensorDataset(*tensors(folder, "train")), batch_size=task.lot)

@@ -1,14 +1,13 @@
 //! Gossip among many peers, for others to compare with (`benches/peers/averaging.py`).
 //!
-//! `cargo run --release -p sottovoce-simulator --example average -- FOLDER STEPS THREADS`
+//! `cargo run --release -p sottovoce-simulator --example average -- FOLDER STEPS`
 //!
 //! Reads `FOLDER/edges` (pairs of 32-bit numbers) and `FOLDER/values` (64-bit floats), little endian; adds noise, which is written to
-//! `FOLDER/noisy`, and mixes so many times, which is written to `FOLDER/mixed`. Prints the seconds of every step, as JSON.
+//! `FOLDER/noisy`, and mixes so many times, on one thread, which is written to `FOLDER/mixed`.
 
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Instant;
 
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::bulk::Bulk;
@@ -19,8 +18,8 @@ const NOISING: Noising = Noising { sensitivity: 1.0, local: 1.0, relay: 0.0 };
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut words = std::env::args().skip(1);
-    let mut next = || words.next().ok_or("give FOLDER STEPS THREADS");
-    let (folder, steps, threads) = (PathBuf::from(next()?), next()?.parse()?, next()?.parse()?);
+    let mut next = || words.next().ok_or("give FOLDER STEPS");
+    let (folder, steps) = (PathBuf::from(next()?), next()?.parse()?);
     let edges = fs::read(folder.join("edges"))?;
     let (numbers, []) = edges.as_chunks::<4>() else { return Err("`edges` ends within a number".into()) };
     let (pairs, []) = numbers.as_chunks::<2>() else { return Err("`edges` ends within a pair".into()) };
@@ -28,19 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let node = |bytes: [u8; 4]| u32::from_le_bytes(bytes) as usize;
     let graph = Graph::from_edges(values.len(), pairs.iter().map(|&[u, v]| (node(u), node(v))))?;
     let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
-    let mut bulk = Bulk::new(&mixing, values, NOISING, None, 1, threads)?;
+    let mut bulk = Bulk::new(&mixing, values, NOISING, None, 1, 1)?;
     fs::write(folder.join("noisy"), bytes(bulk.values()))?;
-    let seconds: Vec<String> = (0..steps).map(|_: usize| timed(&mut bulk)).collect();
+    bulk.run(steps);
     fs::write(folder.join("mixed"), bytes(bulk.values()))?;
-    println!("[{}]", seconds.join(", "));
     Ok(())
-}
-
-/// Seconds of one step.
-fn timed(bulk: &mut Bulk<'_>) -> String {
-    let start = Instant::now();
-    bulk.step();
-    format!("{:e}", start.elapsed().as_secs_f64())
 }
 
 fn floats(bytes: &[u8]) -> Result<Vec<f64>, Box<dyn Error>> {
