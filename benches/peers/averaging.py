@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from common import ROOT, Missing, Scale, module, output, ratio, table, timed
+from common import Missing, Scale, binary, module, output, ratio, table, timed
 
 TITLE = "Averaging"
 DEGREE = 20
@@ -15,8 +15,8 @@ STEPS = 10
 
 
 def program() -> Path:
-    """Our gossip, as a program."""
-    path = ROOT / "target" / "release" / "examples" / "average"
+    """Our gossip, as a program that cargo puts beside ours."""
+    path = binary().parent / "examples" / "average"
     if not os.access(path, os.X_OK):
         raise Missing("skipped: build it first (cargo build --release -p sottovoce-simulator --example average)")
     return path
