@@ -61,7 +61,7 @@ def drawn(peers: int, np):
     """Edges of a random graph, each once."""
     pairs = np.random.default_rng(1).integers(0, peers, (peers * DEGREE // 2, 2))
     pairs = np.sort(pairs[pairs[:, 0] != pairs[:, 1]], axis=1)
-    return np.unique(pairs, axis=0)
+    return np.stack(np.divmod(np.unique(pairs[:, 0] * peers + pairs[:, 1]), peers), axis=1)
 
 
 def weights(peers: int, edges, np, sparse):

@@ -1,4 +1,4 @@
-"""DP-SGD by Opacus as its documentation has it: `make_private_with_epsilon`, Poisson lots, gradients by hooks."""
+"""DP-SGD by Opacus as its documentation has it: `make_private_with_epsilon`, its default accountant (PRV), Poisson lots, gradients by hooks."""
 
 import warnings
 from pathlib import Path
@@ -24,7 +24,7 @@ def tensors(folder: Path, part: str) -> tuple[torch.Tensor, torch.Tensor]:
     return (torch.from_numpy(images).float() / 255 - MEAN) / DEVIATION, torch.from_numpy(labels).long()
 
 
-def learn(folder: Path, task, seed: int, *, accountant: str, clip: float, rate: float, delta: float, noise: float | None = None) -> tuple[float, float]:
+def learn(folder: Path, task, seed: int, *, clip: float, rate: float, delta: float, noise: float | None = None) -> tuple[float, float]:
     """Noise multiplier and accuracy."""
     warnings.filterwarnings("ignore")
     torch.set_num_threads(1)
@@ -32,7 +32,7 @@ def learn(folder: Path, task, seed: int, *, accountant: str, clip: float, rate: 
     model = net()
     lots = DataLoader(TensorDataset(*tensors(folder, "train")), batch_size=task.lot)
     parts = {"module": model, "optimizer": torch.optim.SGD(model.parameters(), lr=rate), "data_loader": lots, "max_grad_norm": clip}
-    engine = PrivacyEngine(accountant=accountant)
+    engine = PrivacyEngine()
     if noise is None:
         made = engine.make_private_with_epsilon(**parts, target_epsilon=task.epsilon, target_delta=delta, epochs=task.epochs)
     else:
