@@ -5,10 +5,11 @@ tell), or **below the truth**: less than our lower end, so that a guarantee of t
 """
 
 import functools
+import json
 import tempfile
 from collections.abc import Iterator
+from decimal import ROUND_CEILING, Decimal
 from pathlib import Path
-import json
 
 import accounting_peers
 from common import Missing, Scale, ask, ratio, table, timed
@@ -45,12 +46,15 @@ QUICK = (0, 2, 9)
 
 
 def compare(scale: Scale) -> Iterator[str]:
-    peers = []
+    peers, missing = [], []
     for make in accounting_peers.ALL:
         try:
             peers.append(make())
-        except Missing as missing:
-            yield str(missing)
+        except Missing as one:
+            missing.append(str(one))
+    yield from dict.fromkeys(missing)
+    if not peers:
+        return
     grid = [GRID[place] for place in QUICK] if scale.quick else GRID
     differences, times, below = [], [], {peer.name: 0 for peer in peers}
     for name, releases, delta in grid:
@@ -65,7 +69,7 @@ def compare(scale: Scale) -> Iterator[str]:
             below[peer.name] += epsilon < lower
             cells.append(verdict(epsilon, lower, upper))
             ratios.append(ratio(theirs, seconds))
-        differences.append([name, f"{upper:.9f}", f"{upper - lower:.0e}", *cells])
+        differences.append([name, from_above(upper), f"{upper - lower:.0e}", *cells])
         times.append([name, *ratios])
     names = [peer.name for peer in peers]
     yield "Epsilon: ours from above, how wide our interval is, and how far a peer's number is above it (or below its lower end, which is below the truth)."
@@ -73,6 +77,11 @@ def compare(scale: Scale) -> Iterator[str]:
     yield "; ".join(f"{name}: below the truth in {count} of {sum(row[place + 3] != 'cannot' for row in differences)}" for place, (name, count) in enumerate(below.items())) + "."
     yield f"Time, as a multiple of ours ({accounting_peers.ours_is()}):"
     yield table(["releases", *names], times)
+
+
+def from_above(epsilon: float) -> str:
+    """Nine digits behind the point, rounded up."""
+    return str(Decimal(epsilon).quantize(Decimal("1e-9"), ROUND_CEILING))
 
 
 def verdict(epsilon: float, lower: float, upper: float) -> str:
