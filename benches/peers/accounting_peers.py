@@ -1,6 +1,7 @@
 """Accountants of others, behind one form: `name`, `knows(releases)`, `epsilon(releases, delta)`. All of them at their defaults."""
 
 import importlib.util
+import logging
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -30,6 +31,8 @@ class DpAccounting:
 
     def __init__(self, name: str, path: str, accountant: str):
         self.dp = module("dp_accounting", "dp-accounting")
+        # It says which orders it leaves out: hundreds of lines.
+        logging.getLogger("absl").setLevel(logging.ERROR)
         self.accountant = getattr(module(path, "dp-accounting"), accountant)
         self.name = name
 
