@@ -10,6 +10,7 @@ from unittest import mock
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 import accounting
+import accounting_peers
 import averaging
 import common
 import training
@@ -31,6 +32,12 @@ class Words(unittest.TestCase):
         self.assertEqual(common.ratio(300.0, 2.0), "150")
         for theirs, ours in ((1.0, 0.0), (1.0, -1e-3), (-1.0, 1.0), (float("nan"), 1.0)):
             self.assertEqual(common.ratio(theirs, ours), "too short")
+
+    def test_the_python_package_is_asked_the_same(self):
+        package = mock.Mock()
+        with mock.patch.object(accounting_peers, "packaged", return_value=True), mock.patch.object(accounting_peers, "module", return_value=package):
+            accounting_peers.our_answer()(["account", "mechanism", "--events", "file", "--delta", 1e-5])
+        package.ask.assert_called_once_with("account", "mechanism", events="file", delta=1e-5)
 
     def test_who_is_not_installed_is_named_and_the_rest_goes_on(self):
         gone = common.Missing("skipped: it is not installed")
