@@ -9,7 +9,7 @@ use super::{Place, execute};
 use crate::Global;
 
 /// The experiment, as its file has it.
-const EXPERIMENT: &str = include_str!("../../../../experiments/quickstart.toml");
+const EXPERIMENT: &str = include_str!("quickstart.toml");
 
 /// Arguments of `run quickstart`.
 #[derive(Debug, Args)]
