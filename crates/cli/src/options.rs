@@ -95,14 +95,17 @@ impl Options {
         root.build();
         let mut commands = Vec::new();
         walk(&root, &mut Vec::new(), &mut commands);
-        commands.retain(|one| one.name.split_whitespace().zip(words).filter(|(a, b)| a == b).count() == words.len());
+        commands.retain(|one| {
+            one.name.split_whitespace().zip(words).filter(|(a, b)| a == b).count() == words.len()
+        });
         Self { commands }
     }
 }
 
 fn walk(command: &Command, words: &mut Vec<String>, found: &mut Vec<OneCommand>) {
     found.push(one(command, words.join(" ")));
-    for below in command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set()) {
+    for below in command.get_subcommands().filter(|below| below.get_name() != "help" && !below.is_hide_set())
+    {
         words.push(below.get_name().to_owned());
         walk(below, words, found);
         words.pop();
@@ -142,10 +145,16 @@ fn option(argument: &Arg) -> OneOption {
         positional: argument.is_positional(),
         value: (kind != Kind::Flag && !names.is_empty()).then(|| names.join(" ")),
         kind,
-        many: several || argument.get_value_delimiter().is_some() || matches!(argument.get_action(), ArgAction::Append),
+        many: several
+            || argument.get_value_delimiter().is_some()
+            || matches!(argument.get_action(), ArgAction::Append),
         required: argument.is_required_set(),
         default: (!values.is_empty() && kind != Kind::Flag).then(|| values.join(",")),
-        possible: if kind == Kind::Choice { argument.get_possible_values().iter().map(possible).collect() } else { vec![] },
+        possible: if kind == Kind::Choice {
+            argument.get_possible_values().iter().map(possible).collect()
+        } else {
+            vec![]
+        },
         help: text(argument.get_long_help().or(argument.get_help())),
         heading: argument.get_help_heading().map(str::to_owned),
     }
@@ -212,7 +221,9 @@ mod tests {
             Options::of(crate::command(), &words(line)).commands.into_iter().map(|one| one.name).collect()
         };
         assert_eq!(names("account averaging"), ["account averaging"]);
-        assert!(names("account").len() > 5 && names("account").iter().all(|name| name.starts_with("account")));
+        assert!(
+            names("account").len() > 5 && names("account").iter().all(|name| name.starts_with("account"))
+        );
         assert!(names("acc").is_empty());
     }
 

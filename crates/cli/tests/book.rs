@@ -25,8 +25,14 @@ fn root() -> PathBuf {
 fn every_page_is_listed_and_every_link_leads_somewhere() {
     let pages = source::pages(&root(), &reference::all().unwrap()).unwrap();
     assert_eq!(source::broken(&root(), &pages), Vec::<String>::new());
-    assert_eq!(source::unlisted(&root(), &pages).unwrap(), Vec::<String>::new(), "add them to docs/SUMMARY.md");
-    for page in ["docs/first-hour.md", "docs/reference/commands/account.md", "docs/reference/documents/run.md"] {
+    assert_eq!(
+        source::unlisted(&root(), &pages).unwrap(),
+        Vec::<String>::new(),
+        "add them to docs/SUMMARY.md"
+    );
+    for page in
+        ["docs/first-hour.md", "docs/reference/commands/account.md", "docs/reference/documents/run.md"]
+    {
         assert!(pages.contains_key(page), "{page}");
     }
 }
@@ -39,8 +45,14 @@ fn what_is_made_for_mdbook_has_the_same_links() {
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(read("deploy.md").contains("](repository/deploy/systemd/"), "files come along");
     assert!(folder.path().join("repository/deploy/systemd/sottovoce@.service").is_file());
-    assert!(read("repository/CONTRIBUTING.md").starts_with('#') && read("theorems/README.md").contains("(ring.md)"));
-    assert!(read("SUMMARY.md").contains("- [account](reference/commands/account.md)"), "what is made is listed");
+    assert!(
+        read("repository/CONTRIBUTING.md").starts_with('#')
+            && read("theorems/index.md").contains("(ring.md)")
+    );
+    assert!(
+        read("SUMMARY.md").contains("- [account](reference/commands/account.md)"),
+        "what is made is listed"
+    );
 }
 
 /// Runs a page's marked blocks in one folder, in order; the `text shown` behind a block must be among what it printed.
@@ -52,7 +64,8 @@ fn followed(page: &Path) -> usize {
     let (mut run, mut printed) = (0, String::new());
     for block in blocks(&text) {
         match block.info.split_once(' ') {
-            Some(("sh", "test")) => {
+            Some(("sh", "test node")) if !cfg!(feature = "node") => {}
+            Some(("sh", "test" | "test node")) => {
                 let mut shell = Command::new("sh");
                 let shell = shell.args(["-euc", block.body]).current_dir(folder.path()).env("PATH", &path);
                 let output = shell.env("SOTTOVOCE", root()).output().unwrap();
@@ -63,7 +76,9 @@ fn followed(page: &Path) -> usize {
             }
             Some(("text", "shown")) => {
                 let known: Vec<&str> = printed.lines().map(str::trim).collect();
-                for line in block.body.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "...") {
+                for line in
+                    block.body.lines().map(str::trim).filter(|line| !line.is_empty() && *line != "...")
+                {
                     assert!(known.contains(&line), "{}: `{line}` is not in:\n{printed}", page.display());
                 }
             }
@@ -118,7 +133,9 @@ fn code_is_not_taken_for_links_and_headings_are_named_as_mdbook_does() {
 fn links_that_lead_nowhere_are_found() {
     let page = |text: &str| source::Pages::from([("docs/a.md".to_owned(), text.to_owned())]);
     let wrong = |text: &str| source::broken(&root(), &page(text));
-    assert!(wrong("# A\n[x](a.md#a) [y](../README.md) [z](../Cargo.toml) [o](https://example.org/#b)").len() == 1);
+    assert!(
+        wrong("# A\n[x](a.md#a) [y](../README.md) [z](../Cargo.toml) [o](https://example.org/#b)").len() == 1
+    );
     for (link, why) in [
         ("nowhere.md", "no page"),
         ("#b", "no such heading"),

@@ -99,7 +99,12 @@ fn rumor(peers: usize) -> Result<String, Box<dyn Error>> {
     let time = start.elapsed().as_secs_f64();
     let tellings = crowd.tellings() as f64 / peers as f64;
     let sent = tellings * NUMBER as f64;
-    Ok(format!("| {peers} | {} | {tellings:.2} | {sent:.1} | {} | {} |", crowd.rounds(), seconds(time), memory()))
+    Ok(format!(
+        "| {peers} | {} | {tellings:.2} | {sent:.1} | {} | {} |",
+        crowd.rounds(),
+        seconds(time),
+        memory()
+    ))
 }
 
 fn seconds(time: f64) -> String {

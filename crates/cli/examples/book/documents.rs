@@ -26,7 +26,8 @@ pub(crate) fn pages(documents: &Map<String, Value>) -> Vec<Made> {
     made.extend(texts.into_iter().map(|(page, text)| (path(page), page.to_owned(), text)));
     let mut shared = "# Parts of documents\n".to_owned();
     for (name, schema) in &parts {
-        shared += &format!("\n## {name}\n\n{}", table(schema));
+        let about = schema["description"].as_str().map(|about| format!("{}\n\n", cell(about)));
+        shared += &format!("\n## {name}\n\n{}{}", about.unwrap_or_default(), table(schema));
     }
     made.push((path("parts"), "parts".to_owned(), shared));
     made
@@ -64,11 +65,12 @@ fn listed(name: &str, part: &Value, parts: &mut Parts) -> String {
     let numbered = (2..).map(|k| format!("{name} ({k})"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     // Keys tell parts apart; references inside them are named later.
-    let keys = |part: &Value| part["properties"].as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>());
+    let keys =
+        |part: &Value| part["properties"].as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>());
     let fits = |name: &String| {
-        parts.get(name).is_none_or(|known| {
-            keys(known) == keys(part) && known["description"] == part["description"]
-        })
+        parts
+            .get(name)
+            .is_none_or(|known| keys(known) == keys(part) && known["description"] == part["description"])
     };
     let name = names.find(fits).unwrap_or_default();
     parts.entry(name.clone()).or_insert_with(|| part.clone());
@@ -93,19 +95,19 @@ fn pointed(schema: &Value, names: &BTreeMap<String, String>) -> Value {
     }
 }
 
-/// What a schema says: its meaning, and its keys as a table.
+/// The keys of a schema as a table, or what it is, if it has none.
 fn table(schema: &Value) -> String {
-    let about = schema["description"].as_str().map(|about| format!("{}\n\n", cell(about))).unwrap_or_default();
     let rows = rows("", schema);
     match rows.is_empty() {
-        true => format!("{about}{}.\n", kind(schema)),
-        false => format!("{about}| key | value | meaning |\n| --- | --- | --- |\n{}", rows.concat()),
+        true => format!("{}.\n", kind(schema)),
+        false => format!("| key | value | meaning |\n| --- | --- | --- |\n{}", rows.concat()),
     }
 }
 
 /// Rows for the keys of an object, of the objects inside it, and of those it is put together from.
 fn rows(above: &str, schema: &Value) -> Vec<String> {
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut found = Vec::new();
     for (key, value) in schema["properties"].as_object().into_iter().flatten() {
         let name = format!("{above}{key}");
@@ -116,10 +118,15 @@ fn rows(above: &str, schema: &Value) -> Vec<String> {
         found.extend(rows(&format!("{name}[]."), &value["items"]));
     }
     for (word, one) in [("allOf", false), ("anyOf", true), ("oneOf", true)] {
-        let parts = schema[word].as_array().into_iter().flatten().filter(|part| part.get("properties").is_some());
+        let parts =
+            schema[word].as_array().into_iter().flatten().filter(|part| part.get("properties").is_some());
         for (i, part) in parts.enumerate() {
             if one {
-                found.push(format!("| *or ({})* | | {} |\n", i + 1, cell(part["description"].as_str().unwrap_or_default())));
+                found.push(format!(
+                    "| *or ({})* | | {} |\n",
+                    i + 1,
+                    cell(part["description"].as_str().unwrap_or_default())
+                ));
             }
             found.extend(rows(above, part));
         }
@@ -162,7 +169,9 @@ fn plain(name: &str, schema: &Value) -> String {
             (None, Some(items)) => format!("({})", items.iter().map(kind).collect::<Vec<_>>().join(", ")),
             (None, None) => "list".to_owned(),
         },
-        "object" => inside("additionalProperties").map_or("object".to_owned(), |of| format!("object of {of} by name")),
+        "object" => {
+            inside("additionalProperties").map_or("object".to_owned(), |of| format!("object of {of} by name"))
+        }
         "boolean" => "true or false".to_owned(),
         other => other.to_owned(),
     }

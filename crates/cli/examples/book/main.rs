@@ -1,8 +1,9 @@
 //! Writes the sources of the book into a folder, from which mdBook makes it: `docs/`, what of the repository it links to, and the reference, which is made from the program.
 //!
 //! `docs/build` calls it: `cargo run --release -p sottovoce-cli --features node --example book -- FOLDER`. A link that leads nowhere ends it.
-//! With `draw` in place of a folder it draws the pictures of `docs/pictures` anew.
+//! `draw` in place of a folder draws the pictures of `docs/pictures` anew; `check BOOK` follows the links of the book that mdBook made.
 
+mod built;
 mod documents;
 mod markdown;
 mod pictures;
@@ -16,13 +17,16 @@ use std::process::ExitCode;
 const SETTINGS: [&str; 2] = ["book.toml", "book.css"];
 
 fn main() -> ExitCode {
-    let Some(folder) = std::env::args_os().nth(1) else {
-        eprintln!("name the folder to write to, or `draw`");
-        return ExitCode::from(2);
-    };
-    let (made, what) = match folder == "draw" {
-        true => (drawn(), "pictures"),
-        false => (written(Path::new(&folder)), "pages"),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (made, what) = match words[..] {
+        ["draw"] => (drawn(), "pictures"),
+        ["check", book] => (built::checked(Path::new(book)), "links lead somewhere"),
+        [folder] => (written(Path::new(folder)), "pages"),
+        _ => (
+            Err("give the folder to write to, or `draw`, or `check` and the folder of the book".to_owned()),
+            "",
+        ),
     };
     match made {
         Ok(count) => {

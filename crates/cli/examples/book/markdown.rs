@@ -2,6 +2,9 @@
 //!
 //! Code is masked first (its bytes become spaces), so that what is left can be searched without mistaking code for links.
 
+// The tests run blocks of code, which the book only shows.
+#![allow(dead_code)]
+
 use std::collections::HashSet;
 use std::ops::Range;
 

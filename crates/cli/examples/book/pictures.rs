@@ -33,7 +33,8 @@ pub(crate) fn all() -> Result<Vec<(String, String)>, String> {
 /// What the observers learn of each, in units of local DP, as `account averaging` says.
 fn losses(ring: &str, observers: &[&str], more: &[&str]) -> Result<Vec<f64>, String> {
     let observers = observers.join(",");
-    let words = ["account", "averaging", "--graph", ring, "--steps", "6", "--observers", &observers, "--json"];
+    let words =
+        ["account", "averaging", "--graph", ring, "--steps", "6", "--observers", &observers, "--json"];
     let answer = sottovoce_cli::ask(&[&words[..], more].concat()).map_err(|fault| fault.message)?;
     let found: Value = serde_json::from_str(&answer.printed).map_err(|why| why.to_string())?;
     let losses = found["exact"].as_array().ok_or("`account averaging` says nothing of each peer")?;
@@ -48,9 +49,12 @@ fn ring_of(title: &str, losses: &[f64], observers: &[&str]) -> String {
         false => format!("peer {u}: loss {loss:.3}"),
     };
     let picture = GraphPicture {
-        title: format!("{title}: what {} of {PEERS} peers on a ring learns of the others", observers.join(" and ")),
+        title: format!(
+            "{title}: what {} of {PEERS} peers on a ring learns of the others",
+            observers.join(" and ")
+        ),
         description: losses.iter().enumerate().map(label).collect::<Vec<_>>().join("; "),
-        positions: (0..PEERS).map(place).map(|(x, y)| (x, -y)).collect(),
+        positions: (0..PEERS).map(place).collect(),
         edges: (0..PEERS).map(|u| (u, (u + 1) % PEERS)).collect(),
         values: losses.to_vec(),
         labels: losses.iter().enumerate().map(label).collect(),

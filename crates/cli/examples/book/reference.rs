@@ -23,6 +23,9 @@ fn asked<T: serde::de::DeserializeOwned>(words: &[&str]) -> Result<T, String> {
     serde_json::from_str(&answer.printed).map_err(|why| format!("{}: {why}", words.join(" ")))
 }
 
+/// The heading of options that every command has: they are on the first page alone.
+const GLOBAL: &str = "Global options";
+
 /// A page for each command, and one that lists all.
 fn commands(options: &Value) -> Result<Vec<Made>, String> {
     let listed = options["commands"].as_array().ok_or("`schema --options` lists no commands")?;
@@ -37,7 +40,12 @@ fn commands(options: &Value) -> Result<Vec<Made>, String> {
         let name = text(command, "name");
         let page = name.split(' ').next().unwrap_or(name);
         let title = format!("sottovoce {name}");
-        index += &format!("| [`{title}`]({page}.md#{}) | {} |\n", anchor(&title), cell(text(command, "about")));
+        index +=
+            &format!("| [`{title}`]({page}.md#{}) | {} |\n", anchor(&title), cell(text(command, "about")));
+    }
+    index += "\nOptions of every command:\n";
+    for program in listed.iter().filter(|command| text(command, "name").is_empty()) {
+        index += &tables(program, |heading| heading == GLOBAL);
     }
     let mut made = vec![(path("all"), "Commands".to_owned(), index)];
     for (name, commands) in parts.into_iter().filter(|(name, _)| !name.is_empty()) {
@@ -51,6 +59,20 @@ fn commands(options: &Value) -> Result<Vec<Made>, String> {
 fn command(command: &Value) -> String {
     let mut page = format!("## sottovoce {}\n\n{}\n", text(command, "name"), text(command, "about"));
     page += &format!("\n```text\n{}\n```\n", text(command, "usage").trim_start_matches("Usage: "));
+    page += &tables(command, |heading| heading != GLOBAL);
+    let examples: Vec<&str> =
+        command["examples"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !examples.is_empty() {
+        page += &format!("\n```sh\n{}\n```\n", examples.join("\n"));
+    }
+    match text(command, "notes") {
+        "" => page,
+        notes => format!("{page}\n```text\n{notes}\n```\n"),
+    }
+}
+
+/// Tables of options, one for each of these headings.
+fn tables(command: &Value, wanted: impl Fn(&str) -> bool) -> String {
     let mut headings: Vec<(&str, Vec<&Value>)> = Vec::new();
     for option in command["options"].as_array().into_iter().flatten() {
         let heading = Some(text(option, "heading")).filter(|name| !name.is_empty()).unwrap_or("Options");
@@ -59,18 +81,11 @@ fn command(command: &Value) -> String {
             None => headings.push((heading, vec![option])),
         }
     }
-    for (heading, options) in headings {
-        page += &format!("\n**{heading}**\n\n| option | meaning | default |\n| --- | --- | --- |\n");
-        page += &options.into_iter().map(option).collect::<String>();
-    }
-    let examples: Vec<&str> = command["examples"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    if !examples.is_empty() {
-        page += &format!("\n```sh\n{}\n```\n", examples.join("\n"));
-    }
-    match text(command, "notes") {
-        "" => page,
-        notes => format!("{page}\n```text\n{notes}\n```\n"),
-    }
+    let table = |(heading, options): (&str, Vec<&Value>)| {
+        let rows: String = options.into_iter().map(option).collect();
+        format!("\n**{heading}**\n\n| option | meaning | default |\n| --- | --- | --- |\n{rows}")
+    };
+    headings.into_iter().filter(|(heading, _)| wanted(heading)).map(table).collect()
 }
 
 /// A row of the table of options.
@@ -88,7 +103,8 @@ fn option(option: &Value) -> String {
         false => format!(" One of {}.", possible.join(", ")),
     };
     let default = option["default"].as_str().map(|default| format!("`{default}`")).unwrap_or_default();
-    let default = if option["required"] == true { "required".to_owned() } else { default.replace('|', "\\|") };
+    let default =
+        if option["required"] == true { "required".to_owned() } else { default.replace('|', "\\|") };
     let called = called.replace('|', "\\|");
     format!("| {short}`{called}` | {}{possible} | {default} |\n", cell(text(option, "help")))
 }
@@ -113,7 +129,9 @@ fn experiments() -> Result<Vec<Made>, String> {
         let about = file.lines().next().unwrap_or_default().trim_start_matches("# ");
         let about = about.split("   ").next().unwrap_or(about).trim_end_matches(" Run it:");
         index += &format!("* [{kind}]({kind}.md): {about}\n");
-        let text = format!("# {kind}\n\n```sh\nsottovoce new {kind} > my.toml\nsottovoce run my.toml\n```\n\n```toml\n{file}```\n");
+        let text = format!(
+            "# {kind}\n\n```sh\nsottovoce new {kind} > my.toml\nsottovoce run my.toml\n```\n\n```toml\n{file}```\n"
+        );
         made.push((path(kind), kind.to_owned(), text));
     }
     made.insert(0, (path("all"), "Experiments (TOML)".to_owned(), index));

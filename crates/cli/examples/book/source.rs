@@ -47,9 +47,7 @@ fn with_made(summary: &str, made: &[(String, String, String)]) -> String {
         let Some((first, ..)) = named else { continue };
         let indent = line.len() - line.trim_start().len() + 2;
         let others = made.iter().filter(|(path, ..)| folder(path) == folder(first) && path != first);
-        lines.extend(
-            others.map(|(path, title, _)| format!("{:indent$}- [{title}]({})", "", below(path))),
-        );
+        lines.extend(others.map(|(path, title, _)| format!("{:indent$}- [{title}]({})", "", below(path))));
     }
     lines.join("\n") + "\n"
 }
@@ -129,9 +127,13 @@ fn moved(page: &str, text: &str, files: &mut BTreeSet<String>) -> String {
     moved + &text[at..]
 }
 
-/// Where a file of the repository is in the book.
+/// Where a file of the repository is in the book. What GitHub shows for a folder (`README.md`) is `index` for a browser.
 fn place(path: &str) -> String {
-    path.strip_prefix("docs/").map_or_else(|| format!("repository/{path}"), str::to_owned)
+    let path = path.strip_prefix("docs/").map_or_else(|| format!("repository/{path}"), str::to_owned);
+    match path.strip_suffix("README.md") {
+        Some(folder) => format!("{folder}index.md"),
+        None => path,
+    }
 }
 
 /// Where a link on a page leads, from the root of the repository.
