@@ -16,6 +16,7 @@ mod new;
 #[cfg(feature = "node")]
 mod node;
 mod of_node;
+mod options;
 mod origin;
 mod output;
 mod plan;
@@ -102,7 +103,7 @@ enum Command {
     /// A real peer: its key, its ledger, what it agrees to and what that could reveal.
     #[cfg(feature = "node")]
     Node(node::Node),
-    /// Print the form of a command's JSON document, as JSON Schema.
+    /// Print the form of a command's JSON document, as JSON Schema, or of its options.
     Schema(schema::Schema),
     /// Print a completion script for a shell.
     Completions(shell::Completions),
@@ -217,7 +218,7 @@ impl Cli {
             Command::Graph(command) => command.run(global),
             #[cfg(feature = "node")]
             Command::Node(command) => command.run(global),
-            Command::Schema(command) => command.run(global),
+            Command::Schema(schema) => schema.run(global, command()),
             Command::Completions(completions) => completions.run(global, command()),
             Command::Man(man) => man.run(global, command()),
         }
