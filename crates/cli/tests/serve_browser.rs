@@ -195,6 +195,7 @@ fn side_by_side(browser: &mut Browser) {
     let differ = browser.value(&text("differ"));
     assert!(differ.as_str().unwrap().contains("target.epsilon"), "{differ}");
     assert_eq!(browser.value("document.querySelectorAll('#numbers .bars:first-of-type meter').length"), 3);
+    browser.value("document.images[0].scrollIntoView()");
     until(
         browser,
         "[...document.images].slice(0, 2).every((image) => image.complete && image.naturalWidth > 0)",

@@ -52,12 +52,9 @@ fn section(id: &str, title: &str, content: &str) -> String {
     )
 }
 
-/// Columns of a table with one for each run.
-fn columns<'a>(first: &'a str, runs: &[Found]) -> Vec<&'a str>
-where
-    'static: 'a,
-{
-    std::iter::once(first).chain(LETTERS.into_iter().take(runs.len())).collect()
+/// Columns of a table with one for each run; the first, which heads the rows, has no name.
+fn columns(runs: &[Found]) -> Vec<&'static str> {
+    std::iter::once("").chain(LETTERS.into_iter().take(runs.len())).collect()
 }
 
 fn summary(runs: &[Found]) -> String {
@@ -73,7 +70,7 @@ fn summary(runs: &[Found]) -> String {
             let headline = run.headline.as_deref().map_or_else(|| measured(run), escape);
             let plain = |text: &Option<String>| text.as_deref().map_or("–".to_owned(), escape);
             vec![
-                format!("{} {named}", letter(place)),
+                format!("<span>{} {named}</span>", letter(place)),
                 plain(&run.kind),
                 headline,
                 run.seed.map_or("–".to_owned(), |seed| seed.to_string()),
@@ -207,7 +204,7 @@ fn of_rows(id: &str, rows: &[Row], runs: &[Found]) -> String {
         std::iter::once(escape(&row.field)).chain(values).collect()
     };
     let shown: Vec<Vec<String>> = rows.iter().take(MOST_ROWS).map(cells).collect();
-    live::table(id, &columns("Field", runs), &shown) + &left_out(rows.len())
+    live::table(id, &columns(runs), &shown) + &left_out(rows.len())
 }
 
 fn left_out(rows: usize) -> String {
@@ -237,7 +234,7 @@ fn results(runs: &[Found], fields: &[Run]) -> String {
         std::iter::once(escape(&row.field)).chain(row.values.iter().enumerate().map(value)).collect()
     };
     let rows: Vec<Vec<String>> = differ.iter().take(MOST_ROWS).map(cells).collect();
-    let table = live::table("results-table", &columns("Number", runs), &rows) + &left_out(differ.len());
+    let table = live::table("results-table", &columns(runs), &rows) + &left_out(differ.len());
     let content = format!(
         "<details><summary>{} numbers differ, {} more are the same; ratios are to A</summary>\n{table}</details>\n",
         differ.len(),

@@ -69,7 +69,7 @@ fn order() -> String {
 }
 
 fn headline(listing: &Listing) -> String {
-    if listing.runs.is_empty() { format!("{}.", listing.none()) } else { format!("{listing}.") }
+    if listing.runs.is_empty() { format!("No runs yet: {}.", listing.none()) } else { format!("{listing}.") }
 }
 
 /// What the script asks for: the table, and what is said above and below it. Its stamp says whether anything has changed.

@@ -73,7 +73,7 @@ impl Serve {
             note(&format!("port {PORT} is taken; this is {} instead (or give --port)", address.port()));
         }
         if listing.runs.is_empty() {
-            note(&listing.none());
+            note(&format!("there are no runs in {} yet: {}", self.folder.display(), listing.none()));
         }
         let said = match global.quiet {
             true => format!("http://{address}/\n"),
@@ -110,8 +110,7 @@ impl Listing {
     /// What to do where there are none.
     fn none(&self) -> String {
         format!(
-            "there are no runs in {} yet: `sottovoce run quickstart --out {}` makes one, and it will appear",
-            self.folder.display(),
+            "`sottovoce run quickstart --out {}` makes one, and it will appear",
             self.folder.join("first").display()
         )
     }

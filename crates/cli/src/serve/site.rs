@@ -66,6 +66,8 @@ pub(super) fn router(shelf: Arc<Shelf>) -> Router {
         .route("/compare", get(compare))
         .route("/runs.json", get(json))
         .route("/run/{id}/{file}", get(one))
+        // Browsers ask for it unasked.
+        .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
         .fallback(nothing)
         .layer(from_fn_with_state(Policy::new(&list::policy()), guard))
         .with_state(shelf)
