@@ -95,9 +95,9 @@ fn runs_are_listed_sorted_chosen_and_compared() {
     side_by_side(&mut browser);
     heard(&mut browser, "Side by side");
     assert_eq!(browser.errors, Vec::<String>::new());
-    frames(&mut browser);
     browser.switches_the_theme();
     browser.fits_a_telephone();
+    frames(&mut browser);
     browser.open(&served.1);
     browser.fits_a_telephone();
     // Whoever still looks is told that nobody answers any more.
@@ -222,9 +222,18 @@ fn frames(browser: &mut Browser) {
     let loaded =
         "performance.getEntriesByType('resource').filter((one) => one.initiatorType === 'iframe').length";
     until(browser, &format!("{loaded} >= 1"));
+    // The same alone: its own script has run, and what was added has not.
+    let report = browser.value("document.querySelector('iframe').src");
+    browser.open(report.as_str().unwrap());
+    assert_eq!(browser.value("document.documentElement.classList.contains('js')"), json!(true));
+    assert_ne!(browser.value("document.title"), "taken");
     let refused = browser.errors.iter().filter(|error| error.contains("Content Security Policy")).count();
-    assert_eq!(refused, browser.errors.len(), "{:?}", browser.errors);
-    assert!(refused >= 1, "what was added to the report was not run");
+    assert!(refused >= 1 && refused == browser.errors.len(), "{:?}", browser.errors);
+    assert_eq!(
+        browser.value("location.origin !== origin && origin"),
+        "null",
+        "it can read nobody else's page"
+    );
 }
 
 /// What somebody hears who does not see: everything that is a picture, a bar, a button, a box or a link has a name.
