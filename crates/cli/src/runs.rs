@@ -11,7 +11,7 @@ use sottovoce::experiment::Experiment;
 pub(crate) const RESULTS: [&str; 5] =
     ["result.json", "learning.json", "personalized.json", "deep.json", "report.json"];
 /// What differs from one run to the next and means nothing.
-const LEFT_OUT: [&str; 4] = ["command", "files", "report", "seed"];
+const LEFT_OUT: [&str; 5] = ["command", "files", "report", "schema_version", "seed"];
 
 /// Fields by their paths.
 pub(crate) type Fields = BTreeMap<String, Value>;

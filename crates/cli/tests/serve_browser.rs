@@ -93,6 +93,7 @@ fn runs_are_listed_sorted_chosen_and_compared() {
     by_keys(&mut browser);
     heard(&mut browser, "Runs in ");
     side_by_side(&mut browser);
+    moved_beside_others(&mut browser, folder);
     heard(&mut browser, "Side by side");
     assert_eq!(browser.errors, Vec::<String>::new());
     browser.switches_the_theme();
@@ -206,6 +207,21 @@ fn side_by_side(browser: &mut Browser) {
         promised.as_str().unwrap().contains("Not covered") && promised.as_str().unwrap().contains("proven")
     );
     assert_eq!(browser.value("document.querySelectorAll('a[href$=\"report.html\"]').length"), 6);
+}
+
+/// A run in a comparison that goes again: what has changed is shown, and what has not is not touched.
+fn moved_beside_others(browser: &mut Browser, folder: &Path) {
+    browser.value("document.querySelector('#differ').dataset.kept = 'no'; document.querySelector('#reports').dataset.kept = 'yes'");
+    tell(&folder.join("d-live"), 4);
+    until(browser, "document.querySelector('#compared progress')?.value === 4");
+    assert_eq!(browser.value("document.querySelector('#reports').dataset.kept"), "yes");
+    assert_eq!(
+        browser.value("document.querySelector('#differ').dataset.kept ?? 'new'"),
+        "new",
+        "another experiment"
+    );
+    std::fs::remove_file(folder.join("d-live/.sottovoce-progress.json")).unwrap();
+    until(browser, "document.querySelector('#compared progress') === null");
 }
 
 /// Reports are shown in frames that can do nothing to the page: their own script runs, and no other.

@@ -46,9 +46,11 @@ fn letter(place: usize) -> String {
     format!("<span class=\"letter s{place}\">{}</span>", LETTERS.get(place).unwrap_or(&"?"))
 }
 
+/// A part of the page, with a stamp: the script takes over those that have changed, and leaves the others, with frames in them, alone.
 fn section(id: &str, title: &str, content: &str) -> String {
     format!(
-        "<section id=\"{id}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{content}</section>\n"
+        "<section id=\"{id}\" data-stamp=\"{}\" aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{title}</h2>\n{content}</section>\n",
+        stamp(content)
     )
 }
 

@@ -41,14 +41,26 @@
     if (place.textContent !== text) place.textContent = text;
   }
 
-  // The comparison, if a run in it has moved; what was open stays open.
+  // The parts of a comparison that have changed, each in its place; the others stay, and so do reports that somebody reads. What was open stays open.
   function replace(fresh) {
     const content = by("content"), other = fresh.getElementById("content");
     if (!other || other.dataset.stamp === content.dataset.stamp) return;
-    const open = [...content.querySelectorAll("details")].map((one) => one.open);
-    const next = document.importNode(other, true);
-    next.querySelectorAll("details").forEach((one, place) => { one.open = open[place] ?? false; });
-    content.replaceWith(next);
+    content.dataset.stamp = other.dataset.stamp;
+    const known = new Map([...content.children].map((part) => [part.id, part]));
+    let last = null;
+    for (const part of other.children) {
+      let mine = known.get(part.id);
+      known.delete(part.id);
+      if (mine?.dataset.stamp !== part.dataset.stamp || !mine) {
+        const next = document.importNode(part, true);
+        const open = [...(mine?.querySelectorAll("details") ?? [])].map((one) => one.open);
+        next.querySelectorAll("details").forEach((one, place) => { one.open = open[place] ?? false; });
+        if (mine) mine.replaceWith(next); else if (last) last.after(next); else content.prepend(next);
+        mine = next;
+      }
+      last = mine;
+    }
+    known.forEach((part) => part.remove());
   }
 
   // Rows that are new, that have changed, that have gone. Choices stay.
