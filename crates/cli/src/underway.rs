@@ -8,7 +8,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -102,7 +102,7 @@ fn tell(folder: &Path, experiment: &str, begun: u64, latest: &Latest, end: &Rece
     }
 }
 
-fn write(path: &PathBuf, word: &Word) -> anyhow::Result<()> {
+fn write(path: &Path, word: &Word) -> anyhow::Result<()> {
     let bytes = serde_json::to_vec(word)?;
     store::write_file("progress", path, true, |file| anyhow::Ok(file.write_all(&bytes)?))
 }

@@ -177,7 +177,7 @@ impl Found {
         }
         if files.contains_key(underway::FILE) {
             match document::<Word>(root, &folder.join(underway::FILE), MOST_WORDS) {
-                Ok(word) => found.hear(word),
+                Ok(word) => found.hear(&word),
                 Err(problem) => (found.status, found.problem) = (Status::Broken, Some(cut(&problem))),
             }
         }
@@ -228,7 +228,7 @@ impl Found {
     }
 
     /// What a run says that is under way: it goes before what an earlier one left.
-    fn hear(&mut self, word: Word) {
+    fn hear(&mut self, word: &Word) {
         let _ = self.asked(&word.experiment);
         self.status = Status::Running;
         self.when = Some(word.written);
