@@ -24,10 +24,14 @@ mod progress;
 mod prose;
 mod reproduce;
 mod run;
+mod runs;
 mod schema;
 mod seed;
+#[cfg(feature = "serve")]
+mod serve;
 mod shell;
 mod theorem;
+mod underway;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -72,6 +76,9 @@ pub(crate) struct Global {
     /// The arguments as they were given.
     #[arg(skip)]
     pub(crate) words: Vec<OsString>,
+    /// How far the work is.
+    #[arg(skip)]
+    pub(crate) latest: progress::Latest,
     /// Print the headline of the result, on one line, and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
@@ -94,6 +101,9 @@ enum Command {
     Audit(audit::Audit),
     /// Show where two runs differ.
     Compare(compare::Compare),
+    /// Show a folder of runs, live ones too, side by side in a browser of this machine.
+    #[cfg(feature = "serve")]
+    Serve(serve::Serve),
     /// Compute a paper's figures and tables again, and hold them against exact accounting.
     Reproduce(reproduce::Reproduce),
     /// Ask what a theorem of a paper says of a case, beside what is true.
@@ -213,6 +223,8 @@ impl Cli {
             Command::Plan(command) => command.run(global),
             Command::Audit(command) => command.run(global),
             Command::Compare(command) => command.run(global),
+            #[cfg(feature = "serve")]
+            Command::Serve(command) => command.run(global),
             Command::Reproduce(command) => command.run(global),
             Command::Theorem(command) => command.run(global),
             Command::Graph(command) => command.run(global),

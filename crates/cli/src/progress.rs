@@ -1,11 +1,13 @@
-//! Progress of long work: a bar on a terminal; in a pipe a line now and then, so that silence is no riddle. Nothing with `--quiet` or `--json`.
+//! Progress of long work: a bar on a terminal; in a pipe a line now and then, so that silence is no riddle. Nothing with `--quiet` or `--json`. Whoever looks at a
+//! folder of runs sees the same there (`underway.rs`).
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Global;
 use super::output::note;
@@ -15,16 +17,38 @@ const TICK: Duration = Duration::from_millis(500);
 /// Silence in a pipe before the first line; before the next ones it is longer.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The bar that was made last, shown or not, for whoever asks how far the work is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Latest(Arc<Mutex<Option<ProgressBar>>>);
+
+impl Latest {
+    fn set(&self, bar: &ProgressBar) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    }
+
+    /// What is going on, how much of it is done, and of how much.
+    pub(crate) fn get(&self) -> Option<(String, u64, u64)> {
+        let bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        bar.as_ref().map(|bar| (bar.message(), bar.position(), bar.length().unwrap_or(0)))
+    }
+}
+
 /// Work that goes on; it is over when this is dropped.
 pub(crate) struct Waiting(Option<Sender<()>>);
 
 impl Global {
     /// A bar of `length` steps that says what is going on, and since when; hidden where nobody would look at it.
     pub(crate) fn progress(&self, length: usize, what: &str) -> ProgressBar {
-        if self.quiet || self.json || !std::io::stderr().is_terminal() {
-            return ProgressBar::hidden();
+        let bar = match self.quiet || self.json || !std::io::stderr().is_terminal() {
+            true => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            false => ProgressBar::new(0),
+        };
+        bar.set_length(length as u64);
+        bar.set_message(what.to_owned());
+        self.latest.set(&bar);
+        if bar.is_hidden() {
+            return bar;
         }
-        let bar = ProgressBar::new(length as u64).with_message(what.to_owned());
         let parts = if length == 0 { "{spinner}" } else { "{bar:36} {pos}/{len} {eta:>4}" };
         let style = ProgressStyle::with_template(&format!("{{msg:28}} {parts} ({{elapsed}} so far)"));
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));

@@ -70,7 +70,7 @@ impl Schema {
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 47] = [
+    let commands: &[(&str, &[Form])] = &[
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
         ("graph inspect", &[of::<Inspection>]),
@@ -127,6 +127,8 @@ fn all() -> Map<String, Value> {
         ),
         ("new", &[of::<Map<String, Value>>]),
         ("compare", &[of::<Comparison>]),
+        #[cfg(feature = "serve")]
+        ("serve", &[of::<crate::serve::Listing>]),
         ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
         ("theorem", &[of::<reproduce::Listing>, of::<Answer>]),
         ("schema options", &[of::<Options>]),

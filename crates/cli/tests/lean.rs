@@ -25,6 +25,9 @@ fn the_main_command_builds_no_network() {
     for heavy in ["iroh", "tokio", "axum", "redb", "cudarc", "sottovoce-node"] {
         assert!(!has(&plain, heavy), "{heavy} is built for everybody");
     }
+    let serve = tree(&["--features", "serve"]);
+    assert!(has(&serve, "axum") && has(&serve, "tokio"));
+    assert!(!has(&serve, "iroh") && !has(&serve, "redb"), "a page is no peer");
     let node = tree(&["--features", "node"]);
     assert!(has(&node, "iroh") && has(&node, "redb"));
     assert!(!has(&node, "iroh-gossip"), "who speaks to whom is part of the proof");

@@ -33,6 +33,16 @@ fn it_needs_nothing_and_writes_a_new_report_each_time() {
     for name in names {
         assert!(folder.path().join("sottovoce-report").join(name).is_file(), "{name}");
     }
+    // The README shows what it draws.
+    for name in ["graph.svg", "loss-by-distance.svg"] {
+        let drawn = std::fs::read_to_string(folder.path().join("sottovoce-report").join(name)).unwrap();
+        let shown = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pictures/").to_owned() + name;
+        let again = "cargo run --release -- run quickstart --out /tmp/q && cp /tmp/q/{graph,loss-by-distance}.svg docs/pictures/";
+        assert!(
+            std::fs::read_to_string(shown).unwrap() == drawn,
+            "{name} has changed; to draw it again: {again}"
+        );
+    }
     let first = std::fs::read(folder.path().join("sottovoce-report/report.html")).unwrap();
     assert!(output(folder.path(), "").contains("sottovoce-report-2"));
     let page = String::from_utf8_lossy(&first);

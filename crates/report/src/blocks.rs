@@ -101,6 +101,34 @@ fn summary(facts: &[(String, String)]) -> String {
 }
 
 fn guarantees(lines: &[GuaranteeLine]) -> String {
+    match promised("guaranteed", lines) {
+        none if none.is_empty() => none,
+        table => {
+            let limits = match limits(lines) {
+                none if none.is_empty() => String::new(),
+                all => format!("<h3>Not covered</h3>\n{}", shell::list(&all)),
+            };
+            format!("<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n{table}{limits}</section>\n")
+        }
+    }
+}
+
+/// What is promised, what was published and is not, and what is not covered, without headings: for a page that shows several runs.
+pub(crate) fn promises(lines: &[GuaranteeLine]) -> String {
+    let (good, bad, limits) = (promised("", lines), claimed("", lines), limits(lines));
+    let bad = match bad.is_empty() {
+        true => bad,
+        false => format!("<p>Published, and not guaranteed; nobody should rely on these numbers:</p>\n{bad}"),
+    };
+    let limits = match limits.is_empty() {
+        true => String::new(),
+        false => format!("<p>Not covered:</p>\n{}", shell::list(&limits)),
+    };
+    good + &limits + &bad
+}
+
+/// A table of what is promised; nothing where nothing is.
+fn promised(id: &str, lines: &[GuaranteeLine]) -> String {
     let rows = |line: &GuaranteeLine| {
         let standing =
             format!("<span class=\"badge {}\">{}</span>", mood(&line.standing), escape(&line.standing));
@@ -112,15 +140,22 @@ fn guarantees(lines: &[GuaranteeLine]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!(
-        "<section id=\"guarantees\">\n<h2>What is guaranteed</h2>\n{}{}</section>\n",
-        shell::markup_table("guaranteed", &["Promise", "Loss", "Against", "Protects", "Standing"], &rows),
-        not_covered(lines)
-    )
+    shell::markup_table(id, &["Promise", "Loss", "Against", "Protects", "Standing"], &rows)
 }
 
-/// Claims that were published and are wrong, in a table of their own: a reader must not take them for guarantees.
+/// Claims that were published and are wrong, in a section of their own: a reader must not take them for guarantees.
 fn claims(lines: &[GuaranteeLine]) -> String {
+    match claimed("claimed", lines) {
+        none if none.is_empty() => none,
+        table => format!(
+            "<section id=\"claims\">\n<h2>Published, and not guaranteed</h2>\n\
+             <p>What has been printed about such a run, beside what is so. Nobody should rely on these numbers.</p>\n{table}</section>\n"
+        ),
+    }
+}
+
+/// A table of them; nothing where there are none.
+fn claimed(id: &str, lines: &[GuaranteeLine]) -> String {
     let rows = |line: &GuaranteeLine| {
         let standing = format!("<span class=\"badge bad\">{}</span>", escape(&line.standing));
         [escape(&line.statement), escape(&line.loss), strong(&line.truth), escape(&line.adversary), standing]
@@ -130,11 +165,7 @@ fn claims(lines: &[GuaranteeLine]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    format!(
-        "<section id=\"claims\">\n<h2>Published, and not guaranteed</h2>\n\
-         <p>What has been printed about such a run, beside what is so. Nobody should rely on these numbers.</p>\n{}</section>\n",
-        shell::markup_table("claimed", &["Claim", "Loss claimed", "Truly", "Against", "Standing"], &rows)
-    )
+    shell::markup_table(id, &["Claim", "Loss claimed", "Truly", "Against", "Standing"], &rows)
 }
 
 fn strong(text: &str) -> String {
@@ -142,17 +173,14 @@ fn strong(text: &str) -> String {
 }
 
 /// What some of the guarantees do not speak of, each said once.
-fn not_covered(lines: &[GuaranteeLine]) -> String {
+fn limits(lines: &[GuaranteeLine]) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for limit in lines.iter().flat_map(|line| &line.not_covered) {
         if !all.contains(limit) {
             all.push(limit.clone());
         }
     }
-    match all.is_empty() {
-        true => String::new(),
-        false => format!("<h3>Not covered</h3>\n{}", shell::list(&all)),
-    }
+    all
 }
 
 /// Links to the files that are written with the page.

@@ -9,7 +9,7 @@ use crate::provenance::Provenance;
 use crate::text::escape;
 
 pub(crate) const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+pub(crate) const SCRIPT: &str = include_str!("page.js");
 
 /// A complete HTML file. `body` is markup; `data` is JSON for the script, empty where there is none.
 pub(crate) fn document(title: &str, body: &str, data: &str, provenance: &Provenance) -> String {

@@ -244,11 +244,16 @@ impl Drop for Earlier {
     }
 }
 
-/// Folders that were made, from the outermost; they go again unless they are kept.
-struct Made(Vec<PathBuf>);
+/// Folders that were made, from the outermost; those that are empty in the end go again unless they are kept.
+pub struct Made(Vec<PathBuf>);
 
 impl Made {
-    fn new(folder: &Path) -> io::Result<Self> {
+    /// Makes a folder, and those around it that are not there.
+    ///
+    /// # Errors
+    ///
+    /// What the system says.
+    pub fn new(folder: &Path) -> io::Result<Self> {
         let missing = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists());
         let mut made = Self(missing.map(Path::to_path_buf).collect());
         made.0.reverse();

@@ -55,7 +55,9 @@ pub(super) struct Means {
 
 impl DeepArgs {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        learn(&self.experiment, Path::new(""), global.seed, &self.means, &self.place, global)
+        let (whole, here) = (Experiment::Deep(Box::new(self.experiment.clone())), Path::new(""));
+        let _underway = self.place.underway(&whole, here, global.seed, global);
+        learn(&self.experiment, here, global.seed, &self.means, &self.place, global)
     }
 }
 

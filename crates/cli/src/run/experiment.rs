@@ -24,12 +24,16 @@ use crate::output::note;
 use crate::{Global, input};
 
 /// The experiment beside its report.
-pub(super) const EXPERIMENT: &str = "experiment.toml";
+pub(crate) const EXPERIMENT: &str = "experiment.toml";
 /// What happened, beside the report.
 pub(super) const TRANSCRIPT: &str = "transcript.json";
 /// What lies beside the page of an averaging: how to run it again, what happened, and what is printed with --json.
-const BESIDE: [(&str, &str); 3] =
-    [(EXPERIMENT, AGAIN), (TRANSCRIPT, HAPPENED), ("result.json", "what is printed with --json")];
+const BESIDE: [(&str, &str); 3] = [(EXPERIMENT, AGAIN), (TRANSCRIPT, HAPPENED), (RESULT, PRINTED)];
+/// The same of a rumour.
+const BESIDE_RUMOR: [(&str, &str); 3] = [(EXPERIMENT, AGAIN), (TRANSCRIPT, TOLD), (RESULT, PRINTED)];
+/// What came of it.
+const RESULT: &str = "result.json";
+const PRINTED: &str = "what is printed with --json";
 /// What a page shows, as data.
 const PAGE_DATA: &str = "report.json";
 /// What an experiment's file is for.
@@ -83,6 +87,7 @@ pub(super) fn execute(
     global: &Global,
 ) -> anyhow::Result<()> {
     let seed = global.seed_of(experiment);
+    let _underway = place.underway(experiment, folder, seed, global);
     match experiment {
         Experiment::Averaging(averaging) if averaging.walks() => walk(averaging, folder, seed, place, global),
         Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
@@ -135,7 +140,7 @@ fn average(
         if let Some(report) = &mut found.report {
             global.sign(&mut report.provenance);
             report.provenance.seed = Some(seed);
-            report.beside = BESIDE.map(|(name, what)| (name.to_owned(), what.to_owned())).to_vec();
+            report.beside = named(&BESIDE);
             all = global.headed_files(report.files()?, seed)?;
         }
         all.extend(beside(experiment, folder, seed, found.transcript.as_ref(), global.document(&found)?)?);
@@ -205,14 +210,24 @@ fn walk(
     global.print(&Printed { found, report: None, files })
 }
 
+/// Files beside a page, as it lists them.
+fn named(beside: &[(&str, &str)]) -> Vec<(String, String)> {
+    beside.iter().map(|(name, what)| ((*name).to_owned(), (*what).to_owned())).collect()
+}
+
 impl Global {
+    /// The same, with the seed of an experiment.
+    fn with_seed(&self, seed: u64) -> Self {
+        Self { seed, ..self.clone() }
+    }
+
     /// The files of a page, with what they rest on in `report.json` as in every other document.
     fn headed_files(
         &self,
         files: Vec<(String, Vec<u8>)>,
         seed: u64,
     ) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-        let own = Self { seed, ..self.clone() };
+        let own = self.with_seed(seed);
         let one = |(name, content): (String, Vec<u8>)| match name == PAGE_DATA {
             true => Ok((name, own.headed(&String::from_utf8(content)?)?.into_bytes())),
             false => Ok((name, content)),
@@ -225,7 +240,7 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
     let out = place.folder()?;
     if let Some(out) = &out {
         RumorReport::free(out, place.overwrite)?;
-        store::check(out, &[EXPERIMENT, TRANSCRIPT], place.overwrite)?;
+        store::check(out, &BESIDE_RUMOR.map(|(name, _)| name), place.overwrite)?;
     }
     let bar = global.progress(rumor::PARTS, "spreading, attacking");
     let settings = experiment.settings(seed)?;
@@ -238,10 +253,11 @@ fn spread(experiment: &Rumor, seed: u64, place: &Place, global: &Global) -> anyh
             let whole = Experiment::Rumor(experiment.clone());
             let told = std::mem::take(&mut found.told);
             let transcript = transcript::Rumor::new(&whole, &settings, told)?;
-            found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), TOLD.into())];
+            found.report.beside = named(&BESIDE_RUMOR);
             let mut files = global.headed_files(found.report.files()?, seed)?;
             files.push((EXPERIMENT.into(), again(whole, Path::new(""), seed)?));
             files.push((TRANSCRIPT.into(), transcript::to_json(&transcript)?));
+            files.push((RESULT.into(), global.with_seed(seed).document(&found)?.into_bytes()));
             store::write(out, &files, place.overwrite)?
         }
         None => Vec::new(),
@@ -260,7 +276,7 @@ fn survive(
     let out = place.folder()?;
     if let Some(out) = &out {
         RumorReport::free(out, place.overwrite)?;
-        store::check(out, &[EXPERIMENT, TRANSCRIPT], place.overwrite)?;
+        store::check(out, &BESIDE_RUMOR.map(|(name, _)| name), place.overwrite)?;
     }
     let _waiting = global.waiting("spreading");
     let bar = global.progress(experiment.seeds.unwrap_or(100), "spreading");
@@ -271,11 +287,12 @@ fn survive(
     if let Some(out) = &out {
         global.sign(&mut found.report.provenance);
         found.report.provenance.seed = Some(seed);
-        found.report.beside = vec![(EXPERIMENT.into(), AGAIN.into()), (TRANSCRIPT.into(), TOLD.into())];
+        found.report.beside = named(&BESIDE_RUMOR);
         let mut all = global.headed_files(found.report.files()?, seed)?;
         all.push((EXPERIMENT.into(), again(Experiment::Rumor(experiment.clone()), folder, seed)?));
         let transcript = found.transcript.as_ref().map(transcript::to_json).transpose()?;
         all.push((TRANSCRIPT.into(), transcript.unwrap_or_default()));
+        all.push((RESULT.into(), global.with_seed(seed).document(&found)?.into_bytes()));
         files = store::write(out, &all, place.overwrite)?;
     }
     global.print(&Printed { found, report: out, files })

@@ -56,7 +56,9 @@ pub(super) struct Learning {
 
 impl Learning {
     pub(super) fn run(&self, global: &Global) -> anyhow::Result<()> {
-        learn(&self.experiment, Path::new(""), global.seed, &self.state, &self.place, global)
+        let (whole, here) = (Experiment::Learning(Box::new(self.experiment.clone())), Path::new(""));
+        let _underway = self.place.underway(&whole, here, global.seed, global);
+        learn(&self.experiment, here, global.seed, &self.state, &self.place, global)
     }
 }
 

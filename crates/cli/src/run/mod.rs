@@ -26,7 +26,9 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use super::Global;
-use experiment::execute;
+use super::underway::Underway;
+pub(crate) use experiment::EXPERIMENT;
+use experiment::{again, execute};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -97,6 +99,21 @@ impl Place {
             Some(free) => Ok(Some(free)),
             None => bail!("`out` is missing, and all default folders exist: give --out DIR"),
         }
+    }
+}
+
+impl Place {
+    /// Says in the folder that was asked for that an experiment is under way, until what is returned is dropped.
+    fn underway(
+        &self,
+        experiment: &sottovoce::experiment::Experiment,
+        folder: &Path,
+        seed: u64,
+        global: &Global,
+    ) -> Option<Underway> {
+        let out = self.out.as_deref()?;
+        let again = again(experiment.clone(), folder, seed).ok()?;
+        Some(Underway::begin(out, String::from_utf8(again).ok()?, &global.latest))
     }
 }
 

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod commands;
+pub(crate) mod held;
 
 use assert_cmd::Command;
 use serde_json::Value;

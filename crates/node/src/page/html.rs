@@ -99,19 +99,7 @@ pub(super) fn page(status: &Status, drawing: &Drawing) -> String {
     ] {
         parts.insert(place, text);
     }
-    fill(FRAME, &parts)
-}
-
-/// Puts parts into their places, once: what is in a part is never taken for a place.
-fn fill(frame: &str, parts: &BTreeMap<&str, String>) -> String {
-    let mut pieces = frame.split("{{");
-    let mut page = pieces.next().unwrap_or_default().to_owned();
-    for piece in pieces {
-        let (place, after) = piece.split_once("}}").unwrap_or((piece, ""));
-        page += parts.get(place).map_or("", String::as_str);
-        page += after;
-    }
-    page
+    live::fill(FRAME, &parts)
 }
 
 /// What the picture leaves out.
@@ -180,12 +168,6 @@ fn budgets(status: &Status, words: &Words) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_is_in_a_part_is_not_a_place() {
-        let parts = BTreeMap::from([("a", "{{b}}".to_owned()), ("b", "x".to_owned())]);
-        assert_eq!(fill("<{{a}}|{{b}}|{{c}}>", &parts), "<{{b}}|x|>");
-    }
 
     #[test]
     fn script_and_styles_cannot_close_their_elements() {

@@ -9,7 +9,6 @@
 //! **Who can read it.** It listens on a loopback address, and on no other: whoever has an account on this machine can read it, and nobody else. A request that names another host is
 //! refused, so that a web site cannot reach it by a name that it lets point here. Nothing is written: there is only GET.
 
-mod guard;
 mod html;
 mod metrics;
 #[cfg(test)]
@@ -22,10 +21,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use axum::middleware::from_fn;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use serde::Serialize;
+use sottovoce_loopback::{Few, Policy, guard};
 
 use crate::error::require;
 use crate::status::{Board, Phase, Spent, Status};
@@ -76,10 +76,10 @@ impl Page {
             .route("/metrics", get(numbers))
             .route("/healthz", get(health))
             .fallback(nothing)
-            .layer(from_fn(guard::guard))
+            .layer(from_fn_with_state(Policy::new(&html::policy()), guard))
             .with_state(Shown { board, drawing: Arc::new(drawing) });
         tracing::info!("a page shows how it stands: http://{}", self.address);
-        if let Err(why) = axum::serve(listener, router).await {
+        if let Err(why) = axum::serve(Few::new(listener), router).await {
             tracing::warn!("the page has gone: {why}");
         }
     }

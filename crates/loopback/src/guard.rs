@@ -2,23 +2,30 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::html;
+/// What a page may load and run, as its security policy says it. What is no header allows nothing.
+#[derive(Debug, Clone)]
+pub struct Policy(HeaderValue);
 
-/// Refuses what is not a question to this machine.
-pub(super) async fn guard(request: Request, next: Next) -> Response {
+impl Policy {
+    /// A policy in the words of the standard.
+    pub fn new(policy: &str) -> Self {
+        Self(HeaderValue::from_str(policy).unwrap_or(HeaderValue::from_static("default-src 'none'; sandbox")))
+    }
+}
+
+/// Refuses what is not a question to this machine. An answer that has a policy of its own keeps it, and says itself who may frame it.
+pub async fn guard(State(Policy(policy)): State<Policy>, request: Request, next: Next) -> Response {
     let mut response = match refusal(&request) {
         Some((code, why)) => (code, why).into_response(),
         None => next.run(request).await,
     };
     let headers = response.headers_mut();
-    if let Ok(policy) = HeaderValue::from_str(&html::policy()) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
-    }
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     for (name, value) in [
         (header::ALLOW, "GET"),
         (header::CACHE_CONTROL, "no-store"),
@@ -28,7 +35,7 @@ pub(super) async fn guard(request: Request, next: Next) -> Response {
         (header::HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (header::HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
     ] {
-        headers.insert(name, HeaderValue::from_static(value));
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
     response
 }

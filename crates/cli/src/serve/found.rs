@@ -1,0 +1,346 @@
+//! What a run left in its folder, or says while it goes.
+
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sottovoce::experiment::Experiment;
+use sottovoce::terms::short_up;
+use sottovoce_privacy::{Adjacency, Standing, Unit};
+use sottovoce_report::GuaranteeLine;
+
+use super::file::{self, REPORT, is_picture};
+use super::shelf::{Files, name};
+use super::words::{self, Document};
+use crate::run::EXPERIMENT;
+use crate::runs::{RESULTS, Run};
+use crate::underway::{self, Word};
+
+/// Most bytes of a result whose numbers are all compared.
+const MOST_COMPARED: u64 = 16 << 20;
+/// Most bytes of an experiment, or of a word of progress.
+const MOST_WORDS: u64 = 1 << 20;
+/// Nothing heard for so many seconds: it was stopped, or its machine sleeps.
+const SILENCE: u64 = 15;
+/// Most guarantees of one run that are listed.
+const MOST_PROMISES: usize = 40;
+/// Letters of a sentence that is shown.
+const LONG: usize = 600;
+
+/// In which rumours once kept what they show and not what they print: its guarantees are sentences.
+const OLD_RUMOR: &str = "report.json";
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Status {
+    /// It is over.
+    Done,
+    /// It is under way.
+    Running,
+    /// It was under way, and nothing was heard of it for a while.
+    Silent,
+    /// It was paused, and can go on.
+    Paused,
+    /// It is over, and a claim fell or an invariant was broken.
+    Fell,
+    /// Its files cannot be read.
+    Broken,
+}
+
+/// One run.
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
+pub(super) struct Found {
+    /// Its name in addresses.
+    pub(super) id: String,
+    /// Its folder, below the one that was asked for.
+    pub(super) folder: String,
+    /// How it stands.
+    pub(super) status: Status,
+    /// What is wrong with its files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) problem: Option<String>,
+    /// How far it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) progress: Option<Progress>,
+    /// What kind of experiment it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) kind: Option<String>,
+    /// Who could speak to whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) graph: Option<String>,
+    /// What they did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) protocol: Option<String>,
+    /// Seed of everything random.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+    /// When its result was written, or its last word, in seconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) when: Option<u64>,
+    /// What came of it, in a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) headline: Option<String>,
+    /// How well it went.
+    pub(super) measures: Vec<Measure>,
+    /// What is promised of it. What was published and is not proven is marked by its standing.
+    pub(super) guarantees: Vec<Promise>,
+    /// Files that can be asked for.
+    pub(super) files: Vec<String>,
+    #[serde(skip)]
+    pub(super) path: PathBuf,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub(super) struct Progress {
+    /// What is going on.
+    pub(super) what: String,
+    /// How much of it is done,
+    pub(super) done: u64,
+    /// of how much; 0 where nobody knows.
+    pub(super) all: u64,
+    /// When it began, in seconds since 1970.
+    pub(super) begun: u64,
+}
+
+/// A number by which runs are judged. It is computed from the private values, without privacy.
+#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+pub(super) struct Measure {
+    /// What it is.
+    pub(super) name: String,
+    pub(super) value: f64,
+    /// Whether more is better.
+    pub(super) more_is_better: bool,
+}
+
+/// A guarantee, as a run printed it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub(super) struct Promise {
+    /// Of what, in words.
+    pub(super) about: String,
+    /// The loss; none where no finite one holds.
+    pub(super) epsilon: Option<f64>,
+    /// The probability with which it may fail.
+    pub(super) delta: f64,
+    /// Who attacks.
+    pub(super) adversary: String,
+    /// Which peers, where they are named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) observers: Vec<usize>,
+    /// How many peers help, where it may be anyone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) colluders: Option<usize>,
+    /// What those are called, where peers have names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) observer_names: Vec<String>,
+    /// What is protected.
+    pub(super) unit: Unit,
+    /// Under which adjacency.
+    pub(super) adjacency: Adjacency,
+    /// By what right.
+    pub(super) standing: Standing,
+    /// What it does not speak of.
+    pub(super) not_covered: Vec<String>,
+}
+
+impl Found {
+    /// Whether a folder with these files is that of a run.
+    pub(super) fn is(files: &Files) -> bool {
+        RESULTS.iter().any(|name| files.contains_key(*name)) || files.contains_key(underway::FILE)
+    }
+
+    /// Reads what there is.
+    pub(super) fn read(root: &Path, path: &Path, files: &Files) -> Self {
+        let mut found = Self {
+            id: name(path),
+            folder: shown(path),
+            status: Status::Done,
+            problem: None,
+            progress: None,
+            kind: None,
+            graph: None,
+            protocol: None,
+            seed: None,
+            when: None,
+            headline: None,
+            measures: Vec::new(),
+            guarantees: Vec::new(),
+            files: files.keys().filter(|name| *name != underway::FILE).cloned().collect(),
+            path: path.to_owned(),
+        };
+        let folder = root.join(path);
+        if let Err(problem) = found.result(root, &folder, files) {
+            (found.status, found.problem) = (Status::Broken, Some(cut(&problem)));
+        }
+        if files.contains_key(underway::FILE) {
+            match document::<Word>(root, &folder.join(underway::FILE), MOST_WORDS) {
+                Ok(word) => found.hear(&word),
+                Err(problem) => (found.status, found.problem) = (Status::Broken, Some(cut(&problem))),
+            }
+        }
+        found.now();
+        found
+    }
+
+    /// What came of it, and what was asked.
+    fn result(&mut self, root: &Path, folder: &Path, files: &Files) -> Result<(), String> {
+        if files.contains_key(EXPERIMENT) {
+            let bytes = file::read(root, &folder.join(EXPERIMENT), MOST_WORDS)
+                .map_err(|why| format!("{EXPERIMENT}: {why}"))?;
+            self.asked(&String::from_utf8_lossy(&bytes)).map_err(|why| format!("{EXPERIMENT}: {why}"))?;
+        }
+        let Some(result) = RESULTS.iter().find(|name| files.contains_key(**name)) else { return Ok(()) };
+        let modified = files[*result].1.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        self.when = modified.map(|time| time.as_secs());
+        match *result == OLD_RUMOR {
+            true => self.told(document::<Document<IgnoredAny>>(root, &folder.join(result), file::MOST)?, &[]),
+            false => {
+                let mut told = document::<Document<Promise>>(root, &folder.join(result), file::MOST)?;
+                let promises = std::mem::take(&mut told.guarantees);
+                self.told(told, &promises);
+            }
+        }
+        Ok(())
+    }
+
+    fn told<G>(&mut self, document: Document<G>, promises: &[Promise]) {
+        self.measures = document.measures();
+        self.headline = document.headline.map(|text| cut(&text));
+        self.seed = document.seed.or(self.seed);
+        self.guarantees = promises.iter().take(MOST_PROMISES).cloned().collect();
+        if document.fell || document.within_bounds == Some(false) || !document.violations.is_empty() {
+            self.status = Status::Fell;
+        } else if document.paused {
+            self.status = Status::Paused;
+        }
+    }
+
+    fn asked(&mut self, text: &str) -> Result<(), String> {
+        let experiment = Experiment::parse(text).map_err(|error| error.to_string())?;
+        self.seed = experiment.seed();
+        let value = serde_json::to_value(experiment).map_err(|error| error.to_string())?;
+        self.kind = value["experiment"].as_str().map(str::to_owned);
+        (self.graph, self.protocol) = (words::graph(&value), words::protocol(&value));
+        Ok(())
+    }
+
+    /// What a run says that is under way: it goes before what an earlier one left.
+    fn hear(&mut self, word: &Word) {
+        let _ = self.asked(&word.experiment);
+        self.status = Status::Running;
+        self.when = Some(word.written);
+        let what = cut(&word.what);
+        self.progress = Some(Progress { what, done: word.done, all: word.all, begun: word.begun });
+    }
+
+    /// Whether something was heard of it lately.
+    pub(super) fn now(&mut self) {
+        if matches!(self.status, Status::Running | Status::Silent) {
+            let late = self.when.is_none_or(|when| underway::now() > when.saturating_add(SILENCE));
+            self.status = if late { Status::Silent } else { Status::Running };
+        }
+    }
+
+    /// The guarantee that is shown first: the first on which one may rely.
+    pub(super) fn promise(&self) -> Option<&Promise> {
+        self.guarantees.iter().find(|promise| promise.standing.is_reliable())
+    }
+
+    pub(super) fn has(&self, file: &str) -> bool {
+        self.files.iter().any(|name| name == file)
+    }
+
+    /// The address of its page.
+    pub(super) fn report(&self) -> Option<String> {
+        self.has(REPORT).then(|| format!("run/{}/{REPORT}", self.id))
+    }
+
+    /// Its pictures.
+    pub(super) fn pictures(&self) -> impl Iterator<Item = &String> {
+        self.files.iter().filter(|name| is_picture(name, &["svg"]))
+    }
+
+    /// All its fields, to be compared; none of what cannot be read.
+    pub(super) fn fields(&self, root: &Path) -> Run {
+        let folder = root.join(&self.path);
+        let text = |name: &str, most: u64| file::read(root, &folder.join(name), most).ok();
+        let experiment = match &self.progress {
+            Some(_) => document::<Word>(root, &folder.join(underway::FILE), MOST_WORDS)
+                .ok()
+                .map(|word| word.experiment),
+            None => text(EXPERIMENT, MOST_WORDS).and_then(|bytes| String::from_utf8(bytes).ok()),
+        };
+        let experiment = experiment
+            .and_then(|text| serde_json::to_value(Experiment::parse(&text).ok()?).ok())
+            .unwrap_or(Value::Null);
+        let result = RESULTS.iter().find(|name| self.has(name)).filter(|_| self.progress.is_none());
+        let result = result
+            .and_then(|name| serde_json::from_slice(&text(name, MOST_COMPARED)?).ok())
+            .unwrap_or(Value::Null);
+        Run::of(&experiment, &result)
+    }
+}
+
+impl Promise {
+    /// Who attacks, in words.
+    pub(super) fn who(&self) -> String {
+        let names: Vec<String> = match self.observer_names.is_empty() {
+            true => self.observers.iter().take(8).map(usize::to_string).collect(),
+            false => self.observer_names.iter().take(8).cloned().collect(),
+        };
+        let more = if self.observers.len() > 8 { ", ..." } else { "" };
+        match (self.colluders, names.is_empty()) {
+            (Some(1), _) => "wire-tapper with the secrets of any one peer".to_owned(),
+            (Some(many), _) => format!("wire-tapper with the secrets of any {many} peers"),
+            (None, true) => self.adversary.clone(),
+            (None, false) => format!("{} {}{more}", self.adversary, names.join(", ")),
+        }
+    }
+
+    /// The loss for people: never rounded down.
+    pub(super) fn loss(&self) -> String {
+        self.epsilon.map_or_else(|| "without bound".to_owned(), short_up)
+    }
+
+    /// The probability with which it may fail, for people: never rounded down.
+    pub(super) fn chance(&self) -> String {
+        let whole = format!("{:e}", self.delta);
+        if whole.len() <= 6 { whole } else { short_up(self.delta) }
+    }
+
+    /// The same as reports show it.
+    pub(super) fn line(&self) -> GuaranteeLine {
+        GuaranteeLine {
+            statement: self.about.clone(),
+            adversary: self.who(),
+            unit: self.unit.to_string(),
+            adjacency: self.adjacency.to_string(),
+            loss: format!("epsilon {} at delta = {}", self.loss(), self.chance()),
+            standing: self.standing.to_string(),
+            not_covered: self.not_covered.clone(),
+            truth: String::new(),
+        }
+    }
+}
+
+/// A document, or what is wrong with it.
+fn document<D: serde::de::DeserializeOwned>(root: &Path, path: &Path, most: u64) -> Result<D, String> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let bytes = file::read(root, path, most).map_err(|why| format!("{name}: {why}"))?;
+    serde_json::from_slice(&bytes).map_err(|why| format!("{name} is damaged: {why}"))
+}
+
+/// A folder's path for people; the folder itself is a dot.
+fn shown(path: &Path) -> String {
+    if path.as_os_str().is_empty() { ".".into() } else { path.display().to_string() }
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONG) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
