@@ -79,7 +79,7 @@ fn take_part(
         _ = give.send(hand.clone());
         sottovoce_cli::ask_by(&words, hand)
     })?);
-    let hand = py.detach(|| given.recv().ok());
+    let hand = py.detach(move || given.recv().ok());
     let mut wrong = None;
     let answered = serve(py, &mut told, |Question { step, point, examples, answer }| {
         let form = (examples.as_ref().map(Vec::len), point.len());

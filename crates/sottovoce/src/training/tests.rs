@@ -97,7 +97,7 @@ struct Numbers;
 
 impl Oracle for Numbers {
     fn gradient(&self, asked: Asked<'_>) -> Result<Digested, Wrong> {
-        let rows = asked.rows.map_or(10, <[usize]>::len);
+        let rows = asked.digest.rows;
         asked.digest.of(&vec![asked.model[0] - 0.5; rows], &[rows, 1])
     }
 }
@@ -160,7 +160,7 @@ struct Sides(f64);
 impl Oracle for Sides {
     fn gradient(&self, asked: Asked<'_>) -> Result<Digested, Wrong> {
         let side = if asked.peer == 2 { self.0 } else { 0.0 };
-        let rows = asked.rows.map_or(3, <[usize]>::len);
+        let rows = asked.digest.rows;
         asked.digest.of(&vec![side; rows], &[rows, 1])
     }
 }
