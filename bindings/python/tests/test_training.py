@@ -111,6 +111,11 @@ def test_peers_end_with_models_of_their_own_on_any_graph():
     assert all(later["epsilon"] > sooner["epsilon"] for sooner, later in zip(result.history, result.history[1:]))
 
 
+def test_a_graph_may_be_what_a_file_has():
+    result = train(towards, numbers(), [0.0, 0.0], graph={"family": {"ring": {"n": 6}}}, protocol={"method": "gossip", "iterations": 2, "steps": 2}, noise={"sigma": 1.0})
+    assert result.models.shape == (6, 2) and result["messages"] == 2 * 2 * 12
+
+
 def test_whatever_is_returned_is_clipped_row_by_row():
     loud = lambda _peer, model, rows: numpy.full((len(rows), 2), 1e300)  # noqa: E731
     quiet = train(loud, numbers(), [0.0, 0.0], task={"clip": 0.5}, protocol={"iterations": 1}, noise={"sigma": 0.0}, step={"size": 1.0})
@@ -194,8 +199,10 @@ def test_what_is_raised_is_the_cause():
     assert isinstance(caught.value.__cause__, ValueError)
     with pytest.raises(SystemExit):
         train(lambda p, m, r: sys.exit(3), numbers(), [0.0, 0.0], **QUICK)
-    with pytest.raises(ZeroDivisionError):
-        train(towards, numbers(), [0.0, 0.0], watch=lambda step, models: 1 / 0, **QUICK)
+    for watch, kind in [(lambda step, models: 1 / 0, ZeroDivisionError), (lambda step, models: int("x"), ValueError)]:
+        with pytest.raises(kind) as caught:
+            train(towards, numbers(), [0.0, 0.0], watch=watch, **QUICK)
+        assert type(caught.value) is kind
     # Afterwards everything goes on as before.
     assert train(towards, numbers(), [0.0, 0.0], **QUICK).models.shape == (6, 2)
 

@@ -110,6 +110,13 @@ impl Digest {
     /// The gradient that these vectors make, one after the other: each shortened by itself, then divided and added; or their mean, shortened. Refused where a number is none.
     pub fn of<F: Copy + Into<f64>>(&self, vectors: &[F], shape: &[usize]) -> Result<Digested> {
         self.check(shape)?;
+        let (found, remedy) = (vectors.len(), "its shape says another number; give as many");
+        require(
+            found == shape.iter().product::<usize>(),
+            "gradient",
+            format_args!("{found} numbers"),
+            remedy,
+        )?;
         if let Some(place) = vectors.iter().position(|&x| !x.into().is_finite()) {
             let (row, number, value) = (place / self.width, place % self.width, vectors[place].into());
             let value = format!("{value} in row {row}, number {number}");

@@ -89,7 +89,10 @@ class Peer:
             return as_array(numpy, gradient(name, model, rows if picked is None else _picked(rows, picked)))
 
         said, wrong = _sottovoce.take_part(command, local)
-        result = read_said(said)
+        try:
+            result = read_said(said)
+        except SottovoceError as error:
+            raise error from wrong
         if wrong is not None:
             if isinstance(wrong, GradientError):
                 wrong.peer = name  # type: ignore[assignment]

@@ -43,7 +43,7 @@ __all__ = ["GradientError", "TorchModel", "Training", "audit", "train"]
 class GradientError(SottovoceError):
     """A function that has no gradient: it raised something (``__cause__``), or returned another shape or kind of numbers, or what is no number.
 
-    ``peer`` and ``iteration`` say when, ``expected`` and ``found`` what. There is no result, and nothing was written.
+    ``peer`` (its number) and ``iteration`` say when, ``expected`` and ``found`` what. There is no result, and nothing was written.
     """
 
     def __init__(self, message: str, peer: int, iteration: int, expected: str, found: str):
@@ -81,7 +81,7 @@ class Training(Result):
         super().__init__(document)
         #: Everybody's model, one row each, in the order of the data.
         self.models = models
-        #: What was run, as data.
+        #: What was run, as data. A graph that was given as an object is a file in it that is gone by now.
         self.experiment = experiment
         #: What ``watch`` returned, with the step before each.
         self.watched = watched
@@ -188,6 +188,8 @@ class _Asked:
         else:
             given["experiment"] = experiment
         self.folder = Path.cwd()
+        if isinstance(graph, Mapping):  # as a file has it
+            given["graph"], graph = dict(graph), None
         if graph is not None and not isinstance(graph, (str, os.PathLike)):
             self.nodes = graphs.edges(graph)[0]
             folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
@@ -220,16 +222,21 @@ def train(
     ``data`` has the rows of each peer: a list of arrays (or of tuples of arrays, such as features and labels), or a mapping from names to them. ``start`` is the model that everybody
     begins with; it is taken for public. ``experiment`` is ``"learning"`` (all rows of a peer are protected) or ``"deep"`` (one row is), with the fields of an experiment's file
     beside it (``protocol={"iterations": 20}, target={"epsilon": 4.0}``), or a whole :class:`sottovoce.Experiment`. ``graph`` is a networkx graph, a matrix, a list of
-    edges or a file. ``watch(step, models)`` is called on the way; what it sees is not private, and what it returns is kept.
+    edges, a file, or what a file has (``{"family": {"ring": {"n": 12}}}``). ``watch(step, models)`` is called on the way; what it sees is not private, and what it returns is kept.
 
     The model that a peer's gradient is computed at is what that peer may know at that moment, and no more.
     """
     if not callable(gradient):
         raise _wrong("gradient", type(gradient).__name__, "give a function of a peer, a model and rows")
     watched: list[Any] = []
+    raised: list[BaseException] = []
 
     def hear(step: int, models: Any) -> None:
-        watched.append((step, watch(step, models)))  # type: ignore[misc]
+        try:
+            watched.append((step, watch(step, models)))  # type: ignore[misc]
+        except BaseException as error:
+            raised.append(error)
+            raise
 
     with ExitStack() as kept:
         asked = _Asked(kept, experiment, graph, fields)
@@ -241,6 +248,8 @@ def train(
                 asked.experiment.to_toml(), asked.folder, seed, counts, _start(start), local, None if watch is None else hear
             )
         except ValueError as error:
+            if error in raised:  # what `watch` says is its own
+                raise
             raise _refused(error) from error.__cause__
     if len(models) == 1 and len(rows) > 1:
         models = _numpy().broadcast_to(models, (len(rows), models.shape[1]))
