@@ -166,7 +166,7 @@ fn stopped() -> Error {
 
 /// What came of it, in a sentence.
 fn headline(peers: usize, steps: usize, guarantees: &[Stated]) -> String {
-    let promise = match guarantees.last() {
+    let promise = match guarantees.first() {
         Some(one) => format!(
             "epsilon {} at delta {:e} for {} towards a {}",
             one.epsilon.map_or_else(|| "-".to_owned(), short_up),
