@@ -1,5 +1,11 @@
 //! The program for Python: words in, one JSON document out, in this process. No mathematics, and no defaults of its own.
 
+mod desk;
+#[cfg(feature = "node")]
+mod peer;
+mod training;
+mod vectors;
+
 use std::ffi::OsString;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -13,6 +19,13 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What came of a command: its exit code, what it printed (or its error), remarks, and the field at fault with its value and remedy.
 type Said = (u8, String, Vec<String>, Option<[String; 3]>);
+
+fn said(answer: Result<sottovoce_cli::Answer, sottovoce_cli::Fault>) -> Said {
+    match answer {
+        Ok(answer) => (0, answer.printed, answer.notes, None),
+        Err(fault) => (fault.code, fault.message, Vec::new(), fault.field),
+    }
+}
 
 /// Runs a command as the program does with these words. Other threads of Python go on meanwhile; Ctrl-C ends the waiting.
 #[pyfunction]
@@ -31,8 +44,7 @@ fn ask(py: Python<'_>, words: Vec<OsString>) -> PyResult<Said> {
             (told, answer)
         });
         match answer {
-            Ok(Ok(answer)) => return Ok((0, answer.printed, answer.notes, None)),
-            Ok(Err(fault)) => return Ok((fault.code, fault.message, Vec::new(), fault.field)),
+            Ok(answer) => return Ok(said(answer)),
             Err(RecvTimeoutError::Timeout) => py.check_signals()?,
             Err(RecvTimeoutError::Disconnected) => {
                 return Err(PyRuntimeError::new_err("the command broke off; this is a mistake in sottovoce"));
@@ -51,6 +63,11 @@ fn experiment(text: &str) -> PyResult<(String, String)> {
     Ok((toml, fields))
 }
 
+/// What is refused, in words: the message names the field, the value and the remedy.
+fn refusal(error: &dyn std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
 /// A JSON object as TOML.
 #[pyfunction]
 fn toml_of(json: &str) -> PyResult<String> {
@@ -64,5 +81,8 @@ fn _sottovoce(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(ask, module)?)?;
     module.add_function(wrap_pyfunction!(experiment, module)?)?;
-    module.add_function(wrap_pyfunction!(toml_of, module)?)
+    module.add_function(wrap_pyfunction!(toml_of, module)?)?;
+    #[cfg(feature = "node")]
+    peer::register(module)?;
+    training::register(module)
 }

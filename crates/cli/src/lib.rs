@@ -79,6 +79,10 @@ pub(crate) struct Global {
     /// How far the work is.
     #[arg(skip)]
     pub(crate) latest: progress::Latest,
+    /// What the program has in its hand that runs a node by [`ask_by`].
+    #[cfg(feature = "node")]
+    #[arg(skip)]
+    pub(crate) hand: sottovoce_node::Hand,
     /// Print the headline of the result, on one line, and nothing else: no tables, no progress, no notes.
     #[arg(long, short, global = true, conflicts_with = "verbose", help_heading = GLOBAL)]
     pub(crate) quiet: bool,
@@ -157,11 +161,22 @@ pub struct Answer {
 /// assert_eq!((fault.code, fault.field.unwrap()[0].as_str()), (2, "peers"));
 /// ```
 pub fn ask<W: Into<OsString> + Clone>(words: &[W]) -> Result<Answer, Fault> {
+    asked(words, |_| ())
+}
+
+/// The same of `node run`, with a function that computes gradients, and a way to stop it.
+#[cfg(feature = "node")]
+pub fn ask_by<W: Into<OsString> + Clone>(words: &[W], hand: sottovoce_node::Hand) -> Result<Answer, Fault> {
+    asked(words, |global| global.hand = hand)
+}
+
+fn asked<W: Into<OsString> + Clone>(words: &[W], given: impl FnOnce(&mut Global)) -> Result<Answer, Fault> {
     let words: Vec<OsString> = words.iter().map(|word| word.clone().into()).collect();
     input::forget();
     let (result, said) = output::heard(|| {
-        let (cli, matches) =
+        let (mut cli, matches) =
             read(words).map_err(|error| (error.render().to_string(), error.exit_code() as u8))?;
+        given(&mut cli.global);
         if seed::was_drawn(&matches) {
             output::say(&seed::drawn(cli.global.seed));
         }

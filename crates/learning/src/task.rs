@@ -1,16 +1,18 @@
-//! What is learned: data of every peer, a model, and how gradients are bounded.
+//! What is learned: data of every peer, a model, and how gradients are bounded; or gradients that come from outside.
 
 use std::cell::RefCell;
 use std::f64::consts::SQRT_2;
+use std::sync::Arc;
 
 use rand::RngExt;
 use sottovoce_privacy::limits;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 
 use crate::houses::Houses;
+use crate::outside::{Asked, Digest, Outside, PEERS_APART};
 use crate::read::Source;
 use crate::trivial::Trivial;
-use crate::{Clip, Error, Loss, Measures, Model, Result, Shard, Shards, Table, require};
+use crate::{Clip, Error, Loss, Measures, Model, Oracle, Result, Shard, Shards, Table, require};
 
 /// Of which rows a peer computes its gradient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +51,7 @@ impl Origin {
 pub struct Task {
     /// What it is called.
     pub name: String,
-    shards: Shards,
-    test: Table,
-    model: Model,
+    held: Held,
     clip: Clip,
     batch: Batch,
     sensitivity: f64,
@@ -61,6 +61,25 @@ pub struct Task {
     sources: Vec<Source>,
     label_bounds: Option<(f64, f64)>,
 }
+
+/// What peers hold.
+#[derive(Debug, Clone)]
+enum Held {
+    /// Rows, and a model that is learned from them.
+    Rows(Rows),
+    /// What only somebody else knows, who computes gradients of it.
+    Outside(Outside),
+}
+
+#[derive(Debug, Clone)]
+struct Rows {
+    shards: Shards,
+    test: Table,
+    model: Model,
+}
+
+/// What rows that are not here are worth: nobody knows.
+const UNKNOWN: Measures = Measures::Classes { accuracy: f64::NAN };
 
 impl Task {
     /// Refuses labels outside the set, peers with no data, and gradients that nothing bounds.
@@ -72,11 +91,27 @@ impl Task {
         clip: Clip,
         batch: Batch,
     ) -> Result<Self> {
+        Self::of(name.into(), Held::Rows(Rows { shards, test, model }), clip, batch)
+    }
+
+    /// A task whose gradients somebody else computes, of so many rows of each peer, from this start; both are public. Only clipping bounds them. Objectives and measures are
+    /// NaN: whoever holds the rows knows them.
+    pub fn from_outside(
+        name: impl Into<String>,
+        oracle: Arc<dyn Oracle>,
+        rows: Vec<usize>,
+        start: Vec<f64>,
+        clip: Clip,
+        batch: Batch,
+    ) -> Result<Self> {
+        let held = Held::Outside(Outside::new(oracle, rows, start)?);
+        Ok(Self::of(name.into(), held, clip, batch)?.assuming([PEERS_APART]))
+    }
+
+    fn of(name: String, held: Held, clip: Clip, batch: Batch) -> Result<Self> {
         Self::checked(Self {
-            name: name.into(),
-            shards,
-            test,
-            model,
+            name,
+            held,
             clip,
             batch,
             sensitivity: 0.0,
@@ -88,6 +123,21 @@ impl Task {
         })
     }
 
+    fn rows(&self) -> Option<&Rows> {
+        match &self.held {
+            Held::Rows(rows) => Some(rows),
+            Held::Outside(_) => None,
+        }
+    }
+
+    /// What went wrong with gradients from outside, if something did: then models are void.
+    pub fn check(&self) -> Result<()> {
+        match &self.held {
+            Held::Outside(outside) => outside.failed().map_or(Ok(()), Err),
+            Held::Rows(_) => Ok(()),
+        }
+    }
+
     /// With the promise that no row is ever longer than `radius`, whoever's data it is: rows that are longer are refused. Only such a promise bounds
     /// curvature, and gradients that are not clipped; what the data at hand happens to be bounds neither.
     pub fn within(self, radius: f64) -> Result<Self> {
@@ -95,23 +145,30 @@ impl Task {
     }
 
     fn checked(mut task: Self) -> Result<Self> {
-        task.model.check(task.shards.table())?;
-        task.model.check(&task.test)?;
-        if let Some(idle) = (0..task.peers()).find(|&peer| task.shards.rows_of(peer) == 0) {
+        if let Some(Rows { shards, test, model }) = task.rows() {
+            model.check(shards.table())?;
+            model.check(test)?;
+        }
+        if let Some(idle) = (0..task.peers()).find(|&peer| task.rows_of(peer) == 0) {
             let remedy = "every peer needs a row to compute a gradient; give it some, or leave it out";
             return Err(Error::parameter("rows", format!("0 for peer {}", task.name_of(idle)), remedy));
         }
         task.clip.check()?;
         require(task.batch != Batch::Rows(0), "batch", 0, "give at least one row")?;
-        if let Some(radius) = task.radius {
-            Model::require_radius(task.shards.table(), radius)?;
-        }
-        task.sensitivity = match (task.clip, task.radius) {
-            (Clip::None, None) => {
+        task.sensitivity = match (&task.held, task.clip, task.radius) {
+            (Held::Rows(_), Clip::None, None) => {
                 let remedy = "gradients are bounded only if the length of rows is; say how long they may be";
                 return Err(Error::parameter("clip", "none", remedy));
             }
-            (clip, radius) => task.model.sensitivity(clip, radius.unwrap_or(1.0))?,
+            (Held::Outside(_), Clip::None, _) => {
+                let remedy = "nothing else bounds gradients that come from outside; say what is clipped";
+                return Err(Error::parameter("clip", "none", remedy));
+            }
+            (Held::Rows(rows), clip, radius) => {
+                radius.map_or(Ok(()), |radius| Model::require_radius(rows.shards.table(), radius))?;
+                rows.model.sensitivity(clip, radius.unwrap_or(1.0))?
+            }
+            (Held::Outside(_), clip, _) => clip.sensitivity(),
         };
         Ok(task)
     }
@@ -168,7 +225,7 @@ impl Task {
 
     /// What the peers are called, where they have names.
     pub fn names(&self) -> Option<&[String]> {
-        self.shards.names()
+        self.rows().and_then(|rows| rows.shards.names())
     }
 
     /// What a peer is called: its name, or its number.
@@ -178,7 +235,11 @@ impl Task {
 
     /// The same with peers in the order of these names, such as a graph's nodes have. Peers without names keep their order.
     pub fn in_order_of(self, names: &[String]) -> Result<Self> {
-        Ok(Self { shards: self.shards.in_order_of(names)?, ..self })
+        let held = match self.held {
+            Held::Rows(rows) => Held::Rows(Rows { shards: rows.shards.in_order_of(names)?, ..rows }),
+            outside @ Held::Outside(_) => outside,
+        };
+        Ok(Self { held, ..self })
     }
 
     /// Whose rows they are.
@@ -188,29 +249,50 @@ impl Task {
 
     /// What no guarantee of a simulated run on these rows covers.
     pub fn not_covered(&self) -> Vec<String> {
-        self.origin.not_covered()
+        let mut all = self.origin.not_covered();
+        if let Held::Outside(_) = self.held {
+            all.extend(limits::of_a_function());
+        }
+        all
     }
 
-    /// What it minimises.
-    pub fn loss(&self) -> Loss {
-        self.model.loss
+    /// What it minimises, where that is known here.
+    pub fn loss(&self) -> Option<Loss> {
+        self.rows().map(|rows| rows.model.loss)
     }
 
-    /// A peer's rows.
+    /// A peer's rows; none where they are not here.
     ///
     /// # Panics
     ///
     /// If there is no such peer.
     pub fn shard(&self, peer: usize) -> Shard<'_> {
-        self.shards.shard(peer)
+        self.rows().map_or(Shard { features: &[], labels: &[], width: 0 }, |rows| rows.shards.shard(peer))
+    }
+
+    /// How many rows a peer holds.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such peer.
+    pub fn rows_of(&self, peer: usize) -> usize {
+        match &self.held {
+            Held::Rows(rows) => rows.shards.rows_of(peer),
+            Held::Outside(outside) => outside.rows[peer],
+        }
     }
 
     /// Two tasks that differ in the data of one peer, and far: all its rows are its longest, with opposite labels. For attacks.
     pub fn neighbours(&self, peer: usize) -> Result<[Self; 2]> {
         let remedy = format!("there are {} peers, from 0", self.peers());
         require(peer < self.peers(), "peer", peer, remedy)?;
-        let labels = self.shards.table().labels();
-        let opposite = match self.model.loss {
+        let Some(Rows { shards, model, .. }) = self.rows() else {
+            let remedy =
+                "whoever computes gradients holds the rows; give two tasks that differ in one peer's";
+            return Err(Error::parameter("task", &self.name, remedy));
+        };
+        let labels = shards.table().labels();
+        let opposite = match model.loss {
             Loss::Logistic => [1.0, -1.0],
             Loss::Softmax { .. } => [0.0, 1.0],
             Loss::Squared => [
@@ -218,13 +300,22 @@ impl Task {
                 labels.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             ],
         };
-        let with = |label| Self { shards: self.shards.clone().alike(peer, label), ..self.clone() };
+        let with = |label| {
+            let mut other = self.clone();
+            if let Held::Rows(rows) = &mut other.held {
+                rows.shards = rows.shards.clone().alike(peer, label);
+            }
+            other
+        };
         Ok(opposite.map(with))
     }
 
     /// What a model is worth that looks at no feature.
     pub fn trivial(&self) -> Trivial {
-        let found = Trivial::new(self.model.loss, self.shards.table().labels(), self.test.labels());
+        let Some(Rows { shards, test, model }) = self.rows() else {
+            return Trivial { measures: UNKNOWN, objective: f64::NAN };
+        };
+        let found = Trivial::new(model.loss, shards.table().labels(), test.labels());
         Trivial { measures: found.measures.in_units(self.label_unit()), ..found }
     }
 
@@ -240,12 +331,18 @@ impl Task {
 
     /// Number of peers.
     pub fn peers(&self) -> usize {
-        self.shards.peers()
+        match &self.held {
+            Held::Rows(rows) => rows.shards.peers(),
+            Held::Outside(outside) => outside.rows.len(),
+        }
     }
 
     /// Number of parameters.
     pub fn parameters(&self) -> usize {
-        self.model.parameters()
+        match &self.held {
+            Held::Rows(rows) => rows.model.parameters(),
+            Held::Outside(outside) => outside.start.len(),
+        }
     }
 
     /// How far replacing all data of a user moves its gradient: `Delta`.
@@ -255,17 +352,19 @@ impl Task {
 
     /// An upper bound on the curvature of every peer's loss, whatever its data; infinite where nothing bounds the rows.
     pub fn smoothness(&self) -> f64 {
-        self.radius.map_or(f64::INFINITY, |radius| self.model.smoothness(radius))
+        let bound = self.radius.zip(self.rows());
+        bound.map_or(f64::INFINITY, |(radius, rows)| rows.model.smoothness(radius))
     }
 
     /// Weight of the squared length of the model in the loss.
     pub fn ridge(&self) -> f64 {
-        self.model.ridge
+        self.rows().map_or(0.0, |rows| rows.model.ridge)
     }
 
-    /// Whether a step of this size moves no two models apart: convex losses, clipping that keeps them so, and a step of at most 2/smoothness.
+    /// Whether a step of this size moves no two models apart: convex losses, clipping that keeps them so, and a step of at most 2/smoothness. Of gradients from outside
+    /// nothing of that is known.
     pub fn is_nonexpansive(&self, step: f64) -> bool {
-        self.model.keeps_distances(self.clip, self.radius, step)
+        self.rows().is_some_and(|rows| rows.model.keeps_distances(self.clip, self.radius, step))
     }
 
     /// How gradients are bounded.
@@ -275,22 +374,26 @@ impl Task {
 
     /// Where training starts.
     pub fn start(&self) -> Vec<f64> {
-        vec![0.0; self.parameters()]
+        match &self.held {
+            Held::Rows(_) => vec![0.0; self.parameters()],
+            Held::Outside(outside) => outside.start.clone(),
+        }
     }
 
     /// The loss on all training rows.
     pub fn objective(&self, theta: &[f64]) -> f64 {
-        self.model.objective(theta, self.shards.table().view())
+        self.rows().map_or(f64::NAN, |rows| rows.model.objective(theta, rows.shards.table().view()))
     }
 
     /// The share of test rows classified right.
     pub fn accuracy(&self, theta: &[f64]) -> f64 {
-        self.model.accuracy(theta, self.test.view())
+        self.rows().map_or(f64::NAN, |rows| rows.model.accuracy(theta, rows.test.view()))
     }
 
     /// What a model is worth on the test rows.
     pub fn measures(&self, theta: &[f64]) -> Measures {
-        self.model.measures(theta, self.test.view()).in_units(self.label_unit())
+        let found = self.rows().map(|rows| rows.model.measures(theta, rows.test.view()));
+        found.map_or(UNKNOWN, |found| found.in_units(self.label_unit()))
     }
 
     /// Subtracts `step` times a peer's clipped gradient from the model. `turn` numbers the peer's gradients: each has a batch of its own.
@@ -301,25 +404,50 @@ impl Task {
         }
         GRADIENT.with_borrow_mut(|gradient| {
             gradient.resize(model.len(), 0.0);
-            match self.batch {
-                Batch::All => self.model.gradient(model, self.shards.shard(peer), self.clip, gradient),
-                Batch::Rows(rows) => self.stochastic(seed, peer, turn, rows, model, gradient),
+            match (&self.held, self.batch) {
+                (Held::Rows(Rows { shards, model: loss, .. }), Batch::All) => {
+                    loss.gradient(model, shards.shard(peer), self.clip, gradient);
+                }
+                (Held::Rows(rows), Batch::Rows(count)) => {
+                    let picked = self.picked(seed, peer, turn, count);
+                    stochastic(rows, (peer, picked), self.clip, model, gradient);
+                }
+                (Held::Outside(outside), batch) => {
+                    let picked: Option<Vec<usize>> = match batch {
+                        Batch::All => None,
+                        Batch::Rows(count) => Some(self.picked(seed, peer, turn, count).collect()),
+                    };
+                    let rows = picked.as_ref().map_or(outside.rows[peer], Vec::len);
+                    let digest = Digest::mean(self.clip, rows, model.len());
+                    outside.gradient(Asked { peer, turn, model, rows: picked.as_deref(), digest }, gradient);
+                }
             }
             model.iter_mut().zip(&*gradient).for_each(|(x, g)| *x -= step * g);
         });
     }
 
-    fn stochastic(&self, seed: u64, peer: usize, turn: usize, rows: usize, model: &[f64], out: &mut [f64]) {
-        let Shard { features, labels, width } = self.shards.shard(peer);
+    /// Rows of a batch: a function of the seed, the peer and its turn.
+    fn picked(&self, seed: u64, peer: usize, turn: usize, count: usize) -> impl Iterator<Item = usize> {
         let mut rng = Seed(seed).stream(Stream::Batch, peer as u64, turn as u64);
-        let (mut chosen, mut their) = (Vec::with_capacity(rows * width), Vec::with_capacity(rows));
-        for _ in 0..rows {
-            let row = rng.random_range(0..labels.len());
-            chosen.extend_from_slice(&features[row * width..][..width]);
-            their.push(labels[row]);
-        }
-        self.model.gradient(model, Shard { features: &chosen, labels: &their, width }, self.clip, out);
+        let all = self.rows_of(peer);
+        (0..count).map(move |_| rng.random_range(0..all))
     }
+}
+
+fn stochastic(
+    rows: &Rows,
+    (peer, picked): (usize, impl Iterator<Item = usize>),
+    clip: Clip,
+    model: &[f64],
+    out: &mut [f64],
+) {
+    let Shard { features, labels, width } = rows.shards.shard(peer);
+    let (mut chosen, mut their) = (Vec::new(), Vec::new());
+    for row in picked {
+        chosen.extend_from_slice(&features[row * width..][..width]);
+        their.push(labels[row]);
+    }
+    rows.model.gradient(model, Shard { features: &chosen, labels: &their, width }, clip, out);
 }
 
 #[cfg(test)]
@@ -376,7 +504,9 @@ mod tests {
         let good = task(rows(), vec![1.0, -1.0], Clip::Example(1.0)).unwrap();
         let table = Table::new(rows(), 2, vec![1.0, -1.0]).unwrap();
         let shards = Shards::some_without(&table, &[vec![0, 1], vec![]]).unwrap();
-        let idle = Task::new("idle", shards, table, good.model, Clip::Example(1.0), Batch::All).unwrap_err();
+        let idle =
+            Task::new("idle", shards, table, good.rows().unwrap().model, Clip::Example(1.0), Batch::All)
+                .unwrap_err();
         assert!(idle.to_string().starts_with("`rows` is 0 for peer 1: "), "{idle}");
         assert!(good.in_batches(Batch::Rows(0)).is_err());
     }

@@ -22,7 +22,7 @@ use crate::company::Company;
 use crate::error::require;
 use crate::gradients::{Entering, Gradients, by_example, unquoted};
 use crate::part::{Forecast, Holding, Opened, Part, Priced, Role, Stands, Steps};
-use crate::program::Program;
+use crate::suggested::suggested;
 use crate::{Agreement, Cost, Error, Host, Ledger, Observer, OnGrid, Price, Result, price};
 
 /// Integers up to this are exact in single precision. A sum is taken to the nearest within it, which moves no two sums apart.
@@ -128,9 +128,9 @@ impl Deep {
     /// Gradients of what a peer holds: of images of the net that is built in, or of a program.
     fn gradients(&self, holding: &Holding) -> Result<Box<dyn Gradients>> {
         let rows = self.hidden.lots.rows();
-        if let Some(command) = &holding.program {
-            holding.check_one_by_one()?;
-            return Ok(Box::new(Program::start(command, holding, (self.width, Some(rows)), self.patience)?));
+        holding.check_one_by_one()?;
+        if let Some(suggested) = suggested(holding, (self.width, Some(rows)), self.patience)? {
+            return Ok(suggested);
         }
         let Some(net) = self.net.clone() else {
             let remedy = "say which images the built-in nets learn from (`kind` of the task), or name a program in node.toml";

@@ -1,4 +1,4 @@
-//! Gradients of what a peer holds: of its own rows, or as a program answers. Whoever computes them, the node clips, rounds and hides them.
+//! Gradients of what a peer holds: of its own rows, or as a program or a function answers. Whoever computes them, the node clips, rounds and hides them.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use sottovoce_privacy::{Guarantee, Standing};
 use crate::bounded::{Norm, shorten, stepped};
 use crate::error::require;
 use crate::part::Holding;
-use crate::program::Program;
+use crate::suggested::suggested;
 use crate::{Error, Result};
 
 /// Rows are no longer than this: a norm of 1, and an intercept.
@@ -32,15 +32,15 @@ pub(crate) trait Gradients: Send {
     ) -> Result<()>;
 }
 
-/// Where they come from: the program that the node names, or else the rows of its file, prepared as was agreed on. A step of a program lasts no longer than `patience`.
+/// Where they come from: a function or the program that the node names, or else the rows of its file, prepared as was agreed on. A step of a program lasts no longer than `patience`.
 pub(crate) fn of_rows(
     holding: &Holding,
     task: &TaskSpec,
     (width, rows): (usize, Option<usize>),
     patience: Duration,
 ) -> Result<Box<dyn Gradients>> {
-    match &holding.program {
-        Some(command) => Ok(Box::new(Program::start(command, holding, (width, rows), patience)?)),
+    match suggested(holding, (width, rows), patience)? {
+        Some(suggested) => Ok(suggested),
         None => Ok(Box::new(Rows::read(holding, task, (width, rows))?)),
     }
 }
@@ -113,7 +113,7 @@ impl Gradients for Rows {
 
 /// What is promised of one row, where a program may have computed gradients: a transcript does not tell.
 pub(crate) fn by_example(guarantee: Guarantee) -> Guarantee {
-    let each = "no record enters another example's gradient, where a program of the node's own computes them";
+    let each = "no record enters another example's gradient, where a program or a function of the node's own computes them";
     Guarantee { standing: Standing::Conditional(vec![each.to_owned()]), ..guarantee }
 }
 

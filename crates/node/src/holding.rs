@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::require;
+use crate::suggested::Shared;
 use crate::{Error, Hash, Result};
 
 /// Bytes of the largest file.
@@ -21,6 +22,8 @@ pub struct Holding {
     pub file: PathBuf,
     /// The program that computes gradients, with its arguments, where one does.
     pub program: Option<Vec<String>>,
+    /// A function that does so instead, where its owner calls the node from a program of its own.
+    pub function: Option<Shared>,
     /// Whether each record enters one example's gradient and no other, as its owner says: what it costs is told of one row on this word.
     pub one_by_one: bool,
     /// Where that program is started.
@@ -59,7 +62,8 @@ impl Holding {
     pub fn of(label: &str, file: &Path) -> Result<Self> {
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         let (label, data, file) = (label.to_owned(), named(file)?, file.to_owned());
-        Ok(Self { label, data, file, program: None, one_by_one: false, folder, trouble: Trouble::default() })
+        let (program, function, trouble) = (None, None, Trouble::default());
+        Ok(Self { label, data, file, program, function, one_by_one: false, folder, trouble })
     }
 
     /// Its data set, and the name of its bytes.
@@ -73,11 +77,15 @@ impl Holding {
         require(now == self.data, "data", self.file.display(), "it has changed meanwhile; run it again")
     }
 
-    /// Refuses a program whose owner does not say that each record enters one example's gradient alone, where prices are of one row.
+    /// Refuses a program or a function whose owner does not say that each record enters one example's gradient alone, where prices are of one row.
     pub(crate) fn check_one_by_one(&self) -> Result<()> {
         let remedy = "what this run costs is told of one row, which holds only if no record enters another example's gradient (no means over rows, no batch normalisation); say `one-by-one = true` in node.toml if so";
-        let program = self.program.as_ref().map_or_else(String::new, |program| program.join(" "));
-        require(self.program.is_none() || self.one_by_one, "program", program, remedy)
+        let program = match (&self.function, &self.program) {
+            (Some(_), _) => "a function".to_owned(),
+            (None, Some(program)) => program.join(" "),
+            (None, None) => return Ok(()),
+        };
+        require(self.one_by_one, "program", program, remedy)
     }
 
     /// Its numbers.

@@ -31,7 +31,7 @@
 //! | `frame.rs` | what goes over a wire |
 //! | `noise.rs` | exact noise on the grid, drawn ahead |
 //! | `part.rs`, `company.rs` | the seam between what was agreed on and whatever drives a peer; who takes part, and what everybody costs |
-//! | `holding.rs`, `gradients.rs`, `program.rs` | what a peer brings along; gradients of it; a program that computes them |
+//! | `holding.rs`, `gradients.rs`, `suggested.rs`, `program.rs` | what a peer brings along; gradients of it; what a function or a program suggests |
 //! | `bounded.rs`, `price.rs` | private vectors, shortened and rounded; what they cost |
 //! | `drive.rs` | runs one peer to its end: events in, frames out, alarms; no network |
 //! | `network/` | the network: an endpoint that dials neighbours by their keys |
@@ -79,6 +79,7 @@ mod run;
 mod spent;
 mod splice;
 mod status;
+mod suggested;
 pub mod transcript;
 pub mod walk;
 
@@ -96,6 +97,7 @@ pub use part::{Course, Forecast, Holding, HostOf, Opened, Part, Priced, Role, St
 pub use place::{Budgets, Config, Place, Signatures};
 pub use recording::{Recorder, Recording};
 pub use replay::replay;
-pub use run::{Options, check, run};
+pub use run::{Hand, Options, check, run, run_by};
 pub use spent::{Exact, Set, Spending};
 pub use status::{Board, Neighbour, Phase, Spent, Status};
+pub use suggested::{Function, Shared as SharedFunction};

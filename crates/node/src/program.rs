@@ -7,9 +7,7 @@
 //!                                                                ◄──      {"vectors": 2, "numbers": 3}  and 2 times 3 doubles
 //! ```
 //!
-//! What it answers is a suggestion: the node clips every vector, takes the mean, rounds it and hides it. An answer that is none (another length, too late, an end) counts as zeros, from then on, and so
-//! does a vector that is none of numbers: what others see is noise as before, and its owner is told. Who stopped instead would tell everybody something that no noise hides, at a point that
-//! others choose.
+//! What it answers is a suggestion (`suggested.rs`).
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -18,9 +16,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::gradients::{Gradients, mean_of};
-use crate::holding::Trouble;
 use crate::part::Holding;
+use crate::suggested::{Answer, Ask, late};
 use crate::{Error, Result};
 
 /// The version of what is said.
@@ -56,9 +53,6 @@ enum Head {
     Failed { error: String },
 }
 
-/// Numbers, or what is wrong with them.
-type Answer = std::result::Result<Vec<f64>, String>;
-
 /// A program under way.
 pub(crate) struct Program {
     called: String,
@@ -66,10 +60,6 @@ pub(crate) struct Program {
     asks: Sender<Vec<u8>>,
     answers: Receiver<Answer>,
     patience: Duration,
-    width: usize,
-    /// Where its owner is told what is wrong.
-    trouble: Trouble,
-    failed: bool,
 }
 
 impl Program {
@@ -100,15 +90,18 @@ impl Program {
         let (asks, asked) = channel();
         let (answers, answered) = channel();
         std::thread::spawn(move || converse(input, output, width, &asked, &answers));
-        let trouble = holding.trouble.clone();
-        let program =
-            Self { called, child, asks, answers: answered, patience, width, trouble, failed: false };
+        let program = Self { called, child, asks, answers: answered, patience };
         let told = program.asks.send(line(&welcome)?);
         told.map_err(|_| refused(&program.called, "it has ended"))?;
         Ok(program)
     }
+}
 
-    /// Asks for vectors at a point; hears as many as there are, or what is wrong.
+impl Ask for Program {
+    fn called(&self) -> String {
+        self.called.clone()
+    }
+
     fn ask(&mut self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Answer {
         let question = line(&Question { step, numbers: point.len(), examples });
         let mut bytes = question.map_err(|error| error.to_string())?;
@@ -118,49 +111,9 @@ impl Program {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => {
                 let _ = self.child.kill();
-                let seconds = self.patience.as_secs_f64();
-                Err(format!("it has not answered step {step} within {seconds} seconds"))
+                Err(late(step, self.patience))
             }
             Err(RecvTimeoutError::Disconnected) => Err("it has ended".to_owned()),
-        }
-    }
-
-    /// As many vectors as are `wanted` (any number but 0, if that is not said); zeros where there is no such answer, now or before. What is no number is zeros later.
-    fn vectors(&mut self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Vec<f64> {
-        let wanted = examples.map(<[u32]>::len);
-        let zeros = vec![0.0; wanted.unwrap_or(1) * self.width];
-        if self.failed {
-            return zeros;
-        }
-        let answer = self.ask(step, point, examples).and_then(|vectors| {
-            let found = vectors.len() / self.width;
-            match wanted {
-                Some(wanted) if found != wanted => {
-                    Err(format!("it has {found} vectors for {wanted} examples of step {step}"))
-                }
-                None if found == 0 => {
-                    Err(format!("it has no vector for step {step}; one at least is needed"))
-                }
-                _ => Ok(vectors),
-            }
-        });
-        match answer {
-            Ok(vectors) => {
-                if let Some(place) = vectors.iter().position(|x| !x.is_finite()) {
-                    let (vector, number) = (place / self.width, place % self.width);
-                    let what = format!("number {number} of vector {vector} of step {step} is none");
-                    self.trouble
-                        .tell(format!("`program` is {}: {what}; such vectors count as zeros", self.called));
-                }
-                vectors
-            }
-            Err(what) => {
-                self.failed = true;
-                let called = &self.called;
-                self.trouble
-                    .tell(format!("`program` is {called}: {what}; zeros are taken from step {step} on"));
-                zeros
-            }
         }
     }
 }
@@ -169,24 +122,6 @@ impl Drop for Program {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-impl Gradients for Program {
-    fn mean(&mut self, step: usize, point: &[f64], clip: f64) -> Result<Vec<f64>> {
-        let mut vectors = self.vectors(step, point, None);
-        Ok(mean_of(&mut vectors, self.width, clip))
-    }
-
-    fn each(
-        &mut self,
-        step: usize,
-        point: &[f64],
-        picked: &[u32],
-        take: &mut dyn FnMut(&mut [f64]) -> Result<()>,
-    ) -> Result<()> {
-        let mut vectors = self.vectors(step, point, Some(picked));
-        vectors.chunks_exact_mut(self.width).try_for_each(take)
     }
 }
 

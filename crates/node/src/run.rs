@@ -1,21 +1,24 @@
 //! From a folder and an agreement that all have signed to a run over the network, and its end.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sottovoce_protocol::Peer;
 
-use crate::drive::{Driver, Ended, Pace};
+use crate::drive::{Driver, Ended, Event, Pace};
 use crate::error::require;
 use crate::network::{Answered, Network, Site};
 use crate::page::Page;
-use crate::part::Role;
+use crate::part::{Holding, Role};
 use crate::status::Board;
-use crate::{Agreement, Config, Error, Observer, Place, Recorder, Result, Signatures};
+use crate::{
+    Agreement, Config, Error, Function, Observer, Place, Recorder, Result, SharedFunction, Signatures,
+};
 
 /// How a run is begun.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,12 +31,66 @@ pub struct Options {
     pub say: Option<String>,
 }
 
+/// What a program that runs a node has in its hand: a function that computes gradients in place of the node's own rows or program, and a way to stop. Clones share it.
+#[derive(Clone, Default)]
+pub struct Hand {
+    function: Option<SharedFunction>,
+    stop: Arc<Mutex<Stop>>,
+}
+
+/// Whether a run is to stop, and whom that is to be told.
+#[derive(Default)]
+struct Stop {
+    asked: bool,
+    events: Option<Sender<Event>>,
+}
+
+impl fmt::Debug for Hand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hand").field("function", &self.function).finish_non_exhaustive()
+    }
+}
+
+impl Hand {
+    /// With a function that computes gradients. What it answers is clipped, rounded and hidden as a program's answers are.
+    pub fn with(function: Arc<dyn Function>) -> Self {
+        Self { function: Some(SharedFunction(function)), ..Self::default() }
+    }
+
+    /// Stops the run, now or as soon as it has begun: what was said is stored, and the same run goes on from there when it is run again.
+    pub fn stop(&self) {
+        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.asked = true;
+        // A run that is over needs no stopping.
+        stop.events.iter().for_each(|events| _ = events.send(Event::Stop));
+    }
+
+    fn listens(&self, events: &Sender<Event>) {
+        let mut stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        if stop.asked {
+            let _ = events.send(Event::Stop);
+        }
+        stop.events = Some(events.clone());
+    }
+}
+
 /// Takes part in what was agreed on, to the end. What was begun before goes on.
 pub fn run(
     place: &Place,
     agreement: &Agreement,
     signatures: &Signatures,
     options: &Options,
+) -> Result<Ended> {
+    run_by(place, agreement, signatures, options, &Hand::default())
+}
+
+/// The same by the hand of a program.
+pub fn run_by(
+    place: &Place,
+    agreement: &Agreement,
+    signatures: &Signatures,
+    options: &Options,
+    hand: &Hand,
 ) -> Result<Ended> {
     let missing = agreement.unsigned(&signatures.all())?;
     if !missing.is_empty() {
@@ -45,7 +102,7 @@ pub fn run(
     }
     let (me, config) = (place.number(agreement)?, place.config()?);
     let role = agreement.role_saying(me, options.say.as_deref())?;
-    let holding = place.holding(&config)?;
+    let holding = Holding { function: hand.function.clone(), ..place.holding(&config)? };
     let site = site(agreement, me, &config, role.as_ref())?;
     let page = config.page.map(Page::listen).transpose()?;
     let mut ledger = place.open_ledger()?;
@@ -79,6 +136,7 @@ pub fn run(
     let mut network = None;
     let open = || {
         let (events, inbox) = channel();
+        hand.listens(&events);
         let opened = Network::open(&key, site, events.clone(), Arc::clone(&board))?;
         if let Some(page) = page {
             opened.spawn(page.serve(Arc::clone(&board)));

@@ -5,11 +5,12 @@
 mod common;
 
 use std::process::Command;
+use std::sync::Arc;
 
 use common::parts::{agreement, check_debits, holdings, rehearse, stands};
 use sottovoce::experiment::Experiment;
 use sottovoce_node::descent::{Descent, Summed};
-use sottovoce_node::{Holding, Part, Priced, Stands};
+use sottovoce_node::{Function, Holding, Part, Priced, SharedFunction, Stands};
 use sottovoce_protocol::ring::Residues;
 
 const PEERS: usize = 3;
@@ -172,4 +173,60 @@ fn a_program_that_is_none_is_refused_before_anything_else() {
         assert!(error.contains(expected), "{error}");
     }
     assert!(part.forecast().unwrap().rounds > 0);
+}
+
+/// A function in this process: of all it holds, at its first step, and something else later.
+struct Answers(fn(usize) -> Result<Vec<f64>, String>);
+
+impl Function for Answers {
+    fn vectors(&self, step: usize, _: &[f64], examples: Option<&[u32]>) -> Result<Vec<f64>, String> {
+        assert!(examples.is_none());
+        (self.0)(step)
+    }
+}
+
+/// Two steps with this function: what was made of each, in steps of the grid, and what its owner was told.
+fn stepped(answers: fn(usize) -> Result<Vec<f64>, String>, round: f64) -> (Vec<Vec<i64>>, Option<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let own = holdings(folder.path(), &["1\n".to_owned()], "txt").remove(0);
+    let function = Some(SharedFunction(Arc::new(Answers(answers))));
+    let own = Holding { function, ..own };
+    let mut steps = parts(round).remove(0).steps(&own).unwrap();
+    let step = |step| {
+        let mut value = Residues::new(vec![0, 0], 40);
+        steps(step, 1.0, &mut value).unwrap();
+        value.centred().collect()
+    };
+    ((0..2).map(step).collect(), own.trouble.told())
+}
+
+#[test]
+fn functions_are_clipped_and_what_is_no_answer_is_zeros_from_then_on() {
+    // Two vectors, each shortened to 1 by itself, then their mean.
+    let (made, told) = stepped(|_| Ok(vec![1e30, 0.0, 0.0, 0.5]), 30.0);
+    for step in &made {
+        // Half of 1 and half of 0.5: twice as much along the first as along the second.
+        assert!(step[0] < -1000 && (step[0] - 2 * step[1]).abs() <= 4 && told.is_none(), "{step:?} {told:?}");
+    }
+    type Answer = fn(usize) -> Result<Vec<f64>, String>;
+    let late: Answer = |_| {
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        Ok(vec![1.0, 0.0])
+    };
+    let wrong: [(Answer, &str); 5] = [
+        (|_| Err("no such column".to_owned()), "`program` is a function: no such column"),
+        (|_| Ok(vec![1.0; 3]), "3 numbers for vectors of 2"),
+        (|_| Ok(Vec::new()), "no vector for step 0"),
+        (|_| panic!("broken"), "it broke off"),
+        (late, "not answered step 0 within"),
+    ];
+    for (answers, said) in wrong {
+        let (made, told) = stepped(answers, 1.0);
+        assert!(made.iter().flatten().all(|sum| *sum == 0), "{made:?}");
+        let told = told.unwrap();
+        assert!(told.contains(said) && told.contains("zeros are taken from step 0 on"), "{told}");
+    }
+    let (made, told) = stepped(|_| Ok(vec![1.0, f64::NAN]), 30.0);
+    assert!(made.iter().flatten().all(|sum| *sum == 0), "{made:?}");
+    assert!(told.unwrap().contains("number 1 of vector 0 of step 0 is none"));
 }

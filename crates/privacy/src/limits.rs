@@ -43,6 +43,11 @@ pub const COUNTS: &str =
 pub const MEASURED: &str =
     "losses, accuracies and curves measured on the data: they are computed without privacy";
 
+/// Code of somebody's own.
+pub const FUNCTION: &str = "whatever else the gradient function does: it has all rights of the program that calls it, to files, networks and screens";
+/// Where training starts.
+pub const START: &str = "the model that training starts from: it is taken for public";
+
 /// Noise that cancels.
 pub const SECRETS: &str = "secrets of pairs that leak or are used twice: what pairs hide is as secret as their stream cipher and its keys";
 
@@ -83,4 +88,9 @@ pub fn of_consensus_learning() -> Vec<String> {
 /// What no single release covers.
 pub fn of_a_release() -> Vec<String> {
     list(&[TIMING, TUNING, ROUNDING, REPETITION, CORRELATION])
+}
+
+/// What is not covered besides where gradients are computed by a function of somebody's own.
+pub fn of_a_function() -> Vec<String> {
+    list(&[FUNCTION, START])
 }

@@ -7,6 +7,7 @@ pub mod deep;
 pub mod experiment;
 pub mod personal;
 pub mod rumor;
+pub mod training;
 pub mod transcript;
 
 pub use sottovoce_audit as audit;

@@ -10,19 +10,22 @@ Everything here is the command line's: ``sottovoce.ask("account", "rumor", peers
 --json``, with its defaults, its checks and its messages.
 """
 
-from . import accounting, graphs
+from . import accounting, graphs, training
 from ._ask import SottovoceError, ask
 from ._experiment import Experiment
 from ._result import Guarantee, Result
 from ._sottovoce import __version__
+from .peer import Peer
 
 __all__ = [
     "Experiment",
     "Guarantee",
+    "Peer",
     "Result",
     "SottovoceError",
     "__version__",
     "accounting",
     "ask",
     "graphs",
+    "training",
 ]

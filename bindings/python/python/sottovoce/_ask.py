@@ -83,7 +83,12 @@ def ask(*command: Any, **options: Any) -> Result:
 
 def said(command: list[str]) -> Result:
     """The document of a command that asks for one."""
-    code, printed, notes, fault = _ask(command)
+    return read_said(_ask(command))
+
+
+def read_said(answer: tuple) -> Result:
+    """The document in an answer."""
+    code, printed, notes, fault = answer
     if code:
         field, value, remedy = fault or (None, None, None)
         raise SottovoceError(printed, code, field, value, remedy)

@@ -1,5 +1,30 @@
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
 __version__: str
 
 def ask(words: list[str]) -> tuple[int, str, list[str], tuple[str, str, str] | None]: ...
 def experiment(text: str) -> tuple[str, str]: ...
 def toml_of(json: str) -> str: ...
+def train(
+    text: str,
+    folder: str | PathLike[str],
+    seed: int | None,
+    rows: list[int],
+    start: list[float],
+    gradient: Callable[..., Any],
+    watch: Callable[..., Any] | None,
+) -> tuple[str, Any]: ...
+def audit(
+    text: str,
+    folder: str | PathLike[str],
+    seed: int | None,
+    rows: list[int],
+    start: list[float],
+    versions: tuple[Callable[..., Any], Callable[..., Any]],
+    peer: int,
+    runs: int,
+) -> str: ...
+def take_part(words: list[str], gradient: Callable[..., Any]) -> tuple[tuple[int, str, list[str], tuple[str, str, str] | None], Any]: ...
+def held(folder: str | PathLike[str]) -> PathLike[str]: ...

@@ -96,7 +96,7 @@ impl Run {
         let names = agreement.names();
         let called = |peers: &[usize]| peers.iter().map(|&peer| names[peer].clone()).collect::<Vec<_>>();
         let options = Options { meeting, record: self.record.clone(), say: self.say.clone() };
-        let ended = sottovoce_node::run(&place, &agreement, &signatures, &options)?;
+        let ended = sottovoce_node::run_by(&place, &agreement, &signatures, &options, &global.hand)?;
         let (result, texts) = match ended.stands {
             Stands::Done(result) => (result, Vec::new()),
             Stands::Told(texts) => (Vec::new(), texts),

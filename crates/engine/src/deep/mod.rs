@@ -11,6 +11,7 @@
 //! | `hiding.rs` | the noise of each agent, and how often each may draw |
 //! | `gradients.rs` | clipped gradients of lots |
 //! | `run.rs` | rounds, curves, checkpoints |
+//! | `own.rs` | the same where gradients come from outside |
 //! | `side.rs` | many runs at once, by a graphics card |
 //! | `canary.rs`, `planted.rs`, `heard.rs`, `adam.rs` | an attack in one run: canaries in place of an agent's rows, and what messages tell of them |
 //! | `threshold.rs` | an attack by many runs: with one image and without it |
@@ -25,6 +26,7 @@ mod gradients;
 mod heard;
 mod hiding;
 mod holdings;
+mod own;
 mod planted;
 mod run;
 mod side;
@@ -35,6 +37,7 @@ pub use canary::{CanariesFound, Closest, canaries, target};
 pub use gradients::Gradients;
 pub use hiding::{Amount, check, draws, hidden};
 pub use holdings::Holdings;
+pub use own::{Asking, Own, OwnRun};
 pub use planted::{Mistake, Planted};
 pub use run::{Checkpoint, Outcome, POINTS, Point, Run, Setting};
 pub use side::SideBySide;

@@ -95,6 +95,20 @@ pub struct Outcome {
     pub sent: u64,
 }
 
+/// What agents do who hide their gradients in this way, each drawing so often.
+pub(super) fn setup<'a>(
+    (mixing, plan, secrets): (&'a Mixing, Plan, Option<&'a Secrets>),
+    (hidden, draws): (&'a [Option<Hidden>], &[usize]),
+    start: Shared,
+    seed: u64,
+) -> Result<ConsensusSetup<'a>> {
+    let mut setup = ConsensusSetup::new(mixing, start, plan, hidden, seed)?;
+    setup.pairs = secrets.map(Secrets::pairs);
+    let budgets = hidden.iter().zip(draws).map(|(hidden, &draws)| allowance(hidden.as_ref(), draws));
+    setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
+    Ok(setup)
+}
+
 impl Setting {
     /// What agents do who hide their gradients in this way, and how often each may draw.
     pub(super) fn setup<'a>(
@@ -102,12 +116,8 @@ impl Setting {
         hidden: &'a [Option<Hidden>],
         start: Shared,
     ) -> Result<ConsensusSetup<'a>> {
-        let mut setup = ConsensusSetup::new(&self.mixing, start, self.plan, hidden, self.seed)?;
-        setup.pairs = self.secrets.as_ref().map(Secrets::pairs);
-        let budgets =
-            hidden.iter().zip(&self.draws).map(|(hidden, &draws)| allowance(hidden.as_ref(), draws));
-        setup.allowances = budgets.collect::<std::result::Result<_, _>>()?;
-        Ok(setup)
+        let around = (&self.mixing, self.plan, self.secrets.as_ref());
+        setup(around, (hidden, &self.draws), start, self.seed)
     }
 
     /// What is overheard of so many draws of everybody.

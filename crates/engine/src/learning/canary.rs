@@ -63,6 +63,17 @@ pub struct Caught {
 
 /// Attacks one peer in so many runs with either version of its rows; `done` is called after each.
 pub fn attack(job: &Job, target: Peer, runs: usize, done: impl Fn() + Sync) -> Result<Caught> {
+    attack_with(job, &job.task.neighbours(target)?, target, runs, done)
+}
+
+/// The same where the two versions are given: tasks that differ in the rows of that peer alone.
+pub fn attack_with(
+    job: &Job,
+    versions: &[Task; 2],
+    target: Peer,
+    runs: usize,
+    done: impl Fn() + Sync,
+) -> Result<Caught> {
     let (settings, last) = job.settings(job.seed)?;
     let remedy = "without noise nothing is claimed; give some";
     require(settings.sigma > 0.0, "sigma", settings.sigma, remedy)?;
@@ -70,8 +81,7 @@ pub fn attack(job: &Job, target: Peer, runs: usize, done: impl Fn() + Sync) -> R
         let remedy = "the attack listens to one peer, whom the noise of its pairs hides: that it finds nothing would say nothing; attack an averaging with audit reconstruct --wire-tapper";
         return Err(Error::parameter("cancel", secrets.pairs().kappa(), remedy));
     }
-    let versions = job.task.neighbours(target)?;
-    let stage = Stage { job, versions: &versions, settings: &settings, last, target };
+    let stage = Stage { job, versions, settings: &settings, last, target };
     let one = |run: usize| stage.listen(run % 2, Seed(job.seed).part(1 + run as u64).0);
     let all = parallel::map(2 * runs, one, |_| done()).into_iter().collect::<Result<Vec<Heard>>>()?;
     let wrong = |version: usize| {

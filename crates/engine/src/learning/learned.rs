@@ -228,7 +228,7 @@ impl Learned {
             curve_without_noise: silent.curve().to_vec(),
             delta,
             tokens: settings.method.way().tokens(),
-            rows: (0..task.peers()).map(|peer| task.shard(peer).labels.len()).collect(),
+            rows: (0..task.peers()).map(|peer| task.rows_of(peer)).collect(),
             spent_by: (0..task.peers()).map(|peer| session.spent_by(peer)).collect(),
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,

@@ -264,8 +264,8 @@ impl<'a> Run<'a> {
         limits_of(self.task, self.session.settings())
     }
 
-    /// What is minimised.
-    pub fn loss(&self) -> sottovoce_learning::Loss {
+    /// What is minimised, where that is known here.
+    pub fn loss(&self) -> Option<sottovoce_learning::Loss> {
         self.task.loss()
     }
 

@@ -165,6 +165,11 @@ impl<'a> Session<'a> {
         self.mean.as_ref().map(WeightedMean::values)
     }
 
+    /// The models that the run ends with, one after the other: each peer's own, or one alone that all have.
+    pub fn models(&self) -> Vec<f64> {
+        self.mean().map_or_else(|| self.engine.models(), <[f64]>::to_vec)
+    }
+
     /// Where the run stands.
     pub fn state(&self) -> State {
         self.engine.state()
@@ -248,6 +253,8 @@ impl<'a> Session<'a> {
     pub fn advance(&mut self, mut seen: impl FnMut(usize, Peer, Visit)) -> Result<bool> {
         let before = self.engine.done();
         let more = self.engine.advance(&mut seen)?;
+        // Without a gradient there is no model.
+        self.task.check()?;
         self.follow(before);
         Ok(more)
     }
@@ -256,6 +263,7 @@ impl<'a> Session<'a> {
     pub fn listen(&mut self, mut hear: impl FnMut(Peer, &[f64], &[f64])) -> Result<bool> {
         let before = self.engine.done();
         let more = self.engine.listen(&mut hear)?;
+        self.task.check()?;
         self.follow(before);
         Ok(more)
     }

@@ -62,8 +62,8 @@ impl Model {
     pub fn sensitivity(&self, clip: Clip, radius: f64) -> Result<f64> {
         clip.check()?;
         match clip {
-            Clip::Example(bound) | Clip::ExampleL1(bound) | Clip::User(bound) => Ok(2.0 * bound),
             Clip::None => Ok(2.0 * self.longest(radius)?),
+            clip => Ok(clip.sensitivity()),
         }
     }
 

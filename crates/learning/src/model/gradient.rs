@@ -53,9 +53,7 @@ impl Model {
             }
             Loss::Softmax { classes } => softmax(theta, data, bound, out, classes),
         }
-        if let Some(most) = bounded.mean {
-            shrink(out, most, Norm::Two);
-        }
+        bounded.shorten_mean(out);
         if self.ridge != 0.0 {
             add_multiple(out, self.ridge, theta);
         }
@@ -80,6 +78,20 @@ impl Bounded {
             Clip::Example(bound) => Self { rows: row(bound, Norm::Two), mean: None },
             Clip::ExampleL1(bound) => Self { rows: row(bound, Norm::One), mean: None },
             Clip::User(bound) => Self { rows: None, mean: Some(positive(bound)) },
+        }
+    }
+
+    /// Shortens the gradient of one row, whoever computed it.
+    pub(crate) fn shorten_row(self, gradient: &mut [f64]) {
+        if let Some(bound) = self.rows {
+            shrink(gradient, bound.most, bound.norm);
+        }
+    }
+
+    /// Shortens a mean over rows.
+    pub(crate) fn shorten_mean(self, gradient: &mut [f64]) {
+        if let Some(most) = self.mean {
+            shrink(gradient, most, Norm::Two);
         }
     }
 

@@ -61,6 +61,14 @@ impl Clip {
             _ => Ok(()),
         }
     }
+
+    /// How far replacing all rows of a user can move a gradient that is bounded like this, whoever computed it; infinite where nothing is bounded.
+    pub fn sensitivity(&self) -> f64 {
+        match *self {
+            Self::None => f64::INFINITY,
+            Self::Example(bound) | Self::ExampleL1(bound) | Self::User(bound) => 2.0 * bound,
+        }
+    }
 }
 
 /// A linear model with its loss.

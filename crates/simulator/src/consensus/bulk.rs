@@ -16,6 +16,7 @@ pub struct BulkConsensus<'a, T> {
     lot: Lot<'a, T>,
     round: usize,
     agents: Vec<Agent>,
+    in_turn: bool,
 }
 
 /// All of a run that must survive: after any iteration it is stored, and goes on from there.
@@ -92,7 +93,12 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
             picked: Vec::new(),
         };
         let agents = allowances.into_iter().zip(setup.noises()).enumerate().map(agent).collect();
-        Ok(Self { lot: Lot { trainer, seed: setup.seed }, setup, round: 0, agents })
+        Ok(Self { lot: Lot { trainer, seed: setup.seed }, setup, round: 0, agents, in_turn: false })
+    }
+
+    /// The same, agents one after the other and not side by side: for trainers who compute one gradient at a time, so that they are asked in the same order in every run.
+    pub fn in_turn(self) -> Self {
+        Self { in_turn: true, ..self }
     }
 
     /// Goes on from where a run of the same setup stood. What was drawn until then is spent again, and what does not fit is refused.
@@ -191,10 +197,13 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         for _ in 0..iterations.min(self.remaining()) {
             let said: Vec<Said> = self.agents.iter().map(|agent| agent.at.learner.said()).collect();
             let (plan, round, lot) = (&self.setup.plan, self.round, &self.lot);
-            let agents = self.agents.par_iter_mut().enumerate();
-            let made: Vec<Result<()>> =
-                agents.map(|(number, agent)| agent.iterate(plan, (number, round), &said, lot)).collect();
-            made.into_iter().collect::<Result<()>>()?;
+            let one = |(number, agent): (Peer, &mut Agent)| agent.iterate(plan, (number, round), &said, lot);
+            if self.in_turn {
+                self.agents.iter_mut().enumerate().try_for_each(one)?;
+            } else {
+                let made: Vec<Result<()>> = self.agents.par_iter_mut().enumerate().map(one).collect();
+                made.into_iter().collect::<Result<()>>()?;
+            }
             self.round += 1;
         }
         Ok(())

@@ -26,3 +26,4 @@ pub use ready::Ready;
 pub use run::{Agent, Found, concluded};
 pub use sottovoce_engine::deep::{Gradients, Point, Run, SideBySide};
 pub use sottovoce_simulator::consensus::Trainer;
+pub(crate) use words::called;

@@ -268,7 +268,7 @@ impl Deep {
     }
 
     /// The graph that is given, if one is.
-    fn place(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
+    pub(crate) fn place(&self, folder: &Path, seed: u64) -> Result<Option<Place>> {
         let graph = &self.graph;
         let given = [
             ("graph", graph.base.is_given()),
@@ -312,7 +312,7 @@ impl Deep {
     }
 
     /// A graph where none is given: agents in a square who hear those nearby; nobody where nobody talks.
-    fn drawn(&self, agents: usize, seed: u64) -> Result<Place> {
+    pub(crate) fn drawn(&self, agents: usize, seed: u64) -> Result<Place> {
         if !self.talks() || agents == 1 {
             let (graph, name) = (Graph::from_edges(agents, [])?, "nobody".to_owned());
             return Ok(Place { graph, schedule: None, sha256: None, notes: Vec::new(), name });

@@ -58,7 +58,8 @@ pub(super) fn headline(found: &Found, worst: f64, delta: f64) -> String {
     )
 }
 
-pub(super) fn called(method: DeepMethod) -> &'static str {
+/// What people call an algorithm.
+pub(crate) fn called(method: DeepMethod) -> &'static str {
     match method {
         DeepMethod::Dsgd => "DSGD",
         DeepMethod::Dsgt => "DSGT",

@@ -256,10 +256,20 @@ pub struct ReadyLearning {
 impl Learning {
     /// Reads what the experiment names; `folder` is where relative names begin.
     pub fn ready(&self, folder: &Path, seed: u64) -> Result<ReadyLearning> {
+        self.ready_with(folder, seed, || self.task.read(folder))
+    }
+
+    /// The same with a task from elsewhere, and what was noticed about it.
+    pub(crate) fn ready_with(
+        &self,
+        folder: &Path,
+        seed: u64,
+        task: impl FnOnce() -> Result<(Task, Vec<String>)>,
+    ) -> Result<ReadyLearning> {
         let choice = self.choice()?;
         let noise = self.target.noise(self.noise.sigma)?;
         self.check_network(choice.method)?;
-        let (task, mut notes) = self.task.read(folder)?;
+        let (task, mut notes) = task()?;
         let needed = choice.method.needs_graph;
         let (mut mixings, mut graph_sha256) = (Vec::new(), None);
         let task = if needed {

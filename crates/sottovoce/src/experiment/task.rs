@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::f64::consts::SQRT_2;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::houses::{self, Houses};
@@ -10,7 +11,7 @@ use sottovoce_learning::read::{Column, Header, Missing, Options, Separator, Zero
 use sottovoce_learning::{Clip, Loss, Model, Shards, Table, split as deal};
 
 use sottovoce_learning::data::{Kind, Labels, Prepared, stem};
-use sottovoce_learning::{Batch, Bounds, Data, Origin, Task};
+use sottovoce_learning::{Batch, Bounds, Data, Oracle, Origin, Task};
 
 #[cfg(feature = "flags")]
 use super::flags::{checked, count, real};
@@ -268,6 +269,12 @@ impl Default for TaskSpec {
     }
 }
 
+/// Refuses batches that are larger than what anybody holds.
+fn check_batch(batch: Option<usize>, most: usize) -> Result<()> {
+    let remedy = format!("no peer holds more than {most} rows; give at most that");
+    batch.map_or(Ok(()), |batch| require(batch <= most, "batch", batch, remedy))
+}
+
 /// A field that is written as text, read.
 fn read<T>(field: &'static str, text: &str, parse: fn(&str) -> std::result::Result<T, String>) -> Result<T> {
     parse(text).map_err(|remedy| Error::parameter(field, text, remedy))
@@ -302,6 +309,20 @@ impl TaskSpec {
     pub fn own(&self, path: &Path) -> Result<Prepared> {
         self.check_own()?;
         Ok(self.file(path.to_owned(), Path::new(""))?.read()?)
+    }
+
+    /// A task whose gradients come from outside, of so many rows of each peer: of what is said here, clipping and batches are all that it has a use for.
+    pub(crate) fn outside(&self, oracle: Arc<dyn Oracle>, rows: Vec<usize>, start: Vec<f64>) -> Result<Task> {
+        let Self { nodes, clip, clipped, batch, .. } = *self;
+        let remedy = "rows and gradients come from outside; of a task give clip, clipped and batch alone";
+        let known = Self { nodes, clip, clipped, batch, ..Self::default() };
+        require(*self == known, "task", "given", remedy)?;
+        let remedy = format!("there are rows of {}; leave it out", rows.len());
+        require(nodes == Self::default().nodes || nodes == rows.len(), "peers", nodes, remedy)?;
+        let most = rows.iter().copied().max().unwrap_or(0);
+        check_batch(batch, most)?;
+        let batch = batch.map_or(Batch::All, Batch::Rows);
+        Ok(Task::from_outside("A task of one's own", oracle, rows, start, self.clipping(), batch)?)
     }
 
     /// Refuses what is about one file of many peers' rows.
@@ -410,10 +431,7 @@ impl TaskSpec {
         let model = Model { loss, width, ridge: self.ridge };
         let batch = self.batch.map_or(Batch::All, Batch::Rows);
         let most = (0..shards.peers()).map(|peer| shards.shard(peer).labels.len()).max().unwrap_or(0);
-        if let Some(batch) = self.batch.filter(|batch| *batch > most) {
-            let remedy = format!("no peer holds more than {most} rows; give at most that");
-            return Err(Error::parameter("batch", batch, remedy));
-        }
+        check_batch(self.batch, most)?;
         let task = Task::new(name, shards, test, model, Clip::Example(1.0), batch)?;
         Ok(task.within(LONGEST)?.clipped(self.clipping())?)
     }

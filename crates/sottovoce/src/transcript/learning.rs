@@ -106,7 +106,9 @@ impl Learning {
         // What only the rows told is written down: whoever judges the run has none.
         let experiment = match experiment {
             Experiment::Learning(learning) => Experiment::Learning(Box::new(experiment::Learning {
-                task: learning.task.of_objective(run.loss()),
+                task: run
+                    .loss()
+                    .map_or_else(|| learning.task.clone(), |loss| learning.task.of_objective(loss)),
                 ..(**learning).clone()
             })),
             other => other.clone(),

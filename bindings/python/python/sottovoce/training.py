@@ -1,0 +1,377 @@
+"""Own training: a function of yours computes gradients; Sottovoce clips, adds noise, exchanges and accounts.
+
+>>> import numpy
+>>> from sottovoce import training
+>>> def gradient(peer, model, rows):          # one gradient for each row
+...     return model - rows
+>>> data = [numpy.full((20, 1), 0.1 * peer) for peer in range(8)]
+>>> result = training.train(gradient, data, [0.0], experiment="learning", protocol={"iterations": 5}, task={"clip": 1.0}, noise={"sigma": 4.0})
+>>> result.models.shape, result["unit"], "conditional" in str(result.guarantees[0]["standing"])
+((8, 1), 'user', True)
+
+===================  =============================================  =================================================================
+``experiment``       what is protected                              the function returns
+===================  =============================================  =================================================================
+``"learning"``       all rows of a peer, replaced by others         a gradient for each row, ``(rows, parameters)``; with
+                     (``unit`` is ``user``)                         ``task={"clipped": "user"}`` also one alone, ``(parameters,)``
+``"deep"``           one row, there or not (``unit`` is             a gradient for each row of the lot, ``(rows, parameters)``
+                     ``record``)
+===================  =============================================  =================================================================
+
+Whatever it returns, each row's gradient is shortened to the clip after it was computed, and what is no number is refused. What cannot be checked is what a gradient was computed
+from: every guarantee is conditional on the function looking at no other peer's rows (``learning``), and at no other row (``deep``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from . import _sottovoce, graphs
+from ._ask import SottovoceError
+from ._experiment import Experiment
+from ._result import Result
+
+__all__ = ["GradientError", "TorchModel", "Training", "audit", "train"]
+
+
+class GradientError(SottovoceError):
+    """A function that has no gradient: it raised something (``__cause__``), or returned another shape or kind of numbers, or what is no number.
+
+    ``peer`` (its number) and ``iteration`` say when, ``expected`` and ``found`` what. There is no result, and nothing was written.
+    """
+
+    def __init__(self, message: str, peer: int, iteration: int, expected: str, found: str):
+        field, value, remedy = _parts(message)
+        super().__init__(f"{message} (peer {peer}, iteration {iteration}; expected {expected}, found {found})", 2, field, value, remedy)
+        self.peer = peer
+        self.iteration = iteration
+        self.expected = expected
+        self.found = found
+        self._message = message
+
+    def __reduce__(self):
+        return (GradientError, (self._message, self.peer, self.iteration, self.expected, self.found))
+
+
+def _parts(message: str) -> tuple[str | None, str | None, str | None]:
+    """Field, value and remedy of a message, where it names them."""
+    head, _, remedy = message.partition(": ")
+    field, found, value = head.removeprefix("`").partition("` is ")
+    return (field, value, remedy) if found and head.startswith("`") else (None, None, None)
+
+
+def _numpy():
+    try:
+        import numpy
+    except ImportError as error:
+        raise SottovoceError("`numpy` is missing: gradients are its arrays; pip install numpy", 2, "numpy", "missing", "pip install numpy") from error
+    return numpy
+
+
+class Training(Result):
+    """What came of own training: the document, and everybody's model."""
+
+    def __init__(self, document: Mapping[str, Any], models: Any, experiment: Experiment, watched: list[Any]):
+        super().__init__(document)
+        #: Everybody's model, one row each, in the order of the data.
+        self.models = models
+        #: What was run, as data. A graph that was given as an object is a file in it that is gone by now.
+        self.experiment = experiment
+        #: What ``watch`` returned, with the step before each.
+        self.watched = watched
+
+    @property
+    def model(self):
+        """The mean of all models."""
+        return self.models.mean(axis=0)
+
+    def __repr__(self) -> str:
+        return f"Training({self.headline})"
+
+
+class _Local:
+    """A user's function with everybody's rows: what Rust calls."""
+
+    def __init__(self, gradient: Callable[..., Any], rows: Sequence[Any], names: Sequence[Any]):
+        self._numpy = _numpy()
+        self._gradient = gradient
+        self._rows = rows
+        self._names = names
+
+    def __call__(self, peer: int, _turn: int, model: Any, picked: Any) -> Any:
+        rows = self._rows[peer]
+        found = self._gradient(self._names[peer], model, rows if picked is None else _picked(rows, picked))
+        return as_array(self._numpy, found)
+
+
+def as_array(numpy: Any, found: Any) -> Any:
+    """What a function returned, as an array in C's order of float32 or float64; as it is where that is what it is, or where it cannot be one."""
+    if hasattr(found, "detach"):  # a tensor
+        found = found.detach().cpu().numpy()
+    if isinstance(found, (list, tuple)):
+        found = numpy.asarray(found)
+    if isinstance(found, numpy.ndarray) and found.dtype.kind == "f" and found.dtype.itemsize <= 8:
+        return numpy.ascontiguousarray(found, dtype=numpy.float64 if found.dtype.itemsize == 8 else numpy.float32).reshape(found.shape)
+    return found
+
+
+def _picked(rows: Any, picked: Any) -> Any:
+    """These rows of an array, of a list, or of each part of a tuple."""
+    if isinstance(rows, tuple):
+        return tuple(_picked(part, picked) for part in rows)
+    if isinstance(rows, list):
+        return [rows[i] for i in picked]
+    return rows[picked]
+
+
+def _count(rows: Any, name: Any) -> int:
+    """How many rows there are; parts of a tuple must have equally many."""
+    try:
+        if not isinstance(rows, tuple):
+            return len(rows)
+        counts = {len(part) for part in rows}
+    except TypeError as error:
+        raise _wrong("data", f"{type(rows).__name__} for peer {name}", "give an array, a list, or a tuple of arrays, one row after the other") from error
+    if len(counts) != 1:
+        raise _wrong("data", f"of {sorted(counts)} rows for peer {name}", "parts of a tuple have equally many rows")
+    return counts.pop()
+
+
+def _wrong(field: str, value: Any, remedy: str) -> SottovoceError:
+    return SottovoceError(f"`{field}` is {value}: {remedy}", 2, field, str(value), remedy)
+
+
+def _dealt(data: Any, nodes: Sequence[str] | None) -> tuple[list[Any], list[Any]]:
+    """Everybody's rows and names, in the order of the graph where both have names."""
+    if isinstance(data, Mapping):
+        names = list(data)
+        if nodes is not None and {str(name) for name in names} == set(nodes):
+            by_text = {str(name): name for name in names}
+            names = [by_text[node] for node in nodes]
+        return [data[name] for name in names], names
+    if isinstance(data, (str, bytes)) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
+        raise _wrong("data", type(data).__name__, "give a list with the rows of each peer, or a mapping from names to rows")
+    return [data[peer] for peer in range(len(data))], list(range(len(data)))
+
+
+def _start(start: Any) -> list[float]:
+    numpy = _numpy()
+    try:
+        array = numpy.asarray(start, dtype=numpy.float64)
+    except (TypeError, ValueError) as error:
+        raise _wrong("start", type(start).__name__, "give a list or an array of numbers, one for each parameter") from error
+    if array.ndim != 1:
+        raise _wrong("start", f"of shape {array.shape}", "give a flat array, one number for each parameter")
+    return array.tolist()
+
+
+class _Asked:
+    """An experiment with the graph that was given beside it."""
+
+    def __init__(self, kept: ExitStack, experiment: Any, graph: Any, fields: Mapping[str, Any]):
+        self.nodes: list[str] | None = None
+        given = dict(fields)
+        if isinstance(experiment, Experiment):
+            if given or graph is not None:
+                raise _wrong("experiment", "an Experiment with more beside it", "give its fields in it, or give them all here")
+            self.experiment = experiment
+            self.folder = experiment._folder
+            return
+        if isinstance(experiment, Mapping):
+            given = {**experiment, **given}
+        else:
+            given["experiment"] = experiment
+        self.folder = Path.cwd()
+        if isinstance(graph, Mapping):  # as a file has it
+            given["graph"], graph = dict(graph), None
+        if graph is not None and not isinstance(graph, (str, os.PathLike)):
+            self.nodes = graphs.edges(graph)[0]
+            folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
+            graph = graphs.write(graph, folder / "graph.json")
+        if graph is not None:
+            given["graph"] = {**given.get("graph", {}), "file": os.fspath(graph)}
+        self.experiment = Experiment(given)
+
+
+def _refused(error: ValueError) -> Exception:
+    """What Rust refuses, in the parts that the command line has."""
+    if isinstance(error, SottovoceError):
+        return error
+    return SottovoceError(str(error), 2, *_parts(str(error)))
+
+
+def train(
+    gradient: Callable[..., Any],
+    data: Any,
+    start: Any,
+    experiment: Experiment | Mapping[str, Any] | str = "learning",
+    *,
+    graph: Any = None,
+    watch: Callable[[int, Any], Any] | None = None,
+    seed: int | None = None,
+    **fields: Any,
+) -> Training:
+    """Trains among simulated peers, with gradients that ``gradient(peer, model, rows)`` computes.
+
+    ``data`` has the rows of each peer: a list of arrays (or of tuples of arrays, such as features and labels), or a mapping from names to them. ``start`` is the model that everybody
+    begins with; it is taken for public. ``experiment`` is ``"learning"`` (all rows of a peer are protected) or ``"deep"`` (one row is), with the fields of an experiment's file
+    beside it (``protocol={"iterations": 20}, target={"epsilon": 4.0}``), or a whole :class:`sottovoce.Experiment`. ``graph`` is a networkx graph, a matrix, a list of
+    edges, a file, or what a file has (``{"family": {"ring": {"n": 12}}}``). ``watch(step, models)`` is called on the way; what it sees is not private, and what it returns is kept.
+
+    The model that a peer's gradient is computed at is what that peer may know at that moment, and no more.
+    """
+    if not callable(gradient):
+        raise _wrong("gradient", type(gradient).__name__, "give a function of a peer, a model and rows")
+    watched: list[Any] = []
+    raised: list[BaseException] = []
+
+    def hear(step: int, models: Any) -> None:
+        try:
+            watched.append((step, watch(step, models)))  # type: ignore[misc]
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    with ExitStack() as kept:
+        asked = _Asked(kept, experiment, graph, fields)
+        rows, names = _dealt(data, asked.nodes)
+        counts = [_count(one, name) for one, name in zip(rows, names)]
+        local = _Local(gradient, rows, names)
+        try:
+            text, models = _sottovoce.train(
+                asked.experiment.to_toml(), asked.folder, seed, counts, _start(start), local, None if watch is None else hear
+            )
+        except ValueError as error:
+            if error in raised:  # what `watch` says is its own
+                raise
+            raise _refused(error) from error.__cause__
+    if len(models) == 1 and len(rows) > 1:
+        models = _numpy().broadcast_to(models, (len(rows), models.shape[1]))
+    return Training(json.loads(text), models, asked.experiment, watched)
+
+
+def audit(
+    gradient: Callable[..., Any],
+    data: Any,
+    start: Any,
+    experiment: Experiment | Mapping[str, Any] | str = "learning",
+    *,
+    peer: Any = 0,
+    instead: Any = None,
+    runs: int = 200,
+    graph: Any = None,
+    seed: int | None = None,
+    **fields: Any,
+) -> Result:
+    """Attacks training: whoever sees every message bets on whether a peer holds its rows or those that are given ``instead``, in ``runs`` runs of either.
+
+    Returns what the bets prove (``epsilon_lower``), beside what is claimed; ``stands`` says whether the claim survived. For ``"learning"``. The farther apart the gradients of the two
+    versions are, the more the attack can prove.
+    """
+    if instead is None:
+        raise _wrong("instead", None, "give other rows for the peer that is attacked, as many as it has")
+    with ExitStack() as kept:
+        asked = _Asked(kept, experiment, graph, fields)
+        rows, names = _dealt(data, asked.nodes)
+        if peer not in names:
+            raise _wrong("peer", repr(peer), f"give one of {', '.join(map(repr, names[:12]))}")
+        number, counts = names.index(peer), [_count(one, name) for one, name in zip(rows, names)]
+        if _count(instead, peer) != counts[number]:
+            raise _wrong("instead", f"{_count(instead, peer)} rows", f"peer {peer} has {counts[number]}; how many there are is public")
+        other = [instead if place == number else one for place, one in enumerate(rows)]
+        versions = (_Local(gradient, rows, names), _Local(gradient, other, names))
+        try:
+            text = _sottovoce.audit(asked.experiment.to_toml(), asked.folder, seed, counts, _start(start), versions, number, runs)
+        except ValueError as error:
+            raise _refused(error) from error.__cause__
+    return Result(json.loads(text))
+
+
+class TorchModel:
+    """A PyTorch module whose gradients are computed row by row: its parameters as one flat vector and back.
+
+    ``loss(output, label)`` is that of one row. Gradients of single rows are computed by ``torch.func`` (``vmap`` of ``grad``) where PyTorch has it, and else in a loop. Modules that
+    mix rows (batch normalisation) or keep something of them (running means) break the promise that a row's gradient is its own, and are refused.
+    """
+
+    def __init__(self, module: Any, loss: Callable[[Any, Any], Any], *, vectorised: bool | None = None):
+        try:
+            import torch
+        except ImportError as error:
+            remedy = "modules are PyTorch's; pip install torch, or give a function of NumPy arrays"
+            raise SottovoceError(f"`torch` is missing: {remedy}", 2, "torch", "missing", remedy) from error
+        self._torch = torch
+        self.module = module
+        self.loss = loss
+        self._vectorised = hasattr(torch, "func") if vectorised is None else vectorised
+        mixing = [type(part).__name__ for part in module.modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)]
+        if mixing:
+            raise _wrong("module", f"one with {mixing[0]}", "it mixes rows, so that no row has a gradient of its own; use GroupNorm or LayerNorm")
+        self._parameters = {name: part for name, part in module.named_parameters() if part.requires_grad}
+        if not self._parameters:
+            raise _wrong("module", "without parameters", "there is nothing to learn; give one whose parameters have gradients")
+
+    @property
+    def start(self):
+        """All parameters as they are now, as one flat array."""
+        parts = [part.detach().reshape(-1) for part in self._parameters.values()]
+        return self._torch.cat(parts).cpu().double().numpy()
+
+    def _unflattened(self, model: Any) -> dict[str, Any]:
+        torch, numpy = self._torch, _numpy()
+        flat, place, parts = torch.as_tensor(numpy.asarray(model)), 0, {}
+        count = sum(part.numel() for part in self._parameters.values())
+        if flat.shape != (count,):
+            raise _wrong("model", f"of shape {tuple(flat.shape)}", f"this module has {count} parameters")
+        for name, part in self._parameters.items():
+            parts[name] = flat[place : place + part.numel()].reshape(part.shape).to(part.dtype).to(part.device)
+            place += part.numel()
+        return parts
+
+    def load(self, model: Any) -> Any:
+        """Writes a flat vector into the module's parameters, and returns the module."""
+        with self._torch.no_grad():
+            for name, value in self._unflattened(model).items():
+                self._parameters[name].copy_(value)
+        return self.module
+
+    def gradient(self, _peer: Any, model: Any, rows: Any) -> Any:
+        """A gradient for each row of ``(inputs, labels)``: what :func:`train` takes."""
+        torch = self._torch
+        inputs, labels = (torch.as_tensor(part) for part in rows)
+        parameters = self._unflattened(model)
+        computed = self._together(parameters, inputs, labels) if self._vectorised else self._in_turn(parameters, inputs, labels)
+        return torch.cat([part.reshape(len(inputs), -1) for part in computed], dim=1)
+
+    __call__ = gradient
+
+    def _one(self, parameters: dict[str, Any], row: Any, label: Any) -> Any:
+        output = self._torch.func.functional_call(self.module, parameters, (row.unsqueeze(0),))
+        return self.loss(output[0], label)
+
+    def _together(self, parameters: dict[str, Any], inputs: Any, labels: Any) -> list[Any]:
+        func = self._torch.func
+        found = func.vmap(func.grad(self._one), in_dims=(None, 0, 0), randomness="different")(parameters, inputs, labels)
+        return [found[name] for name in self._parameters]
+
+    def _in_turn(self, parameters: dict[str, Any], inputs: Any, labels: Any) -> list[Any]:
+        torch, rows = self._torch, []
+        kept = {name: part.detach().clone() for name, part in self._parameters.items()}
+        try:
+            with torch.no_grad():
+                for name, part in self._parameters.items():
+                    part.copy_(parameters[name])
+            for row, label in zip(inputs, labels):
+                loss = self.loss(self.module(row.unsqueeze(0))[0], label)
+                rows.append(torch.autograd.grad(loss, list(self._parameters.values())))
+        finally:
+            with torch.no_grad():
+                for name, part in self._parameters.items():
+                    part.copy_(kept[name])
+        return [torch.stack([row[place] for row in rows]) for place in range(len(self._parameters))]

@@ -1,0 +1,208 @@
+"""Real peers on this machine, each with a key, a ledger and a port of its own, called from Python's threads."""
+
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+numpy = pytest.importorskip("numpy")
+
+import sottovoce  # noqa: E402
+from sottovoce import Peer, SottovoceError, _sottovoce  # noqa: E402
+from sottovoce.training import GradientError  # noqa: E402
+
+NODES = hasattr(_sottovoce, "take_part")
+with_nodes = pytest.mark.skipif(not NODES, reason="this wheel was built without nodes; build one with --features node")
+
+LEARNING = """
+experiment = "learning"
+task = { clip = 1.0 }
+step = { size = 0.5 }
+protocol = { method = "butterfly", iterations = 4 }
+noise = { sigma = 0.02 }
+"""
+
+DEEP = """
+experiment = "deep"
+protocol = { method = "dsgd", rounds = 3, lot = 8.0, rate = 0.5 }
+noise = { clip = 1.0, noise-multiplier = 0.05 }
+"""
+
+
+def ports(count):
+    """Free ones: all are taken before any is free again."""
+    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    found = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return found
+
+
+def village(folder, peers, experiment, width=2, rows=None, more=""):
+    """Nodes with rows of their own, and an agreement that all have signed."""
+    members = ""
+    for place, port in enumerate(ports(peers)):
+        home = folder / f"p{place}"
+        key = sottovoce.ask("node", "init", home)["key"]
+        config = (home / "node.toml").read_text().replace('"values.txt"', '"rows.csv"').replace("epsilon = 4.0", "epsilon = 1e6")
+        (home / "node.toml").write_text(config.replace("epsilon = 8.0", "epsilon = 1e6").replace("# one-by-one = true", more))
+        numpy.savetxt(home / "rows.csv", numpy.full((10, width), 0.25 * (place + 1)), delimiter=",")
+        count = f"rows = {rows}\n" if rows else ""
+        members += f'[[peers]]\nname = "p{place}"\nkey = "{key}"\naddress = "127.0.0.1:{port}"\n{count}'
+    file = folder / "agreement.toml"
+    head = f'version = 1\nname = "run"\nnonce = "{folder.name}"\ngrid = {2.0**-20}\nwidth = {width}\nedges = "complete"\nanswer = 5.0\nround = 20.0\ntick = 0.001\n'
+    file.write_text(f"{head}{members}[experiment]{experiment}")
+    for place in range(peers):
+        sottovoce.ask("node", "agree", "sign", folder / f"p{place}", file)
+    return [Peer(folder / f"p{place}") for place in range(peers)], file
+
+
+def together(peers, run):
+    with ThreadPoolExecutor(len(peers)) as pool:
+        return [future.result() for future in [pool.submit(run, peer) for peer in peers]]
+
+
+def towards(_peer, model, rows):
+    return model - rows
+
+
+@with_nodes
+def test_peers_descend_by_functions_and_their_ledgers_have_paid(tmp_path):
+    peers, file = village(tmp_path, 3, LEARNING)
+    asked = []
+
+    def gradient(peer, model, rows):
+        asked.append((peer, rows.shape))
+        return model - rows
+
+    results = together(peers, lambda peer: peer.run(file, gradient, wait=30))
+    # Steps of half the way to the mean of 0.25, 0.5 and 0.75: 1 - 2^-4 of it, but for noise.
+    for result in results:
+        assert numpy.abs(numpy.array(result["result"]) - 0.5 * (1 - 0.5**4)).max() < 0.2, result["result"]
+        assert result["unanswered"] == [] and "trouble" not in result
+    assert sorted(set(asked)) == [(f"p{place}", (10, 2)) for place in range(3)] and len(asked) == 12
+    for peer in peers:
+        spent = peer.status()["budgets"]
+        assert spent and all(one["spent"] > 0 for one in spent), spent
+
+
+@with_nodes
+def test_lots_are_asked_for_row_by_row_where_the_owner_says_so(tmp_path):
+    peers, file = village(tmp_path, 2, DEEP, rows=10, more="one-by-one = true")
+    sizes = []
+
+    def gradient(_peer, model, rows):
+        sizes.append(rows.shape)
+        return (model - rows).astype(numpy.float32)
+
+    results = together(peers, lambda peer: peer.run(file, gradient, wait=30))
+    assert all(len(result["result"]) == 2 for result in results)
+    assert len(sizes) >= 5 and all(count <= 10 and width == 2 for count, width in sizes)
+
+
+@with_nodes
+def test_rows_are_not_priced_where_nobody_says_they_are_apart(tmp_path):
+    peers, file = village(tmp_path, 2, DEEP, rows=10)
+    with pytest.raises(SottovoceError, match="one-by-one") as caught:
+        peers[0].run(file, towards, wait=5)
+    assert caught.value.field == "program" and all(one["spent"] == 0 for one in peers[0].status()["budgets"])
+
+
+@with_nodes
+def test_a_function_that_fails_stops_nobody_and_is_told_in_the_end(tmp_path):
+    peers, file = village(tmp_path, 2, LEARNING)
+
+    def run(peer):
+        def gradient(name, model, rows):
+            if name == "p0":
+                raise KeyError("a secret")
+            return model - rows
+
+        try:
+            return peer.run(file, gradient, wait=30)
+        except GradientError as error:
+            return error
+
+    error, result = together(peers, run)
+    assert isinstance(error, GradientError) and isinstance(error.__cause__, KeyError)
+    assert error.peer == "p0" and error.iteration == 0 and "(2,)" in error.expected
+    assert "zeros are taken from step 0 on" in error.result["trouble"] and "secret" not in str(dict(error.result))
+    # The other learns from its own rows, and from zeros.
+    assert numpy.allclose(result["result"], error.result["result"], atol=1e-6) and "trouble" not in result
+    assert all(one["spent"] > 0 for one in peers[0].status()["budgets"])
+
+
+@with_nodes
+@pytest.mark.parametrize(
+    "returned, said",
+    [
+        (lambda m, r: numpy.ones((10, 3)), "of shape [10, 3]"),
+        (lambda m, r: numpy.full((10, 2), numpy.nan), "NaN in row 0, number 0"),
+        (lambda m, r: numpy.ones((10, 2), dtype=int), "int64"),
+    ],
+)
+def test_what_is_no_gradient_counts_as_zeros(tmp_path, returned, said):
+    peers, file = village(tmp_path, 2, LEARNING)
+
+    def run(peer):
+        try:
+            return peer.run(file, lambda name, m, r: returned(m, r) if name == "p0" else m - r, wait=30)
+        except GradientError as error:
+            return error
+
+    error, result = together(peers, run)
+    assert isinstance(error, GradientError) and said in str(error), error
+    assert numpy.isfinite(result["result"]).all()
+
+
+@with_nodes
+def test_peers_average_without_a_function(tmp_path):
+    averaging = '\nexperiment = "averaging"\nprotocol = { method = "butterfly" }\nnoise = { sigma = 0.01 }\nvalues = { range = "0:1" }\n'
+    peers, file = village(tmp_path, 4, averaging)
+    for place, peer in enumerate(peers):
+        peer.file.write_text(f"{0.2 * place} {0.1 * place}\n")
+    for result in together(peers, lambda peer: peer.run(file, wait=30)):
+        assert numpy.allclose(result["result"], [0.3, 0.15], atol=0.05)
+
+
+@with_nodes
+def test_ctrl_c_stops_a_node_and_it_goes_on(tmp_path):
+    peers, file = village(tmp_path, 2, LEARNING)
+    script = f"""
+        from sottovoce import Peer
+        print("begun", flush=True)
+        try:
+            Peer({str(peers[0].folder)!r}).run({str(file)!r}, lambda p, m, r: m - r, wait=60)
+        except KeyboardInterrupt:
+            print("stopped", flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    before = time.monotonic()
+    rest, _ = process.communicate(timeout=20)
+    assert rest == "stopped\n" and time.monotonic() - before < 2.5, "a second, and Python's own end"
+    results = together(peers, lambda peer: peer.run(file, towards, wait=30))
+    assert all(len(result["result"]) == 2 for result in results)
+
+
+@with_nodes
+def test_what_is_no_node_is_named(tmp_path):
+    with pytest.raises(SottovoceError) as caught:
+        Peer(tmp_path / "nobody").run(tmp_path / "none.toml", towards)
+    assert caught.value.field == "node"
+
+
+@pytest.mark.skipif(NODES, reason="this wheel has nodes")
+def test_a_wheel_without_nodes_says_how_to_get_them():
+    with pytest.raises(SottovoceError, match="--features node") as caught:
+        Peer("ana")
+    assert caught.value.field == "node"
