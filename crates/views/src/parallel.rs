@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use sottovoce_fault::stop;
 
 /// How many threads there are.
 pub fn threads() -> usize {
@@ -14,11 +15,13 @@ pub fn threads() -> usize {
 /// `work(i)` for every `i` below `count`, handed out one by one; results in order. `done` is called after each, from any
 /// thread, with the number finished so far.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl Fn(usize) + Sync) -> Vec<T> {
-    let finished = AtomicUsize::new(0);
+    let (finished, here) = (AtomicUsize::new(0), stop::here());
     let one = |i: usize| {
-        let result = work(i);
-        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-        result
+        here.go_on(|| {
+            let result = work(i);
+            done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+            result
+        })
     };
     (0..count).into_par_iter().with_max_len(1).map(one).collect()
 }
@@ -29,12 +32,14 @@ pub(crate) fn map_with<S, T: Send>(
     own: impl Fn() -> S + Sync + Send,
     work: impl Fn(&mut S, usize) -> T + Sync + Send,
 ) -> Vec<T> {
-    (0..count).into_par_iter().map_init(own, work).collect()
+    let here = stop::here();
+    (0..count).into_par_iter().map_init(own, |own, i| here.go_on(|| work(own, i))).collect()
 }
 
 /// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.
 pub(crate) fn fill<T: Send>(slots: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
-    slots.par_chunks_mut(size).enumerate().with_max_len(1).for_each(|(i, piece)| work(i, piece));
+    let (here, pieces) = (stop::here(), slots.par_chunks_mut(size).enumerate().with_max_len(1));
+    pieces.for_each(|(i, piece)| here.go_on(|| work(i, piece)));
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::stop;
 use sottovoce_protocol::consensus::{Draws, Hidden, Learner, Plan, Said};
 use sottovoce_protocol::{Chance, Law, Means, Overspent, Peer, Release, Shared, Uncovered, Value, Withheld};
 
@@ -191,9 +192,11 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         for _ in 0..iterations.min(self.remaining()) {
             let said: Vec<Said> = self.agents.iter().map(|agent| agent.at.learner.said()).collect();
             let (plan, round, lot) = (&self.setup.plan, self.round, &self.lot);
-            let agents = self.agents.par_iter_mut().enumerate();
-            let made: Vec<Result<()>> =
-                agents.map(|(number, agent)| agent.iterate(plan, (number, round), &said, lot)).collect();
+            let (agents, here) = (self.agents.par_iter_mut().enumerate(), stop::here());
+            let iterate = |(number, agent): (Peer, &mut Agent)| {
+                here.go_on(|| agent.iterate(plan, (number, round), &said, lot))
+            };
+            let made: Vec<Result<()>> = agents.map(iterate).collect();
             made.into_iter().collect::<Result<()>>()?;
             self.round += 1;
         }
