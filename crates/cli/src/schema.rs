@@ -25,7 +25,8 @@ use super::account::rumor_graph::GraphAccount;
 use super::account::walk::Walk;
 use super::audit::{source_table::Finding, table::Reconstruction};
 use super::compare::Comparison;
-use super::graph::{generate, report::Inspection};
+use super::graph::{convert, generate, report::Inspection};
+use super::options::Options;
 use super::output::Origin;
 use super::plan::{averaging::Planned, written::Written};
 use super::run::Printed;
@@ -33,14 +34,22 @@ use super::{Global, output, reproduce};
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  sottovoce schema\n  sottovoce schema account averaging")]
+#[command(
+    after_help = "Examples:\n  sottovoce schema\n  sottovoce schema account averaging\n  sottovoce schema --options account"
+)]
 pub(crate) struct Schema {
     /// The command, such as `account averaging`; without it, the schemas of all.
     command: Vec<String>,
+    /// Print the command's own form instead, and those below it: its options, their defaults, possible values and help.
+    #[arg(long)]
+    options: bool,
 }
 
 impl Schema {
-    pub(crate) fn run(&self, _: &Global) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, global: &Global, root: clap::Command) -> anyhow::Result<()> {
+        if self.options {
+            return self.print_options(global, root);
+        }
         let (name, mut all) = (self.command.join(" "), all());
         let schema = if name.is_empty() { Some(json!(all)) } else { all.remove(&name) };
         let Some(schema) = schema else {
@@ -49,13 +58,22 @@ impl Schema {
         };
         output::write(format!("{}\n", serde_json::to_string_pretty(&schema)?).as_bytes())
     }
+
+    fn print_options(&self, global: &Global, root: clap::Command) -> anyhow::Result<()> {
+        let found = Options::of(root, &self.command);
+        if found.commands.is_empty() {
+            bail!("`command` is {}: there is none; see `sottovoce --help`", self.command.join(" "));
+        }
+        output::write(format!("{}\n", global.document(&found)?).as_bytes())
+    }
 }
 
 /// All schemas, by command.
 fn all() -> Map<String, Value> {
-    let commands: [(&str, &[Form]); 46] = [
+    let commands: [(&str, &[Form]); 48] = [
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
+        ("graph convert", &[of::<convert::Plain<'_>>, of::<convert::Converted>]),
         ("graph inspect", &[of::<Inspection>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),
@@ -112,6 +130,7 @@ fn all() -> Map<String, Value> {
         ("compare", &[of::<Comparison>]),
         ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
         ("theorem", &[of::<reproduce::Listing>, of::<Answer>]),
+        ("schema options", &[of::<Options>]),
     ];
     commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()
 }
