@@ -10,19 +10,23 @@ Everything here is the command line's: ``sottovoce.ask("account", "rumor", peers
 --json``, with its defaults, its checks and its messages.
 """
 
-from . import accounting, graphs
-from ._ask import SottovoceError, ask
-from ._experiment import Experiment
+from . import account, accounting, graphs, plots
+from ._ask import ask
+from ._errors import SottovoceError
+from ._experiment import WIRE_TAPPER, Experiment
 from ._result import Guarantee, Result
 from ._sottovoce import __version__
 
 __all__ = [
+    "WIRE_TAPPER",
     "Experiment",
     "Guarantee",
     "Result",
     "SottovoceError",
     "__version__",
+    "account",
     "accounting",
     "ask",
     "graphs",
+    "plots",
 ]
