@@ -2,10 +2,11 @@
 //!
 //! `RAYON_NUM_THREADS` says how many to use.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use sottovoce_fault::stop;
+use sottovoce_fault::stop::{self, Stopped};
 
 /// How many threads there are.
 pub fn threads() -> usize {
@@ -17,13 +18,11 @@ pub fn threads() -> usize {
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl Fn(usize) + Sync) -> Vec<T> {
     let (finished, here) = (AtomicUsize::new(0), stop::here());
     let one = |i: usize| {
-        here.go_on(|| {
-            let result = work(i);
-            done(finished.fetch_add(1, Ordering::Relaxed) + 1);
-            result
-        })
+        let result = work(i);
+        done(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        result
     };
-    (0..count).into_par_iter().with_max_len(1).map(one).collect()
+    all((0..count).into_par_iter().with_max_len(1).map(|i| here.caught(|| one(i)).ok()).collect())
 }
 
 /// `work(own, i)` for every `i` below `count`, results in order; `own` is something to work on for each thread, which must not matter for the results.
@@ -33,13 +32,20 @@ pub(crate) fn map_with<S, T: Send>(
     work: impl Fn(&mut S, usize) -> T + Sync + Send,
 ) -> Vec<T> {
     let here = stop::here();
-    (0..count).into_par_iter().map_init(own, |own, i| here.go_on(|| work(own, i))).collect()
+    let one = |own: &mut S, i: usize| here.caught(|| work(own, i)).ok();
+    all((0..count).into_par_iter().map_init(own, one).collect())
+}
+
+/// All of them, unless the work was stopped. Pieces end one by one where they are, since a pool goes through all that it was given.
+fn all<T>(found: Vec<Option<T>>) -> Vec<T> {
+    found.into_iter().collect::<Option<Vec<T>>>().unwrap_or_else(|| resume_unwind(Box::new(Stopped)))
 }
 
 /// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.
 pub(crate) fn fill<T: Send>(slots: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     let (here, pieces) = (stop::here(), slots.par_chunks_mut(size).enumerate().with_max_len(1));
-    pieces.for_each(|(i, piece)| here.go_on(|| work(i, piece)));
+    pieces.for_each(|(i, piece)| _ = here.caught(|| work(i, piece)));
+    here.look();
 }
 
 #[cfg(test)]
