@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-use crate::LOOK;
+use crate::ask::LOOK;
 
 /// What the other thread says: a question, or what came of it all.
 pub(crate) enum Word<Q, T> {

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use sottovoce_node::{Function, Hand, Place};
 
-use crate::Said;
+use crate::ask::{Said, said};
 use crate::desk::{Word, elsewhere, serve};
 use crate::vectors::Called;
-use crate::{refusal, said};
+use crate::refusal;
 
 /// How long is waited for a node that was stopped.
 const STOPPING: Duration = Duration::from_millis(700);

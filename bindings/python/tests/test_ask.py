@@ -97,11 +97,15 @@ def test_calls_leave_nothing_behind():
     def memory():
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    for _ in range(200):
-        ask("account", "rumor", peers=40, curious=4)
+    def asks(times):
+        for _ in range(times):
+            ask("account", "rumor", peers=40, curious=4)
+            with pytest.raises(SottovoceError):
+                ask("account", "rumor", peers=1, curious=0)
+
+    asks(500)
     before = memory()
-    for _ in range(1000):
-        ask("account", "rumor", peers=40, curious=4)
+    asks(5000)
     assert memory() - before < 4096, f"{memory() - before} kB more"
 
 

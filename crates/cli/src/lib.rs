@@ -1,8 +1,10 @@
 //! The `sottovoce` program: parses, runs, prints, and turns errors into messages and exit codes.
 //!
-//! Each command has a file (or folder) of its own; none contains mathematics. Other programs ask it by [`ask`]: the same words, and the same JSON document.
+//! Each command has a file (or folder) of its own; none contains mathematics. Other programs ask it by [`ask`]: the same words, and the same JSON document;
+//! by [`ask_with`] they also see how far it is, and can stop it.
 
 mod account;
+mod ask;
 mod audit;
 mod called;
 mod compare;
@@ -35,6 +37,11 @@ mod underway;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+
+#[cfg(feature = "node")]
+pub use ask::ask_by;
+pub use ask::{Answer, Fault, ask, ask_with};
+pub use progress::{Progress, Watch};
 
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -130,80 +137,10 @@ fn command() -> clap::Command {
     help::flowing(Cli::command())
 }
 
-/// Why a command came to nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// What the program says.
-    pub message: String,
-    /// What it exits with.
-    pub code: u8,
-    /// The field that is at fault, what it is, and what would be right, where the message names one.
-    pub field: Option<[String; 3]>,
-}
-
-/// What came of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// What it prints on standard output.
-    pub printed: String,
-    /// Remarks, which it prints on standard error.
-    pub notes: Vec<String>,
-}
-
-/// Runs a command in this process, as the program does with these words: `ask(&["account", "rumor", "--peers", "40", "--json"])`.
-///
-/// # Examples
-///
-/// ```
-/// let answer = sottovoce_cli::ask(&["account", "rumor", "--peers", "40", "--curious", "4", "--json"]).unwrap();
-/// assert!(answer.printed.contains("\"schema_version\":1"));
-/// let fault = sottovoce_cli::ask(&["account", "rumor", "--peers", "1", "--curious", "0"]).unwrap_err();
-/// assert_eq!((fault.code, fault.field.unwrap()[0].as_str()), (2, "peers"));
-/// ```
-pub fn ask<W: Into<OsString> + Clone>(words: &[W]) -> Result<Answer, Fault> {
-    asked(words, |_| ())
-}
-
-/// The same of `node run`, with a function that computes gradients, and a way to stop it.
-#[cfg(feature = "node")]
-pub fn ask_by<W: Into<OsString> + Clone>(words: &[W], hand: sottovoce_node::Hand) -> Result<Answer, Fault> {
-    asked(words, |global| global.hand = hand)
-}
-
-fn asked<W: Into<OsString> + Clone>(words: &[W], given: impl FnOnce(&mut Global)) -> Result<Answer, Fault> {
-    let words: Vec<OsString> = words.iter().map(|word| word.clone().into()).collect();
-    input::forget();
-    let (result, said) = output::heard(|| {
-        let (mut cli, matches) =
-            read(words).map_err(|error| (error.render().to_string(), error.exit_code() as u8))?;
-        given(&mut cli.global);
-        if seed::was_drawn(&matches) {
-            output::say(&seed::drawn(cli.global.seed));
-        }
-        cli.run().map_err(|error| {
-            let message = called::by_option(&format!("{error:#}"), &command(), &matches);
-            (message, exit::code(&error))
-        })
-    });
-    match result {
-        // Help is what was asked for.
-        Err((printed, 0)) => Ok(Answer { printed, notes: said.notes }),
-        Err((message, code)) => Err(Fault { field: fault(&message), message, code }),
-        Ok(()) => Ok(Answer { printed: said.printed, notes: said.notes }),
-    }
-}
-
-/// The parts of a message: `field` is value: remedy.
-fn fault(message: &str) -> Option<[String; 3]> {
-    let (field, rest) = message.strip_prefix('`')?.split_once("` is ")?;
-    let (value, remedy) = rest.split_once(": ")?;
-    Some([field, value, remedy].map(str::to_owned))
-}
-
 /// The command line, read.
-fn read(words: Vec<OsString>) -> Result<(Cli, ArgMatches), clap::Error> {
+fn read(words: Vec<OsString>, command: &mut clap::Command) -> Result<(Cli, ArgMatches), clap::Error> {
     let all = std::iter::once(OsString::from("sottovoce")).chain(words.iter().cloned());
-    let matches = command().try_get_matches_from(files::named(all))?;
+    let matches = command.try_get_matches_from_mut(files::named(all))?;
     let mut cli = Cli::from_arg_matches(&matches)?;
     cli.global.seed_given = seed::was_given(&matches);
     cli.global.words = words;
@@ -212,8 +149,9 @@ fn read(words: Vec<OsString>) -> Result<(Cli, ArgMatches), clap::Error> {
 
 /// Parses the arguments, runs the command, prints its result or its error.
 pub fn main() -> ExitCode {
-    let (cli, matches) =
-        read(std::env::args_os().skip(1).collect()).unwrap_or_else(|error| help::show(&error));
+    let mut command = command();
+    let read = read(std::env::args_os().skip(1).collect(), &mut command);
+    let (cli, matches) = read.unwrap_or_else(|error| help::show(&error));
     if cli.global.quiet {
         output::hush();
     } else if seed::was_drawn(&matches) {
@@ -222,7 +160,7 @@ pub fn main() -> ExitCode {
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::say(&called::by_option(&format!("{error:#}"), &command(), &matches));
+            output::say(&called::by_option(&format!("{error:#}"), &command, &matches));
             ExitCode::from(exit::code(&error))
         }
     }

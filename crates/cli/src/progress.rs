@@ -1,6 +1,7 @@
 //! Progress of long work: a bar on a terminal; in a pipe a line now and then, so that silence is no riddle. Nothing with `--quiet` or `--json`. Whoever looks at a
-//! folder of runs sees the same there (`underway.rs`).
+//! folder of runs sees the same there (`underway.rs`). Another thread of the same process looks at the bar by a [`Watch`], and stops the work by it.
 
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use sottovoce_fault::stop::{Stop, Stopped};
 
 use super::Global;
 use super::output::note;
@@ -33,16 +35,72 @@ impl Latest {
     }
 }
 
+/// How far a command has come.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// What it does just now.
+    pub what: String,
+    /// Parts that are done.
+    pub done: u64,
+    /// Parts there are; 0 where nobody knows.
+    pub total: u64,
+}
+
+/// A command that another thread looks at and may stop.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    stop: Stop,
+    bar: Arc<Mutex<Option<ProgressBar>>>,
+}
+
+thread_local! {
+    /// Who watches the command that this thread runs.
+    static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+}
+
+impl Watch {
+    /// Asks the command to end; it does so at the next place where it looks.
+    pub fn stop(&self) {
+        self.stop.raise();
+    }
+
+    /// How far it is; none before it says so.
+    pub fn progress(&self) -> Option<Progress> {
+        let bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        let total = bar.length().unwrap_or_default();
+        Some(Progress { what: bar.message(), done: bar.position(), total })
+    }
+
+    /// Does work that is watched.
+    pub(crate) fn over<T>(&self, work: impl FnOnce() -> T) -> Result<T, Stopped> {
+        WATCH.set(Some(self.clone()));
+        let done = self.stop.over(work);
+        WATCH.set(None);
+        done
+    }
+
+    /// A bar that only the watcher sees; none where nobody watches.
+    fn bar(length: usize, what: &str) -> Option<ProgressBar> {
+        WATCH.with_borrow(|watch| {
+            let hidden = ProgressBar::with_draw_target(Some(length as u64), ProgressDrawTarget::hidden());
+            let bar = hidden.with_message(what.to_owned());
+            let mut shown = watch.as_ref()?.bar.lock().unwrap_or_else(PoisonError::into_inner);
+            Some(shown.insert(bar).clone())
+        })
+    }
+}
+
 /// Work that goes on; it is over when this is dropped.
 pub(crate) struct Waiting(Option<Sender<()>>);
 
 impl Global {
     /// A bar of `length` steps that says what is going on, and since when; hidden where nobody would look at it.
     pub(crate) fn progress(&self, length: usize, what: &str) -> ProgressBar {
-        let bar = match self.quiet || self.json || !std::io::stderr().is_terminal() {
+        let hidden = self.quiet || self.json || !std::io::stderr().is_terminal();
+        let bar = Watch::bar(length, what).unwrap_or_else(|| match hidden {
             true => ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
             false => ProgressBar::new(0),
-        };
+        });
         bar.set_length(length as u64);
         bar.set_message(what.to_owned());
         self.latest.set(&bar);
@@ -58,7 +116,7 @@ impl Global {
 
     /// Says now and then that `what` goes on, and for how long, where no bar does.
     pub(crate) fn waiting(&self, what: &str) -> Waiting {
-        if self.quiet || self.json || std::io::stderr().is_terminal() {
+        if Watch::bar(0, what).is_some() || self.quiet || self.json || std::io::stderr().is_terminal() {
             return Waiting(None);
         }
         let (over, end) = channel();

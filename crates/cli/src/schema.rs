@@ -25,7 +25,7 @@ use super::account::rumor_graph::GraphAccount;
 use super::account::walk::Walk;
 use super::audit::{source_table::Finding, table::Reconstruction};
 use super::compare::Comparison;
-use super::graph::{generate, report::Inspection};
+use super::graph::{convert, generate, report::Inspection};
 use super::options::Options;
 use super::output::Origin;
 use super::plan::{averaging::Planned, written::Written};
@@ -73,6 +73,7 @@ fn all() -> Map<String, Value> {
     let commands: &[(&str, &[Form])] = &[
         ("graph generate", &[of::<generate::Document<'_>>, of::<generate::Summary>]),
         ("graph schedule", &[of::<crate::graph::schedule::Summary>]),
+        ("graph convert", &[of::<convert::Plain<'_>>, of::<convert::Converted>]),
         ("graph inspect", &[of::<Inspection>]),
         ("account averaging", &[of::<AveragingAccount>, of::<AllPairs>, of::<Coalition>]),
         ("account transcript", &[of::<Revealed>]),

@@ -57,7 +57,7 @@ fn documents_have_the_form_that_the_schema_says() {
     let schemas: BTreeMap<String, Value> =
         serde_json::from_slice(&sottovoce("schema").assert().success().get_output().stdout).unwrap();
     let mut used: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (name, command) in COMMANDS {
+    for (name, command) in COMMANDS.iter().chain(&[("schema options", "schema --options")]) {
         let command = filled(command, folder.path());
         let found = json(&command);
         let schema = &schemas[*name];
@@ -69,7 +69,7 @@ fn documents_have_the_form_that_the_schema_says() {
         let words: Vec<&str> = command.split_whitespace().chain(["--json"]).collect();
         assert_eq!(found["command"], serde_json::json!(words));
         assert_eq!((&found["schema_version"], &found["seed"]), (&1.into(), &0.into()));
-        let reads = ["GRAPH", "NAMED", "ONE.", "SCHEDULE", "OUT-table/experiment"];
+        let reads = ["GRAPH", "NAMED", "ONE.", "SCHEDULE", "OUT-table/experiment", "graph convert"];
         let reads = reads.iter().any(|file| command.contains(file));
         assert_eq!(found.get("graph_sha256").is_some(), reads, "{command}");
         // Guarantees as numbers.

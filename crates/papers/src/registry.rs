@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use sottovoce_engine::deep::SideBySide;
+use sottovoce_fault::stop;
 use sottovoce_report::Page;
 
 use crate::item::Kind;
@@ -212,7 +213,9 @@ impl Job {
             made.lock().unwrap_or_else(PoisonError::into_inner).insert(place, item);
             (desk.watch.finished)();
         };
-        thread::scope(|scope| (0..AT_ONCE).for_each(|_| _ = scope.spawn(work)));
+        let here = stop::here();
+        thread::scope(|scope| (0..AT_ONCE).for_each(|_| _ = scope.spawn(|| here.caught(work))));
+        stop::look();
         made.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 }

@@ -104,6 +104,7 @@ impl Accountant {
 
     /// Epsilon at several deltas, for little more than the cost of one.
     pub fn epsilons(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
+        sottovoce_fault::stop::look();
         deltas.iter().try_for_each(|&delta| check_delta(delta))?;
         if self.events.is_empty() || deltas.is_empty() {
             return Ok(vec![Interval::ZERO; deltas.len()]);
@@ -255,6 +256,7 @@ impl Accountant {
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
+        sottovoce_fault::stop::look();
         check_epsilon(epsilon)?;
         if self.events.is_empty() {
             return Ok(Interval::ZERO);
@@ -327,6 +329,7 @@ impl Accountant {
 
     /// The total Rényi loss at `order`.
     pub fn rdp(&self, order: f64) -> Result<f64> {
+        sottovoce_fault::stop::look();
         let mut total = 0.0;
         for (mechanism, count) in &self.events {
             total += *count as f64 * rdp::loss(mechanism, self.adjacency, order)?;

@@ -306,6 +306,7 @@ impl<'a> Contour<'a> {
         let (mut values, mut errors) = (Vec::new(), Vec::new());
         let mut until = 64;
         loop {
+            sottovoce_fault::stop::look();
             let from = values.len();
             values.resize(until, Complex64::ONE);
             let mut together = 0.0;

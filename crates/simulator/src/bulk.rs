@@ -15,6 +15,7 @@
 
 use std::ops::Range;
 
+use sottovoce_fault::stop;
 use sottovoce_privacy::noise::simulation::{ContinuousLaw, SimulatedNoise};
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_topology::mixing::Mixing;
@@ -143,6 +144,7 @@ impl<'a> Bulk<'a> {
 
     /// One round of everyone.
     pub fn step(&mut self) {
+        stop::look();
         self.speak();
         let said: &[f64] = if self.relay.is_some() { &self.message } else { &self.value };
         let rows = Rows::new(self.mixing, self.tiles.as_ref(), said, self.width);
@@ -281,8 +283,8 @@ pub(crate) fn in_parallel(
         for part in parts {
             let (mine, rest) = std::mem::take(&mut out).split_at_mut(part.len() * width);
             out = rest;
-            let work = &work;
-            scope.spawn(move |_| work(part.clone(), mine));
+            let (work, here) = (&work, stop::here());
+            scope.spawn(move |_| here.go_on(|| work(part.clone(), mine)));
         }
     });
 }

@@ -2,9 +2,11 @@
 //!
 //! `RAYON_NUM_THREADS` says how many to use.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use sottovoce_fault::stop::{self, Stopped};
 
 /// How many threads there are.
 pub fn threads() -> usize {
@@ -14,13 +16,13 @@ pub fn threads() -> usize {
 /// `work(i)` for every `i` below `count`, handed out one by one; results in order. `done` is called after each, from any
 /// thread, with the number finished so far.
 pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl Fn(usize) + Sync) -> Vec<T> {
-    let finished = AtomicUsize::new(0);
+    let (finished, here) = (AtomicUsize::new(0), stop::here());
     let one = |i: usize| {
         let result = work(i);
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         result
     };
-    (0..count).into_par_iter().with_max_len(1).map(one).collect()
+    all((0..count).into_par_iter().with_max_len(1).map(|i| here.caught(|| one(i)).ok()).collect())
 }
 
 /// `work(own, i)` for every `i` below `count`, results in order; `own` is something to work on for each thread, which must not matter for the results.
@@ -29,12 +31,21 @@ pub(crate) fn map_with<S, T: Send>(
     own: impl Fn() -> S + Sync + Send,
     work: impl Fn(&mut S, usize) -> T + Sync + Send,
 ) -> Vec<T> {
-    (0..count).into_par_iter().map_init(own, work).collect()
+    let here = stop::here();
+    let one = |own: &mut S, i: usize| here.caught(|| work(own, i)).ok();
+    all((0..count).into_par_iter().map_init(own, one).collect())
+}
+
+/// All of them, unless the work was stopped. Pieces end one by one where they are, since a pool goes through all that it was given.
+fn all<T>(found: Vec<Option<T>>) -> Vec<T> {
+    found.into_iter().collect::<Option<Vec<T>>>().unwrap_or_else(|| resume_unwind(Box::new(Stopped)))
 }
 
 /// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.
 pub(crate) fn fill<T: Send>(slots: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
-    slots.par_chunks_mut(size).enumerate().with_max_len(1).for_each(|(i, piece)| work(i, piece));
+    let (here, pieces) = (stop::here(), slots.par_chunks_mut(size).enumerate().with_max_len(1));
+    pieces.for_each(|(i, piece)| _ = here.caught(|| work(i, piece)));
+    here.look();
 }
 
 #[cfg(test)]

@@ -58,6 +58,7 @@ pub(crate) fn each_iterate(
     columns.iter().enumerate().for_each(|(i, &w)| now[w][i] = 1.0);
     let arch = pulp::Arch::new();
     for t in 0..steps {
+        sottovoce_fault::stop::look();
         visit(t, &now);
         if t + 1 < steps {
             let gamma = if t == 0 { 1.0 } else { gamma };

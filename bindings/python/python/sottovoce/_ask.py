@@ -6,103 +6,120 @@ import json
 import os
 import tempfile
 import warnings
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from . import graphs
+from . import _values, graphs
+from ._errors import SottovoceError, fallen, wrong
+from ._progress import Listener, listening
 from ._result import Result
 from ._sottovoce import ask as _ask
 
+#: What came of a command: its exit code, what it printed (or its error), remarks, the field at fault, and what was printed before a claim fell.
+Said = tuple[int, str, list[str], "tuple[str, str, str] | None", str]
+
+__all__ = ["SottovoceError", "ask", "said", "said_text", "words"]
+
 #: Options that take a graph: objects are written to a file for the command.
-GRAPHS = ("graph", "similar")
-
-
-class SottovoceError(ValueError):
-    """What the command line says, and the parts of it.
-
-    ``field``, ``value`` and ``remedy`` are none where the message names no field; ``code`` is what the program exits with: 1 a claim fell, 2 bad
-    input, 3 the machine failed.
-    """
-
-    def __init__(self, message: str, code: int = 2, field: str | None = None, value: str | None = None, remedy: str | None = None):
-        super().__init__(message)
-        self.code = code
-        self.field = field
-        self.value = value
-        self.remedy = remedy
-
-    def __reduce__(self):
-        return (SottovoceError, (str(self), self.code, self.field, self.value, self.remedy))
+GRAPHS = ("graph", "similar", "keys")
 
 
 def _text(option: str, value: Any) -> str:
-    if isinstance(value, (list, tuple, set, frozenset, range)):
-        return ",".join(_text(option, each) for each in (sorted(value) if isinstance(value, (set, frozenset)) else value))
+    if isinstance(value, str):
+        return value
+    if isinstance(value, os.PathLike):
+        return os.fsdecode(value)
     if isinstance(value, bool) or value is None:
-        raise SottovoceError(f"`{option}` is {value}: give a number or a text", field=option, value=str(value), remedy="give a number or a text")
-    if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
-    if hasattr(value, "tolist"):  # NumPy's numbers and arrays
-        plain = value.tolist()
-        return _text(option, plain)
+        raise wrong(option, value, "give a number or a text")
     if isinstance(value, (int, float)):
         return repr(value)
-    remedy = "give a number, a text or a list of them"
-    raise SottovoceError(f"`{option}` is {value!r}: {remedy}", field=option, value=repr(value), remedy=remedy)
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value, key=str)
+    if hasattr(value, "tolist"):
+        return _text(option, value.tolist())
+    if isinstance(value, (list, tuple, range)):
+        return ",".join(_text(option, each) for each in value)
+    raise wrong(option, value, "give a number, a text or a list of them")
 
 
 def words(*command: Any, **options: Any) -> list[str]:
-    """The words of a command: ``true`` is an option without a value; ``None`` and ``False`` leave it out."""
+    """The words of a command: ``True`` is an option without a value; ``None`` and ``False`` leave it out.
+
+    >>> words("account", "rumor", peers=40, json=True)
+    ['account', 'rumor', '--peers=40', '--json']
+    """
     all_words = [_text("command", word) for word in command]
-    for name, value in options.items():
-        option = "--" + name.rstrip("_").replace("_", "-")
+    for name, given in options.items():
+        value = given.tolist() if hasattr(given, "tolist") else given  # NumPy's truths, numbers and arrays
         if value is None or value is False:
             continue
-        if value is True:
-            all_words.append(option)
-        else:
-            # One word, so that negative numbers are none of the options.
-            all_words.append(f"{option}={_text(name, value)}")
+        option = "--" + name.rstrip("_").replace("_", "-")
+        # One word, so that negative numbers are none of the options.
+        all_words.append(option if value is True else f"{option}={_text(name, value)}")
     return all_words
 
 
-def ask(*command: Any, **options: Any) -> Result:
+def ask(*command: Any, progress: bool | Listener | None = None, **options: Any) -> Result:
     """Runs a command of the command line in this process, and returns its JSON document.
 
     ``ask("account", "rumor", peers=40, curious=4)`` is ``sottovoce account rumor --peers 40 --curious 4 --json``. Where an option takes a graph, a
-    networkx graph, a SciPy or NumPy adjacency matrix or a list of edges is one, too.
+    networkx graph, a SciPy or NumPy adjacency matrix or a list of edges is one, too; where it takes a table of values, an array or a mapping from names.
+
+    ``progress`` is ``True`` for a bar, or called with ``(what, done, total)``; what it raises ends the work, as Ctrl-C does.
+
+    >>> ask("account", "rumor", peers=40, curious=4).guarantees[0].standing
+    'proven'
     """
     with ExitStack() as kept:
-        for name in GRAPHS:
-            if name in options and options[name] is not None and not isinstance(options[name], (str, os.PathLike)):
-                folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
-                options[name] = graphs.write(options[name], folder / f"{name}.json")
-        return said(words(*command, **options, json=True))
+        given = _as_files(options, kept)
+        return said(words(*command, **given, json=True), progress)
 
 
-def said(command: list[str]) -> Result:
+def _as_files(options: Mapping[str, Any], kept: ExitStack) -> dict[str, Any]:
+    """The options with graphs and values written to files, for as long as they are kept."""
+    given = dict(options)
+    objects = [name for name in (*GRAPHS, "values") if given.get(name) is not None and not isinstance(given[name], (str, os.PathLike))]
+    if not objects:
+        return given
+    folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
+    for name in objects:
+        if name == "values":
+            given[name] = _values.write(given[name], options.get("graph"), folder / "values.csv")
+        else:
+            given[name] = graphs.write(given[name], folder / f"{name}.json")
+    return given
+
+
+def said(command: list[str], progress: bool | Listener | None = None) -> Result:
     """The document of a command that asks for one."""
-    return read_said(_ask(command))
+    return Result(json.loads(_printed(command, progress)))
 
 
-def read_said(answer: tuple) -> Result:
+def read_said(answer: Said) -> Result:
     """The document in an answer."""
-    code, printed, notes, fault = answer
-    if code:
-        field, value, remedy = fault or (None, None, None)
-        raise SottovoceError(printed, code, field, value, remedy)
-    for note in notes:
-        warnings.warn(note, stacklevel=3)
-    return Result(json.loads(printed))
+    return Result(json.loads(_read(answer)))
 
 
 def said_text(*command: Any, **options: Any) -> str:
     """What a command prints that has no document."""
-    code, printed, notes, fault = _ask(words(*command, **options))
+    return _printed(words(*command, **options), None)
+
+
+def _printed(command: list[str], progress: bool | Listener | None) -> str:
+    try:
+        with listening(progress) as hear:
+            answer = _ask(command, hear)
+    except UnicodeEncodeError as error:
+        raise wrong("command", command, "names and texts are Unicode; this one is not") from error
+    return _read(answer)
+
+
+def _read(answer: Said) -> str:
+    code, printed, notes, fault, before = answer
     if code:
-        field, value, remedy = fault or (None, None, None)
-        raise SottovoceError(printed, code, field, value, remedy)
+        raise fallen(code, printed, fault, before)
     for note in notes:
-        warnings.warn(note, stacklevel=3)
+        warnings.warn(note, stacklevel=5)
     return printed

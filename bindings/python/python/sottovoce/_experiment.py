@@ -3,40 +3,59 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _sottovoce
-from ._ask import SottovoceError, said, words
+from . import _sottovoce, _values, graphs
+from ._ask import said, words
+from ._errors import SottovoceError, wrong
+from ._progress import Listener
 from ._result import Result
+
+#: Someone who sees every message, as an adversary.
+WIRE_TAPPER = "wire-tapper"
 
 
 class Experiment:
     """What is run, planned, accounted for and audited, with the fields of an experiment's file.
 
-    >>> Experiment(experiment="averaging", graph={"family": {"ring": {"n": 12}}}, noise={"sigma": 2.0})
+    From a mapping, from keyword arguments, or from TOML (:meth:`from_toml`). Where a file of a graph is asked for, a graph is one, too; where a table
+    of values is, an array or a mapping from names.
+
+    >>> ring = Experiment(experiment="averaging", graph={"family": {"ring": {"n": 12}}}, noise={"sigma": 2.0})
+    >>> ring
     Experiment(averaging)
+    >>> Experiment(experiment="averaging", graph=[("ana", "ben"), ("ben", "eva")], noise={"sigma": 2.0}).account("ben").guarantees[0].standing
+    'proven'
     """
 
-    def __init__(self, fields: Mapping[str, Any] | None = None, /, **more: Any):
+    def __init__(self, fields: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        if fields is not None and not isinstance(fields, Mapping):
+            raise wrong("experiment", fields, "give a mapping of its fields; a file or its text goes to Experiment.from_toml")
         kept: dict[str, Any] = {**(fields or {}), **more}
+        # Graphs and values that are objects live in files for as long as this does.
+        self._kept = tempfile.TemporaryDirectory(prefix="sottovoce-") if _has_objects(kept) else None
+        if self._kept is not None:
+            kept = _as_files(kept, Path(self._kept.name))
         self._text = _toml(kept)
         self._toml, self._fields = _checked(self._text)
         self._folder = Path.cwd()
 
     @classmethod
-    def from_toml(cls, source: str | os.PathLike) -> Experiment:
+    def from_toml(cls, source: str | os.PathLike[str]) -> Experiment:
         """From a file of this name, or from its text. Names of files in it begin in the file's folder, or in this one."""
-        path = Path(source) if isinstance(source, os.PathLike) or "\n" not in str(source) and str(source).endswith(".toml") else None
+        named = isinstance(source, os.PathLike) or "\n" not in source and source.endswith(".toml")
+        path = Path(source) if named else None
         new = cls.__new__(cls)
         try:
             new._text = path.read_text(encoding="utf-8") if path else str(source)
-        except OSError as error:
-            remedy = f"it cannot be read ({error.strerror}); check the name"
-            raise SottovoceError(f"`experiment` is {path}: {remedy}", 2, "experiment", str(path), remedy) from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise wrong("experiment", str(path), f"it cannot be read ({error}); check the name") from error
+        new._kept = None
         new._toml, new._fields = _checked(new._text)
         new._folder = path.resolve().parent if path else Path.cwd()
         return new
@@ -47,7 +66,8 @@ class Experiment:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields, defaults filled in."""
-        return json.loads(self._fields)
+        fields: dict[str, Any] = json.loads(self._fields)
+        return fields
 
     def __repr__(self) -> str:
         return f"Experiment({self.to_dict()['experiment']})"
@@ -57,49 +77,100 @@ class Experiment:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def run(self, **options: Any) -> Result:
+    def run(self, *, progress: bool | Listener | None = None, **options: Any) -> Result:
         """Runs it: ``sottovoce run FILE``."""
-        return self._ask("run", options)
+        return self._ask("run", options, progress)
 
-    def account(self, **options: Any) -> Result:
-        """What it reveals to whom, without running it: ``sottovoce account FILE``."""
-        return self._ask("account", options)
+    def account(self, adversary: str | int | Iterable[str | int] | None = None, *, progress: bool | Listener | None = None, **options: Any) -> Result:
+        """What it reveals to whom, without running it: ``sottovoce account FILE``.
 
-    def plan(self, **options: Any) -> Result:
+        ``adversary`` is a peer by its name, several who pool what they hear, or :data:`WIRE_TAPPER`, someone who sees every message; without it, whom the
+        experiment names. :meth:`Result.towards` picks what is promised towards one kind of them.
+        """
+        asked = self if adversary is None else self._towards(adversary)
+        return asked._ask("account", options, progress)
+
+    def plan(self, *, progress: bool | Listener | None = None, **options: Any) -> Result:
         """Protocol, noise and steps for its target: ``sottovoce plan FILE``."""
-        return self._ask("plan", options)
+        return self._ask("plan", options, progress)
 
-    def audit(self, **options: Any) -> Result:
+    def audit(self, *, progress: bool | Listener | None = None, **options: Any) -> Result:
         """Attacks it, and holds what was found against what is claimed: ``sottovoce audit FILE``. A claim that fell is an error of code 1."""
-        return self._ask("audit", options)
+        return self._ask("audit", options, progress)
 
-    def _ask(self, command: str, options: Mapping[str, Any]) -> Result:
+    def _towards(self, adversary: str | int | Iterable[str | int]) -> Experiment:
+        """The same with other observers."""
+        fields = self.to_dict()
+        names = [adversary] if isinstance(adversary, (str, int)) else list(adversary)
+        # What someone learns who sees every message is said whoever else listens.
+        observers = [] if adversary == WIRE_TAPPER else [graphs.name(one) for one in names]
+        fields["adversary"] = {**fields.get("adversary", {}), "observers": observers}
+        new = Experiment.__new__(Experiment)
+        new._kept, new._folder = self._kept, self._folder
+        new._text = _toml(fields)
+        new._toml, new._fields = _checked(new._text)
+        return new
+
+    def _ask(self, command: str, options: Mapping[str, Any], progress: bool | Listener | None) -> Result:
         # Beside the files that it names, which begin where it is.
-        with tempfile.NamedTemporaryFile("w", suffix=".toml", prefix=".sottovoce-", dir=self._folder, encoding="utf-8", delete=False) as file:
+        try:
+            file = tempfile.NamedTemporaryFile("w", suffix=".toml", prefix=".sottovoce-", dir=self._folder, encoding="utf-8", delete=False)
+        except OSError as error:
+            raise SottovoceError(f"`experiment` cannot be written to {self._folder}: {error}", 3) from error
+        with file:
             file.write(self._text)
         try:
-            return said(words(command, file.name, **options, json=True))
+            return said(words(command, file.name, **options, json=True), progress)
         finally:
             os.unlink(file.name)
 
 
-def _toml(fields: dict[str, Any]) -> str:
+def _has_objects(fields: Mapping[str, Any]) -> bool:
+    return any(_object(fields.get(place)) is not None for place in ("graph", "values"))
+
+
+def _object(section: Any) -> Any:
+    """What is to become a file: a graph or values themselves, or what stands under ``file``."""
+    found = section.get("file") if isinstance(section, Mapping) else section
+    return None if found is None or isinstance(found, (str, os.PathLike)) else found
+
+
+def _as_files(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
+    given = dict(fields)
+    graph, values = _object(fields.get("graph")), _object(fields.get("values"))
+    if graph is not None:
+        given["graph"] = {**_section(fields["graph"]), "file": graphs.write(graph, folder / "graph.json")}
+    if values is not None:
+        given["values"] = {**_section(fields["values"]), "file": _values.write(values, graph, folder / "values.csv")}
+    return given
+
+
+def _section(section: Any) -> dict[str, Any]:
+    return dict(section) if isinstance(section, Mapping) else {}
+
+
+def _toml(fields: Mapping[str, Any]) -> str:
     try:
-        return _sottovoce.toml_of(json.dumps(_plain(fields)))
-    except (TypeError, ValueError) as error:
-        raise SottovoceError(str(error)) from error
+        return _sottovoce.toml_of(json.dumps(_plain(fields, "")))
+    except ValueError as error:
+        raise _refused(error) from None
 
 
-def _plain(value: Any) -> Any:
-    """Without what is left out, and with NumPy's numbers as Python's."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(below) for key, below in value.items() if below is not None}
+def _plain(value: Any, place: str) -> Any:
+    """Without what is left out, and with NumPy's numbers as Python's; ``place`` is the field's name."""
     if hasattr(value, "tolist"):
-        return value.tolist()
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        named = {str(key): below for key, below in value.items() if below is not None}
+        return {key: _plain(below, f"{place}.{key}" if place else key) for key, below in named.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(below) for below in value]
+        return [_plain(below, place) for below in value]
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        raise wrong(place, value, "give a finite number")
+    if not isinstance(value, (str, int, float)):
+        raise wrong(place, value, "give a number, a text, a list or a mapping of them")
     return value
 
 
@@ -107,6 +178,12 @@ def _checked(text: str) -> tuple[str, str]:
     try:
         return _sottovoce.experiment(text)
     except ValueError as error:
-        message = str(error)
-        field = message.split("`")[1] if message.count("`") >= 2 else None
-        raise SottovoceError(message, 2, field) from None
+        raise _refused(error) from None
+
+
+def _refused(error: ValueError) -> SottovoceError:
+    if isinstance(error, SottovoceError):
+        return error
+    message, fault = error.args if len(error.args) == 2 else (str(error), None)
+    field, value, remedy = fault or (None, None, None)
+    return SottovoceError(message, 2, field, value, remedy)

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._errors import wrong
+
+if TYPE_CHECKING:
+    import numpy
+    import pandas
+
+#: Pictures that are shown in a notebook, at most so many bytes of them.
+SHOWN = 4_000_000
 
 
-class Guarantee(Mapping):
-    """What is promised: towards whom, of what, how much, by what right, and where it ends."""
+class Guarantee(Mapping[str, Any]):
+    """What is promised: towards whom, of what, how much, by what right, and where it ends.
 
-    def __init__(self, fields: Mapping[str, Any]):
+    >>> import sottovoce
+    >>> promised = sottovoce.ask("account", "mechanism", gaussian=True, noise_multiplier=2.0, delta=1e-5).guarantees[0]
+    >>> promised.delta, promised.standing, 0 < promised.epsilon < 3
+    (1e-05, 'proven', True)
+    """
+
+    def __init__(self, fields: Mapping[str, Any]) -> None:
         self._fields = dict(fields)
 
     @property
@@ -28,12 +45,12 @@ class Guarantee(Mapping):
     @property
     def adversary(self) -> str:
         """Who attacks."""
-        return self._fields["adversary"]
+        return str(self._fields["adversary"])
 
     @property
     def standing(self) -> str:
         """By what right: ``proven``, ``conditional``, ``published`` or ``refuted``."""
-        return self._fields["standing"]
+        return str(self._fields["standing"])
 
     @property
     def not_covered(self) -> list[str]:
@@ -56,10 +73,16 @@ class Guarantee(Mapping):
         return _table([self])
 
 
-class Result(Mapping):
-    """A command's document: keys as JSON has them, also as attributes; lists of numbers as arrays by :meth:`array`."""
+class Result(Mapping[str, Any]):
+    """A command's document: keys as JSON has them, also as attributes; lists of numbers as arrays by :meth:`array`.
 
-    def __init__(self, document: Mapping[str, Any]):
+    >>> import sottovoce
+    >>> found = sottovoce.ask("account", "rumor", peers=40, curious=4)
+    >>> found.nodes == found["nodes"] == 40
+    True
+    """
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = dict(document)
 
     def __getitem__(self, key: str) -> Any:
@@ -83,7 +106,8 @@ class Result(Mapping):
     @property
     def headline(self) -> str:
         """In a sentence, where the document has one."""
-        return self._document.get("headline") or self._document.get("statement") or ""
+        said = [self._document.get(key) for key in ("headline", "statement")] + list(self._document.get("statements", []))
+        return next((text for text in said if isinstance(text, str) and text), "")
 
     @property
     def guarantees(self) -> list[Guarantee]:
@@ -91,35 +115,74 @@ class Result(Mapping):
         found = self._document.get("guarantees")
         return [Guarantee(one) for one in (_guarantees(self._document) if found is None else found)]
 
-    def array(self, *path: str | int):
-        """The list at this path as a NumPy array: ``result.array("losses")``."""
+    def towards(self, adversary: str) -> list[Guarantee]:
+        """What is promised towards one kind of adversary: ``wire-tapper``, ``peer``, ``coalition`` or whatever else the document names."""
+        found = [one for one in self.guarantees if one.adversary == adversary]
+        if not found:
+            raise wrong("adversary", adversary, f"there is {', '.join(sorted({one.adversary for one in self.guarantees})) or 'none'}")
+        return found
+
+    def at(self, *path: str | int) -> Any:
+        """What the document has at this path: ``result.at("exact", "losses")``; a path that does not exist is named."""
+        found: Any = self._document
+        for place, step in enumerate(path):
+            try:
+                found = found[step]
+            except (KeyError, IndexError, TypeError) as error:
+                there = ", ".join(map(str, found)) if isinstance(found, Mapping) else f"{len(found)} entries" if isinstance(found, list) else "a value"
+                raise wrong("path", "/".join(map(str, path[: place + 1])), f"there is {there}") from error
+        return found
+
+    def array(self, *path: str | int) -> numpy.ndarray[Any, Any]:
+        """The numbers at this path as a NumPy array: ``result.array("exact", "losses")``. What is missing there is NaN."""
         import numpy
 
-        found: Any = self._document
-        for step in path:
-            found = found[step]
-        return numpy.asarray(found)
+        found = self.at(*path)
+        try:
+            numbers: numpy.ndarray[Any, Any] = numpy.asarray(found, dtype=None if _whole(found) else float)
+            return numbers
+        except (TypeError, ValueError) as error:
+            raise wrong("path", "/".join(map(str, path)), "what is there are no numbers, or rows of unlike lengths") from error
 
-    def to_pandas(self, *path: str | int):
+    def to_pandas(self, *path: str | int) -> pandas.DataFrame:
         """The list of objects at this path, or all guarantees, as a data frame."""
         import pandas
 
-        if not path:
-            return pandas.DataFrame([dict(one) for one in self.guarantees])
-        found: Any = self._document
-        for step in path:
-            found = found[step]
-        return pandas.json_normalize(found)
+        found = self.at(*path) if path else [dict(one) for one in self.guarantees]
+        deep = isinstance(found, dict) or path and isinstance(found, list) and all(isinstance(one, dict) for one in found)
+        frame: pandas.DataFrame = pandas.json_normalize(found) if deep else pandas.DataFrame(found if isinstance(found, list) else [found])
+        return frame
 
     def to_json(self) -> str:
         """As the command prints it, but for blanks."""
         return json.dumps(self._document)
 
+    @property
+    def pictures(self) -> dict[str, str]:
+        """The report's own charts, by name, as SVG: of a run that wrote them."""
+        named = [Path(each) for each in self._document.get("files", []) if str(each).endswith(".svg")]
+        return {path.stem: path.read_text(encoding="utf-8") for path in named if path.is_file()}
+
     def __repr__(self) -> str:
         return f"Result({self.headline or ', '.join(self._document)})"
 
     def _repr_html_(self) -> str:
-        return f"<p><strong>{html.escape(self.headline)}</strong></p>{_table(self.guarantees)}"
+        shown, left = [], SHOWN
+        for name, picture in self.pictures.items():
+            left -= len(picture)
+            if left < 0:
+                break
+            # As an image: what is in it is drawn, and never run.
+            data = base64.b64encode(picture.encode()).decode()
+            shown.append(f'<figure><img alt="{html.escape(name)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%"></figure>')
+        return f"<p><strong>{html.escape(self.headline)}</strong></p>{_table(self.guarantees)}{''.join(shown)}"
+
+
+def _whole(found: Any) -> bool:
+    """Whether these are whole numbers, or truths, all of them."""
+    if isinstance(found, list):
+        return bool(found) and all(map(_whole, found))
+    return isinstance(found, int)
 
 
 def _guarantees(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -137,10 +200,14 @@ def _guarantees(value: Any) -> Iterator[Mapping[str, Any]]:
 def _table(guarantees: list[Guarantee]) -> str:
     if not guarantees:
         return ""
-    row = "".join
-    cells = lambda tag, texts: row(f"<{tag}>{html.escape(str(text))}</{tag}>" for text in texts)  # noqa: E731
-    head = cells("th", ["who", "epsilon", "delta", "standing", "not covered"])
-    lines = [
-        cells("td", [one.adversary, f"{one.epsilon:.4g}", f"{one.delta:g}", one.standing, "; ".join(one.not_covered)]) for one in guarantees
-    ]
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{row(f'<tr>{line}</tr>' for line in lines)}</tbody></table>"
+
+    def cells(tag: str, texts: list[str]) -> str:
+        return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
+
+    def line(one: Guarantee) -> str:
+        return cells("td", [str(one.get("about", "")), one.adversary, f"{one.epsilon:.4g}", f"{one.delta:g}", one.standing, "; ".join(one.not_covered)])
+
+    head = cells("th", ["what", "adversary", "epsilon", "delta", "standing", "not covered"])
+    lines = [line(one) for one in guarantees]
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

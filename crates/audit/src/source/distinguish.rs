@@ -157,6 +157,7 @@ fn marks(
         let mut marker = Marker::new(setting, pair);
         let mut marks = Vec::new();
         for run in from..to {
+            sottovoce_fault::stop::look();
             crowd.again(source, Dice::new(seed, run, 2 + u64::from(second)))?;
             marker.begin(&crowd);
             watch(setting, &mut crowd, &mut marker);

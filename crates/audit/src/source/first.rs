@@ -47,6 +47,7 @@ pub fn precision(
         let mut first = First::new(setting, suspects);
         let mut hits = 0;
         for run in from..to {
+            sottovoce_fault::stop::look();
             let mut dice = Dice::new(seed, run, 0);
             let source = suspects[dice.below(suspects.len())];
             crowd.again(source, dice)?;

@@ -27,6 +27,7 @@ pub fn silence(
         let mut crowd = setting.crowd(honest[0], Dice::new(seed, 0, 0))?;
         let mut share = Share { hits: 0, runs: 0 };
         for run in from..to {
+            sottovoce_fault::stop::look();
             let mut dice = Dice::new(seed, run, 0);
             let source = honest[dice.below(honest.len())];
             crowd.again(source, dice)?;

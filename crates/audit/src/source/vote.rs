@@ -30,6 +30,7 @@ pub fn vote(
         let mut crowd = setting.crowd(honest[0], Dice::new(seed, 0, 0))?;
         let mut hits = 0;
         for run in from..to {
+            sottovoce_fault::stop::look();
             let mut dice = Dice::new(seed, run, 0);
             let source = honest[dice.below(honest.len())];
             let mut votes = Votes::new(first);

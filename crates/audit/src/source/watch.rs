@@ -21,6 +21,7 @@ pub(super) trait Watcher {
 pub(super) fn watch(setting: &Setting<'_>, crowd: &mut Crowd<'_>, watcher: &mut impl Watcher) {
     let patience = setting.patience();
     while crowd.active() > 0 && crowd.tellings() < patience {
+        sottovoce_fault::stop::look();
         let (flow, told) = match setting.pace {
             Pace::Steps => step(setting, crowd, watcher),
             Pace::Rounds => round(setting, crowd, watcher),

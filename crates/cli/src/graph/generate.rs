@@ -11,6 +11,7 @@ use sottovoce_topology::family::{self, Family};
 use sottovoce_topology::io::{self, Format};
 use sottovoce_topology::{Error, Graph};
 
+use super::convert::Plain;
 use super::family::Choice;
 use super::source::formats;
 use super::{Global, counted};
@@ -61,9 +62,7 @@ impl Generate {
 
     fn to_file(&self, out: &Path, global: &Global) -> anyhow::Result<()> {
         store::check_file("out", out, self.overwrite)?;
-        if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
-            bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
-        }
+        unpacked(out)?;
         let format = self.format.map_or_else(|| Format::from_path(out), Ok).map_err(at_out)?;
         let drawn = self.draw(global)?;
         store::write_file("out", out, self.overwrite, |file| {
@@ -101,8 +100,16 @@ impl Generate {
     }
 }
 
+/// Refuses a name that promises a packed file.
+pub(super) fn unpacked(out: &Path) -> anyhow::Result<()> {
+    if out.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz")) {
+        bail!("`out` is {}: graphs are written unpacked; leave .gz out", out.display());
+    }
+    Ok(())
+}
+
 /// The topology crate speaks of a file; here it is the option `--out`.
-fn at_out(error: Error) -> Error {
+pub(super) fn at_out(error: Error) -> Error {
     match error {
         Error::Parameter(mut fault) => {
             fault.field = "out";
@@ -163,16 +170,8 @@ pub(crate) struct Document<'a> {
     seed: u64,
     #[serde(flatten)]
     at_fiedler: Option<AtFiedler>,
-    /// Number of peers.
-    nodes: usize,
-    /// Pairs of peers; with --out, how many.
-    edges: Vec<(usize, usize)>,
-    /// Names of the peers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<&'a [String]>,
-    /// Where the peers are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    coordinates: Option<&'a [[f64; 2]]>,
+    #[serde(flatten)]
+    graph: Plain<'a>,
 }
 
 impl<'a> Document<'a> {
@@ -182,10 +181,7 @@ impl<'a> Document<'a> {
             description: drawn.family.to_string(),
             seed,
             at_fiedler: drawn.at_fiedler,
-            nodes: drawn.graph.nodes(),
-            edges: drawn.graph.edges().collect(),
-            labels: drawn.graph.labels(),
-            coordinates: drawn.graph.coordinates(),
+            graph: Plain::new(&drawn.graph),
         }
     }
 }

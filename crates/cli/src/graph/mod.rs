@@ -1,6 +1,7 @@
 //! `sottovoce graph`: communication graphs, made from a family or read from a file.
 
 mod centrality;
+pub(crate) mod convert;
 mod family;
 pub(crate) mod generate;
 mod inspect;
@@ -31,6 +32,8 @@ enum Command {
     Generate(Box<generate::Generate>),
     /// Draw who mixes with whom at each step, into a file.
     Schedule(Box<schedule::Schedule>),
+    /// Write a graph in another form.
+    Convert(convert::Convert),
     /// Say how a graph is connected and how fast it mixes.
     Inspect(inspect::Inspect),
 }
@@ -40,6 +43,7 @@ impl Graph {
         match &self.command {
             Command::Generate(command) => command.run(global),
             Command::Schedule(command) => command.run(global),
+            Command::Convert(command) => command.run(global),
             Command::Inspect(command) => command.run(global),
         }
     }

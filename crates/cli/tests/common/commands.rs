@@ -12,6 +12,8 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ),
     ("graph schedule", "graph schedule --kind randomised --graph GRAPH --steps 9 --out OUT-edges.json"),
     ("graph schedule", "graph schedule --kind fresh --peers 12 --steps 3 --out OUT-fresh.json"),
+    ("graph convert", "graph convert NAMED --out OUT-converted.graphml"),
+    ("graph convert", "graph convert OUT.graphml"),
     ("graph inspect", "graph inspect GRAPH --distances"),
     ("graph inspect", "graph inspect NAMED --centrality"),
     ("graph inspect", "graph inspect ONE --quiet"),

@@ -190,6 +190,7 @@ impl<'a> Run<'a> {
         let (start, all) = self.progress();
         let every = all.div_ceil(POINTS).max(1);
         while self.progress().0 < (start.saturating_add(steps)).min(all) {
+            sottovoce_fault::stop::look();
             if !self.advance()? {
                 self.note();
                 return Ok(false);

@@ -86,6 +86,7 @@ impl<'a> Admm<'a> {
     /// So many iterations, each of an agent and a neighbour drawn uniformly.
     pub fn advance(&mut self, iterations: usize) {
         for _ in 0..iterations {
+            sottovoce_fault::stop::look();
             let agent = self.rng.random_range(0..self.problem.agents());
             let end = self.rng.random_range(self.starts[agent]..self.starts[agent + 1]);
             let other = self.problem.similarity().graph().neighbors(agent)[end - self.starts[agent]] as usize;

@@ -74,6 +74,7 @@ pub fn chosen(validations: &[Agents], ridges: &[f64]) -> Result<Vec<f64>> {
         let (loss, width) = (agents.loss, agents.width());
         let free = Model { loss, width, ridge: 0.0 };
         for (agent, costs) in costs.iter_mut().enumerate() {
+            sottovoce_fault::stop::look();
             for (cost, &ridge) in costs.iter_mut().zip(ridges) {
                 let model = alone(loss, width, ridge, agents.train.shard(agent))?;
                 let rows = agents.test.shard(agent);
@@ -149,6 +150,7 @@ fn choose<C>(
     for (place, candidate) in candidates.iter().enumerate() {
         let mut cost = 0.0;
         for [kept, held] in &parts {
+            sottovoce_fault::stop::look();
             let model = solve(candidate, kept.shard(width))?;
             let rows = held.shard(width);
             cost += rows.labels.len() as f64 * Model { loss, width, ridge: 0.0 }.objective(&model, rows);

@@ -35,6 +35,7 @@ pub fn optimum(problem: &Problem) -> Result<Optimum> {
     let mut cost = problem.objective(&models);
     let first = 1.0 + norm(&slope);
     for _ in 0..MOST_STEPS {
+        sottovoce_fault::stop::look();
         let residual = norm(&slope);
         if residual <= 1e-15 * first {
             break;
@@ -130,6 +131,7 @@ impl<'a> Curvature<'a> {
         let (mut direction, mut square) = (near.clone(), dot(&rest, &near));
         let enough = SOLVED * SOLVED * square;
         for _ in 0..MOST_PRODUCTS {
+            sottovoce_fault::stop::look();
             let product = self.times(&direction);
             let bend = dot(&direction, &product);
             // Rounding has the last word.

@@ -82,6 +82,7 @@ pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     let (mut infinity, mut relative, mut slip, mut power_error) = (0.0, 0.0, 0.0, 0.0);
     let mut spectrum = Vec::new();
     for (lattice, count) in parts {
+        sottovoce_fault::stop::look();
         let n = *count as f64;
         let tilted = tilt(lattice, window);
         let span = lattice.masses.len() as f64 * step + lattice.first.abs();

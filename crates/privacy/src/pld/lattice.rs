@@ -10,6 +10,7 @@
 //! Both are off by the square of the spacing. Proofs: `docs/theorems/connect-the-dots.md`.
 
 use rayon::prelude::*;
+use sottovoce_fault::stop;
 
 use super::law::{Law, Masses};
 use crate::interval::{larger, largest, smaller, within};
@@ -163,7 +164,8 @@ const WORTHWHILE: usize = 5000;
 /// where the pieces begin.
 pub(super) fn fill_in_parallel<T: Send>(slots: &mut [T], f: impl Fn(usize, &mut [T]) + Sync) {
     let share = slots.len().div_ceil(rayon::current_num_threads()).max(WORTHWHILE); // whole numbers
-    slots.par_chunks_mut(share).enumerate().for_each(|(k, piece)| f(k * share, piece));
+    let here = stop::here();
+    slots.par_chunks_mut(share).enumerate().for_each(|(k, piece)| here.go_on(|| f(k * share, piece)));
 }
 
 /// What lies in the cell `(y_i, y_(i+1)]` between two lattice points.

@@ -18,6 +18,8 @@ mod plan;
 mod single;
 mod spectrum;
 
+use sottovoce_fault::stop;
+
 use crate::Result;
 use crate::interval::{Reason, larger, largest, smaller, smallest, within};
 use crate::mechanism::{Adjacency, Mechanism};
@@ -168,7 +170,11 @@ impl<'a> Direction<'a> {
         let brackets: Vec<_> = self.parts.iter().map(|part| (part.bracket(step), part.count)).collect();
         let above = || brackets.iter().map(|(bracket, count)| (bracket.above(), *count)).collect::<Vec<_>>();
         let below = || brackets.iter().map(|(bracket, count)| (bracket.below(), *count)).collect::<Vec<_>>();
-        let (above, below) = rayon::join(|| compose(&above(), &window), || compose(&below(), &window));
+        let here = stop::here();
+        let (above, below) = rayon::join(
+            || here.go_on(|| compose(&above(), &window)),
+            || here.go_on(|| compose(&below(), &window)),
+        );
         Squeezed { above, below, window, step }
     }
 

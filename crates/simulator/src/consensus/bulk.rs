@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::stop;
 use sottovoce_protocol::consensus::{Draws, Hidden, Learner, Plan, Said};
 use sottovoce_protocol::{Chance, Law, Means, Overspent, Peer, Release, Shared, Uncovered, Value, Withheld};
 
@@ -197,7 +198,10 @@ impl<'a, T: Trainer> BulkConsensus<'a, T> {
         for _ in 0..iterations.min(self.remaining()) {
             let said: Vec<Said> = self.agents.iter().map(|agent| agent.at.learner.said()).collect();
             let (plan, round, lot) = (&self.setup.plan, self.round, &self.lot);
-            let one = |(number, agent): (Peer, &mut Agent)| agent.iterate(plan, (number, round), &said, lot);
+            let here = stop::here();
+            let one = |(number, agent): (Peer, &mut Agent)| {
+                here.go_on(|| agent.iterate(plan, (number, round), &said, lot))
+            };
             if self.in_turn {
                 self.agents.iter_mut().enumerate().try_for_each(one)?;
             } else {

@@ -123,6 +123,7 @@ impl<'a, M: Machine, W: World<M>> Running<'a, M, W> {
 
     /// One event; `false` once nothing more can happen, the world says so, or the deadline is reached.
     pub fn advance(&mut self) -> bool {
+        sottovoce_fault::stop::look();
         if self.end.is_some() || self.given.world.is_over() {
             return false;
         }

@@ -8,6 +8,7 @@ use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
 use rayon::prelude::*;
+use sottovoce_fault::stop;
 use sottovoce_protocol::personal::{Plan, Rule, pulled, update};
 use sottovoce_protocol::{Chance, Peer};
 
@@ -56,9 +57,11 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         }
         let mut models: Vec<f64> = setup.start.iter().copied().cycle().take(agents * width).collect();
         let each = setup.plans.par_iter().zip(&mut setup.allowances).zip(models.par_chunks_exact_mut(width));
+        let here = stop::here();
         let planned: Vec<Result<usize>> = each
             .enumerate()
             .map(|(agent, ((plan, allowance), model))| {
+                here.look();
                 begin(agent, plan, allowance, rows, PeerNoise::new(setup.seed, agent), model)
             })
             .collect();
@@ -107,6 +110,7 @@ impl<'a, R: Rows> FastPersonal<'a, R> {
         let to = self.wakes.len().min(self.at.saturating_add(wakes)); // whole numbers
         let mut moved = Vec::new();
         for level in self.by_level(to) {
+            stop::look();
             moved.resize(level.len() * self.width, 0.0);
             self.move_all(&level, &mut moved);
             self.write(&level, &moved);

@@ -174,6 +174,7 @@ impl<'a> Crowd<'a> {
     }
 
     fn tell_all(&mut self, hear: impl FnMut(Told)) {
+        sottovoce_fault::stop::look();
         if self.count < self.among.peers() / 256 {
             self.round_of_few(hear);
         } else {

@@ -152,6 +152,7 @@ impl<'a, G: FnMut(usize, f64, &mut Vec<f64>)> FastWalk<'a, G> {
         mut seen: impl FnMut(usize, Peer, Visit),
         mut hear: impl FnMut(Peer, &[f64], &[f64]),
     ) -> Result<bool> {
+        sottovoce_fault::stop::look();
         let (step, course) = (self.state.step, self.setup.course);
         if step == course.steps {
             return Ok(false);

@@ -40,6 +40,7 @@ impl Factor {
         let mut factor = Self { pivots: Vec::new(), passes: Vec::new(), order: form.order() };
         let mut rng = ChaCha8Rng::seed_from_u64(SEED);
         while let Some(node) = elimination.next() {
+            sottovoce_fault::stop::look();
             elimination.eliminate(node, &mut factor, &mut rng);
         }
         factor

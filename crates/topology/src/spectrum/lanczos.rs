@@ -60,6 +60,7 @@ pub(crate) fn smallest(form: &EdgeForm, offset: f64) -> Result<Ritz> {
     let mut factor = None;
     let mut direction = search.random();
     for step in 0..MAX_STEPS {
+        sottovoce_fault::stop::look();
         let image = search.extend(direction);
         if factor.is_none() && step % CHECK_EVERY != 0 && search.basis.len() < BASIS && !search.is_complete()
         {

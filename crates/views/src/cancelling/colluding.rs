@@ -124,6 +124,7 @@ fn every_one(cancelling: &Cancelling, colluders: usize) -> Result<Leakage> {
     let mut coalition: Vec<usize> = (0..colluders).collect();
     let mut certified = true;
     loop {
+        sottovoce_fault::stop::look();
         let found = everything(cancelling, &coalition)?;
         certified &= found.certified;
         for (most, loss) in worst.iter_mut().zip(found.losses) {

@@ -50,6 +50,7 @@ pub fn best_covariance(mixing: &Mixing, steps: usize) -> Result<Best> {
     let cost = cost(mixing, steps);
     let mut weights = vec![1.0; n];
     for round in 0..ROUNDS {
+        sottovoce_fault::stop::look();
         let (inverse, root) = precision(&cost, &weights)?;
         let losses: Vec<f64> = (0..n).map(|u| inverse[(u, u)]).collect();
         let least = 2.0 * root - weights.iter().sum::<f64>();

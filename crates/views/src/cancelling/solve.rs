@@ -95,6 +95,7 @@ impl<'a> Solver<'a> {
         (s.at[0].rest, s.at[0].direction) = (1.0, 1.0);
         let (mut square, mut edges) = (1.0, 0);
         for _ in 0..MOST_STEPS {
+            sottovoce_fault::stop::look();
             s.widen(self.honest);
             self.multiply(s, |at| at.direction);
             edges += s.neighbours.len();

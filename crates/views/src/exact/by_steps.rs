@@ -70,6 +70,7 @@ impl Gram {
         let mut values = Mat::zeros(b * steps, b * steps);
         let mut relayed = values.clone();
         for t in 0..steps {
+            sottovoce_fault::stop::look();
             for s in 0..=t {
                 let mut block = moments[t + s].clone();
                 values.submatrix_mut(t * b, s * b, b, b).copy_from(&block);

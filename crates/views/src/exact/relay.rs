@@ -155,6 +155,7 @@ impl Powers {
         let mut columns = vec![0.0; nodes * heard.len()];
         heard.iter().enumerate().for_each(|(i, &w)| columns[i * nodes + w] = 1.0);
         for t in 1..steps {
+            sottovoce_fault::stop::look();
             for i in 0..heard.len() {
                 let from = ((t - 1) * heard.len() + i) * nodes;
                 let next = hidden.apply(&columns[from..from + nodes]);
@@ -171,6 +172,7 @@ impl Powers {
 
     /// `h_k = E' B^k E`, from the two powers nearest to half of it.
     pub(crate) fn moment(&self, k: usize) -> Mat<f64> {
+        sottovoce_fault::stop::look();
         let mut h = Mat::zeros(self.heard, self.heard);
         let (low, high) = (self.block(k / 2), self.block(k - k / 2));
         matmul(h.as_mut(), Accum::Replace, low.transpose(), high, 1.0, Par::Seq);
@@ -184,6 +186,7 @@ impl Powers {
         let mut gram = Mat::zeros(b * steps, b * steps);
         for t in 0..steps {
             for s in 0..=t {
+                sottovoce_fault::stop::look();
                 let mut block = moments[t + s].clone();
                 (0..=s).for_each(|r| block += tau_squared * &moments[t + s - 2 * r]);
                 gram.submatrix_mut(t * b, s * b, b, b).copy_from(&block);

@@ -44,6 +44,7 @@ fn every_one(keys: &Graph, colluders: usize) -> Vec<usize> {
     let mut least = vec![n; n];
     let mut coalition: Vec<usize> = (0..colluders).collect();
     loop {
+        sottovoce_fault::stop::look();
         let honest = Honest::new(keys, coalition.clone());
         for (least, group) in least.iter_mut().zip(&honest.group) {
             *least = group.map_or(*least, |group| (*least).min(honest.sizes[group])); // whole numbers

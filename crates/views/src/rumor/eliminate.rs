@@ -60,12 +60,14 @@ struct Block {
 pub(super) fn states(chain: &Chain, layout: &Layout) -> Solved {
     let mut blocks: Vec<Block> = Vec::with_capacity(layout.blocks);
     for block in (0..layout.blocks).rev() {
+        sottovoce_fault::stop::look();
         let next = eliminate(chain, layout, block, blocks.last());
         blocks.push(next);
     }
     let mut now = Mat::zeros(layout.width, 2);
     let mut solved = Solved { value: Vec::new(), tellings: Vec::new() };
     while let Some(block) = blocks.pop() {
+        sottovoce_fault::stop::look();
         now = &block.slope * &now + &block.offset;
         solved.value.extend((0..layout.width).map(|i| now[(i, 0)]));
         solved.tellings.extend((0..layout.width).map(|i| now[(i, 1)]));

@@ -4,6 +4,7 @@
 //! the number of entries, so that the spaces of `U` and `Q` are apart by at most `|F| |T^-1|`.
 
 use rayon::prelude::*;
+use sottovoce_fault::stop;
 
 use super::wide::Wide;
 
@@ -28,7 +29,8 @@ pub(crate) fn orthonormal(mut rows: Vec<Row>) -> Option<(Vec<Row>, Vec<Vec<Wide>
     let mut triangle = Vec::with_capacity(rows.len());
     for block in rows.chunks_mut(TOGETHER) {
         let known = done.len();
-        let free = |row: &mut Row| twice(&done, row);
+        let here = stop::here();
+        let free = |row: &mut Row| here.go_on(|| twice(&done, row));
         let along: Vec<Vec<f64>> = block.par_iter_mut().map(free).collect();
         for (row, mut along) in block.iter_mut().zip(along) {
             along.extend(twice(&done[known..], row));
@@ -55,6 +57,7 @@ fn twice(directions: &[Row], row: &mut Row) -> Vec<f64> {
 fn remove(directions: &[Row], row: &mut Row) -> Vec<f64> {
     let along: Vec<Number> = directions.iter().map(|direction| dot(direction, row)).collect();
     for (along, direction) in along.iter().zip(directions) {
+        stop::look();
         pulp::Arch::new().dispatch(Take { along: *along, direction, row });
     }
     along.into_iter().map(|along| along.0).collect()

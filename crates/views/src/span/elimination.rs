@@ -6,6 +6,7 @@
 //! doubles can make orthonormal ([`doubled`](super::doubled)).
 
 use rayon::prelude::*;
+use sottovoce_fault::stop;
 
 use super::fixed::Fixed;
 use super::wide::Wide;
@@ -72,7 +73,9 @@ impl<const L: usize> Elimination<L> {
     fn work(&mut self) -> bool {
         let mut waiting = std::mem::take(&mut self.waiting);
         let known = self.rows.len();
-        if !waiting.par_iter_mut().map(|message| message.free(&self.rows, 0)).reduce(|| true, |a, b| a && b) {
+        let here = stop::here();
+        let free = |message: &mut Message<L>| here.go_on(|| message.free(&self.rows, 0));
+        if !waiting.par_iter_mut().map(free).reduce(|| true, |a, b| a && b) {
             return false;
         }
         for i in 0..waiting.len() {
@@ -119,6 +122,7 @@ impl<const L: usize> Message<L> {
     /// Takes out what there is of the rows from number `from` on; false if it grew too large.
     fn free(&mut self, rows: &[Vec<Fixed<L>>], from: usize) -> bool {
         for (place, row) in rows.iter().enumerate().skip(from) {
+            stop::look();
             let factor = self.rest[place];
             let (fraction, exponent) = factor.split();
             self.taken.push(Wide::new(fraction, exponent));

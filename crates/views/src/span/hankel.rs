@@ -71,6 +71,7 @@ fn news(moments: &mut impl Moments, rounds: usize) -> (Vec<(usize, usize)>, Fact
     let mut active: Vec<usize> = (0..moments.senders()).collect();
     for t in 0..rounds {
         active.retain(|&w| {
+            sottovoce_fault::stop::look();
             let products = messages.iter().map(|&(s, other)| moments.moment(t + s, w, other)).collect();
             let new = moments.speaks(t, w) && factors.add(products, moments.moment(2 * t, w, w));
             if new {

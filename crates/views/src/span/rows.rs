@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use sottovoce_fault::stop;
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 
@@ -400,7 +401,8 @@ impl Rounds {
         let mut active: Vec<(usize, Vec<N>)> = self.heard[0].iter().map(|&w| (w, self.unit(w))).collect();
         for t in 0..self.rounds() {
             if t > 0 {
-                active.par_iter_mut().for_each(|(_, x)| *x = mix(x));
+                let here = stop::here();
+                active.par_iter_mut().for_each(|(_, x)| here.go_on(|| *x = mix(x)));
             }
             active.retain(|(w, x)| wanted(t, *w) && visit(t, *w, x));
         }
@@ -430,6 +432,7 @@ impl Rounds {
         let local = self.relay.map_or(N::one(), |relay| N::from(relay.local));
         (0..n).filter(hidden).for_each(|u| values[u][u] = local);
         for t in 0..=self.rounds() {
+            sottovoce_fault::stop::look();
             let which = self.which.get(t);
             if let (Some(relay), Some(&which)) = (self.relay, which) {
                 let share = N::from(relay.share);
@@ -437,6 +440,7 @@ impl Rounds {
                 speak.map(|row| row.peer).filter(hidden).for_each(|u| values[u][(t + 1) * n + u] = share);
             }
             for &w in self.heard[t].iter().filter(|&&w| wanted(t, w)) {
+                sottovoce_fault::stop::look();
                 visit(t, w, &values[w]);
             }
             let Some(&which) = which else { break };

@@ -98,6 +98,7 @@ fn after(mixing: &Mixing, first: usize, steps: usize) -> Vec<f64> {
     let (mut now, mut next) = (vec![0.0; mixing.nodes()], vec![0.0; mixing.nodes()]);
     now[first] = 1.0;
     for _ in 0..steps {
+        sottovoce_fault::stop::look();
         mixing.push(&now, &mut next);
         std::mem::swap(&mut now, &mut next);
     }

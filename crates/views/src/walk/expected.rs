@@ -167,6 +167,7 @@ impl<'a> ExpectedSetup<'a> {
         let mut tokens: Vec<Token> =
             holders.into_iter().map(|holder| Token { holder, odometer: fresh.clone() }).collect();
         for step in 0..self.burn_in.saturating_add(self.steps) {
+            sottovoce_fault::stop::look();
             for token in &mut tokens {
                 if step > 0 {
                     token.holder = transitions[token.holder].draw(random).unwrap_or(token.holder);

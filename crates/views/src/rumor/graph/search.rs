@@ -65,6 +65,7 @@ pub(super) fn search(
     let mut stages: BTreeMap<Set, Stage> = BTreeMap::new();
     let (size, mut work, mut opened) = (sets.list.len() as f64, 0.0, 0);
     while work < WORK && opened < MOST_OPENED {
+        sottovoce_fault::stop::look();
         let Some(pair) = worst(&mut all) else { break };
         let Some(open) = pair.take() else { break };
         if !stages.contains_key(&open.curious) {

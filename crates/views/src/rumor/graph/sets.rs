@@ -85,6 +85,7 @@ impl Sets {
         let (mut list, mut size) = (vec![Set::new()], 0);
         let mut last = list.clone();
         while size < largest {
+            sottovoce_fault::stop::look();
             let grow = |set: &Set| {
                 let begin =
                     set.last().map_or(0, |&last| peers.partition_point(|&peer| peer <= usize::from(last)));

@@ -1,0 +1,134 @@
+"""Documents as arrays, frames and pictures; bad input is named."""
+
+import base64
+import inspect
+import re
+
+import pytest
+
+import sottovoce
+from sottovoce import Experiment, SottovoceError, account, ask, graphs
+
+RING = [(i, (i + 1) % 8) for i in range(8)]
+PEERS = {"experiment": "averaging", "graph": RING, "noise": {"sigma": 2.0}}
+
+
+def test_lists_are_arrays():
+    numpy = pytest.importorskip("numpy")
+    found = account.averaging(graph=RING, steps=3, observers=[0])
+    losses = found.array("exact")
+    assert losses.dtype == numpy.float64 and losses.shape == (8,) and losses.tolist() == found["exact"]
+    assert found.array("distance").dtype.kind == "i"
+    pairs = account.averaging(graph=RING, steps=3, all_pairs=True)
+    assert pairs.array("exact").shape == (8, 8)
+    for wrong in [("nothing",), ("exact", 9), ("exact", "a"), ("guarantees",), ("headline", 0, 0)]:
+        with pytest.raises(SottovoceError) as caught:
+            found.array(*wrong)
+        assert caught.value.field == "path"
+
+
+def test_guarantees_are_a_frame():
+    pandas = pytest.importorskip("pandas")
+    found = ask("account", "rumor", peers=40, curious=4)
+    frame = found.to_pandas()
+    assert isinstance(frame, pandas.DataFrame) and len(frame) == len(found.guarantees)
+    assert {"epsilon", "delta", "adversary", "standing"} <= set(frame.columns)
+
+
+def test_a_run_shows_its_own_pictures(tmp_path):
+    ran = Experiment(PEERS).run(out=tmp_path / "run")
+    shown = ran._repr_html_()
+    assert ran.pictures and shown.count("<img ") == len(ran.pictures)
+    for data in re.findall(r"base64,([^\"]+)", shown):
+        assert b"<svg " in base64.b64decode(data)
+    assert "<script" not in shown
+    # What is no longer there is not shown.
+    for path in (tmp_path / "run").glob("*.svg"):
+        path.unlink()
+    assert "<img " not in ran._repr_html_()
+
+
+def test_nothing_in_a_document_is_markup():
+    evil = sottovoce.Result({"headline": "<script>alert(1)</script>", "guarantees": []})
+    assert "<script" not in evil._repr_html_()
+
+
+def test_an_adversary_is_a_peer_several_or_someone_who_sees_everything():
+    asked = Experiment(PEERS)
+    alone, pooled = asked.account(0), asked.account(["0", 3])
+    assert alone.guarantees and pooled.guarantees
+    assert alone["command"] != pooled["command"]
+    epsilon = {who: min(one.epsilon for one in found.guarantees) for who, found in [("one", alone), ("two", pooled)]}
+    assert epsilon["one"] <= epsilon["two"] + 1e-12
+    assert pooled.towards("coalition") and alone["observers"] == [0] and pooled["observers"] == [0, 3]
+    tapped = asked.account(sottovoce.WIRE_TAPPER).towards(sottovoce.WIRE_TAPPER)[0]
+    assert tapped.epsilon >= max(one.epsilon for one in pooled.guarantees if one.standing == "proven")
+    with pytest.raises(SottovoceError, match="peer"):
+        asked.account().towards("nobody")
+    with pytest.raises(SottovoceError) as caught:
+        asked.account("nobody")
+    assert caught.value.field == "observers"
+
+
+def test_values_come_as_arrays_lists_and_mappings(tmp_path):
+    numpy = pytest.importorskip("numpy")
+    values = [i / 10 for i in range(8)]
+    given = [values, tuple(values), numpy.array(values), numpy.array(values)[:, None], dict(enumerate(values))]
+    ran = [
+        Experiment({**PEERS, "values": {"file": one, "range": "0:1"}}).run(no_report=True) for one in given
+    ]
+    kept = [{key: one[key] for key in one if key not in ("command",)} for one in ran]
+    assert all(one == kept[0] for one in kept[1:])
+    wide = ask("run", "averaging", graph=RING, values=numpy.ones((8, 3)), sigma=2.0, no_report=True)
+    assert wide["data_sha256"]
+    for wrong in [[0.5] * 7, [float("nan")] * 8, numpy.ones((8, 2, 2)), ["a"] * 8, [True] * 8, [[0.5]] * 7 + [[0.5, 0.5]], [], 5, [[]] * 8]:
+        with pytest.raises(SottovoceError) as caught:
+            ask("run", "averaging", graph=RING, values=wrong, sigma=2.0, no_report=True)
+        assert caught.value.field == "values", str(caught.value)
+
+
+def closed():
+    pairs = ((a, b) for a, b in RING)
+    pairs.close()
+    return pairs
+
+
+@pytest.mark.parametrize(
+    "wrong, field",
+    [
+        (lambda: ask("account", "rumor", pears=4), "pears"),
+        (lambda: ask("account", "rumor", peers="many", curious=1), "peers"),
+        (lambda: ask("account", "rumour"), "command"),
+        (lambda: ask("graph", "inspect"), "file"),
+        (lambda: ask("graph", "generate", family="nothing"), "family"),
+        (lambda: ask("account", "rumor", peers=4, curious=1, quiet=True, verbose=True), "quiet"),
+        (lambda: ask("account", "averaging", graph=closed(), steps=3, observers=[0]), None),
+        (lambda: Experiment({**PEERS, "noise": {"sigma": float("nan")}}), "noise.sigma"),
+        (lambda: Experiment({**PEERS, "noise": {"sigma": object()}}), "noise.sigma"),
+        (lambda: Experiment(experiment="nothing"), "experiment"),
+        (lambda: Experiment("averaging.toml"), "experiment"),
+        (lambda: Experiment({**PEERS, "graph": {"file": 5}}), "graph"),
+        (lambda: ask("account", "rumor", peers="\ud800"), None),
+        (lambda: graphs.edges("nowhere.txt"), None),
+    ],
+)
+def test_what_is_wrong_is_named(wrong, field):
+    with pytest.raises(SottovoceError) as caught:
+        wrong()
+    error = caught.value
+    assert error.code in (2, 3), error.code
+    if field is not None:
+        assert error.field == field, (error.field, str(error))
+        assert error.value is not None and error.remedy
+
+
+def test_a_claim_that_fell_has_its_document():
+    ring = [(i, (i + 1) % 12) for i in range(12)]
+    with pytest.raises(SottovoceError) as caught:
+        ask("audit", "reconstruct", graph=ring, lazy=0.3, steps=6, observers=[0], claim="published", runs=2000)
+    assert caught.value.code == 1 and caught.value.document["schema_version"] == 1
+
+
+def test_everything_public_says_what_it_is():
+    for module in (sottovoce, sottovoce.account, sottovoce.graphs, sottovoce.plots):
+        assert inspect.getdoc(module)
