@@ -14,8 +14,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contour::{self, CHEAP, DEAR};
-use crate::interval::{Reason, best_bound, larger, probability_above, smaller, smallest};
 use crate::event::Event;
+use crate::interval::{Reason, best_bound, larger, probability_above, smaller, smallest};
 use crate::mechanism::{Adjacency, Sampling, check_delta, check_epsilon};
 use crate::quadrature::sides;
 use crate::special::Interval;
@@ -170,7 +170,7 @@ impl Accountant {
         let upper = best_bound(self.upper_bounds(delta)?);
         let bound =
             if upper.is_finite() { Interval::new(0.0, upper)? } else { Interval::unknown(Reason::Uneven) };
-        let mut interval = interval.meet(bound)?;
+        let mut interval = self.bounded(interval, bound)?;
         if !interval.is_within(POOR) {
             // More releases never lose less: any single one bounds them from below.
             let singles = self.events.iter().map(|(one, _)| {
@@ -181,6 +181,13 @@ impl Accountant {
             interval = interval.meet(Interval::new(least, larger(least, interval.upper))?)?;
         }
         Ok(if interval.is_within(POOR) { interval } else { interval.because(reason(interval, delta)) })
+    }
+
+    /// Intersects an interval with a bound from above. A bound on the truth may lie below what the dominating pairs lose, where
+    /// nobody need attain that: then only the bound is left.
+    fn bounded(&self, interval: Interval, bound: Interval) -> Result<Interval> {
+        let below = bound.upper < interval.lower && self.lower_end() == LowerEnd::DominatingPair;
+        if below { Ok(bound) } else { interval.meet(bound) }
     }
 
     /// Bounds on epsilon by Rényi divergences, by the loss before sampling, and by the largest possible loss.
@@ -286,26 +293,27 @@ impl Accountant {
         self.narrowed_delta(result, epsilon)
     }
 
-    /// Delta at `epsilon` from above, where that is a closed form; else that of all at 0.
-    pub(crate) fn quick_delta(&self, epsilon: f64) -> Result<f64> {
+    /// Delta at `epsilon` from above, where that is a closed form.
+    pub(crate) fn closed_delta(&self, epsilon: f64) -> Result<Option<f64>> {
         if self.events.is_empty() {
-            return Ok(0.0);
+            return Ok(Some(0.0));
         }
         if let Some(gdp) = self.gdp() {
-            return Ok(gdp.delta(epsilon)?.upper);
+            return Ok(Some(gdp.delta(epsilon)?.upper));
         }
         if let [(event, 1)] = &self.events[..] {
-            return Ok(pld::single_delta(event, self.adjacency, epsilon)?.upper);
+            return Ok(Some(pld::single_delta(event, self.adjacency, epsilon)?.upper));
         }
-        Ok(probability_above(self.sum_at_zero()?))
+        Ok(None)
     }
 
     /// Intersects an interval for delta with the bounds of other currencies, and says why it is wide where it is.
     fn narrowed_delta(&self, interval: Interval, epsilon: f64) -> Result<Interval> {
         let by_sum = probability_above(self.sum_at_zero()?);
-        let mut interval = interval.meet(Interval::new(0.0, smaller(by_sum, self.rdp_delta(epsilon)?))?)?;
+        let bound = Interval::new(0.0, smaller(by_sum, self.rdp_delta(epsilon)?))?;
+        let mut interval = self.bounded(interval, bound)?;
         if let Some(gdp) = self.unsampled() {
-            interval = interval.meet(Interval::new(0.0, gdp.delta(epsilon)?.upper)?)?;
+            interval = self.bounded(interval, Interval::new(0.0, gdp.delta(epsilon)?.upper)?)?;
         }
         if !interval.is_within(POOR) {
             for (one, _) in &self.events {

@@ -36,9 +36,9 @@ fn tree(mechanism: Mechanism, noise_multiplier: f64, leaves: u64, adjacency: Adj
     };
     match (mechanism.sampling(), adjacency) {
         (Sampling::Nobody, _) => Ok(mechanism),
-        (Sampling::Everyone, Adjacency::AddRemove) => {
-            refused("a new record would move all that follow to other steps: use `zero-out` or `replace` adjacency")
-        }
+        (Sampling::Everyone, Adjacency::AddRemove) => refused(
+            "a new record would move all that follow to other steps: use `zero-out` or `replace` adjacency",
+        ),
         (Sampling::Everyone, _) => {
             let levels = f64::from(u64::BITS - leaves.leading_zeros());
             let whole = levels.sqrt().fract() == 0.0;

@@ -137,7 +137,8 @@ impl Composition {
             Release::Mixture(mixture) => self.rest.compose(mixture.clone(), steps)?,
             Release::Given { epsilon, delta } => {
                 Release::given(*epsilon, *delta)?;
-                self.rest.compose(if *epsilon > 0.0 { Mechanism::pure(*epsilon)? } else { nothing }, steps)?;
+                self.rest
+                    .compose(if *epsilon > 0.0 { Mechanism::pure(*epsilon)? } else { nothing }, steps)?;
             }
             Release::Plain(_) => self.rest.compose(nothing, steps)?,
             Release::Bound(bound) => {
@@ -193,14 +194,10 @@ impl Composition {
         Some(total * (1.0 + (2.0 + self.bounds.len() as f64) * UNIT))
     }
 
-    /// Delta at `epsilon` from above, by what is computed at once; nothing is revealed outright.
-    pub(crate) fn quick_delta(&self, epsilon: f64) -> Result<f64> {
-        let by_renyi = self.total()?.delta(epsilon);
-        if !self.bounds.is_empty() {
-            return Ok(by_renyi);
-        }
-        let sharp = self.rest.quick_delta(epsilon)?;
-        Ok(if sharp < by_renyi { sharp } else { by_renyi })
+    /// Delta at `epsilon` from above, by what is computed at once; nothing is revealed outright. `total` are its Rényi losses.
+    pub(crate) fn quick_delta(&self, total: &rdp::Total, epsilon: f64) -> Result<f64> {
+        let closed = if self.bounds.is_empty() { self.rest.closed_delta(epsilon)? } else { None };
+        Ok(closed.unwrap_or_else(|| total.delta(epsilon)))
     }
 
     /// The probability that some given release reveals its record outright.

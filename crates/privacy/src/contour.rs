@@ -15,9 +15,9 @@
 use realfft::num_complex::Complex64;
 
 use crate::decay::Decay;
+use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{best_bound, larger, probability_above, probability_below, smaller, smallest};
-use crate::event::Event;
 use crate::mechanism::{Adjacency, Noise, Sampling};
 use crate::pld::{descend, ln_peak, middle, minimum};
 use crate::quadrature::{ANCHOR, SampledGaussian, Side, less_one};

@@ -85,7 +85,8 @@ fn mu(event: &Event, adjacency: Adjacency) -> Result<(f64, bool), String> {
     if event.is_on_nobody() {
         return Ok((0.0, true));
     }
-    let exact = event.sampling() == Some(Sampling::Everyone) && matches!(event.noise(), Some(Noise::Gaussian { .. }));
+    let exact =
+        event.sampling() == Some(Sampling::Everyone) && matches!(event.noise(), Some(Noise::Gaussian { .. }));
     match (event.gaussian_shift(adjacency), pure::upper(event, adjacency)) {
         (Some(shift), _) => Ok((shift, exact)),
         (None, Some(epsilon)) => Ok((of_pure(epsilon), false)),

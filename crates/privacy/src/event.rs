@@ -47,7 +47,9 @@ impl Event {
             Self::Mixture(_) if adjacency == Adjacency::Replace => Err(Error::Unsupported {
                 event: self.to_string(),
                 accountant: "replace adjacency",
-                remedy: "its law says what a record adds where there was none: use `add-remove` or `zero-out`".into(),
+                remedy:
+                    "its law says what a record adds where there was none: use `add-remove` or `zero-out`"
+                        .into(),
             }),
             Self::Mixture(mixture) => Ok(mixture.simple()?.map_or(Self::Mixture(mixture), Self::Mechanism)),
         }

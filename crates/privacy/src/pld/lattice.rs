@@ -113,7 +113,8 @@ impl Bracket {
 
     /// Discretises `law` on the points `first + i * step` from `first` to `last`.
     pub(crate) fn of(law: &Law, first: f64, last: f64, step: f64) -> Self {
-        let (slip, rounding) = (slip((first, last)), rounding((first, last)) + law.weight_error());
+        let slip = slip((first, last)) + law.outcome_error(larger(first.abs(), last.abs()));
+        let rounding = rounding((first, last)) + law.weight_error();
         Self::Cut { first, slip, rounding, cells: Cells::cut(law, first, last, step) }
     }
 

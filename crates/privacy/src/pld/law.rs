@@ -210,6 +210,11 @@ impl Law {
         }
     }
 
+    /// How far rounding may move a threshold up to `y`, beyond what the losses themselves round by.
+    pub(crate) fn outcome_error(&self, y: f64) -> f64 {
+        if let Self::Mixture { bells, .. } = self { bells.slip(y) } else { 0.0 }
+    }
+
     /// Relative error of both tails together, beyond the rounding of each.
     pub(crate) fn weight_error(&self) -> f64 {
         if let Self::Either(either) = self { either.error() } else { 0.0 }
@@ -394,7 +399,9 @@ mod tests {
 
     fn all_laws() -> Vec<Law> {
         let mut all = Vec::new();
-        for (sigma, probabilities) in [(1.0, [0.3, 0.5, 0.2]), (0.7, [0.97, 0.02, 0.01]), (2.0, [0.0, 0.1, 0.9])] {
+        for (sigma, probabilities) in
+            [(1.0, [0.3, 0.5, 0.2]), (0.7, [0.97, 0.02, 0.01]), (2.0, [0.0, 0.1, 0.9])]
+        {
             let mixture = Mixture::new(sigma, &[0.0, 1.0, 2.5], &probabilities).unwrap();
             all.extend(laws_of(&mixture.into(), Adjacency::AddRemove).unwrap());
         }
@@ -404,7 +411,9 @@ mod tests {
             all.extend(laws(&Mechanism::exponential(1.3).unwrap(), adjacency).unwrap());
             all.extend(laws(&Mechanism::permute_and_flip(1.3).unwrap(), adjacency).unwrap());
         }
-        all.extend(laws(&Mechanism::exponential(0.7).unwrap().poisson(0.3).unwrap(), Adjacency::ZeroOut).unwrap());
+        all.extend(
+            laws(&Mechanism::exponential(0.7).unwrap().poisson(0.3).unwrap(), Adjacency::ZeroOut).unwrap(),
+        );
         all.extend(laws(&Mechanism::randomized_response(0.3, 4).unwrap(), Adjacency::ZeroOut).unwrap());
         for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
             for noise in [Mechanism::gaussian(0.9).unwrap(), Mechanism::laplace(1.4).unwrap()] {

@@ -37,7 +37,15 @@ pub(crate) fn merged(law: &Law, first: f64, last: f64, step: f64) -> Lattice {
     let first = heaviest.loss - (heaviest.index as f64 + lowered) * step;
     let reach = larger(first.abs(), last.abs());
     let rounding = ROUNDING * (1.0 + 1e-2 * reach) + law.weight_error();
-    Lattice { first, step, masses, infinity: 0.0, missing: 0.0, rounding, slip: slip((first, last)) }
+    Lattice {
+        first,
+        step,
+        masses,
+        infinity: 0.0,
+        missing: 0.0,
+        rounding,
+        slip: slip((first, last)) + law.outcome_error(reach),
+    }
 }
 
 /// A cell taken for a single outcome.

@@ -39,9 +39,10 @@ fn of_mechanism(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Law>>
             _ => Ok(vec![unsampled(noise, adjacency, adjacency.distance())?]),
         },
         Sampling::Poisson { rate } => match adjacency {
-            Adjacency::ZeroOut if matches!(noise, Noise::RandomizedResponse { .. }) => {
-                Err(unsupported(mechanism, "under `zero-out` a response is known for everyone: leave the sampling out"))
-            }
+            Adjacency::ZeroOut if matches!(noise, Noise::RandomizedResponse { .. }) => Err(unsupported(
+                mechanism,
+                "under `zero-out` a response is known for everyone: leave the sampling out",
+            )),
             Adjacency::Replace => Ok(vec![Law::Opposite { noise: bell(mechanism)?, rate }]),
             Adjacency::AddRemove | Adjacency::ZeroOut => {
                 Ok(both(unsampled(noise, adjacency, adjacency.distance())?, rate).into())

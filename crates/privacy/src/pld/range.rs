@@ -67,10 +67,14 @@ mod tests {
                     let likely = (epsilon - t).exp_m1() / ((epsilon - t).exp_m1() - (-t).exp_m1());
                     if t > y { likely * -(y - t).exp_m1() } else { 0.0 }
                 };
-                let worst = (0..=4000).map(|k| two_points(epsilon * f64::from(k) / 4000.0)).fold(0.0, f64::max);
+                let worst =
+                    (0..=4000).map(|k| two_points(epsilon * f64::from(k) / 4000.0)).fold(0.0, f64::max);
                 let (value, error) = range.curve(y);
                 assert!(value + error >= worst * (1.0 - 1e-10), "{epsilon} at {y}: {value} < {worst}");
-                assert!(value <= worst * (1.0 + 1e-3) + 1e-9 * epsilon, "{epsilon} at {y}: {value} > {worst}");
+                assert!(
+                    value <= worst * (1.0 + 1e-3) + 1e-9 * epsilon,
+                    "{epsilon} at {y}: {value} > {worst}"
+                );
             }
         }
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_privacy::{
-    Adjacency, Adversary, Bound, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Release, Route, Sampling,
-    Standing, Unit, limits, outward, round_up,
+    Adjacency, Adversary, Bound, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Release, Route,
+    Sampling, Standing, Unit, limits, outward, round_up,
 };
 
 use sottovoce::terms::Stated;
@@ -181,7 +181,9 @@ pub(super) fn guarantee(group: &Group) -> Guarantee {
 fn assumptions(releases: &[(Release, u64)]) -> Vec<String> {
     let said = |release: &Release| match release {
         Release::Given { .. } => Some("each given epsilon and delta holds, whatever was released before"),
-        Release::Mixture(_) => Some("each contribution is drawn from the law that was given, whatever was released before"),
+        Release::Mixture(_) => {
+            Some("each contribution is drawn from the law that was given, whatever was released before")
+        }
         Release::Bound(Bound::Zcdp { .. } | Bound::SampledZcdp { .. }) => {
             Some("each given concentrated loss holds, whatever was released before")
         }

@@ -60,7 +60,9 @@ fn release(entry: Json) -> anyhow::Result<(Release, u64)> {
     let steps = fields.whole("steps")?.unwrap_or(1);
     let draw = draw(&mut fields)?;
     let kind = kind(&mut fields)?;
-    fields.end("the noise or epsilon and delta, sampling_rate (with rows and most), batch and population, steps")?;
+    fields.end(
+        "the noise or epsilon and delta, sampling_rate (with rows and most), batch and population, steps",
+    )?;
     let release = match kind {
         Kind::Noise(mechanism) => Release::Mechanism(draw.of(mechanism)?),
         Kind::Given { epsilon, delta } => given(epsilon, delta, draw)?,
@@ -75,8 +77,14 @@ fn release(entry: Json) -> anyhow::Result<(Release, u64)> {
 
 enum Kind {
     Noise(Mechanism),
-    Given { epsilon: f64, delta: f64 },
-    Zcdp { rho: f64, xi: f64 },
+    Given {
+        epsilon: f64,
+        delta: f64,
+    },
+    Zcdp {
+        rho: f64,
+        xi: f64,
+    },
     /// Not to be sampled.
     Whole(Release),
 }
@@ -109,9 +117,11 @@ fn kind(fields: &mut Fields) -> anyhow::Result<Kind> {
 fn noise(kind: &str, json: Json) -> anyhow::Result<Kind> {
     if matches!(kind, "published" | "nothing") {
         return match json {
-            Json::Other("true") => {
-                Ok(Kind::Whole(Release::Plain(if kind == "nothing" { Plain::Nothing } else { Plain::Published })))
-            }
+            Json::Other("true") => Ok(Kind::Whole(Release::Plain(if kind == "nothing" {
+                Plain::Nothing
+            } else {
+                Plain::Published
+            }))),
             other => bail!("`{kind}` is {other}: give true"),
         };
     }
@@ -143,7 +153,10 @@ fn noise(kind: &str, json: Json) -> anyhow::Result<Kind> {
         }
         "tree" => {
             let noise_multiplier = fields.needed("noise_multiplier", kind)?;
-            (Kind::Noise(Mechanism::tree(noise_multiplier, leaves(&mut fields)?)?), "noise_multiplier, leaves")
+            (
+                Kind::Noise(Mechanism::tree(noise_multiplier, leaves(&mut fields)?)?),
+                "noise_multiplier, leaves",
+            )
         }
         "zcdp" => {
             let (rho, xi) = (fields.needed("rho", kind)?, fields.number("xi")?.unwrap_or(0.0));
@@ -203,11 +216,19 @@ fn best_of(fields: &mut Fields) -> anyhow::Result<Release> {
             "poisson" => Number::Poisson,
             "geometric" => Number::NegativeBinomial { shape: 1.0 },
             "logarithmic" => Number::NegativeBinomial { shape: 0.0 },
-            _ => bail!("`number` is {name:?}: give \"poisson\", \"geometric\" or \"logarithmic\", or a shape"),
+            _ => {
+                bail!("`number` is {name:?}: give \"poisson\", \"geometric\" or \"logarithmic\", or a shape")
+            }
         },
-        (Some(other), None) => bail!("`number` is {other}: give \"poisson\", \"geometric\" or \"logarithmic\""),
-        (Some(other), Some(shape)) => bail!("`number` is {other} beside the shape {shape}: give one of the two"),
-        (None, None) => bail!("`number` is missing: give \"poisson\", \"geometric\" or \"logarithmic\", or a shape"),
+        (Some(other), None) => {
+            bail!("`number` is {other}: give \"poisson\", \"geometric\" or \"logarithmic\"")
+        }
+        (Some(other), Some(shape)) => {
+            bail!("`number` is {other} beside the shape {shape}: give one of the two")
+        }
+        (None, None) => {
+            bail!("`number` is missing: give \"poisson\", \"geometric\" or \"logarithmic\", or a shape")
+        }
     };
     Ok(Release::Bound(Bound::repeated(once, mean, number)?))
 }
@@ -231,7 +252,9 @@ fn draw(fields: &mut Fields) -> anyhow::Result<Draw> {
             None => Draw::at_rate(rate),
         }),
         (None, Some(batch), Some(population)) if limited.is_none() => Draw::in_batches(batch, population),
-        (None, Some(batch), Some(_)) => bail!("`batch` is {batch} beside `most`: a batch has that size anyway"),
+        (None, Some(batch), Some(_)) => {
+            bail!("`batch` is {batch} beside `most`: a batch has that size anyway")
+        }
         (Some(rate), ..) => bail!("`sampling_rate` is {rate} beside a batch: give one of the two"),
         (None, Some(batch), None) => bail!("`batch` is {batch}: give the population it is drawn from"),
         (None, None, Some(population)) => bail!("`population` is {population}: give the batch drawn from it"),
@@ -343,7 +366,10 @@ mod tests {
                 r#"[{"randomized_response": {"random_probability": 0.5, "buckets": 5e9}}]"#,
                 ["`buckets`", "at most"],
             ),
-            (r#"[{"mixture": {"sigma": 1, "sensitivities": [1]}}]"#, ["`probabilities` is missing", "mixture"]),
+            (
+                r#"[{"mixture": {"sigma": 1, "sensitivities": [1]}}]"#,
+                ["`probabilities` is missing", "mixture"],
+            ),
             (
                 r#"[{"mixture": {"sigma": 1, "sensitivities": ["a"], "probabilities": [1]}}]"#,
                 ["`sensitivities` is \"a\"", "numbers"],
