@@ -42,7 +42,9 @@ pub(crate) fn norm<F: Copy + Into<f64>>(vector: &[F]) -> f64 {
 #[cold]
 fn careful_norm<F: Copy + Into<f64>>(vector: &[F]) -> f64 {
     let numbers = || vector.iter().map(|&x| x.into());
-    let largest = numbers().fold(0.0, |largest: f64, x| largest.max(x.abs()));
+    // What is no number has no length, whatever stands beside it.
+    let larger = |largest: f64, x: f64| if x.abs() > largest || x.is_nan() { x.abs() } else { largest };
+    let largest = numbers().fold(0.0, larger);
     if largest == 0.0 || !largest.is_finite() {
         return largest;
     }
@@ -53,6 +55,15 @@ fn careful_norm<F: Copy + Into<f64>>(vector: &[F]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_number_has_no_length() {
+        for other in [0.0, 1e-200, 1.0, 1e200, f64::INFINITY] {
+            for vector in [[f64::NAN, other], [other, f64::NAN], [f64::NAN; 2]] {
+                assert!(norm(&vector).is_nan(), "{vector:?}");
+            }
+        }
+    }
 
     #[test]
     fn dot_products_of_every_length() {

@@ -117,15 +117,15 @@ impl Digest {
             format_args!("{found} numbers"),
             remedy,
         )?;
-        if let Some(place) = vectors.iter().position(|&x| !x.into().is_finite()) {
-            let (row, number, value) = (place / self.width, place % self.width, vectors[place].into());
-            let value = format!("{value} in row {row}, number {number}");
-            return Err(Error::parameter("gradient", value, "give finite numbers"));
-        }
         let (bounded, divisor) = (Bounded::by(self.clip), if shape.len() == 1 { 1.0 } else { self.divisor });
         let (mut sum, mut one) = (vec![0.0; self.width], vec![0.0; self.width]);
-        for vector in vectors.chunks_exact(self.width.max(1)) {
+        for (row, vector) in vectors.chunks_exact(self.width.max(1)).enumerate() {
+            // A copy is what is looked at: the vectors may be somebody else's memory.
             one.iter_mut().zip(vector).for_each(|(own, &x)| *own = x.into());
+            if let Some((number, value)) = one.iter().enumerate().find(|(_, x)| !x.is_finite()) {
+                let value = format!("{value} in row {row}, number {number}");
+                return Err(Error::parameter("gradient", value, "give finite numbers"));
+            }
             bounded.shorten_row(&mut one);
             add_multiple(&mut sum, 1.0 / divisor, &one);
         }

@@ -400,7 +400,9 @@ impl<P: Part> Running<P> {
             Event::Parcel { from, parcel, guard } => {
                 let dues = self.host.unpack(from, parcel);
                 drop(guard);
-                tracing::debug!(peer = from, "a message was heard, and is stored");
+                if dues.is_ok() {
+                    tracing::debug!(peer = from, "a message was heard, and is stored");
+                }
                 self.heard(from, dues)
             }
             Event::Garbled { from, what, guard: _guard } => {

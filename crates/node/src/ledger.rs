@@ -231,7 +231,7 @@ impl Ledger {
                     return Err(Error::parameter(
                         "ledger",
                         "of another version",
-                        "use the program that wrote it",
+                        "use the program that wrote it; to begin anew, `node status --files` of that one and `node init --spent` of this one bring along what was spent",
                     ));
                 }
                 (_, Some(other)) if other == owner.0 => {}

@@ -130,6 +130,9 @@ impl Suggested {
     /// As many vectors as are `wanted` (any number but 0, if that is not said); zeros where there is no such answer, now or before. What is no number is zeros later.
     fn vectors(&mut self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Vec<f64> {
         let wanted = examples.map(<[u32]>::len);
+        if wanted == Some(0) {
+            return Vec::new();
+        }
         let zeros = vec![0.0; wanted.unwrap_or(1) * self.width];
         if self.failed {
             return zeros;

@@ -269,7 +269,9 @@ def audit(
     seed: int | None = None,
     **fields: Any,
 ) -> Result:
-    """Attacks training: whoever sees every message bets on whether a peer holds its rows or those that are given ``instead``, in ``runs`` runs of either.
+    """Attacks training: whoever hears all that a peer says bets on whether it holds its rows or those that are given ``instead``, in ``runs`` runs of either.
+
+    Only what that peer says is listened to: rows that reach other peers, because a function keeps them, are not looked for.
 
     Returns what the bets prove (``epsilon_lower``), beside what is claimed; ``stands`` says whether the claim survived. For ``"learning"``. The farther apart the gradients of the two
     versions are, the more the attack can prove.
@@ -310,7 +312,9 @@ class TorchModel:
         self.module = module
         self.loss = loss
         self._vectorised = hasattr(torch, "func") if vectorised is None else vectorised
-        mixing = [type(part).__name__ for part in module.modules() if isinstance(part, torch.nn.modules.batchnorm._BatchNorm)]
+        norms = torch.nn.modules.batchnorm
+        keeps = lambda part: isinstance(part, norms._NormBase) and part.track_running_stats  # noqa: E731
+        mixing = [type(part).__name__ for part in module.modules() if isinstance(part, norms._BatchNorm) or keeps(part)]
         if mixing:
             raise _wrong("module", f"one with {mixing[0]}", "it mixes rows, so that no row has a gradient of its own; use GroupNorm or LayerNorm")
         self._parameters = {name: part for name, part in module.named_parameters() if part.requires_grad}

@@ -134,8 +134,10 @@ impl Links {
             old.for_each(|link| link.connection.close(VarInt::from_u32(REPLACED), b"a newer connection"));
             all.push(Link { connection: connection.clone(), parcels, others, said: BTreeSet::new() });
         }
-        tokio::spawn(Arc::clone(self).write(connection.clone(), waiting, true));
-        tokio::spawn(Arc::clone(self).write(connection.clone(), ready, false));
+        // One frame at a time: what is not read yet of a second one could take the window that the first needs.
+        let turn = Arc::new(tokio::sync::Mutex::new(()));
+        tokio::spawn(Arc::clone(self).write(connection.clone(), waiting, Some(self.tick), Arc::clone(&turn)));
+        tokio::spawn(Arc::clone(self).write(connection.clone(), ready, None, turn));
         tokio::spawn(Arc::clone(self).read(peer, connection.clone()));
         tokio::spawn(Arc::clone(self).watch(peer, connection));
         self.tell(Event::Met(peer));
@@ -158,13 +160,20 @@ impl Links {
     }
 
     /// Writes frames, each on a stream of its own; messages at the next tick.
-    async fn write(self: Arc<Self>, connection: Connection, mut frames: mpsc::Receiver<Frame>, ticks: bool) {
+    async fn write(
+        self: Arc<Self>,
+        connection: Connection,
+        mut frames: mpsc::Receiver<Frame>,
+        tick: Option<Duration>,
+        turn: Arc<tokio::sync::Mutex<()>>,
+    ) {
         while let Some(frame) = frames.recv().await {
-            if ticks {
-                let passed = self.start.elapsed().as_nanos() / self.tick.as_nanos().max(1); // whole numbers
-                let next = self.tick.saturating_mul(u32::try_from(passed + 1).unwrap_or(u32::MAX));
+            if let Some(tick) = tick {
+                let passed = self.start.elapsed().as_nanos() / tick.as_nanos().max(1); // whole numbers
+                let next = tick.saturating_mul(u32::try_from(passed + 1).unwrap_or(u32::MAX));
                 tokio::time::sleep_until(self.start + next).await;
             }
+            let _turn = turn.lock().await;
             if let Err(why) = self.write_one(&connection, frame).await {
                 tracing::debug!("a frame was not sent: {why}");
                 self.pending.fetch_sub(1, SeqCst);
