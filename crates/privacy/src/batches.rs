@@ -1,4 +1,4 @@
-//! Releases that are accounted for as others: fixed batches when a record is added or removed, and trees.
+//! Fixed batches when a record is added or removed.
 //!
 //! A batch has `m` records whatever the number of rows is, so a new record does not join a batch: it takes somebody's
 //! place in it. Seen from the batch that is a *replacement*, which happens with probability `m / rows`. The pair of laws is
@@ -20,32 +20,7 @@ pub(crate) fn equivalent(mechanism: Mechanism, adjacency: Adjacency) -> Result<M
             let rate = (batch as f64 / population as f64).next_up();
             doubled(mechanism)?.poisson(if rate < 1.0 { rate } else { 1.0 })
         }
-        _ => match mechanism.noise() {
-            Noise::Tree { noise_multiplier, leaves } => tree(mechanism, noise_multiplier, leaves, adjacency),
-            _ => Ok(mechanism),
-        },
-    }
-}
-
-/// All sums of a tree as one Gaussian release. A leaf is part of as many complete nodes as the number of leaves has binary
-/// digits, so the record moves a vector by at most the root of that (`docs/theorems/trees.md`). Rounded down: less noise.
-fn tree(mechanism: Mechanism, noise_multiplier: f64, leaves: u64, adjacency: Adjacency) -> Result<Mechanism> {
-    let refused = |remedy: &str| {
-        let accountant = "the privacy-loss accountant";
-        Err(Error::Unsupported { event: mechanism.to_string(), accountant, remedy: remedy.into() })
-    };
-    match (mechanism.sampling(), adjacency) {
-        (Sampling::Nobody, _) => Ok(mechanism),
-        (Sampling::Everyone, Adjacency::AddRemove) => refused(
-            "a new record would move all that follow to other steps: use `zero-out` or `replace` adjacency",
-        ),
-        (Sampling::Everyone, _) => {
-            let levels = f64::from(u64::BITS - leaves.leading_zeros());
-            let whole = levels.sqrt().fract() == 0.0;
-            let noise = noise_multiplier / levels.sqrt();
-            Mechanism::gaussian(if whole { noise } else { noise.next_down().next_down() })
-        }
-        _ => refused("every record takes part in one step of a tree: leave the sampling out"),
+        _ => Ok(mechanism),
     }
 }
 
@@ -60,7 +35,7 @@ fn doubled(mechanism: Mechanism) -> Result<Mechanism> {
         Noise::DiscreteLaplace { scale, contribution } => {
             Mechanism::discrete_laplace(scale, twice(contribution)?)
         }
-        _ => Err(Error::Unsupported {
+        Noise::RandomizedResponse { .. } | Noise::Pure { .. } => Err(Error::Unsupported {
             event: mechanism.to_string(),
             accountant: "add-remove adjacency",
             remedy: "a new record replaces another in a batch of fixed size: use `replace` adjacency".into(),

@@ -11,30 +11,17 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::event::Event;
-use crate::interval::{Reason, best_bound, smaller};
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
-use crate::{
-    Accountant, Adjacency, Bound, Error, LowerEnd, Mechanism, Mixture, Result, currencies, pure, rdp, require,
-};
-
-/// The order by which the mean loss is bounded.
-const ABOVE_ONE: f64 = 1.0 + 1e-6;
+use crate::{Accountant, Adjacency, Error, LowerEnd, Mechanism, Result, currencies, pure, require};
 
 /// One release of a composition.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Release {
     /// A known mechanism.
     Mechanism(Mechanism),
-    /// Gaussian noise on a contribution that is drawn.
-    Mixture(Mixture),
-    /// Something that is known by a bound on its Rényi losses.
-    Bound(Bound),
-    /// Everything or nothing.
-    Plain(Plain),
     /// Anything that is `(epsilon, delta)`-private under the composition's adjacency.
     Given {
         /// Bound on the loss ...
@@ -42,17 +29,6 @@ pub enum Release {
         /// ... up to this probability.
         delta: f64,
     },
-}
-
-/// A release without noise.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Plain {
-    /// The data are published as they are: whatever else is released, nothing is protected.
-    Published,
-    /// Nothing about the data is released.
-    Nothing,
 }
 
 impl Release {
@@ -71,10 +47,6 @@ impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mechanism(mechanism) => mechanism.fmt(f),
-            Self::Mixture(mixture) => mixture.fmt(f),
-            Self::Bound(bound) => bound.fmt(f),
-            Self::Plain(Plain::Published) => f.write_str("the data as they are"),
-            Self::Plain(Plain::Nothing) => f.write_str("nothing"),
             Self::Given { epsilon, delta } => write!(f, "anything ({epsilon}, {delta:e})-private"),
         }
     }
@@ -116,35 +88,26 @@ impl Epsilon {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Composition {
     releases: Vec<(Release, u64)>,
-    /// Everything whose laws are known, but what is revealed outright.
+    /// Everything but what is revealed outright.
     rest: Accountant,
-    /// What is known by bounds on its Rényi losses.
-    bounds: Vec<(Bound, u64)>,
 }
 
 impl Composition {
     /// A composition of nothing.
     pub fn new(adjacency: Adjacency) -> Self {
-        Self { releases: Vec::new(), rest: Accountant::new(adjacency), bounds: Vec::new() }
+        Self { releases: Vec::new(), rest: Accountant::new(adjacency) }
     }
 
     /// Adds `steps` releases. Refuses what cannot be accounted for, and then remains as it was.
     pub fn add(&mut self, release: Release, steps: u64) -> Result<()> {
-        // Even where nothing is lost but delta, the number of steps is checked.
-        let nothing = Mechanism::pure(1.0)?.on_nobody();
-        match &release {
-            Release::Mechanism(mechanism) => self.rest.compose(*mechanism, steps)?,
-            Release::Mixture(mixture) => self.rest.compose(mixture.clone(), steps)?,
+        match release {
+            Release::Mechanism(mechanism) => self.rest.compose(mechanism, steps)?,
             Release::Given { epsilon, delta } => {
-                Release::given(*epsilon, *delta)?;
-                self.rest
-                    .compose(if *epsilon > 0.0 { Mechanism::pure(*epsilon)? } else { nothing }, steps)?;
-            }
-            Release::Plain(_) => self.rest.compose(nothing, steps)?,
-            Release::Bound(bound) => {
-                bound.prepared(self.adjacency())?;
-                self.rest.compose(nothing, steps)?;
-                self.bounds.push((bound.clone(), steps));
+                Release::given(epsilon, delta)?;
+                // Even where nothing is lost but delta, the number of steps is checked.
+                let pure =
+                    if epsilon > 0.0 { Mechanism::pure(epsilon)? } else { Mechanism::pure(1.0)?.on_nobody() };
+                self.rest.compose(pure, steps)?;
             }
         }
         self.releases.push((release, steps));
@@ -170,34 +133,8 @@ impl Composition {
     fn deltas(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.releases.iter().filter_map(|(release, steps)| match release {
             Release::Given { delta, .. } if *delta > 0.0 => Some((*delta, *steps)),
-            Release::Plain(Plain::Published) => Some((1.0, *steps)),
             _ => None,
         })
-    }
-
-    /// Whether some release may reveal its record outright.
-    pub(crate) fn reveals(&self) -> bool {
-        self.deltas().next().is_some()
-    }
-
-    /// The Rényi losses of all but what is revealed outright.
-    pub(crate) fn total(&self) -> Result<rdp::Total> {
-        rdp::Total::new(self.rest.events(), &self.bounds, self.adjacency())
-    }
-
-    /// The largest loss of all but what is revealed outright, rounded up, where there is one.
-    pub(crate) fn largest(&self) -> Option<f64> {
-        let mut total = pure::composed(self.rest.events(), self.adjacency())?.upper;
-        for (bound, count) in &self.bounds {
-            total += *count as f64 * bound.prepared(self.adjacency()).ok()?.largest()?;
-        }
-        Some(total * (1.0 + (2.0 + self.bounds.len() as f64) * UNIT))
-    }
-
-    /// Delta at `epsilon` from above, by what is computed at once; nothing is revealed outright. `total` are its Rényi losses.
-    pub(crate) fn quick_delta(&self, total: &rdp::Total, epsilon: f64) -> Result<f64> {
-        let closed = if self.bounds.is_empty() { self.rest.closed_delta(epsilon)? } else { None };
-        Ok(closed.unwrap_or_else(|| total.delta(epsilon)))
     }
 
     /// The probability that some given release reveals its record outright.
@@ -205,7 +142,6 @@ impl Composition {
         let all: Vec<(f64, u64)> = self.deltas().collect();
         match all[..] {
             [] => Interval::new(0.0, 0.0),
-            _ if all.iter().any(|(delta, _)| *delta >= 1.0) => Interval::new(1.0, 1.0),
             [(delta, 1)] => Interval::new(delta, delta),
             _ => {
                 let ln: f64 = all.iter().map(|(delta, steps)| *steps as f64 * (-delta).ln_1p()).sum();
@@ -220,9 +156,6 @@ impl Composition {
     pub fn epsilon(&self, delta: f64) -> Result<Epsilon> {
         check_delta_or_zero(delta)?;
         let revealed = self.revealed()?;
-        if revealed.lower >= 1.0 {
-            return Ok(Epsilon::Infinite { reason: "the data are published as they are".into() });
-        }
         if revealed.upper > delta {
             return Ok(Epsilon::Infinite {
                 reason: format!(
@@ -235,25 +168,12 @@ impl Composition {
         if least <= 0.0 {
             return Ok(self.pure());
         }
-        if !self.bounds.is_empty() {
-            return self.bounded(least, most);
-        }
         let upper = self.rest.epsilon(least)?;
         if most == least {
             return Ok(Epsilon::Within(upper));
         }
         let lower = self.rest.epsilon(most)?.lower;
         Ok(Epsilon::Within(Interval::new(lower, upper.upper)?))
-    }
-
-    /// Epsilon where something is known by its Rényi losses alone: those of all from above; from below what is lost without it.
-    fn bounded(&self, least: f64, most: f64) -> Result<Epsilon> {
-        let upper = best_bound([self.total()?.epsilon(least).0, self.largest().unwrap_or(f64::INFINITY)]);
-        let lower = self.rest.epsilon(most)?.lower;
-        if upper.is_finite() {
-            return Ok(Epsilon::Within(Interval::of_rounded(lower, upper)?.because(Reason::OneSided)));
-        }
-        Ok(Epsilon::Infinite { reason: "the Rényi losses are infinite at every order".into() })
     }
 
     /// Values to promise at several deltas, infinite where there is none, for little more than the cost of one.
@@ -265,14 +185,6 @@ impl Composition {
             .map(|&delta| if revealed > delta { -1.0 } else { remaining(delta, revealed, -4.0) });
         let left: Vec<f64> = left.collect();
         let positive: Vec<f64> = left.iter().copied().filter(|left| *left > 0.0).collect();
-        if !self.bounds.is_empty() {
-            let one = |&left: &f64| match left {
-                left if left > 0.0 => Ok(self.bounded(left, left)?.upper()),
-                0.0 => Ok(self.pure().upper()),
-                _ => Ok(f64::INFINITY),
-            };
-            return left.iter().map(one).collect();
-        }
         let mut found = self.rest.epsilons(&positive)?.into_iter();
         let each = left.iter().map(|&left| match left {
             left if left > 0.0 => found.next().map_or(f64::INFINITY, |interval| interval.upper),
@@ -284,31 +196,18 @@ impl Composition {
 
     /// The largest loss there is: epsilon at delta 0 (and at exactly what is revealed outright).
     fn pure(&self) -> Epsilon {
-        if let Some((bound, _)) = self.bounds.first() {
-            let within = self.largest().and_then(|largest| Interval::new(0.0, largest).ok());
-            return within.map_or_else(
-                || Epsilon::Infinite { reason: format!("no bound is known on the losses of {bound}") },
-                |interval| Epsilon::Within(interval.because(Reason::OneSided)),
-            );
-        }
         if let Some(largest) = pure::composed(self.rest.events(), self.adjacency()) {
             return Epsilon::Within(largest);
         }
-        let unbounded = |event: &&Event| pure::upper(event, self.adjacency()).is_none();
-        let name = self.rest.events().iter().map(|(event, _)| event).find(unbounded);
+        let unbounded = |mechanism: &&Mechanism| pure::upper(mechanism, self.adjacency()).is_none();
+        let name = self.rest.events().iter().map(|(mechanism, _)| mechanism).find(unbounded);
         let name = name.map_or_else(String::new, ToString::to_string);
         Epsilon::Infinite { reason: format!("the losses of {name} have no bound, only small probabilities") }
     }
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
-        let revealed = self.revealed()?;
-        let mut rest = self.rest.delta(epsilon)?;
-        if !self.bounds.is_empty() {
-            let certain = self.largest().is_some_and(|largest| epsilon >= largest);
-            let upper = if certain { 0.0 } else { self.total()?.delta(epsilon) };
-            rest = Interval::of_rounded(smaller(rest.lower, upper), upper)?.because(Reason::OneSided);
-        }
+        let (revealed, rest) = (self.revealed()?, self.rest.delta(epsilon)?);
         if revealed.upper == 0.0 {
             return Ok(rest);
         }
@@ -325,45 +224,32 @@ impl Composition {
     pub fn rdp_epsilon(&self, delta: f64) -> Result<Option<(f64, f64)>> {
         let revealed = self.revealed()?.upper;
         let left = if revealed < delta { remaining(delta, revealed, -4.0) } else { 0.0 };
-        if self.bounds.is_empty() {
-            return if left > 0.0 { self.rest.rdp_epsilon(left).map(Some) } else { Ok(None) };
-        }
-        Ok(if left > 0.0 { Some(self.total()?.epsilon(left)) } else { None })
+        if left > 0.0 { self.rest.rdp_epsilon(left).map(Some) } else { Ok(None) }
     }
 
-    /// The Rényi loss at `order`; nothing where something is revealed outright. Order 1 is the mean loss, which is at most
-    /// the Rényi loss of any order above it: that of an order a millionth above it is given.
+    /// The Rényi loss at `order`; nothing where something is revealed outright.
     pub fn renyi(&self, order: f64) -> Result<Option<f64>> {
-        if self.reveals() {
+        if self.deltas().next().is_some() {
             return Ok(None);
         }
-        let order = if order == 1.0 { ABOVE_ONE } else { order };
-        require(order > 1.0 && order.is_finite(), "order", order, "give a finite number of at least 1")?;
         let mut total = 0.0;
-        for (event, count) in self.rest.events() {
-            total += *count as f64 * currencies::renyi(event, self.adjacency(), order)?;
+        for (mechanism, count) in self.rest.events() {
+            total += *count as f64 * currencies::renyi(mechanism, self.adjacency(), order)?;
         }
-        for (bound, count) in &self.bounds {
-            total += *count as f64 * bound.prepared(self.adjacency())?.at(order) * (1.0 + 8.0 * UNIT);
-        }
-        let terms = self.rest.events().len() + self.bounds.len();
-        Ok(Some(total * (1.0 + (2.0 + 2.0 * terms as f64) * UNIT)))
+        Ok(Some(total * (1.0 + (2.0 + 2.0 * self.rest.events().len() as f64) * UNIT)))
     }
 
     /// The concentrated loss `rho` (Rényi loss at most `rho * order` at every order), rounded up; nothing where something is
     /// revealed outright.
     pub fn zcdp(&self) -> Option<f64> {
-        let concentrated = !self.reveals() && self.bounds.is_empty();
+        let concentrated = self.deltas().next().is_none();
         concentrated.then(|| currencies::zcdp(self.rest.events(), self.adjacency()))
     }
 
     /// A Gaussian that loses at least as much at every epsilon, or why none is known.
     pub fn gaussian(&self) -> std::result::Result<currencies::GaussianBound, String> {
-        if self.reveals() {
+        if self.deltas().next().is_some() {
             return Err("a given delta is beyond every Gaussian".into());
-        }
-        if let Some((bound, _)) = self.bounds.first() {
-            return Err(format!("no Gaussian is known that loses as much as {bound} at every epsilon"));
         }
         currencies::gaussian(self.rest.events(), self.adjacency())
     }

@@ -224,7 +224,7 @@ fn link(one: &Composition, size: u64) -> Result<Composition> {
             Release::Mechanism(mechanism) if one.adjacency() == Adjacency::AddRemove => {
                 Release::Mechanism(fewer_rows(*mechanism, size)?)
             }
-            _ => release.clone(),
+            _ => *release,
         };
         link.add(release, *steps)?;
     }
@@ -232,16 +232,6 @@ fn link(one: &Composition, size: u64) -> Result<Composition> {
 }
 
 fn fewer_rows(mechanism: Mechanism, size: u64) -> Result<Mechanism> {
-    if let Sampling::TruncatedPoisson { .. } = mechanism.sampling() {
-        // Neither fewer nor more rows lose less in every way.
-        return Err(Error::Unsupported {
-            event: mechanism.to_string(),
-            accountant: "groups under add-remove adjacency",
-            remedy:
-                "lots of limited size depend on the number of rows: use `zero-out` or `replace` adjacency"
-                    .into(),
-        });
-    }
     let Sampling::FixedBatch { population, batch } = mechanism.sampling() else { return Ok(mechanism) };
     let rows = population.saturating_sub(size - 1);
     let remedy = format!("without them {population} rows no longer fill a batch of {batch}: give fewer");
@@ -283,7 +273,7 @@ impl Moved {
         let mut both = [Composition::new(one.adjacency()), Composition::new(one.adjacency())];
         for (release, steps) in one.releases() {
             for (composition, up) in both.iter_mut().zip([false, true]) {
-                let (release, times, sharp) = moved(release, one.adjacency(), size, up)?;
+                let (release, times, sharp) = moved(*release, one.adjacency(), size, up)?;
                 composition.add(release, steps.checked_mul(times)?).ok()?;
                 exact &= sharp;
             }
@@ -295,10 +285,8 @@ impl Moved {
 }
 
 /// The release as a group moves it, how often, and whether that is exact.
-fn moved(release: &Release, adjacency: Adjacency, size: u64, up: bool) -> Option<(Release, u64, bool)> {
-    let mechanism = match *release {
-        Release::Plain(_) => return Some((release.clone(), 1, true)),
-        Release::Mixture(_) | Release::Bound(_) => return None,
+fn moved(release: Release, adjacency: Adjacency, size: u64, up: bool) -> Option<(Release, u64, bool)> {
+    let mechanism = match release {
         Release::Given { epsilon, delta } => {
             let delta = delta * growth(size, epsilon);
             let given = Release::given(epsilon * size as f64 * (1.0 + 2.0 * UNIT), delta).ok()?;
@@ -309,26 +297,15 @@ fn moved(release: &Release, adjacency: Adjacency, size: u64, up: bool) -> Option
     let known = |mechanism: Mechanism, exact: bool| Some((Release::Mechanism(mechanism), 1, exact));
     match (mechanism.sampling(), mechanism.noise()) {
         (Sampling::Nobody, _) => known(mechanism, true),
-        (Sampling::Everyone, Noise::RandomizedResponse { .. }) => Some((release.clone(), size, false)),
-        (Sampling::Everyone, noise) => known(farther(noise, size, up)?, is_moved(noise)),
-        (Sampling::Poisson { rate }, noise) if adjacency != Adjacency::Replace => {
+        (Sampling::Everyone, Noise::RandomizedResponse { .. }) => Some((release, size, false)),
+        (Sampling::Everyone, noise) => known(farther(noise, size, up)?, !matches!(noise, Noise::Pure { .. })),
+        (Sampling::Poisson { rate }, noise) if adjacency == Adjacency::AddRemove => {
             let present = -(size as f64 * (-rate).ln_1p()).exp_m1() * (1.0 + 16.0 * UNIT);
             let rate = if present < 1.0 { present } else { 1.0 };
             known(farther(noise, size, up)?.poisson(rate).ok()?, false)
         }
         _ => None,
     }
-}
-
-/// Whether several records move it as one would that contributes so much more.
-fn is_moved(noise: Noise) -> bool {
-    matches!(
-        noise,
-        Noise::Gaussian { .. }
-            | Noise::Laplace { .. }
-            | Noise::DiscreteGaussian { .. }
-            | Noise::DiscreteLaplace { .. }
-    )
 }
 
 /// The unsampled release of which records move the sum `size` times as far.
@@ -344,13 +321,6 @@ fn farther(noise: Noise, size: u64, up: bool) -> Option<Mechanism> {
             Mechanism::discrete_laplace(scale, contributions(contribution)?)
         }
         Noise::Pure { epsilon } => Mechanism::pure(epsilon * size as f64 * (1.0 + 2.0 * UNIT)),
-        Noise::Exponential { epsilon } => Mechanism::exponential(epsilon * size as f64 * (1.0 + 2.0 * UNIT)),
-        Noise::PermuteAndFlip { epsilon } => {
-            Mechanism::permute_and_flip(epsilon * size as f64 * (1.0 + 2.0 * UNIT))
-        }
-        Noise::Tree { noise_multiplier, leaves } => {
-            Mechanism::tree(divided(noise_multiplier, size, up), leaves)
-        }
         Noise::RandomizedResponse { .. } => return None,
     }
     .ok()

@@ -26,9 +26,6 @@ pub const SAMPLING: &str =
     "batches that are drawn in another way than stated, such as by passes over shuffled data";
 /// Fixed batches, whose share of the data depends on its size.
 pub const FEWER_ROWS: &str = "data sets of fewer rows than stated: of those a batch takes a larger share";
-/// Lots of limited size, of which the number of rows says how often they are full.
-pub const OTHER_ROWS: &str =
-    "data sets of another number of rows than stated: their lots are full more often, or less";
 /// Composition.
 pub const REPETITION: &str = "further releases of the same data, before or after: their losses compose";
 /// Correlations.

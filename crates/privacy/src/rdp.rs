@@ -2,13 +2,11 @@
 //!
 //! Orders are not taken from a list: the conversion searches all of them. Each value is an upper bound in floating point.
 
-use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{best_bound, larger, largest, probability_above, smaller};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
 use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
-use crate::repeated::{Bound, Prepared};
 use crate::special::{UNIT, ln_add};
 use crate::{Result, require};
 
@@ -22,12 +20,7 @@ use crate::{Result, require};
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
 pub fn loss(mechanism: &Mechanism, adjacency: Adjacency, order: f64) -> Result<f64> {
-    loss_of(&Event::from(*mechanism), adjacency, order)
-}
-
-/// The same of any release.
-pub(crate) fn loss_of(event: &Event, adjacency: Adjacency, order: f64) -> Result<f64> {
-    Curve::new(event, adjacency)?.at(order)
+    Curve::new(mechanism, adjacency)?.at(order)
 }
 
 /// A mechanism prepared for evaluation at many orders.
@@ -41,36 +34,31 @@ pub(crate) enum Curve {
     /// Anything else: laws that dominate it, cut at some loss; what lies beyond is bounded by the Gaussian whose Rényi loss
     /// is at least as large at every order (`mu²`; none where the loss is bounded and nothing lies beyond).
     Dominated { laws: Vec<pld::Dominating>, mu_squared: Option<f64> },
-    /// Losses within `epsilon` of each other.
-    Range { epsilon: f64 },
-    /// Known by a bound on its Rényi losses alone.
-    Bound(Box<Prepared>),
 }
 
 impl Curve {
-    pub(crate) fn new(event: &Event, adjacency: Adjacency) -> Result<Self> {
-        let event = event.clone().known(adjacency)?;
-        let distance = adjacency.distance();
-        Ok(match (event.noise(), event.sampling()) {
-            (Some(Noise::Gaussian { noise_multiplier }), Some(Sampling::Everyone)) => {
-                Self::Gaussian { half_mu_squared: 0.5 * (distance / noise_multiplier).powi(2) }
+    pub(crate) fn new(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Self> {
+        let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
+        Ok(match (mechanism.noise(), mechanism.sampling()) {
+            (Noise::Gaussian { noise_multiplier }, Sampling::Everyone) => {
+                Self::Gaussian { half_mu_squared: 0.5 * (doubled / noise_multiplier).powi(2) }
             }
-            (Some(Noise::Laplace { scale }), Some(Sampling::Everyone)) => {
-                Self::Laplace { shift: distance / scale }
-            }
-            (Some(Noise::PermuteAndFlip { epsilon }), Some(Sampling::Everyone)) => {
-                Self::Laplace { shift: epsilon }
-            }
-            (Some(Noise::Exponential { epsilon }), Some(Sampling::Everyone)) => Self::Range { epsilon },
-            (Some(Noise::Gaussian { noise_multiplier }), Some(Sampling::Poisson { rate })) => {
+            (Noise::Laplace { scale }, Sampling::Everyone) => Self::Laplace { shift: doubled / scale },
+            (Noise::Gaussian { noise_multiplier }, Sampling::Poisson { rate }) => {
                 let side = if adjacency == Adjacency::Replace { Side::Opposite } else { Side::Remove };
                 Self::Sampled(SampledGaussian { sigma: noise_multiplier, rate, side })
             }
-            _ => {
-                // Neither sampling nor mixing nor rounding to a grid makes a Gaussian lose more than where it is moved
-                // farthest (convexity; Canonne et al. 2020).
-                let mu_squared = event.shift(adjacency).map(|mu| mu * mu);
-                Self::Dominated { laws: pld::dominating(&event, adjacency)?, mu_squared }
+            (noise, _) => {
+                // Neither sampling nor rounding to a grid makes a Gaussian lose more (convexity; Canonne et al. 2020).
+                let mu = match noise {
+                    Noise::Gaussian { noise_multiplier } => Some(doubled / noise_multiplier),
+                    Noise::DiscreteGaussian { sigma, contribution } => {
+                        Some(doubled * f64::from(contribution) / sigma)
+                    }
+                    _ => None,
+                };
+                let laws = pld::dominating(mechanism, adjacency)?;
+                Self::Dominated { laws, mu_squared: mu.map(|mu| mu * mu) }
             }
         })
     }
@@ -85,8 +73,6 @@ impl Curve {
             Self::Dominated { laws, mu_squared } => {
                 largest(0.0, laws.iter().map(|law| dominated(law, *mu_squared, order)))
             }
-            Self::Range { epsilon } => range(*epsilon, order),
-            Self::Bound(bound) => bound.at(order),
         };
         // What could not be formed is a loss without bound, not one of 0.
         Ok(if value.is_nan() { f64::INFINITY } else { value * (1.0 + 8.0 * UNIT) })
@@ -129,25 +115,6 @@ fn laplace(shift: f64, order: f64) -> f64 {
     smaller(ln / (order - 1.0), shift)
 }
 
-/// The worst of all pairs of two losses that are `epsilon` apart (the loss is convex in the likelihood ratio, so the worst
-/// has its mass at both ends): with `r = e^-epsilon` and the larger likelihood ratio `x`, the moment is
-/// `(x^(a-1) (1 - r^a) - x^a (r - r^a)) / (1 - r)`, largest at `x = (a-1)(1 - r^a) / (a (r - r^a))`.
-fn range(epsilon: f64, order: f64) -> f64 {
-    let c = order - 1.0;
-    // `1 - r`, `1 - r^a` and `(r - r^a)/r`.
-    let (whole, upper, inner) =
-        (-(-epsilon).exp_m1(), -(-order * epsilon).exp_m1(), -(-c * epsilon).exp_m1());
-    let ln_x = epsilon + c.ln() - order.ln() + upper.ln() - inner.ln();
-    // `1 - x (r - r^a)/(1 - r^a)` is `1/a` at the best x.
-    let ln = c * ln_x + upper.ln() - whole.ln() - order.ln();
-    // Near order 1 the moment is near 1 and its logarithm rounds: bounded there by the concentrated loss of a range.
-    let rounding = 32.0
-        * UNIT
-        * (1.0 + c * (1.0 + epsilon + c.ln().abs()) + upper.ln().abs() + whole.ln().abs() + order.ln());
-    let concentrated = order * epsilon * epsilon / 8.0 * (1.0 + 8.0 * UNIT);
-    best_bound([larger(ln + rounding, 0.0) / c, concentrated, epsilon])
-}
-
 fn sampled_loss(sampled: &SampledGaussian, order: f64) -> f64 {
     let c = order - 1.0;
     // Sampling never adds to a loss: that of the unsampled Gaussian bounds it.
@@ -172,60 +139,29 @@ pub fn epsilon_at(order: f64, rdp: f64, delta: f64) -> f64 {
     larger(rdp + gain - cost + rounding, 0.0)
 }
 
-/// Several releases, prepared for evaluation at many orders.
-pub(crate) struct Total(Vec<(Curve, f64)>);
+/// Delta of a composition at `epsilon`, by its best order (the same conversion, solved for delta), rounded up.
+pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Result<f64> {
+    let curves = curves(events, adjacency)?;
+    let at = |ln_c: f64| {
+        let c = ln_c.exp();
+        let rdp = total(&curves, 1.0 + c);
+        // ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order).
+        let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
+        c * (rdp - epsilon) + pld::ln_peak(c) + rounding
+    };
+    let best = descend(1.5, 0.5, -12.0, 12.0, at);
+    let ln_c = minimum(best - 0.5, best + 0.5, 16, at);
+    Ok(probability_above(best_bound([at(best), at(ln_c)]).exp() + VANISHING))
+}
 
-impl Total {
-    /// Releases whose laws are known, and those that are known by a bound.
-    pub(crate) fn new(
-        events: &[(Event, u64)],
-        bounds: &[(Bound, u64)],
-        adjacency: Adjacency,
-    ) -> Result<Self> {
-        let mut all = Vec::new();
-        for (event, count) in events {
-            all.push((Curve::new(event, adjacency)?, *count as f64));
-        }
-        for (bound, count) in bounds {
-            all.push((Curve::Bound(Box::new(bound.prepared(adjacency)?)), *count as f64));
-        }
-        Ok(Self(all))
-    }
+fn curves(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<Vec<(Curve, f64)>> {
+    events.iter().map(|(mechanism, count)| Ok((Curve::new(mechanism, adjacency)?, *count as f64))).collect()
+}
 
-    /// The Rényi loss of all at an order above 1, so that nothing can be refused.
-    pub(crate) fn at(&self, order: f64) -> f64 {
-        let each = self.0.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY));
-        each.sum::<f64>() * (1.0 + (2.0 + self.0.len() as f64) * UNIT)
-    }
-
-    /// Delta at `epsilon`, by its best order (the same conversion, solved for delta), rounded up.
-    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
-        let at = |ln_c: f64| {
-            let c = ln_c.exp();
-            let rdp = self.at(1.0 + c);
-            // ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order).
-            let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
-            c * (rdp - epsilon) + pld::ln_peak(c) + rounding
-        };
-        let best = descend(1.5, 0.5, -12.0, 12.0, at);
-        let ln_c = minimum(best - 0.5, best + 0.5, 16, at);
-        probability_above(best_bound([at(best), at(ln_c)]).exp() + VANISHING)
-    }
-
-    /// Epsilon at `delta`, by its best order: `(epsilon, order)`.
-    pub(crate) fn epsilon(&self, delta: f64) -> (f64, f64) {
-        let at = |ln_c: f64| {
-            let order = 1.0 + ln_c.exp();
-            epsilon_at(order, self.at(order), delta)
-        };
-        // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
-        // it may drop to 0 a second time, where the divergence itself is small enough.
-        let best = descend(1.5, 0.5, -12.0, 12.0, at);
-        let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
-        let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
-        let refined = at(ln_c);
-        if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { (best.1, 1.0 + best.0.exp()) }
-    }
+/// The Rényi loss of all at an order above 1, so that nothing can be refused.
+fn total(curves: &[(Curve, f64)], order: f64) -> f64 {
+    let each = curves.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY));
+    each.sum::<f64>() * (1.0 + (2.0 + curves.len() as f64) * UNIT)
 }
 
 /// Epsilon of a composition at `delta`, by its best order: `(epsilon, order)`.
@@ -239,9 +175,18 @@ impl Total {
 /// ```
 pub fn epsilon(events: &[(Mechanism, u64)], adjacency: Adjacency, delta: f64) -> Result<(f64, f64)> {
     check_delta(delta)?;
-    let events: Vec<(Event, u64)> =
-        events.iter().map(|(mechanism, count)| ((*mechanism).into(), *count)).collect();
-    Ok(Total::new(&events, &[], adjacency)?.epsilon(delta))
+    let curves = curves(events, adjacency)?;
+    let at = |ln_c: f64| {
+        let order = 1.0 + ln_c.exp();
+        epsilon_at(order, total(&curves, order), delta)
+    };
+    // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
+    // it may drop to 0 a second time, where the divergence itself is small enough.
+    let best = descend(1.5, 0.5, -12.0, 12.0, at);
+    let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
+    let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
+    let refined = at(ln_c);
+    Ok(if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { (best.1, 1.0 + best.0.exp()) })
 }
 
 #[cfg(test)]

@@ -5,23 +5,16 @@
 ...     accountant.step(noise_multiplier=1.1, sample_rate=0.01)
 >>> 0 < accountant.get_epsilon(delta=1e-5) < 1
 True
-
-An event of dp-accounting is taken as it is (nothing of dp-accounting is imported), and so is an entry of ``account mechanism --events``:
-
->>> Accountant("REPLACE_SPECIAL").compose({"tree": {"noise_multiplier": 8.83, "leaves": 1600}}).get_epsilon(1e-6) < 2.04
-True
 """
 
 from __future__ import annotations
 
 import json
-import math
 import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import _events
-from ._ask import SottovoceError, ask
+from ._ask import ask
 from ._result import Result
 
 
@@ -39,14 +32,10 @@ def events(releases: list[dict[str, Any]], **options: Any) -> Result:
 
 
 class Accountant:
-    """Adds up what is released. ``step`` and ``get_epsilon`` are Opacus'; ``compose``, ``supports`` and the rest are dp-accounting's.
+    """Adds up what is released. ``step`` and ``get_epsilon`` are Opacus'; ``compose`` takes what :func:`events` does, and is dp-accounting's."""
 
-    ``neighboring_relation`` is ``ADD_OR_REMOVE_ONE``, ``REPLACE_ONE`` or ``REPLACE_SPECIAL`` (dp-accounting's own enumeration, or its names), or one of
-    the command line's adjacencies: ``add-remove``, ``replace``, ``zero-out``.
-    """
-
-    def __init__(self, neighboring_relation: Any = None, *, adjacency: str | None = None):
-        self._adjacency = adjacency or _events.adjacency(neighboring_relation)
+    def __init__(self, adjacency: str | None = None):
+        self._adjacency = adjacency
         #: Releases, each with how often it was made.
         self.history: list[dict[str, Any]] = []
 
@@ -62,50 +51,23 @@ class Accountant:
         """One step of DP-SGD."""
         self.compose({"gaussian": {"noise_multiplier": float(noise_multiplier)}, "sampling_rate": float(sample_rate)})
 
-    def compose(self, event: Any, count: int = 1) -> Accountant:
-        """The same release, so often: an event of dp-accounting, or an entry of :func:`events`. What is not known is refused when it is composed."""
-        added = _events.entries(event, count)
-        # A step like the last one was accepted before.
-        if len(added) > 1 or not self._adds_to_last(added[0]):
-            events(added, adjacency=self._adjacency, delta=0.5)
-            for entry in added:
-                if not self._adds_to_last(entry):
-                    self.history.append(dict(entry))
+    def compose(self, event: dict[str, Any], count: int = 1) -> Accountant:
+        """The same release, so often."""
+        count *= event.get("steps", 1)
+        event = {key: value for key, value in event.items() if key != "steps"}
+        if self.history and {key: value for key, value in self.history[-1].items() if key != "steps"} == event:
+            self.history[-1]["steps"] += count
+        else:
+            self.history.append({**event, "steps": count})
         return self
 
-    def _adds_to_last(self, entry: dict[str, Any]) -> bool:
-        def alike(event: dict[str, Any]) -> dict[str, Any]:
-            return {key: value for key, value in event.items() if key != "steps"}
-
-        if not self.history or alike(self.history[-1]) != alike(entry):
-            return False
-        self.history[-1]["steps"] += entry["steps"]
-        return True
-
-    def supports(self, event: Any) -> bool:
-        """Whether the event can be accounted for under this relation."""
-        try:
-            events(_events.entries(event), adjacency=self._adjacency, delta=0.5)
-        except SottovoceError:
-            return False
-        return True
-
     def get_epsilon(self, delta: float, **_: Any) -> float:
-        """Epsilon of all of it at this delta, from above; infinite where none holds."""
-        epsilon = self.account(delta=delta)["epsilon"]["pld"]["upper"]
-        return math.inf if epsilon is None else float(epsilon)
+        """Epsilon of all of it at this delta, from above."""
+        return self._asked(delta=delta).guarantees[0].epsilon
 
     def get_delta(self, epsilon: float) -> float:
         """Delta of all of it at this epsilon, from above."""
-        return float(self.account(epsilon=epsilon)["delta_at_epsilon"]["upper"])
+        return float(self._asked(epsilon=epsilon)["delta_at_epsilon"]["upper"])
 
-    def get_rdp(self, orders: list[float]) -> list[float]:
-        """Rényi losses of all of it at these orders (1: the mean loss), from above."""
-        renyi = self.account(orders=orders)["renyi"]
-        if isinstance(renyi, dict):
-            raise SottovoceError(f"there are no Rényi losses: {renyi['none']}")
-        return [math.inf if each["loss"] is None else float(each["loss"]) for each in renyi]
-
-    def account(self, **options: Any) -> Result:
-        """Everything that ``account mechanism`` says about it."""
-        return events(self.history or [_events.NOTHING], adjacency=self._adjacency, **options)
+    def _asked(self, **options: Any) -> Result:
+        return events(self.history, adjacency=self._adjacency, **options)

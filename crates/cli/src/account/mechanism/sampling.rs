@@ -10,7 +10,7 @@ use sottovoce_privacy::{Mechanism, Result};
 pub(super) struct SamplingArgs {
     /// Poisson sampling: each record enters a step with this probability (0: no record ever does).
     #[arg(long, value_name = "Q", allow_hyphen_values = true,
-          conflicts_with_all = ["batch", "population", "batch_size", "epochs"])]
+          conflicts_with_all = ["batch", "population", "rows", "batch_size", "epochs"])]
     sampling_rate: Option<f64>,
     /// Fixed batches without replacement: records in a batch.
     #[arg(long, value_name = "M", requires = "population")]
@@ -24,9 +24,6 @@ pub(super) struct SamplingArgs {
     /// Poisson sampling by numbers: rows in a batch on average.
     #[arg(long, value_name = "B", requires = "rows")]
     batch_size: Option<u64>,
-    /// Keep at most so many rows of a Poisson sample, drawn among them (under add-remove, --rows counts the larger data set).
-    #[arg(long, value_name = "B", requires = "rows")]
-    most: Option<u64>,
     /// Passes over the data, instead of --steps: epochs times rows divided by batch size, rounded up.
     #[arg(
         long,
@@ -52,7 +49,6 @@ pub(super) enum Draw {
     Everyone,
     Nobody,
     Poisson { rate: f64 },
-    Truncated { rate: f64, rows: u64, most: u64 },
     Fixed { batch: u64, population: u64 },
 }
 
@@ -60,12 +56,6 @@ impl Draw {
     /// At this rate; 0 is nobody.
     pub(super) fn at_rate(rate: f64) -> Self {
         if rate == 0.0 { Self::Nobody } else { Self::Poisson { rate } }
-    }
-
-    /// At this rate out of so many rows, and at most so many; 0 of any is nobody.
-    pub(super) fn at_most(rate: f64, rows: u64, most: u64) -> Self {
-        let nobody = rate == 0.0 || rows == 0 || most == 0;
-        if nobody { Self::Nobody } else { Self::Truncated { rate, rows, most } }
     }
 
     /// In batches of fixed size; 0 is nobody.
@@ -87,7 +77,6 @@ impl Draw {
             Self::Everyone => Ok(release),
             Self::Nobody => Ok(release.on_nobody()),
             Self::Poisson { rate } => release.poisson(rate),
-            Self::Truncated { rate, rows, most } => release.truncated_poisson(rate, rows, most),
             Self::Fixed { batch, population } => release.fixed_batch(batch, population),
         }
     }
@@ -106,18 +95,7 @@ pub(super) struct Passes {
 
 impl SamplingArgs {
     pub(super) fn draw(&self) -> anyhow::Result<Draw> {
-        if let (Some(most), Some(rows)) = (self.most, self.rows) {
-            let rate = match (self.sampling_rate, self.batch_size) {
-                (Some(rate), _) => rate,
-                (None, Some(size)) if size <= rows => size as f64 / rows as f64,
-                _ => bail!("`most` is {most}: give --sampling-rate Q, or --batch-size B of at most the rows"),
-            };
-            return Ok(Draw::at_most(rate, rows, most));
-        }
         match (self.sampling_rate, self.batch, self.population, self.rows, self.batch_size) {
-            (Some(_), _, _, Some(rows), _) => {
-                bail!("`rows` is {rows} beside a sampling rate: give --most B with it, or leave it out")
-            }
             (Some(rate), ..) => Ok(Draw::at_rate(rate)),
             (None, Some(batch), Some(population), ..) => Draw::in_batches(batch, population),
             (None, None, Some(population), ..) => {
