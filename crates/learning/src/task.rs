@@ -64,6 +64,8 @@ pub struct Task {
 
 /// What peers hold.
 #[derive(Debug, Clone)]
+// A task has one of them: there is nothing to save.
+#[allow(clippy::large_enum_variant)]
 enum Held {
     /// Rows, and a model that is learned from them.
     Rows(Rows),

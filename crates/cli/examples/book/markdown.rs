@@ -83,8 +83,11 @@ pub(crate) fn blocks(text: &str) -> Vec<Block<'_>> {
     .collect()
 }
 
+/// Where a block is, what is said of it, and where its lines are.
+type Fence<'a> = (Range<usize>, (&'a str, Range<usize>));
+
 /// Fenced blocks: the whole of each, and what stands behind its back quotes with the range of its lines.
-fn fences(text: &str) -> Vec<(Range<usize>, (&str, Range<usize>))> {
+fn fences(text: &str) -> Vec<Fence<'_>> {
     let (mut found, mut open, mut at) = (Vec::new(), None, 0);
     for line in text.split_inclusive('\n') {
         let end = at + line.len();

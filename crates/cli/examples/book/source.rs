@@ -28,9 +28,8 @@ pub(crate) fn pages(root: &Path, made: &[(String, String, String)]) -> Result<Pa
     let summary = with_made(&read(SUMMARY)?, made);
     for range in markdown::links(&summary) {
         let Target::Here { path, .. } = target(SUMMARY, &summary[range]) else { continue };
-        if !pages.contains_key(&path) {
-            let text = read(&path)?;
-            pages.insert(path, text);
+        if let std::collections::btree_map::Entry::Vacant(free) = pages.entry(path.clone()) {
+            free.insert(read(&path)?);
         }
     }
     pages.insert(SUMMARY.to_owned(), summary);

@@ -118,7 +118,7 @@ impl fmt::Display for Planned {
         match (self.of, self.all_of) {
             (_, "all") => {}
             ("row", _) => {
-                writeln!(f, "\n  Epsilons are of one row of what this node holds, and not of all of it.")?
+                writeln!(f, "\n  Epsilons are of one row of what this node holds, and not of all of it.")?;
             }
             _ => writeln!(
                 f,

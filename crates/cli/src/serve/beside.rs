@@ -11,6 +11,9 @@ use super::list::{common, measured, stamp, state};
 use super::words::moment;
 use crate::runs::{Row, Run, differences, ratio, shown};
 
+/// A number of a run, with its words, and the run.
+type Beside<'a> = (&'a Option<(f64, String)>, &'a Found);
+
 pub(super) const FRAME: &str = include_str!("compare.html");
 
 /// So many runs can be compared: each has a colour of its own.
@@ -148,7 +151,7 @@ impl Bars {
     fn html(&self, runs: &[Found]) -> String {
         let most = self.values.iter().flatten().map(|(value, _)| value.abs()).fold(0.0, f64::max);
         let most = if most > 0.0 { most } else { 1.0 };
-        let row = |(place, (value, run)): (usize, (&Option<(f64, String)>, &Found))| {
+        let row = |(place, (value, run)): (usize, Beside<'_>)| {
             let (bar, text) = match value {
                 Some((value, text)) => {
                     let full = (value.abs() / most).clamp(0.0, 1.0);

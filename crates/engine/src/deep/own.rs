@@ -172,7 +172,8 @@ mod tests {
         fn gradient(&self, asked: Asked<'_>) -> Result<Digested, Wrong> {
             let rows = asked.rows.unwrap();
             let broken = self.broken && asked.peer == 1 && asked.turn == 2;
-            let value = |row: usize| if row % 2 == 0 { 1e30 } else { -1.0 + 0.01 * asked.peer as f64 };
+            let value =
+                |row: usize| if row.is_multiple_of(2) { 1e30 } else { -1.0 + 0.01 * asked.peer as f64 };
             let one = |row: &usize| if broken { f64::NAN } else { asked.model[0] - value(*row) };
             asked.digest.of(&rows.iter().map(one).collect::<Vec<f64>>(), &[rows.len(), 1])
         }
