@@ -259,7 +259,7 @@ fn links_of_a_butterfly_are_those_of_its_plan() {
 #[test]
 fn a_full_disk_stops_a_peer_before_it_speaks() {
     let town =
-        Town::new(&Setting { width: 20_000, answer: 1.0, round: 2.0, ..Setting::loopback(3, RELAYED) });
+        Town::new(&Setting { width: 200_000, answer: 1.0, round: 2.0, ..Setting::loopback(3, RELAYED) });
     let others: Vec<_> = [1, 2].map(|peer| town.start(peer)).into();
     // No file may grow beyond what the ledger has now, and a little.
     let size = std::fs::metadata(town.home(0).join("ledger")).unwrap().len() / 512 + 64;
