@@ -53,6 +53,12 @@ pub(crate) fn held(
             "enum" => list.contains(value),
             "minimum" => value.as_f64().is_none_or(|value| value >= asked.as_f64().unwrap()),
             "maximum" => value.as_f64().is_none_or(|value| value <= asked.as_f64().unwrap()),
+            "minLength" => {
+                value.as_str().is_none_or(|text| Some(text.chars().count() as u64) >= asked.as_u64())
+            }
+            "maxLength" => {
+                value.as_str().is_none_or(|text| Some(text.chars().count() as u64) <= asked.as_u64())
+            }
             "minItems" => Some(size()) >= number,
             "maxItems" => Some(size()) <= number,
             "required" => list.iter().all(|key| value.get(key.as_str().unwrap()).is_some()),
