@@ -19,6 +19,13 @@ def host() -> str:
     return re.search(r"^host: (\S+)$", run("rustc", "-vV", quiet=True), re.MULTILINE).group(1)
 
 
+def for_this_machine() -> None:
+    """Refuses to build for another platform: archives are named after this one, and are tried on it."""
+    target = os.environ.get("CARGO_BUILD_TARGET")
+    if target not in (None, ""):
+        raise Refused(f"`CARGO_BUILD_TARGET` is {target}: a release is built for the machine that it is made on; unset it")
+
+
 def variables(commit: Commit) -> dict[str, str]:
     """Builds that do not tell where or when they were made: paths have other names, times are the commit's."""
     cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))

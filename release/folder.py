@@ -30,6 +30,8 @@ def clean_commit() -> Commit:
 @contextmanager
 def fresh(place: Path) -> Iterator[Path]:
     """A folder that takes its place only if all goes well."""
+    if place.exists() and not all((place / file).is_file() for file in (SUMS, "BUILD")):
+        raise Refused(f"{place} is no release: only an earlier one is replaced; name another folder with --out")
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".draft-") as scratch:
         draft = Path(scratch) / place.name

@@ -79,6 +79,12 @@ def faults() -> list[str]:
     ]
 
 
+def texts(one: dict) -> list[str]:
+    """The licence texts in a crate's package."""
+    files = sorted(Path(one["manifest_path"]).parent.iterdir())
+    return [file.read_text(encoding="utf-8", errors="replace").strip() for file in files if file.is_file() and TEXTS.match(file.name)]
+
+
 def write(place: Path) -> None:
     """Every crate with its licence, then every text once, with those that it belongs to."""
     lines = ["Sottovoce is licensed under MIT or Apache-2.0, at your choice. It is built with these crates:", ""]
@@ -86,11 +92,15 @@ def write(place: Path) -> None:
     lines += ["Bitmaps are lettered in DejaVu, whose licence (Bitstream Vera, Arev) is in the typeface's own table of names.", ""]
     owners = defaultdict(list)
     for one in compiled():
-        name = f"{one['name']} {one['version']}"
-        lines.append(f"{name}: {one['license']}")
-        for file in sorted(Path(one["manifest_path"]).parent.iterdir()):
-            if file.is_file() and TEXTS.match(file.name):
-                owners[file.read_text(encoding="utf-8", errors="replace").strip()].append(name)
+        name, found = f"{one['name']} {one['version']}", texts(one)
+        lines.append(f"{name}: {one['license']}" + ("" if found else f" (no text in its package; by {', '.join(one['authors']) or 'its authors'}, {one['repository']})"))
+        for text in found:
+            owners[text].append(name)
+    # Licences ask for their text: of packages without one the usual text is given, with whom to thank above.
+    without = [one for one in compiled() if not texts(one)]
+    for file in ("LICENSE-MIT", "LICENSE-APACHE"):
+        usual = (ROOT / file).read_text(encoding="utf-8").strip().replace("2026 The Sottovoce developers", "their authors, who are named above")
+        owners[usual] += [f"{one['name']} {one['version']}" for one in without]
     for text, names in sorted(owners.items(), key=lambda pair: pair[1]):
         lines += ["", "-" * 80, ", ".join(dict.fromkeys(names)), "", text]
     place.write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -1,5 +1,6 @@
 """What a release refuses: `python3 -m unittest discover -s release`."""
 
+import os
 import sys
 import tarfile
 import tempfile
@@ -8,6 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent))
+import artifacts
 import folder
 import licences
 import packages
@@ -44,6 +46,16 @@ class Packages(unittest.TestCase):
         self.assertIn("two has no version beside its path", found)
 
 
+class Artifacts(unittest.TestCase):
+    def test_another_platform_is_refused(self):
+        with mock.patch.dict(os.environ, {"CARGO_BUILD_TARGET": "wasm32-unknown-unknown"}):
+            with self.assertRaisesRegex(Refused, "CARGO_BUILD_TARGET.*unset it"):
+                artifacts.for_this_machine()
+        with mock.patch.dict(os.environ):
+            os.environ.pop("CARGO_BUILD_TARGET", None)
+            artifacts.for_this_machine()
+
+
 class Folder(unittest.TestCase):
     def test_a_changed_tree_is_refused(self):
         with mock.patch.object(folder, "run", return_value=" M README.md\n"), self.assertRaisesRegex(Refused, "README.md"):
@@ -54,9 +66,16 @@ class Folder(unittest.TestCase):
             place = Path(scratch) / "release"
             place.mkdir()
             (place / "old").write_text("old")
+            with self.assertRaisesRegex(Refused, "no release"), folder.fresh(place):
+                pass
+            self.assertEqual([path.name for path in Path(scratch).rglob("*")], ["release", "old"])
+            # Only a release is replaced by one.
+            (place / "old").unlink()
+            for file in ("BUILD", "SHA256SUMS"):
+                (place / file).touch()
             with self.assertRaises(Refused), folder.fresh(place):
                 raise Refused("in the middle")
-            self.assertEqual([path.name for path in Path(scratch).rglob("*")], ["release", "old"])
+            self.assertEqual(sorted(path.name for path in Path(scratch).rglob("*")), ["BUILD", "SHA256SUMS", "release"])
             with folder.fresh(place) as draft:
                 (draft / "new").write_text("new")
             self.assertEqual([path.name for path in Path(scratch).rglob("*")], ["release", "new"])

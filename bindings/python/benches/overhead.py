@@ -58,8 +58,9 @@ def main() -> int:
     if not program:
         print("SOTTOVOCE_BINARY names no program to compare with: a million peers are left out")
         return int(too_much)
-    theirs = least(lambda: subprocess.run([program, *MILLION], check=True, capture_output=True), 5)
-    ours = least(lambda: said(MILLION), 5)
+    # In turns: whatever else the machine does meets both.
+    pairs = [(least(lambda: subprocess.run([program, *MILLION], check=True, capture_output=True), 1), least(lambda: said(MILLION), 1)) for _ in range(5)]
+    theirs, ours = (min(one) for one in zip(*pairs))
     print(f"a million peers    {theirs:8.3f} s by the program, {ours:8.3f} s from Python: ratio {ours / theirs:.3f}")
     return int(too_much or ours > (1 + SHARE) * theirs)
 

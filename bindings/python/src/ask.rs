@@ -15,7 +15,7 @@ use sottovoce_cli::{Answer, Fault, Watch, ask_with};
 /// How often Python is asked whether somebody has pressed Ctrl-C.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
 /// How long a command that is to end is waited for; if it takes longer, it ends when nobody waits any more.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What came of a command: its exit code, what it printed (or its error), remarks, the field at fault with its value and remedy, and what it had printed before
 /// the error.

@@ -29,8 +29,30 @@ fn refusal(error: &dyn std::fmt::Display) -> PyErr {
 /// A JSON object as TOML.
 #[pyfunction]
 fn toml_of(json: &str) -> PyResult<String> {
-    let fields: toml::Table = serde_json::from_str(json).map_err(wrong)?;
+    let fields: serde_json::Value = serde_json::from_str(json).map_err(wrong)?;
+    if let Some((field, number)) = too_large(&fields, "") {
+        let most = i64::MAX;
+        return Err(wrong(format!(
+            "`{field}` is {number}: whole numbers in a file are at most {most}; give less"
+        )));
+    }
+    let fields: toml::Table = serde_json::from_value(fields).map_err(wrong)?;
     toml::to_string(&fields).map_err(wrong)
+}
+
+/// The first whole number that TOML does not have, and where it is.
+fn too_large(value: &serde_json::Value, path: &str) -> Option<(String, u64)> {
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
+    match value {
+        serde_json::Value::Object(fields) => {
+            fields.iter().find_map(|(name, field)| too_large(field, &below(name)))
+        }
+        serde_json::Value::Array(all) => all.iter().find_map(|one| too_large(one, path)),
+        serde_json::Value::Number(number) if !number.is_i64() => {
+            number.as_u64().map(|number| (path.to_owned(), number))
+        }
+        _ => None,
+    }
 }
 
 /// What is wrong, and the field at fault with its value and remedy, where it names one.

@@ -1,41 +1,56 @@
 //! A real peer whose gradients a function of Python's computes: the node clips, rounds, hides, pays and speaks.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use sottovoce_node::{Function, Hand, Place};
 
 use crate::ask::{Said, said};
 use crate::desk::{Word, elsewhere, serve};
-use crate::vectors::Called;
 use crate::refusal;
+use crate::vectors::Called;
 
 /// How long is waited for a node that was stopped.
 const STOPPING: Duration = Duration::from_millis(700);
 
 /// What a node asks.
-struct Question {
-    step: usize,
-    point: Vec<f64>,
-    examples: Option<Vec<u32>>,
-    answer: SyncSender<Result<Vec<f64>, String>>,
+enum Question {
+    /// That this file be read; an answer once it was.
+    Read { file: PathBuf, answer: SyncSender<()> },
+    /// Vectors at a point.
+    Vectors {
+        step: usize,
+        point: Vec<f64>,
+        examples: Option<Vec<u32>>,
+        answer: SyncSender<Result<Vec<f64>, String>>,
+    },
 }
 
 /// Asks Python for vectors.
 struct Asker<T>(Sender<Word<Question, T>>);
 
-impl<T: Send> Function for Asker<T> {
-    fn vectors(&self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Result<Vec<f64>, String> {
+impl<T> Asker<T> {
+    fn ask<A>(&self, question: impl FnOnce(SyncSender<A>) -> Question) -> Result<A, String> {
         let gone = || "whoever computes gradients has gone".to_owned();
         let (answer, answered) = sync_channel(1);
-        let question =
-            Question { step, point: point.to_vec(), examples: examples.map(<[u32]>::to_vec), answer };
-        self.0.send(Word::Asked(question)).map_err(|_| gone())?;
-        answered.recv().map_err(|_| gone())?
+        self.0.send(Word::Asked(question(answer))).map_err(|_| gone())?;
+        answered.recv().map_err(|_| gone())
+    }
+}
+
+impl<T: Send> Function for Asker<T> {
+    fn read(&self, file: &Path) -> Result<(), String> {
+        self.ask(|answer| Question::Read { file: file.to_owned(), answer })
+    }
+
+    fn vectors(&self, step: usize, point: &[f64], examples: Option<&[u32]>) -> Result<Vec<f64>, String> {
+        let (point, examples) = (point.to_vec(), examples.map(<[u32]>::to_vec));
+        self.ask(|answer| Question::Vectors { step, point, examples, answer })?
     }
 }
 
@@ -65,12 +80,34 @@ fn vectors<F: Copy + Into<f64>>(
     }
 }
 
-/// Runs `node run` with these words; `gradient(peer, turn, model, rows)` computes gradients. Returns what came of it, and what the function did wrong: others do not learn of that,
-/// and the run goes on without it.
+/// Vectors by a function of Python's.
+fn called(
+    gradient: &Bound<'_, PyAny>,
+    step: usize,
+    point: Vec<f64>,
+    examples: Option<Vec<u32>>,
+) -> PyResult<Vec<f64>> {
+    let form = (examples.as_ref().map(Vec::len), point.len());
+    let expected = match form {
+        (Some(wanted), width) => format!("({wanted}, {width})"),
+        (None, width) => format!("(rows, {width}) or ({width},)"),
+    };
+    let rows = examples.map(|rows| rows.into_iter().map(|row| row as usize).collect());
+    let mut called = Called { peer: 0, turn: step, model: point, rows, expected: &expected };
+    called.by(
+        gradient,
+        |numbers, shape| vectors(form, numbers, shape),
+        |numbers, shape| vectors(form, numbers, shape),
+    )
+}
+
+/// Runs `node run` with these words; `load(file)` reads what is held, and `gradient(peer, turn, model, rows)` computes gradients. Returns what came of it, and what the function did
+/// wrong: others do not learn of that, and the run goes on without it.
 #[pyfunction]
 fn take_part(
     py: Python<'_>,
     words: Vec<OsString>,
+    load: Bound<'_, PyAny>,
     gradient: Bound<'_, PyAny>,
 ) -> PyResult<(Said, Option<Py<PyAny>>)> {
     let (give, given) = sync_channel(1);
@@ -80,37 +117,38 @@ fn take_part(
         sottovoce_cli::ask_by(&words, hand)
     })?);
     let hand = py.detach(move || given.recv().ok());
+    let stop = || hand.iter().for_each(Hand::stop);
     let mut wrong = None;
-    let answered = serve(py, &mut told, |Question { step, point, examples, answer }| {
-        let form = (examples.as_ref().map(Vec::len), point.len());
-        let expected = match form {
-            (Some(wanted), width) => format!("({wanted}, {width})"),
-            (None, width) => format!("(rows, {width}) or ({width},)"),
-        };
-        let rows = examples.map(|rows| rows.into_iter().map(|row| row as usize).collect());
-        let mut called = Called { peer: 0, turn: step, model: point, rows, expected: &expected };
-        let found = called.by(
-            &gradient,
-            |numbers, shape| vectors(form, numbers, shape),
-            |numbers, shape| vectors(form, numbers, shape),
-        );
-        let found = match found {
-            Ok(found) => Ok(found),
-            // Its owner stops the node; what is wrong with the function is for the end.
-            Err(error) if !error.is_instance_of::<pyo3::exceptions::PyException>(py) => return Err(error),
-            Err(error) => {
-                // The message may hold what is private, and words of a node end in journals.
-                wrong.get_or_insert(error);
-                Err("it has no gradient".to_owned())
+    let answered = serve(py, &mut told, |question| {
+        match question {
+            Question::Read { file, answer } => {
+                load.call1((file,))?;
+                _ = answer.send(());
             }
-        };
-        _ = answer.send(found);
+            Question::Vectors { step, point, examples, answer } => {
+                let found = match called(&gradient, step, point, examples) {
+                    Ok(found) => Ok(found),
+                    // Its owner stops the node, before it takes the question for one without an answer: no step of zeros is made of that.
+                    Err(error) if !error.is_instance_of::<PyException>(py) => {
+                        stop();
+                        return Err(error);
+                    }
+                    // What is wrong with the function is for the end.
+                    Err(error) => {
+                        // The message may hold what is private, and words of a node end in journals.
+                        wrong.get_or_insert(error);
+                        Err("it has no gradient".to_owned())
+                    }
+                };
+                _ = answer.send(found);
+            }
+        }
         Ok(())
     });
     match answered {
         Ok(answer) => Ok((said(answer), wrong.map(|error| error.into_value(py).into_any()))),
         Err(error) => {
-            hand.iter().for_each(Hand::stop);
+            stop();
             let until = Instant::now() + STOPPING;
             py.detach(|| while Instant::now() < until && !over(&mut told) {});
             Err(error)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -19,26 +20,7 @@ sys.meta_path.insert(0, Absent())
 
 ALL = ["numpy", "networkx", "pandas", "scipy", "matplotlib", "tqdm", "torch", "dp_accounting", "opacus"]
 
-USED = """
-import sottovoce
-result = sottovoce.ask("account", "rumor", peers=40, curious=4, progress=True)
-assert result.guarantees[0].epsilon >= 0 and result._repr_html_()
-ring = [(i, (i + 1) % 8) for i in range(8)]
-found = sottovoce.account.averaging(graph=ring, steps=3, observers=[0])
-assert found.guarantees
-experiment = sottovoce.Experiment(experiment="averaging", graph=ring, values=[0.5] * 8, noise={"sigma": 2.0})
-assert experiment.account(0).guarantees
-assert sottovoce.graphs.to_edges(ring)[0] == ("0", "1")
-for needs in [lambda: found.array("exact"), lambda: found.to_pandas(), lambda: sottovoce.graphs.to_networkx(ring),
-              lambda: sottovoce.graphs.to_numpy(ring), lambda: sottovoce.graphs.to_scipy(ring), lambda: sottovoce.plots.losses(found)]:
-    try:
-        needs()
-    except ModuleNotFoundError as error:
-        assert error.name.split(".")[0] in sys.meta_path[0].names, error
-    else:
-        raise AssertionError("it should have said what is missing")
-print("used")
-"""
+USED = (Path(__file__).parent / "alone.py").read_text(encoding="utf-8")
 
 
 def run(program):

@@ -57,7 +57,7 @@ def test_experiments_from_everywhere_are_the_same(tmp_path):
         (lambda: ask("account", "rumor", peers=object()), "peers"),
         (lambda: Experiment({**RING, "noise": {"sigam": 2.0}}), None),
         (lambda: Experiment({**RING, "noise": {"sigma": float("inf")}}), None),
-        (lambda: Experiment({**RING, "noise": {"sigma": -1.0}}).account(), "sigma"),
+        (lambda: Experiment({**RING, "noise": {"sigma": -1.0}}).account(), "noise.sigma"),
         (lambda: Experiment.from_toml("nothing.toml"), "experiment"),
         (lambda: Experiment(), None),
     ],

@@ -8,18 +8,29 @@ from pathlib import Path
 import pytest
 
 import sottovoce
-from sottovoce import account, ask, graphs, plots
+from sottovoce import account, accounting, ask, graphs, plots, training
 
 ROOT = Path(__file__).parent.parent
 
 
+#: Defaults of what the command line has no word for, and the one that it names in its help (a test below).
+OWN = {
+    "sottovoce.training.train.experiment": "learning",
+    "sottovoce.training.audit.experiment": "learning",
+    "sottovoce.training.audit.peer": 0,
+    "sottovoce.training.audit.runs": 2000,
+    "Accountant.compose.count": 1,
+}
+
+
 def public():
     """Every public function and method of ours, by name."""
-    for module in (account, graphs, plots):
+    for module in (account, accounting, graphs, plots, training):
         for name, one in inspect.getmembers(module, inspect.isfunction):
             if not name.startswith("_") and one.__module__ == module.__name__:
                 yield f"{module.__name__}.{name}", one
-    for kind in (sottovoce.Experiment, sottovoce.Result, sottovoce.Guarantee):
+    kinds = (accounting.Accountant, sottovoce.Experiment, sottovoce.Result, sottovoce.Guarantee, sottovoce.Peer, training.Training, training.TorchModel)
+    for kind in kinds:
         for name, one in inspect.getmembers(kind, callable):
             if not name.startswith("_"):
                 yield f"{kind.__name__}.{name}", one
@@ -29,7 +40,8 @@ def public():
 @pytest.mark.parametrize("name, function", list(public()), ids=lambda value: value if isinstance(value, str) else "")
 def test_nothing_is_assumed(name, function):
     for parameter in inspect.signature(function).parameters.values():
-        assert parameter.default in (None, inspect.Parameter.empty), f"{name}({parameter.name}={parameter.default!r})"
+        known = (None, inspect.Parameter.empty, OWN.get(f"{name}.{parameter.name}"))
+        assert parameter.default in known, f"{name}({parameter.name}={parameter.default!r})"
     assert inspect.getdoc(function), f"{name} says nothing"
 
 
@@ -71,6 +83,11 @@ def test_defaults_that_are_named_are_those_that_hold():
             asked += 1
             assert same | {"command": 0} == plain | {"command": 0}, f"account {name} --{option['name']} {option['default']}"
     assert asked >= 6
+
+
+def test_attacks_have_as_many_runs_as_those_of_the_command_line():
+    (runs,) = [one for one in commands()["audit file"]["options"] if one["name"] == "runs"]
+    assert f"default: {OWN['sottovoce.training.audit.runs']}" in runs["help"]
 
 
 def test_the_metadata_is_what_help_says():

@@ -1,8 +1,10 @@
 """Documents as arrays, frames and pictures; bad input is named."""
 
 import base64
+import gc
 import inspect
 import re
+import tempfile
 
 import pytest
 
@@ -120,6 +122,47 @@ def test_what_is_wrong_is_named(wrong, field):
     if field is not None:
         assert error.field == field, (error.field, str(error))
         assert error.value is not None and error.remedy
+
+
+def failing(peer, model, rows):
+    raise KeyError("no such column")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda nx, np: graphs.save(nx.DiGraph([(0, 1)]), "graph.gml"),
+        lambda nx, np: graphs.save(nx.MultiGraph([(0, 1), (0, 1)]), "graph.gml"),
+        lambda nx, np: graphs.save(nx.Graph([((0, 0), (0, 1))]), "graph.gml"),
+        lambda nx, np: graphs.save(closed(), "graph.gml"),
+        lambda nx, np: graphs.save(RING, "graph.nothing", to="nothing"),
+        lambda nx, np: graphs.write(nx.Graph([(0.5, 1.5)]), "graph.json"),
+        lambda nx, np: ask("graph", "generate", family="ring", peers=0, out="ring.gml"),
+        lambda nx, np: ask("run", "averaging", graph=RING, values=[float("nan")] * 8, sigma=2.0, out="run"),
+        lambda nx, np: ask("run", "averaging", graph=RING, values=np.array(["a"] * 8), sigma=2.0, out="run"),
+        lambda nx, np: ask("run", "averaging", graph=RING, values=np.ones(8) * 1j, sigma=2.0, out="run"),
+        lambda nx, np: ask("run", "averaging", graph=RING, values=np.ones((8, 2, 2)), sigma=2.0, out="run"),
+        lambda nx, np: ask("run", "averaging", graph=RING, values=[9.0] * 8, range="0:1", sigma=-2.0, out="run"),
+        lambda nx, np: Experiment({**PEERS, "values": [0.5] * 7}).run(out="run"),
+        lambda nx, np: Experiment({**PEERS, "noise": {"sigma": -1.0}}).run(out="run"),
+        lambda nx, np: Experiment({**PEERS, "graph": nx.DiGraph([(0, 1)])}).run(out="run"),
+        lambda nx, np: sottovoce.training.train(failing, [np.zeros((3, 1))] * 3, [0.0], graph=[(0, 1), (1, 2)], protocol={"method": "gossip"}, noise={"sigma": 1.0}),
+        lambda nx, np: sottovoce.training.train(lambda p, m, r: r[:, :0], [np.zeros((3, 1))] * 3, [0.0], graph=[(0, 1), (1, 2)], protocol={"method": "gossip"}, noise={"sigma": 1.0}),
+    ],
+)
+def test_what_is_refused_leaves_nothing_half_written(wrong, tmp_path, monkeypatch):
+    networkx, numpy = pytest.importorskip("networkx"), pytest.importorskip("numpy")
+    here, elsewhere = tmp_path / "here", tmp_path / "temporary"
+    for folder in (here, elsewhere):
+        folder.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setattr(tempfile, "tempdir", str(elsewhere))
+    with pytest.raises(SottovoceError) as caught:
+        wrong(networkx, numpy)
+    assert caught.value.code == 2 and caught.value.field, str(caught.value)
+    del caught  # and with it the experiment, whose graph lives in a file as long as it does
+    gc.collect()
+    assert sorted(tmp_path.rglob("*")) == [here, elsewhere]
 
 
 def test_a_claim_that_fell_has_its_document():

@@ -28,6 +28,11 @@ def links(graph):
     return {frozenset(map(str, pair)) for pair in graph.edges}
 
 
+def test_all_forms_are_tried():
+    (to,) = [one for command in ask("schema", "graph", options=True)["commands"] if command["name"] == "graph convert" for one in command["options"] if one["name"] == "to"]
+    assert {one["value"] for one in to["possible"]} == set(FORMS)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_every_writer_and_reader_keeps_the_graph(tmp_path, form):
     club = named()

@@ -45,7 +45,7 @@ def ports(count):
     return found
 
 
-def village(folder, peers, experiment, width=2, rows=None, more=""):
+def village(folder, peers, experiment, width=2, rows=None, more="", time=None):
     """Nodes with rows of their own, and an agreement that all have signed."""
     members = ""
     for place, port in enumerate(ports(peers)):
@@ -57,7 +57,9 @@ def village(folder, peers, experiment, width=2, rows=None, more=""):
         count = f"rows = {rows}\n" if rows else ""
         members += f'[[peers]]\nname = "p{place}"\nkey = "{key}"\naddress = "127.0.0.1:{port}"\n{count}'
     file = folder / "agreement.toml"
-    head = f'version = 1\nname = "run"\nnonce = "{folder.name}"\ngrid = {2.0**-20}\nwidth = {width}\nedges = "complete"\nanswer = 5.0\nround = 20.0\ntick = 0.001\n'
+    # Rumours are of texts, and last as long as was agreed on.
+    fields = f"grid = {2.0**-20}\nwidth = {width}\n" if time is None else f"grid = 1.0\ntime = {time}\n"
+    head = f'version = 1\nname = "run"\nnonce = "{folder.name}"\n{fields}edges = "complete"\nanswer = 5.0\nround = 20.0\ntick = 0.001\n'
     file.write_text(f"{head}{members}[experiment]{experiment}")
     for place in range(peers):
         sottovoce.ask("node", "agree", "sign", folder / f"p{place}", file)
@@ -195,9 +197,83 @@ def test_ctrl_c_stops_a_node_and_it_goes_on(tmp_path):
 
 
 @with_nodes
+def test_an_interrupt_inside_the_function_makes_no_step_of_zeros(tmp_path):
+    peers, file = village(tmp_path, 2, LEARNING)
+    asked = []
+
+    def gradient(name, model, rows):
+        if name == "p0":
+            asked.append(model.copy())
+            if len(asked) == 2:
+                raise KeyboardInterrupt
+        return model - rows
+
+    def run(peer):
+        try:
+            return peer.run(file, gradient, wait=30)
+        except KeyboardInterrupt:
+            return peer.run(file, gradient, wait=30)
+
+    first, second = together(peers, run)
+    # Four steps, and the second of them was asked for once more, at the same model.
+    assert len(asked) == 5 and (asked[1] == asked[2]).all(), asked
+    assert numpy.allclose(first["result"], second["result"], atol=1e-6) and "trouble" not in first
+
+
+@with_nodes
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, when):
+    peers, file = village(tmp_path, 2, LEARNING)
+
+    def load(path):
+        assert path == peers[0].file
+        rows = numpy.loadtxt(path, delimiter=",", ndmin=2) if when == "before" else None
+        path.write_text("9,9\n")
+        return numpy.loadtxt(path, delimiter=",", ndmin=2) if rows is None else rows
+
+    with pytest.raises(SottovoceError, match="changed meanwhile") as caught:
+        peers[0].run(file, towards, load=load, wait=5)
+    assert caught.value.field == "data" and all(one["spent"] == 0 for one in peers[0].status()["budgets"])
+
+
+@with_nodes
+def test_rows_that_cannot_be_read_are_said_at_once(tmp_path):
+    peers, file = village(tmp_path, 2, LEARNING)
+    with pytest.raises(ZeroDivisionError):
+        peers[0].run(file, towards, load=lambda path: 1 / 0, wait=5)
+    for wrong, field in [({"gradient": 5}, "gradient"), ({"gradient": towards, "load": 5}, "load")]:
+        with pytest.raises(SottovoceError) as caught:
+            peers[0].run(file, **wrong, wait=5)
+        assert caught.value.field == field
+    assert all(one["spent"] == 0 for one in peers[0].status()["budgets"])
+
+
+@with_nodes
+@pytest.mark.parametrize(
+    "experiment, time",
+    [
+        ('\nexperiment = "averaging"\nprotocol = { method = "butterfly" }\nnoise = { sigma = 0.01 }\nvalues = { range = "0:1" }\n', None),
+        ('\nexperiment = "rumor"\nmuting = 0.1\n', 5.0),
+    ],
+    ids=["averaging", "rumor"],
+)
+def test_a_function_is_refused_where_nobody_would_ask_it(tmp_path, experiment, time):
+    peers, file = village(tmp_path, 4, experiment, time=time)
+    with pytest.raises(SottovoceError, match="nothing is learned") as caught:
+        peers[0].run(file, towards, wait=5)
+    assert caught.value.field == "gradient" and all(one["spent"] == 0 for one in peers[0].status()["budgets"])
+
+
+@with_nodes
 def test_what_is_no_node_is_named(tmp_path):
+    _, file = village(tmp_path, 2, LEARNING)
+    for folder, agreement, field in [("nobody", file, "node"), ("p0", tmp_path / "none.toml", "agreement")]:
+        for function in (None, towards):
+            with pytest.raises(SottovoceError) as caught:
+                Peer(tmp_path / folder).run(agreement, function)
+            assert caught.value.field == field
     with pytest.raises(SottovoceError) as caught:
-        Peer(tmp_path / "nobody").run(tmp_path / "none.toml", towards)
+        Peer(tmp_path / "nobody").file
     assert caught.value.field == "node"
 
 

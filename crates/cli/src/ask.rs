@@ -141,7 +141,7 @@ fn run(cli: &Cli, matches: &ArgMatches, command: &clap::Command) -> Result<(), F
         output::say(&seed::drawn(cli.global.seed));
     }
     cli.run().map_err(|error| {
-        let message = called::by_option(&format!("{error:#}"), command, matches);
+        let message = called::by_user(&format!("{error:#}"), command, matches);
         Fault::new(message, exit::code(&error))
     })
 }

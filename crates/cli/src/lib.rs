@@ -160,7 +160,7 @@ pub fn main() -> ExitCode {
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            output::say(&called::by_option(&format!("{error:#}"), &command, &matches));
+            output::say(&called::by_user(&format!("{error:#}"), &command, &matches));
             ExitCode::from(exit::code(&error))
         }
     }

@@ -48,6 +48,8 @@ struct OneOption {
     value: Option<String>,
     /// What its value is.
     kind: Kind,
+    /// Whether it may also be given without a value.
+    optional: bool,
     /// Whether it takes several values, with commas between them.
     many: bool,
     /// Whether there is no command without it.
@@ -145,6 +147,7 @@ fn option(argument: &Arg) -> OneOption {
         positional: argument.is_positional(),
         value: (kind != Kind::Flag && !names.is_empty()).then(|| names.join(" ")),
         kind,
+        optional: kind != Kind::Flag && argument.get_num_args().is_some_and(|range| range.min_values() == 0),
         many: several
             || argument.get_value_delimiter().is_some()
             || matches!(argument.get_action(), ArgAction::Append),
@@ -237,5 +240,18 @@ mod tests {
         assert_eq!(kind("peers"), Some(Kind::Integer));
         assert_eq!(kind("muting"), Some(Kind::Number));
         assert_eq!(kind("json"), Some(Kind::Flag));
+    }
+
+    #[test]
+    fn some_options_may_have_a_value() {
+        let found = Options::of(crate::command(), &[]);
+        let optional = |command: &OneCommand| {
+            let options = command.options.iter().filter(|option| option.optional);
+            options.map(|option| format!("{} --{}", command.name, option.name)).collect::<Vec<_>>()
+        };
+        let all: Vec<String> = found.commands.iter().flat_map(optional).collect();
+        let some = ["mean", "worst", "far"].map(|of| format!("plan averaging --target-{of}"));
+        assert!(some.iter().all(|one| all.contains(one)), "{all:?}");
+        assert!(all.iter().all(|one| !one.contains("--json") && !one.contains("--peers")), "{all:?}");
     }
 }

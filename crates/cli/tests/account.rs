@@ -101,7 +101,7 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
         );
     }
     refused(&format!("{base} 1 --epsilon -1"), &["`epsilon` is -1", "at least 0"]);
-    refused(&format!("{base} 1 --adjacency both"), &["both", "`add-remove` or `replace`"]);
+    refused(&format!("{base} 1 --adjacency both"), &["both", "`add-remove`, `replace` or `zero-out`"]);
     refused(
         "account mechanism --randomized-response --random-probability 0.5 --batch 1 --population 9",
         &["fixed size", "replace"],

@@ -87,6 +87,16 @@ fn bad_secrets_are_refused() {
     refused(&format!("{run} --keys regular:3"), &["`keys` is regular:3", "odd"]);
     refused(&format!("{run} --keys regular:x"), &["regular:8"]);
     refused("run learning --cancel 3 --method walk --no-report", &["`cancel` is 3", "gossip and butterfly"]);
+    let folder = tempfile::tempdir().unwrap();
+    let walk = folder.path().join("walk.toml");
+    std::fs::write(
+        &walk,
+        "experiment = \"learning\"\n[protocol]\nmethod = \"walk\"\n[noise]\ncancel = 3.0\n",
+    )
+    .unwrap();
+    for command in ["run", "account"] {
+        refused(&format!("{command} {}", walk.display()), &["`noise.cancel` is 3", "gossip and butterfly"]);
+    }
     refused("run learning --cancel 3 --colluders 0 --no-report", &["`colluders` is 0", "at least 1"]);
     refused(
         "run learning --cancel 3 --method gossip --peers 32 --no-report",
@@ -186,7 +196,10 @@ fn a_file_of_secrets_goes_with_the_experiment_and_is_not_taken_for_checked() {
     sottovoce(&format!("run learning --peers 8 --iterations 2 --seeds 1 --cancel 3 --out {learning}"))
         .assert()
         .success();
-    refused(&format!("audit {learning}/experiment.toml --runs 20"), &["`cancel` is 3", "--wire-tapper"]);
+    refused(
+        &format!("audit {learning}/experiment.toml --runs 20"),
+        &["`noise.cancel` is 3", "--wire-tapper"],
+    );
 }
 
 #[test]
@@ -260,4 +273,25 @@ fn plans_weigh_it_and_execute_it() {
     assert_eq!(found["rows"][number(&found, "/chosen") as usize]["cancels"], true);
     let ran = json(&format!("run {} --seeds 1 --no-report", learn.display()).replace(" --seeds 1", ""));
     assert_eq!(ran["guarantees"][0]["colluders"], 3);
+}
+
+/// Where some share fewer secrets than others, the peer of whom someone who sees every message learns most is not the one of whom a single peer does.
+#[test]
+fn uneven_secrets_are_accounted_for_as_they_are_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (keys, file) = (folder.path().join("keys.txt"), folder.path().join("e.toml"));
+    std::fs::write(&keys, "3 1\n1 5\n1 6\n1 7\n2 0\n2 6\n2 7\n0 4\n0 5\n4 5\n6 7\n").unwrap();
+    let text = "experiment = 'learning'\nseeds = 1\n[task]\npeers = 8\n[protocol]\nmethod = 'butterfly'\n[noise]\ncancel = 10.0\nkeys = 'keys.txt'\n[target]\nepsilon = 4.0\nagainst = 'wire-tapper'\n";
+    std::fs::write(&file, text).unwrap();
+    let epsilon = |command: &str, more: &str| {
+        let found = json(&format!("{command} {} {more}", file.display()));
+        let all = found["guarantees"].as_array().unwrap();
+        let one = all.iter().find(|one| one["adversary"] == "wire-tapper-with-any").unwrap();
+        one["epsilon"].as_f64().unwrap()
+    };
+    let (run, account) = (epsilon("run", "--no-report"), epsilon("account", ""));
+    assert!(
+        run <= 4.0 && account <= 4.0 && (account / run - 1.0).abs() < 1e-7,
+        "{run} by the run, {account}"
+    );
 }

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{json, number, refused, sottovoce};
+use serde_json::Value;
 
 /// A ring of sixteen with chords, in a file.
 fn graph(folder: &tempfile::TempDir) -> String {
@@ -40,6 +41,63 @@ fn every_method_meets_a_target_against_a_wire_tapper() {
         assert!(first.contains(sees) && first.ends_with("proven"), "{method}: {first}");
         assert!((number(&found, "/sigma") - number(&json("run learning --nodes 64 --method local --iterations 4 --epsilon 2 --against wire-tapper --seeds 1 --no-report"), "/sigma")).abs() < 1e-9);
     }
+}
+
+/// A target is kept by the run and by the account of the same file, and both say the same; noise that was calibrated, given as a number, ends no run.
+#[test]
+fn a_target_is_never_exceeded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("e.toml"), folder.path().join("report"));
+    for (method, epsilon) in ["butterfly", "walk", "gossip"]
+        .into_iter()
+        .flat_map(|method| [1e-7, 6e-5, 0.01, 0.3, 1.0, 4.0, 100.0].map(|epsilon: f64| (method, epsilon)))
+    {
+        let text = |noise: &str| {
+            format!(
+                "experiment = \"learning\"\nseeds = 1\n[task]\npeers = 16\n[protocol]\nmethod = \"{method}\"\niterations = 6\n{noise}\n[target]\nepsilon = {epsilon}\nagainst = \"worst-peer\""
+            )
+        };
+        let asked = |command: &str, noise: &str| {
+            std::fs::write(&path, text(noise)).unwrap();
+            let _ = std::fs::remove_dir_all(&out);
+            let more = if command == "run" { format!(" --out {}", out.display()) } else { String::new() };
+            json(&format!("{command} {}{more}", path.display()))
+        };
+        // Towards peers: the least of what is promised.
+        let towards_peers = |found: &Value| {
+            let all = found["guarantees"].as_array().unwrap().iter();
+            all.map(|one| one["epsilon"].as_f64().unwrap()).fold(f64::INFINITY, f64::min)
+        };
+        let (account, run) = (asked("account", ""), asked("run", ""));
+        let (planned, kept) = (towards_peers(&account), towards_peers(&run));
+        assert!(
+            planned <= epsilon && planned > (1.0 - 1e-6 - 1e-10 / epsilon) * epsilon,
+            "{method} {epsilon}: {planned}"
+        );
+        // An epsilon is known to some 1e-15, whatever its size.
+        assert!(
+            (kept / planned - 1.0).abs() < 1e-12 + 1e-14 / epsilon,
+            "{method} {epsilon}: {kept} by the run, {planned}"
+        );
+        let sigma = format!("[noise]\nsigma = {:e}", number(&run, "/sigma"));
+        let again = asked("run", &sigma);
+        assert_eq!(again["steps"], run["steps"], "{method} {epsilon}");
+        let less = format!("[noise]\nsigma = {:e}", 0.999 * number(&run, "/sigma"));
+        assert!(towards_peers(&asked("run", &less)) <= epsilon, "{method} {epsilon}");
+    }
+}
+
+/// Where nobody learns anything, a target towards peers says nothing of the noise; and on a network it cannot end a walk.
+#[test]
+fn targets_that_choose_no_noise_are_refused() {
+    let run = "run learning --rows 4 --iterations 5 --epsilon 1 --seeds 1 --no-report";
+    for more in ["--method central --peers 1", "--method walk --peers 8 --drop-messages 1"] {
+        refused(&format!("{run} {more}"), &["`target` is for what other peers learn", "wire-tapper"]);
+    }
+    let walk = "--method walk --peers 8 --tokens 3 --drop-messages 0.2";
+    refused(&format!("{run} {walk} --sigma 0.5"), &["`sigma` is 0.5", "cannot end a walk"]);
+    let kept = json(&format!("{run} {walk} --sigma 40"));
+    assert!(kept["guarantees"][0]["epsilon"].as_f64().unwrap() <= 1.0, "{kept}");
 }
 
 #[test]
@@ -426,4 +484,66 @@ fn every_pause_of_a_walk_shows_the_token_and_is_counted() {
         &["show the token after 9 steps", "--sigma"],
     );
     assert!(!other.exists());
+}
+
+/// Epsilons come from the logarithm of their delta: the smaller that is, the fewer digits they have; and loud noise is counted as loud as it is.
+#[test]
+fn a_target_is_kept_at_tiny_deltas_and_under_loud_noise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("e.toml");
+    let learning = |epsilon: f64, delta: f64, iterations: usize| {
+        let protocol = format!("[task]\npeers = 8\n[protocol]\nmethod = 'local'\niterations = {iterations}");
+        (format!("experiment = 'learning'\nseeds = 1\n{protocol}"), epsilon, delta)
+    };
+    let personal = |epsilon: f64, delta: f64, law: &str, more: &str| {
+        let task = "[task]\nkind = 'plane'\nagents = 4\nwidth = 2\nfewest = 2\nmost = 4";
+        let text = format!("{task}\n[noise]\nlaw = '{law}'\nclip = 0.5\n[protocol]\nmu = 1.0\n{more}");
+        (format!("experiment = 'personalized'\nseeds = 1\n{text}"), epsilon, delta)
+    };
+    let deep = "experiment = 'deep'\n[task]\nkind = 'drawn'\nagents = 2\nimages = 20\ntest-images = 10\nsplit = 0.0\n[graph]\nfamily = { complete = { n = 2 } }\n[protocol]\nmethod = 'dsgd'\nmodel = 'mlp'\nrounds = 100000\nlot = 10.0\n[noise]\nclip = 1.0";
+    for (text, epsilon, delta) in [
+        learning(0.018236308702420146, 3.77e-93, 1),
+        learning(0.009226374656926778, 2.4e-184, 1),
+        learning(3.8113281870653843e-7, 1.05e-134, 5),
+        personal(1e-6, 0.0, "laplace", "updates = 10"),
+        personal(3e-6, 1e-12, "gaussian", "updates = 10"),
+        personal(0.00041921, 1.09e-19, "gaussian", "updates = 3"),
+        personal(1.1e-6, 0.0, "laplace", "updates = 1\nwarm = 1e-8"),
+        (deep.to_owned(), 1e-3, 1e-30),
+    ] {
+        std::fs::write(&path, format!("{text}\n[target]\nepsilon = {epsilon}\ndelta = {delta:e}")).unwrap();
+        let found = json(&format!("account {}", path.display()));
+        let all = found["guarantees"].as_array().unwrap().iter().map(|one| one["epsilon"].as_f64().unwrap());
+        let all: Vec<f64> = all.collect();
+        assert!(
+            !all.is_empty() && all.iter().all(|one| *one <= epsilon && *one > 0.99 * epsilon),
+            "{epsilon} {delta:e}: {all:?}"
+        );
+    }
+    let (text, ..) = personal(1.0, 1e-5, "gaussian", "updates = 1\nwarm = 1e-12");
+    std::fs::write(&path, text).unwrap();
+    refused(&format!("account {}", path.display()), &["`protocol.warm` is 1e-12: give", "at least 1e-8"]);
+}
+
+/// Where messages get lost, a token that goes on in copies is still told of in a way that its own account and audit understand.
+#[test]
+fn honest_walks_on_a_bad_network_pass_their_own_audit() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, out) = (folder.path().join("e.toml"), folder.path().join("report"));
+    for (more, seeds) in [
+        ("drop = 0.8", 0..8),
+        ("drop = 0.3\ncrashes = ['0@0', '3@500']", 0..6),
+        ("crashes = ['0@0', '1@0', '2@0', '3@0', '4@0']", 0..1),
+    ] {
+        let text = "experiment = 'learning'\nseeds = 1\n[task]\npeers = 5\n[protocol]\nmethod = 'walk'\niterations = 3\ntokens = 2\n[noise]\nsigma = 2.0";
+        std::fs::write(&path, format!("{text}\n[network]\ndelay = 40.0\ntimeout = 400.0\n{more}")).unwrap();
+        for seed in seeds {
+            let _ = std::fs::remove_dir_all(&out);
+            let run = json(&format!("run {} --seed {seed} --out {}", path.display(), out.display()));
+            let transcript = out.join("transcript.json");
+            let account = json(&format!("account transcript {}", transcript.display()));
+            assert_eq!(account["guarantees"][0]["epsilon"], run["guarantees"][0]["epsilon"], "{more} {seed}");
+            sottovoce(&format!("audit transcript {}", transcript.display())).assert().success();
+        }
+    }
 }

@@ -29,6 +29,19 @@ fn file(name: &str, content: &str) -> (tempfile::TempDir, String) {
 }
 
 #[test]
+fn a_delta_without_digits_is_refused() {
+    for noise in ["--laplace --scale 2", "--discrete-laplace --scale 2", "--gaussian --noise-multiplier 1"] {
+        for delta in ["5e-324", "1e-320", "2e-308"] {
+            refused(
+                &format!("account mechanism {noise} --delta {delta}"),
+                &["`delta` is", "at least 2.3e-308"],
+            );
+        }
+    }
+    assert!((upper("--laplace --scale 2 --delta 2.3e-308") - 0.5).abs() < 1e-9);
+}
+
+#[test]
 fn at_delta_zero_there_is_the_largest_loss() {
     for (arguments, epsilon) in [
         ("--laplace --scale 2 --steps 10 --adjacency replace", 10.0),
@@ -120,6 +133,78 @@ fn unlike_releases_are_sharper_together_than_one_by_one() {
     assert!(result["zcdp"]["none"].is_string() && result["renyi"]["none"].is_string(), "{result}");
     let short = account(&format!("--events {path} --delta 2e-6"));
     assert!(short["epsilon"]["infinite"].as_str().unwrap().contains("deltas"), "{short}");
+}
+
+/// What is inside the best of several runs is looked at as what is outside.
+#[test]
+fn the_best_of_several_runs_is_not_covered_for_what_one_run_is_not() {
+    let best = |inner: &str| {
+        format!(r#"[{{"best_of": {{"releases": [{inner}], "mean": 3, "number": "poisson"}}}}]"#)
+    };
+    let not_covered = |inner: &str, options: &str| {
+        let (_folder, path) = file("events.json", &best(inner));
+        let (inside, outside) = (account(&format!("--events {path} {options}")), {
+            let (_folder, path) = file("events.json", &format!("[{inner}]"));
+            account(&format!("--events {path} {options}"))
+        });
+        assert_eq!(inside["not_covered"], outside["not_covered"], "{inner}");
+        assert_eq!(inside["standing"], outside["standing"], "{inner}");
+        inside["not_covered"].as_array().unwrap().len()
+    };
+    let plain = not_covered(r#"{"laplace": {"scale": 2}}"#, "");
+    for inner in [
+        r#"{"laplace": {"scale": 2}, "sampling_rate": 0.1}"#,
+        r#"{"gaussian": {"noise_multiplier": 2}, "batch": 2, "population": 9}"#,
+        r#"{"gaussian": {"noise_multiplier": 2}, "sampling_rate": 0.1, "rows": 50, "most": 9}"#,
+        r#"{"epsilon": 0.5, "sampling_rate": 0.1}"#,
+        r#"{"zcdp": {"rho": 0.1}, "sampling_rate": 0.1}"#,
+        r#"{"discrete_gaussian": {"sigma": 3, "length": 1.5}, "sampling_rate": 0.1}"#,
+    ] {
+        assert!(not_covered(inner, "") > plain, "{inner}");
+    }
+    let (_folder, path) =
+        file("events.json", &best(r#"{"gaussian": {"noise_multiplier": 8}, "batch": 2, "population": 4}"#));
+    refused(
+        &format!("account mechanism --events {path} --group 3"),
+        &["`group` is 3", "no longer fill a batch"],
+    );
+}
+
+/// A given epsilon is taken for true, on a sample too.
+#[test]
+fn what_is_given_is_a_condition_on_samples_too() {
+    let (_folder, path) = file("events.json", r#"[{"epsilon": 1, "sampling_rate": 0.1}]"#);
+    let result = account(&format!("--events {path}"));
+    assert!(result["standing"]["conditional"][0].as_str().unwrap().contains("given epsilon"), "{result}");
+    // Zeroed, a record is drawn as before: then sampling says nothing.
+    for entry in [
+        r#"{"epsilon": 1, "sampling_rate": 0.1}"#,
+        r#"{"exponential": {"epsilon": 1}, "sampling_rate": 0.1}"#,
+        r#"{"zcdp": {"rho": 0.1}, "sampling_rate": 0.1}"#,
+    ] {
+        let (_folder, path) = file("events.json", &format!("[{entry}]"));
+        refused(
+            &format!("account mechanism --events {path} --adjacency zero-out"),
+            &["entry 1", "after sampling"],
+        );
+    }
+}
+
+#[test]
+fn a_batch_of_everybody_is_known_where_rows_are_replaced() {
+    let base = "--gaussian --noise-multiplier 4";
+    let whole = format!("{base} --batch 9 --population 9");
+    refused(
+        &format!("account mechanism {whole}"),
+        &["batch of 9 out of 9", "leave batch and population out"],
+    );
+    for adjacency in ["replace", "zero-out"] {
+        let (found, plain) = (
+            upper(&format!("{whole} --adjacency {adjacency}")),
+            upper(&format!("{base} --adjacency {adjacency}")),
+        );
+        assert_eq!(found, plain);
+    }
 }
 
 #[test]

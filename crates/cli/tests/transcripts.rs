@@ -288,7 +288,7 @@ fn learning_is_attacked_and_its_claim_stands() {
     assert!(number("mu_lower") > 0.5 * number("mu") && number("mu_lower") <= number("mu"), "{found}");
     let text = text.replace("iterations = 3", "iterations = 3\nmethod = 'central'");
     std::fs::write(folder.path().join("c.toml"), text).unwrap();
-    assert!(refused(folder.path(), "audit c.toml --runs 20", 2).contains("`method` is central"));
+    assert!(refused(folder.path(), "audit c.toml --runs 20", 2).contains("`protocol.method` is central"));
 }
 
 #[test]

@@ -180,7 +180,11 @@ pub fn short_up(value: f64) -> String {
         let exponent = value.abs().log10().floor() as i32;
         let hundredths = (value / 10_f64.powi(exponent) * 100.0).ceil();
         // Rounding may have taken a hair away; the next one then fits.
-        let written = [0.0, 1.0].map(|more| format!("{:.2}e{exponent}", (hundredths + more) / 100.0));
+        let written = [0.0, 1.0].map(|more| match hundredths + more {
+            // Nine and a hair is rounded up to ten, which has another exponent.
+            ten if ten >= 1000.0 => format!("1.00e{}", exponent + 1),
+            other => format!("{:.2}e{exponent}", other / 100.0),
+        });
         let fits = |shown: &String| shown.parse::<f64>().is_ok_and(|shown| shown >= value);
         return written.into_iter().find(fits).unwrap_or_else(|| value.to_string());
     }
@@ -202,6 +206,7 @@ mod tests {
         assert_eq!(short_up(0.0), "0");
         assert_eq!(short_up(0.001_234_1), "0.00124");
         assert_eq!(short_up(0.000_040_446_4), "4.05e-5");
+        assert_eq!(short_up(0.000_999_99), "1.00e-3");
         assert_eq!(short_up(12_345.2), "12346");
         for i in 1..2000 {
             let value = 1e-9 * 1.02_f64.powi(i);

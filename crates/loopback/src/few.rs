@@ -16,7 +16,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 /// Connections at once; further ones wait.
 const MOST: usize = 64;
-/// A connection on which nothing is asked for so long is closed.
+/// A connection on which nothing was answered for so long is closed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A listener that holds no more than 64 connections, each of them only while something is asked.
@@ -56,7 +56,7 @@ pub struct Held {
 }
 
 impl Held {
-    fn heard(&mut self) {
+    fn answered(&mut self) {
         self.silence.as_mut().reset(Instant::now() + PATIENCE);
     }
 }
@@ -68,10 +68,8 @@ impl AsyncRead for Held {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_read(context, buffer) {
-            Poll::Ready(read) => {
-                self.heard();
-                Poll::Ready(read)
-            }
+            // Whoever asks letter by letter has no more time than whoever asks nothing.
+            Poll::Ready(read) => Poll::Ready(read),
             Poll::Pending => {
                 self.silence.as_mut().poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
             }
@@ -87,7 +85,7 @@ impl AsyncWrite for Held {
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         if written.is_ready() {
-            self.heard();
+            self.answered();
         }
         written
     }

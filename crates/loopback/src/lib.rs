@@ -1,4 +1,4 @@
-//! Pages for this machine only: what a node shows of itself (`sottovoce node run --page`), and a folder of runs (`sottovoce serve`).
+//! Pages for this machine only: what a node shows of itself (`page` in its configuration), and a folder of runs (`sottovoce serve`).
 //!
 //! ```text
 //!   connection ──► Few: so many at once, none for ever ──► guard: only GET, only under a name of this machine ──► a page

@@ -259,7 +259,7 @@ impl Priced for Deep {
     }
 
     fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
-        let more = (Adversary::WireTapper, &[limits::ROWS][..]);
+        let more = (Adversary::WireTapper, &[limits::ROWS, limits::OWN_PROGRAM][..]);
         Ok(self.company.guarantee(observer, price, Unit::Record, more).map(by_example))
     }
 }

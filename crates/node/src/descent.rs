@@ -413,7 +413,12 @@ impl Priced for Descent {
             }
             _ => (Adversary::WireTapper, limits::RESULTS),
         };
-        Ok(self.company.guarantee(observer, price, Unit::User, (tapper, &[limit, limits::COUNTS])))
+        Ok(self.company.guarantee(
+            observer,
+            price,
+            Unit::User,
+            (tapper, &[limit, limits::COUNTS, limits::OWN_PROGRAM]),
+        ))
     }
 }
 

@@ -465,12 +465,11 @@ impl<P: Part> Running<P> {
         self.driver.board.refused(from, what);
     }
 
+    /// One step for each time it is told of one: what was made after its user stopped it is told of after that, and never looked at.
     fn computed(&mut self) -> Result<()> {
-        while let Ok((ticket, value)) = self.made.try_recv() {
-            let dues = self.host.computed(ticket, value?)?;
-            self.obey(dues)?;
-        }
-        Ok(())
+        let Ok((ticket, value)) = self.made.try_recv() else { return Ok(()) };
+        let dues = self.host.computed(ticket, value?)?;
+        self.obey(dues)
     }
 
     fn alarm(&mut self, after: Duration, alarm: AlarmOf<P>) {

@@ -88,6 +88,12 @@ impl Holding {
         require(self.one_by_one, "program", program, remedy)
     }
 
+    /// Refuses a function that nobody would ask: who brings one expects to be asked. A program in node.toml is for other runs, too, and waits for them.
+    pub(crate) fn check_nothing_learned(&self) -> Result<()> {
+        let remedy = "nothing is learned in this run, and no gradient is asked for; leave it out, or agree on one of learning";
+        require(self.function.is_none(), "gradient", "a function", remedy)
+    }
+
     /// Its numbers.
     pub fn values(&self) -> Result<Vec<f64>> {
         let bytes = bytes(&self.file)?;

@@ -3,6 +3,7 @@
 //! Tests may bring a generator of their own, as long as it is a cryptographic one: a simulation's noise cannot be had here at all.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rand::CryptoRng;
 use sottovoce_privacy::noise::exact::{
@@ -34,7 +35,7 @@ pub trait Hiding<V> {
 /// A law on the integers.
 #[derive(Clone)]
 enum Drawn {
-    Gaussian(Box<DiscreteGaussian>),
+    Gaussian(Arc<DiscreteGaussian>),
     Laplace(DiscreteLaplace),
 }
 
@@ -42,7 +43,7 @@ impl Drawn {
     /// Of this scale in steps, or a little more.
     fn new(law: Law, steps: f64) -> Option<Self> {
         match law {
-            Law::Gaussian => Some(Self::Gaussian(Box::new(DiscreteGaussian::at_least(steps).ok()?))),
+            Law::Gaussian => Some(Self::Gaussian(Arc::new(DiscreteGaussian::at_least(steps).ok()?))),
             Law::Laplace => Some(Self::Laplace(DiscreteLaplace::new(Rational::from_f64(steps).ok()?).ok()?)),
             Law::Radial => None,
         }

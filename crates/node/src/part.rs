@@ -232,8 +232,9 @@ pub trait Part: Priced {
     /// What this peer asks of its machine once everybody is there; none where it waits for others to begin.
     fn begin(&self) -> Option<<Self::Machine as Machine>::Command>;
 
-    /// Private steps of what it holds; they are made in a thread of their own.
-    fn steps(&self, _: &Holding) -> Result<Steps<ValueOf<Self>>> {
+    /// Private steps of what it holds; they are made in a thread of their own. Where there are none, a function that would make them is refused.
+    fn steps(&self, holding: &Holding) -> Result<Steps<ValueOf<Self>>> {
+        holding.check_nothing_learned()?;
         Ok(Box::new(|_, _, _| Ok(())))
     }
 

@@ -5,21 +5,27 @@
 //! others choose.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::Result;
 use crate::gradients::{Gradients, mean_of};
 use crate::holding::Trouble;
 use crate::part::Holding;
 use crate::program::Program;
+use crate::{Error, Result};
 
 /// Numbers, or what is wrong with them.
 pub(crate) type Answer = std::result::Result<Vec<f64>, String>;
 
 /// A function in this process that stands where a program of the node's owner does (`docs/node-program.md`): asked for vectors, and trusted with nothing else.
 pub trait Function: Send + Sync {
+    /// Reads what its vectors are of, before anybody is called: between two looks at the name of its bytes, which the ledger pays for. What is wrong, in words, ends the run.
+    fn read(&self, _file: &Path) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
     /// Vectors of as many numbers as the point has, one after the other: the gradients of these examples, in this order; or, where none are named, one for each of all examples, or one
     /// alone. What is wrong, in words, where there are none.
     fn vectors(
@@ -119,11 +125,21 @@ pub(crate) fn suggested(
     patience: Duration,
 ) -> Result<Option<Box<dyn Gradients>>> {
     let who: Box<dyn Ask> = match (&holding.function, &holding.program) {
-        (Some(Shared(function)), _) => Box::new(Called::start(Arc::clone(function), patience)),
+        (Some(Shared(function)), _) => {
+            read(function.as_ref(), holding)?;
+            Box::new(Called::start(Arc::clone(function), patience))
+        }
         (None, Some(command)) => Box::new(Program::start(command, holding, (width, rows), patience)?),
         (None, None) => return Ok(None),
     };
     Ok(Some(Box::new(Suggested { who, width, trouble: holding.trouble.clone(), failed: false })))
+}
+
+/// Lets a function read what is held, if it is what was named, before and afterwards.
+fn read(function: &dyn Function, holding: &Holding) -> Result<()> {
+    let unread = |what| Error::parameter("values", holding.file.display(), what);
+    function.read(&holding.file).map_err(unread)?;
+    holding.check()
 }
 
 impl Suggested {

@@ -251,7 +251,11 @@ impl Priced for Walk {
     }
 
     fn guarantee(&self, observer: &Observer, price: &Price) -> Result<Option<Guarantee>> {
-        Ok(self.company.guarantee(observer, price, Unit::User, (Adversary::WireTapper, &[limits::COUNTS])))
+        let more: &[&str] = match self.adds {
+            Adds::Values(_) => &[limits::COUNTS],
+            Adds::Gradients(_) => &[limits::COUNTS, limits::OWN_PROGRAM],
+        };
+        Ok(self.company.guarantee(observer, price, Unit::User, (Adversary::WireTapper, more)))
     }
 }
 

@@ -230,3 +230,31 @@ fn functions_are_clipped_and_what_is_no_answer_is_zeros_from_then_on() {
     assert!(made.iter().flatten().all(|sum| *sum == 0), "{made:?}");
     assert!(told.unwrap().contains("number 1 of vector 0 of step 0 is none"));
 }
+
+/// A function that reads: what it does to the file before it says that it has.
+struct Reads(fn(&std::path::Path) -> Result<(), String>);
+
+impl Function for Reads {
+    fn read(&self, file: &std::path::Path) -> Result<(), String> {
+        (self.0)(file)
+    }
+
+    fn vectors(&self, _: usize, _: &[f64], _: Option<&[u32]>) -> Result<Vec<f64>, String> {
+        Ok(vec![0.0, 0.0])
+    }
+}
+
+#[test]
+fn functions_read_what_was_named_or_nothing() {
+    let read = |how| {
+        let folder = tempfile::tempdir().unwrap();
+        let own = holdings(folder.path(), &["1\n".to_owned()], "txt").remove(0);
+        let own = Holding { function: Some(SharedFunction(Arc::new(Reads(how)))), ..own };
+        parts(1.0).remove(0).steps(&own).err().map(|error| error.to_string())
+    };
+    assert_eq!(read(|file| file.exists().then_some(()).ok_or_else(|| "nothing".to_owned())), None);
+    let changed = read(|file| std::fs::write(file, "2\n").map_err(|error| error.to_string())).unwrap();
+    assert!(changed.contains("`data`") && changed.contains("changed meanwhile"), "{changed}");
+    let unread = read(|_| Err("no such column".to_owned())).unwrap();
+    assert!(unread.contains("`values`") && unread.contains("no such column"), "{unread}");
+}

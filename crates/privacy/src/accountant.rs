@@ -14,11 +14,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contour::{self, CHEAP, DEAR};
-use crate::interval::{Reason, best_bound, larger, probability_above, smaller, smallest};
-use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta, check_epsilon};
+use crate::event::Event;
+use crate::interval::{Reason, add_up, best_bound, larger, probability_above, smaller, smallest};
+use crate::mechanism::{Adjacency, Sampling, check_delta, check_epsilon};
 use crate::quadrature::sides;
-use crate::special::Interval;
-use crate::{Error, Gdp, Loss, Result, batches, kov, pld, rdp, require};
+use crate::special::{Interval, UNIT};
+use crate::{Error, Gdp, Loss, Result, kov, pld, rdp, require};
 
 /// Most releases of one kind.
 const MOST: u64 = 1_000_000_000;
@@ -38,14 +39,14 @@ const MOST: u64 = 1_000_000_000;
 pub struct Accountant {
     adjacency: Adjacency,
     /// Sorted, each kind once: composing in any order or grouping gives the same bits.
-    events: Vec<(Mechanism, u64)>,
+    events: Vec<(Event, u64)>,
 }
 
 /// As it is read: not yet composed.
 #[derive(Deserialize)]
 struct Stored {
     adjacency: Adjacency,
-    events: Vec<(Mechanism, u64)>,
+    events: Vec<(Event, u64)>,
 }
 
 impl TryFrom<Stored> for Accountant {
@@ -53,7 +54,7 @@ impl TryFrom<Stored> for Accountant {
 
     fn try_from(Stored { adjacency, events }: Stored) -> Result<Self> {
         let mut accountant = Self::new(adjacency);
-        events.into_iter().try_for_each(|(mechanism, count)| accountant.compose(mechanism, count))?;
+        events.into_iter().try_for_each(|(event, count)| accountant.compose(event, count))?;
         Ok(accountant)
     }
 }
@@ -65,21 +66,21 @@ impl Accountant {
     }
 
     /// Adds `count` releases. Refuses what it cannot account for, and then remains as it was.
-    pub fn compose(&mut self, mechanism: Mechanism, count: u64) -> Result<()> {
-        let mechanism = batches::equivalent(mechanism, self.adjacency)?;
-        pld::check(&mechanism, self.adjacency)?;
-        let position = self.events.iter().position(|(known, _)| *known == mechanism);
+    pub fn compose(&mut self, event: impl Into<Event>, count: u64) -> Result<()> {
+        let event = event.into().known(self.adjacency)?;
+        pld::check(&event, self.adjacency)?;
+        let position = self.events.iter().position(|(known, _)| *known == event);
         let before = position.map_or(0, |index| self.events[index].1);
         let total = before.saturating_add(count);
         let remedy = format!("give a number from 1 to {}", MOST - before);
         require(count != 0 && total <= MOST, "steps", count, remedy)?;
-        if mechanism.sampling() == Sampling::Nobody {
+        if event.is_on_nobody() {
             return Ok(());
         }
         match position {
             Some(index) => self.events[index].1 = total,
             None => {
-                self.events.push((mechanism, total));
+                self.events.push((event, total));
                 // Parameters are finite by construction, so the order is total.
                 self.events.sort_by(|a, b| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal));
             }
@@ -93,7 +94,7 @@ impl Accountant {
     }
 
     /// What was composed.
-    pub fn events(&self) -> &[(Mechanism, u64)] {
+    pub fn events(&self) -> &[(Event, u64)] {
         &self.events
     }
 
@@ -111,8 +112,8 @@ impl Accountant {
         }
         let sharp = if let Some(gdp) = self.gdp() {
             deltas.iter().map(|&delta| gdp.epsilon(delta)).collect::<Result<Vec<_>>>()?
-        } else if let [(mechanism, 1)] = &self.events[..] {
-            let one = |&delta| pld::single_epsilon(mechanism, self.adjacency, delta).or_else(no_accuracy);
+        } else if let [(event, 1)] = &self.events[..] {
+            let one = |&delta| pld::single_epsilon(event, self.adjacency, delta).or_else(no_accuracy);
             deltas.iter().map(one).collect::<Result<Vec<_>>>()?
         } else {
             let least = smallest(1.0, deltas.iter().copied());
@@ -127,8 +128,8 @@ impl Accountant {
     /// Delta at 0, and so at any epsilon, is at most the sum of those of the releases.
     fn sum_at_zero(&self) -> Result<f64> {
         let mut total = 0.0;
-        for (mechanism, count) in &self.events {
-            total += *count as f64 * pld::single_delta(mechanism, self.adjacency, 0.0)?.upper * (1.0 + 1e-12);
+        for (event, count) in &self.events {
+            total += *count as f64 * pld::single_delta(event, self.adjacency, 0.0)?.upper * (1.0 + 1e-12);
         }
         Ok(total)
     }
@@ -170,7 +171,7 @@ impl Accountant {
         let upper = best_bound(self.upper_bounds(delta)?);
         let bound =
             if upper.is_finite() { Interval::new(0.0, upper)? } else { Interval::unknown(Reason::Uneven) };
-        let mut interval = interval.meet(bound)?;
+        let mut interval = self.bounded(interval, bound)?;
         if !interval.is_within(POOR) {
             // More releases never lose less: any single one bounds them from below.
             let singles = self.events.iter().map(|(one, _)| {
@@ -183,21 +184,29 @@ impl Accountant {
         Ok(if interval.is_within(POOR) { interval } else { interval.because(reason(interval, delta)) })
     }
 
+    /// Intersects an interval with a bound from above. A bound on the truth may lie below what the dominating pairs lose, where
+    /// nobody need attain that: then only the bound is left.
+    fn bounded(&self, interval: Interval, bound: Interval) -> Result<Interval> {
+        let below = bound.upper < interval.lower && self.lower_end() == LowerEnd::DominatingPair;
+        if below { Ok(bound) } else { interval.meet(bound) }
+    }
+
     /// Bounds on epsilon by Rényi divergences, by the loss before sampling, and by the largest possible loss.
     fn upper_bounds(&self, delta: f64) -> Result<Vec<f64>> {
         let mut bounds = vec![self.rdp_epsilon(delta)?.0];
-        if let Some(gdp) = self.unsampled() {
-            bounds.push(gdp.epsilon(delta)?.upper);
+        // What is pure is added to what is Gaussian.
+        if let Some((gdp, pure)) = self.parted()? {
+            bounds.push(add_up(gdp.epsilon(delta)?.upper, pure));
         }
         if let Some(rho) = self.zcdp()? {
             bounds.push(Loss::zcdp(rho)?.epsilon(delta)?.upper);
         }
         if let Some(largest) = self.largest_loss()? {
             bounds.push(largest);
-            if let [(mechanism, count)] = self.events[..]
-                && let Some(each) = pld::largest_loss(&mechanism, self.adjacency)?
+            if let [(event, count)] = &self.events[..]
+                && let Some(each) = pld::largest_loss(event, self.adjacency)?
             {
-                bounds.push(kov::composed_epsilon(each, 0.0, count, delta)?.upper);
+                bounds.push(kov::composed_epsilon(each, 0.0, *count, delta)?.upper);
             }
         }
         Ok(bounds)
@@ -206,8 +215,8 @@ impl Accountant {
     /// The largest possible loss of everything, where there is one (rounded up).
     fn largest_loss(&self) -> Result<Option<f64>> {
         let mut total = 0.0;
-        for (mechanism, count) in &self.events {
-            let Some(largest) = pld::largest_loss(mechanism, self.adjacency)? else { return Ok(None) };
+        for (event, count) in &self.events {
+            let Some(largest) = pld::largest_loss(event, self.adjacency)? else { return Ok(None) };
             total += *count as f64 * largest;
         }
         Ok(Some(total * (1.0 + 1e-12)))
@@ -216,14 +225,11 @@ impl Accountant {
     /// The zCDP loss of everything, sampling disregarded (which never adds to a loss).
     fn zcdp(&self) -> Result<Option<f64>> {
         let mut total = 0.0;
-        for (mechanism, count) in &self.events {
-            let each = match mechanism.noise() {
-                Noise::Gaussian { noise_multiplier } => Some(self.distance() / noise_multiplier),
-                Noise::DiscreteGaussian { sigma, contribution } => {
-                    Some(self.distance() * f64::from(contribution) / sigma)
-                }
+        for (event, count) in &self.events {
+            let each = match event.shift(self.adjacency) {
                 // A bounded loss of epsilon is epsilon²/2-zCDP (Bun and Steinke 2016).
-                _ => pld::largest_loss(mechanism, self.adjacency)?,
+                None => pld::largest_loss(event, self.adjacency)?,
+                shift => shift,
             };
             let Some(mu) = each else { return Ok(None) };
             total += *count as f64 * 0.5 * mu * mu;
@@ -234,24 +240,35 @@ impl Accountant {
     /// The Gaussian loss of Gaussian noise, sampling disregarded.
     fn unsampled(&self) -> Option<Gdp> {
         let mut total = Gdp::new(0.0).ok()?;
-        for (mechanism, count) in &self.events {
-            let Noise::Gaussian { noise_multiplier } = mechanism.noise() else { return None };
-            total = total.and(Gdp::of_noise(noise_multiplier / self.distance()).ok()?.times(*count));
+        for (event, count) in &self.events {
+            let shift = event.gaussian_shift(self.adjacency)?;
+            total = total.and(Gdp::of_release(shift, 1.0).ok()?.times(*count));
         }
         Some(total)
     }
 
-    /// How far a record moves a sum, in its own contributions.
-    fn distance(&self) -> f64 {
-        if self.adjacency == Adjacency::Replace { 2.0 } else { 1.0 }
+    /// The same, and the largest losses of everything else together, where they have one (rounded up).
+    fn parted(&self) -> Result<Option<(Gdp, f64)>> {
+        let (mut total, mut pure) = (Gdp::new(0.0)?, 0.0);
+        for (event, count) in &self.events {
+            if let Some(shift) = event.gaussian_shift(self.adjacency) {
+                let Ok(one) = Gdp::of_release(shift, 1.0) else { return Ok(None) };
+                total = total.and(one.times(*count));
+            } else if let Some(largest) = pld::largest_loss(event, self.adjacency)? {
+                let rounded = if *count == 1 { 1.0 } else { 1.0 + 2.0 * UNIT };
+                pure = add_up(pure, *count as f64 * largest * rounded);
+            } else {
+                return Ok(None);
+            }
+        }
+        Ok(Some((total, pure)))
     }
 
     /// What the lower end of an interval bounds.
     pub fn lower_end(&self) -> LowerEnd {
         let releases: u64 = self.events.iter().map(|(_, count)| count).sum();
-        let batches =
-            self.events.iter().any(|(event, _)| matches!(event.sampling(), Sampling::FixedBatch { .. }));
-        if batches && releases > 1 { LowerEnd::DominatingPair } else { LowerEnd::Truth }
+        let bound = |(event, _): &(Event, u64)| event.is_a_bound(self.adjacency, releases == 1);
+        if self.events.iter().any(bound) { LowerEnd::DominatingPair } else { LowerEnd::Truth }
     }
 
     /// Delta at `epsilon`.
@@ -269,8 +286,8 @@ impl Accountant {
         {
             return Ok(Interval::ZERO);
         }
-        if let [(mechanism, 1)] = &self.events[..] {
-            return self.narrowed_delta(pld::single_delta(mechanism, self.adjacency, epsilon)?, epsilon);
+        if let [(event, 1)] = &self.events[..] {
+            return self.narrowed_delta(pld::single_delta(event, self.adjacency, epsilon)?, epsilon);
         }
         let mut result = Interval::ZERO;
         for (way, laws) in pld::directions(&self.events, self.adjacency)?.iter().enumerate() {
@@ -296,12 +313,27 @@ impl Accountant {
         self.narrowed_delta(result, epsilon)
     }
 
+    /// Delta at `epsilon` from above, where that is a closed form.
+    pub(crate) fn closed_delta(&self, epsilon: f64) -> Result<Option<f64>> {
+        if self.events.is_empty() {
+            return Ok(Some(0.0));
+        }
+        if let Some(gdp) = self.gdp() {
+            return Ok(Some(gdp.delta(epsilon)?.upper));
+        }
+        if let [(event, 1)] = &self.events[..] {
+            return Ok(Some(pld::single_delta(event, self.adjacency, epsilon)?.upper));
+        }
+        Ok(None)
+    }
+
     /// Intersects an interval for delta with the bounds of other currencies, and says why it is wide where it is.
     fn narrowed_delta(&self, interval: Interval, epsilon: f64) -> Result<Interval> {
         let by_sum = probability_above(self.sum_at_zero()?);
-        let mut interval = interval.meet(Interval::new(0.0, smaller(by_sum, self.rdp_delta(epsilon)?))?)?;
+        let bound = Interval::new(0.0, smaller(by_sum, self.rdp_delta(epsilon)?))?;
+        let mut interval = self.bounded(interval, bound)?;
         if let Some(gdp) = self.unsampled() {
-            interval = interval.meet(Interval::new(0.0, gdp.delta(epsilon)?.upper)?)?;
+            interval = self.bounded(interval, Interval::new(0.0, gdp.delta(epsilon)?.upper)?)?;
         }
         if !interval.is_within(POOR) {
             for (one, _) in &self.events {
@@ -315,31 +347,31 @@ impl Accountant {
 
     /// Delta at `epsilon` by Rényi divergences: at every order at most `e^((order-1)(loss - epsilon))`, and less.
     fn rdp_delta(&self, epsilon: f64) -> Result<f64> {
-        rdp::delta(&self.events, self.adjacency, epsilon)
+        Ok(rdp::Total::new(&self.events, &[], self.adjacency)?.delta(epsilon))
     }
 
     /// Epsilon at `delta` by Rényi divergences, with the order that gives it.
     pub fn rdp_epsilon(&self, delta: f64) -> Result<(f64, f64)> {
+        check_delta(delta)?;
         if self.events.is_empty() {
-            check_delta(delta)?;
             return Ok((0.0, f64::INFINITY));
         }
-        rdp::epsilon(&self.events, self.adjacency, delta)
+        Ok(rdp::Total::new(&self.events, &[], self.adjacency)?.epsilon(delta))
     }
 
     /// The total Rényi loss at `order`.
     pub fn rdp(&self, order: f64) -> Result<f64> {
         sottovoce_fault::stop::look();
         let mut total = 0.0;
-        for (mechanism, count) in &self.events {
-            total += *count as f64 * rdp::loss(mechanism, self.adjacency, order)?;
+        for (event, count) in &self.events {
+            total += *count as f64 * rdp::loss_of(event, self.adjacency, order)?;
         }
         Ok(total * (1.0 + 1e-15 * (1.0 + self.events.len() as f64)))
     }
 
     /// The exact Gaussian loss, where everything is unsampled Gaussian noise.
     pub fn gdp(&self) -> Option<Gdp> {
-        let everyone = self.events.iter().all(|(mechanism, _)| mechanism.sampling() == Sampling::Everyone);
+        let everyone = self.events.iter().all(|(event, _)| event.sampling() == Some(Sampling::Everyone));
         if everyone { self.unsampled() } else { None }
     }
 }

@@ -31,6 +31,20 @@ const TRIAL: f64 = 0.99;
 /// Most of them, beyond a single release (where each costs next to nothing).
 const TRIALS: usize = 60;
 
+/// By which factor calibrated noise is raised, so that what was calibrated passes when it is accounted for. Accountants cut noise over sensitivity to forty digits; and
+/// an epsilon comes from the logarithm of its delta, so that it is known to some `1e-15` for each unit of that, however small it is itself. Without a delta (0) there is
+/// no such logarithm.
+///
+/// ```
+/// use sottovoce_privacy::calibrate::headroom;
+/// assert!(headroom(1.0, 1e-5) < 1.0 + 2e-11);
+/// assert!(headroom(1e-6, 1e-100) > 1.0 + 9e-7);
+/// ```
+pub fn headroom(epsilon: f64, delta: f64) -> f64 {
+    let units = if delta > 0.0 && delta < 1.0 { -delta.ln() } else { 0.0 };
+    1.0 + 1e-11 + (4e-14 + 4e-15 * units) / epsilon
+}
+
 /// The least noise with which `steps` releases are certified to be `(epsilon, delta)`-private, to a relative `1e-6`.
 ///
 /// `mechanism` builds the release from a noise parameter (a noise multiplier, a scale).

@@ -11,17 +11,30 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::event::Event;
+use crate::interval::{Reason, best_bound, smaller};
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
-use crate::{Accountant, Adjacency, Error, LowerEnd, Mechanism, Result, currencies, pure, require};
+use crate::{
+    Accountant, Adjacency, Bound, Error, LowerEnd, Mechanism, Mixture, Result, currencies, pure, rdp, require,
+};
+
+/// The order by which the mean loss is bounded.
+const ABOVE_ONE: f64 = 1.0 + 1e-6;
 
 /// One release of a composition.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Release {
     /// A known mechanism.
     Mechanism(Mechanism),
+    /// Gaussian noise on a contribution that is drawn.
+    Mixture(Mixture),
+    /// Something that is known by a bound on its Rényi losses.
+    Bound(Bound),
+    /// Everything or nothing.
+    Plain(Plain),
     /// Anything that is `(epsilon, delta)`-private under the composition's adjacency.
     Given {
         /// Bound on the loss ...
@@ -29,6 +42,17 @@ pub enum Release {
         /// ... up to this probability.
         delta: f64,
     },
+}
+
+/// A release without noise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Plain {
+    /// The data are published as they are: whatever else is released, nothing is protected.
+    Published,
+    /// Nothing about the data is released.
+    Nothing,
 }
 
 impl Release {
@@ -47,6 +71,10 @@ impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Mechanism(mechanism) => mechanism.fmt(f),
+            Self::Mixture(mixture) => mixture.fmt(f),
+            Self::Bound(bound) => bound.fmt(f),
+            Self::Plain(Plain::Published) => f.write_str("the data as they are"),
+            Self::Plain(Plain::Nothing) => f.write_str("nothing"),
             Self::Given { epsilon, delta } => write!(f, "anything ({epsilon}, {delta:e})-private"),
         }
     }
@@ -88,26 +116,35 @@ impl Epsilon {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Composition {
     releases: Vec<(Release, u64)>,
-    /// Everything but what is revealed outright.
+    /// Everything whose laws are known, but what is revealed outright.
     rest: Accountant,
+    /// What is known by bounds on its Rényi losses.
+    bounds: Vec<(Bound, u64)>,
 }
 
 impl Composition {
     /// A composition of nothing.
     pub fn new(adjacency: Adjacency) -> Self {
-        Self { releases: Vec::new(), rest: Accountant::new(adjacency) }
+        Self { releases: Vec::new(), rest: Accountant::new(adjacency), bounds: Vec::new() }
     }
 
     /// Adds `steps` releases. Refuses what cannot be accounted for, and then remains as it was.
     pub fn add(&mut self, release: Release, steps: u64) -> Result<()> {
-        match release {
-            Release::Mechanism(mechanism) => self.rest.compose(mechanism, steps)?,
+        // Even where nothing is lost but delta, the number of steps is checked.
+        let nothing = Mechanism::pure(1.0)?.on_nobody();
+        match &release {
+            Release::Mechanism(mechanism) => self.rest.compose(*mechanism, steps)?,
+            Release::Mixture(mixture) => self.rest.compose(mixture.clone(), steps)?,
             Release::Given { epsilon, delta } => {
-                Release::given(epsilon, delta)?;
-                // Even where nothing is lost but delta, the number of steps is checked.
-                let pure =
-                    if epsilon > 0.0 { Mechanism::pure(epsilon)? } else { Mechanism::pure(1.0)?.on_nobody() };
-                self.rest.compose(pure, steps)?;
+                Release::given(*epsilon, *delta)?;
+                self.rest
+                    .compose(if *epsilon > 0.0 { Mechanism::pure(*epsilon)? } else { nothing }, steps)?;
+            }
+            Release::Plain(_) => self.rest.compose(nothing, steps)?,
+            Release::Bound(bound) => {
+                bound.prepared(self.adjacency())?;
+                self.rest.compose(nothing, steps)?;
+                self.bounds.push((bound.clone(), steps));
             }
         }
         self.releases.push((release, steps));
@@ -133,8 +170,34 @@ impl Composition {
     fn deltas(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.releases.iter().filter_map(|(release, steps)| match release {
             Release::Given { delta, .. } if *delta > 0.0 => Some((*delta, *steps)),
+            Release::Plain(Plain::Published) => Some((1.0, *steps)),
             _ => None,
         })
+    }
+
+    /// Whether some release may reveal its record outright.
+    pub(crate) fn reveals(&self) -> bool {
+        self.deltas().next().is_some()
+    }
+
+    /// The Rényi losses of all but what is revealed outright.
+    pub(crate) fn total(&self) -> Result<rdp::Total> {
+        rdp::Total::new(self.rest.events(), &self.bounds, self.adjacency())
+    }
+
+    /// The largest loss of all but what is revealed outright, rounded up, where there is one.
+    pub(crate) fn largest(&self) -> Option<f64> {
+        let mut total = pure::composed(self.rest.events(), self.adjacency())?.upper;
+        for (bound, count) in &self.bounds {
+            total += *count as f64 * bound.prepared(self.adjacency()).ok()?.largest()?;
+        }
+        Some(total * (1.0 + (2.0 + self.bounds.len() as f64) * UNIT))
+    }
+
+    /// Delta at `epsilon` from above, by what is computed at once; nothing is revealed outright. `total` are its Rényi losses.
+    pub(crate) fn quick_delta(&self, total: &rdp::Total, epsilon: f64) -> Result<f64> {
+        let closed = if self.bounds.is_empty() { self.rest.closed_delta(epsilon)? } else { None };
+        Ok(closed.unwrap_or_else(|| total.delta(epsilon)))
     }
 
     /// The probability that some given release reveals its record outright.
@@ -142,6 +205,7 @@ impl Composition {
         let all: Vec<(f64, u64)> = self.deltas().collect();
         match all[..] {
             [] => Interval::new(0.0, 0.0),
+            _ if all.iter().any(|(delta, _)| *delta >= 1.0) => Interval::new(1.0, 1.0),
             [(delta, 1)] => Interval::new(delta, delta),
             _ => {
                 let ln: f64 = all.iter().map(|(delta, steps)| *steps as f64 * (-delta).ln_1p()).sum();
@@ -156,6 +220,9 @@ impl Composition {
     pub fn epsilon(&self, delta: f64) -> Result<Epsilon> {
         check_delta_or_zero(delta)?;
         let revealed = self.revealed()?;
+        if revealed.lower >= 1.0 {
+            return Ok(Epsilon::Infinite { reason: "the data are published as they are".into() });
+        }
         if revealed.upper > delta {
             return Ok(Epsilon::Infinite {
                 reason: format!(
@@ -168,12 +235,25 @@ impl Composition {
         if least <= 0.0 {
             return Ok(self.pure());
         }
+        if !self.bounds.is_empty() {
+            return self.bounded(least, most);
+        }
         let upper = self.rest.epsilon(least)?;
         if most == least {
             return Ok(Epsilon::Within(upper));
         }
         let lower = self.rest.epsilon(most)?.lower;
         Ok(Epsilon::Within(Interval::new(lower, upper.upper)?))
+    }
+
+    /// Epsilon where something is known by its Rényi losses alone: those of all from above; from below what is lost without it.
+    fn bounded(&self, least: f64, most: f64) -> Result<Epsilon> {
+        let upper = best_bound([self.total()?.epsilon(least).0, self.largest().unwrap_or(f64::INFINITY)]);
+        let lower = self.rest.epsilon(most)?.lower;
+        if upper.is_finite() {
+            return Ok(Epsilon::Within(Interval::of_rounded(lower, upper)?.because(Reason::OneSided)));
+        }
+        Ok(Epsilon::Infinite { reason: "the Rényi losses are infinite at every order".into() })
     }
 
     /// Values to promise at several deltas, infinite where there is none, for little more than the cost of one.
@@ -185,6 +265,14 @@ impl Composition {
             .map(|&delta| if revealed > delta { -1.0 } else { remaining(delta, revealed, -4.0) });
         let left: Vec<f64> = left.collect();
         let positive: Vec<f64> = left.iter().copied().filter(|left| *left > 0.0).collect();
+        if !self.bounds.is_empty() {
+            let one = |&left: &f64| match left {
+                left if left > 0.0 => Ok(self.bounded(left, left)?.upper()),
+                0.0 => Ok(self.pure().upper()),
+                _ => Ok(f64::INFINITY),
+            };
+            return left.iter().map(one).collect();
+        }
         let mut found = self.rest.epsilons(&positive)?.into_iter();
         let each = left.iter().map(|&left| match left {
             left if left > 0.0 => found.next().map_or(f64::INFINITY, |interval| interval.upper),
@@ -196,18 +284,31 @@ impl Composition {
 
     /// The largest loss there is: epsilon at delta 0 (and at exactly what is revealed outright).
     fn pure(&self) -> Epsilon {
+        if let Some((bound, _)) = self.bounds.first() {
+            let within = self.largest().and_then(|largest| Interval::new(0.0, largest).ok());
+            return within.map_or_else(
+                || Epsilon::Infinite { reason: format!("no bound is known on the losses of {bound}") },
+                |interval| Epsilon::Within(interval.because(Reason::OneSided)),
+            );
+        }
         if let Some(largest) = pure::composed(self.rest.events(), self.adjacency()) {
             return Epsilon::Within(largest);
         }
-        let unbounded = |mechanism: &&Mechanism| pure::upper(mechanism, self.adjacency()).is_none();
-        let name = self.rest.events().iter().map(|(mechanism, _)| mechanism).find(unbounded);
+        let unbounded = |event: &&Event| pure::upper(event, self.adjacency()).is_none();
+        let name = self.rest.events().iter().map(|(event, _)| event).find(unbounded);
         let name = name.map_or_else(String::new, ToString::to_string);
         Epsilon::Infinite { reason: format!("the losses of {name} have no bound, only small probabilities") }
     }
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
-        let (revealed, rest) = (self.revealed()?, self.rest.delta(epsilon)?);
+        let revealed = self.revealed()?;
+        let mut rest = self.rest.delta(epsilon)?;
+        if !self.bounds.is_empty() {
+            let certain = self.largest().is_some_and(|largest| epsilon >= largest);
+            let upper = if certain { 0.0 } else { self.total()?.delta(epsilon) };
+            rest = Interval::of_rounded(smaller(rest.lower, upper), upper)?.because(Reason::OneSided);
+        }
         if revealed.upper == 0.0 {
             return Ok(rest);
         }
@@ -224,32 +325,45 @@ impl Composition {
     pub fn rdp_epsilon(&self, delta: f64) -> Result<Option<(f64, f64)>> {
         let revealed = self.revealed()?.upper;
         let left = if revealed < delta { remaining(delta, revealed, -4.0) } else { 0.0 };
-        if left > 0.0 { self.rest.rdp_epsilon(left).map(Some) } else { Ok(None) }
+        if self.bounds.is_empty() {
+            return if left > 0.0 { self.rest.rdp_epsilon(left).map(Some) } else { Ok(None) };
+        }
+        Ok(if left > 0.0 { Some(self.total()?.epsilon(left)) } else { None })
     }
 
-    /// The Rényi loss at `order`; nothing where something is revealed outright.
+    /// The Rényi loss at `order`; nothing where something is revealed outright. Order 1 is the mean loss, which is at most
+    /// the Rényi loss of any order above it: that of an order a millionth above it is given.
     pub fn renyi(&self, order: f64) -> Result<Option<f64>> {
-        if self.deltas().next().is_some() {
+        if self.reveals() {
             return Ok(None);
         }
+        let order = if order == 1.0 { ABOVE_ONE } else { order };
+        require(order > 1.0 && order.is_finite(), "order", order, "give a finite number of at least 1")?;
         let mut total = 0.0;
-        for (mechanism, count) in self.rest.events() {
-            total += *count as f64 * currencies::renyi(mechanism, self.adjacency(), order)?;
+        for (event, count) in self.rest.events() {
+            total += *count as f64 * currencies::renyi(event, self.adjacency(), order)?;
         }
-        Ok(Some(total * (1.0 + (2.0 + 2.0 * self.rest.events().len() as f64) * UNIT)))
+        for (bound, count) in &self.bounds {
+            total += *count as f64 * bound.prepared(self.adjacency())?.at(order) * (1.0 + 8.0 * UNIT);
+        }
+        let terms = self.rest.events().len() + self.bounds.len();
+        Ok(Some(total * (1.0 + (2.0 + 2.0 * terms as f64) * UNIT)))
     }
 
     /// The concentrated loss `rho` (Rényi loss at most `rho * order` at every order), rounded up; nothing where something is
     /// revealed outright.
     pub fn zcdp(&self) -> Option<f64> {
-        let concentrated = self.deltas().next().is_none();
+        let concentrated = !self.reveals() && self.bounds.is_empty();
         concentrated.then(|| currencies::zcdp(self.rest.events(), self.adjacency()))
     }
 
     /// A Gaussian that loses at least as much at every epsilon, or why none is known.
     pub fn gaussian(&self) -> std::result::Result<currencies::GaussianBound, String> {
-        if self.deltas().next().is_some() {
+        if self.reveals() {
             return Err("a given delta is beyond every Gaussian".into());
+        }
+        if let Some((bound, _)) = self.bounds.first() {
+            return Err(format!("no Gaussian is known that loses as much as {bound} at every epsilon"));
         }
         currencies::gaussian(self.rest.events(), self.adjacency())
     }
@@ -261,8 +375,11 @@ impl Composition {
 }
 
 fn check_delta_or_zero(delta: f64) -> Result<()> {
-    if (0.0..1.0).contains(&delta) {
+    if delta == 0.0 || (f64::MIN_POSITIVE..1.0).contains(&delta) {
         return Ok(());
+    }
+    if delta > 0.0 && delta < 1.0 {
+        return Err(Error::parameter("delta", delta, "give 0, or at least 2.3e-308"));
     }
     let remedy = "give a probability of at least 0 and strictly below 1, such as 1e-5";
     Err(Error::parameter("delta", delta, remedy))

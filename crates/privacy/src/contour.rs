@@ -15,9 +15,10 @@
 use realfft::num_complex::Complex64;
 
 use crate::decay::Decay;
+use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{best_bound, larger, probability_above, probability_below, smaller, smallest};
-use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::mechanism::{Adjacency, Noise, Sampling};
 use crate::pld::{descend, ln_peak, middle, minimum};
 use crate::quadrature::{ANCHOR, SampledGaussian, Side, less_one};
 use crate::special::{Interval, UNIT, crossing};
@@ -66,7 +67,7 @@ pub(crate) struct Direction {
 impl Direction {
     /// Nothing where this method does not apply: other noise, or batches of fixed size.
     pub(crate) fn new(
-        events: &[(Mechanism, u64)],
+        events: &[(Event, u64)],
         side: Side,
         adjacency: Adjacency,
         effort: Effort,
@@ -125,18 +126,17 @@ pub(crate) fn sharp(interval: Interval) -> bool {
     interval.is_within(1e-4) || interval.upper < 1e-9
 }
 
-fn factors(events: &[(Mechanism, u64)], side: Side, adjacency: Adjacency) -> Option<Vec<Factor>> {
-    let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
+fn factors(events: &[(Event, u64)], side: Side, adjacency: Adjacency) -> Option<Vec<Factor>> {
     let mut mu_squared = 0.0;
     let mut factors = Vec::new();
-    for (mechanism, count) in events {
-        let Noise::Gaussian { noise_multiplier: sigma } = mechanism.noise() else { return None };
-        match mechanism.sampling() {
-            Sampling::Everyone => mu_squared += *count as f64 * (doubled / sigma).powi(2),
+    for (event, count) in events {
+        let Some(Noise::Gaussian { noise_multiplier: sigma }) = event.noise() else { return None };
+        match event.sampling()? {
+            Sampling::Everyone => mu_squared += *count as f64 * (adjacency.distance() / sigma).powi(2),
             Sampling::Poisson { rate } => {
                 factors.push(Factor::Sampled { law: SampledGaussian { sigma, rate, side }, count: *count });
             }
-            Sampling::FixedBatch { .. } => return None,
+            Sampling::FixedBatch { .. } | Sampling::TruncatedPoisson { .. } => return None,
             Sampling::Nobody => {}
         }
     }
@@ -567,7 +567,7 @@ fn power_of_one_plus(z: Complex64, n: f64) -> Complex64 {
 /// The larger of all directions, or nothing where one of them is out of reach.
 #[cfg(test)]
 pub(crate) fn all_epsilons(
-    events: &[(Mechanism, u64)],
+    events: &[(Event, u64)],
     adjacency: Adjacency,
     deltas: &[f64],
 ) -> Option<Vec<Interval>> {

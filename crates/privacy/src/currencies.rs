@@ -11,7 +11,9 @@
 
 use serde::Serialize;
 
-use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::event::Event;
+use crate::interval::best_bound;
+use crate::mechanism::{Adjacency, Noise, Sampling};
 use crate::special::{UNIT, bisect, ln_normal_above, tail_error};
 use crate::{pure, rdp};
 
@@ -37,28 +39,26 @@ pub enum Kind {
 }
 
 /// The total `rho` of a composition.
-pub(crate) fn zcdp(events: &[(Mechanism, u64)], adjacency: Adjacency) -> f64 {
-    let each = events.iter().map(|(mechanism, count)| *count as f64 * rho(mechanism, adjacency));
+pub(crate) fn zcdp(events: &[(Event, u64)], adjacency: Adjacency) -> f64 {
+    let each = events.iter().map(|(event, count)| *count as f64 * rho(event, adjacency));
     let total = each.fold(0.0, |sum, rho| sum + rho);
     total * (1.0 + (4.0 + 2.0 * events.len() as f64) * UNIT)
 }
 
 /// The Rényi loss of one release: the least of what is known of it.
-pub(crate) fn renyi(mechanism: &Mechanism, adjacency: Adjacency, order: f64) -> crate::Result<f64> {
-    let own = rdp::loss(mechanism, adjacency, order)?;
-    let concentrated = order * rho(mechanism, adjacency) * (1.0 + 4.0 * UNIT);
-    let largest = pure::upper(mechanism, adjacency).unwrap_or(f64::INFINITY);
-    // What could not be computed (it is not a number) is not the least.
-    let least = |a: f64, b: f64| if a < b { a } else { b };
-    Ok(least(own, least(concentrated, largest)))
+pub(crate) fn renyi(event: &Event, adjacency: Adjacency, order: f64) -> crate::Result<f64> {
+    let own = rdp::loss_of(event, adjacency, order)?;
+    let concentrated = order * rho(event, adjacency) * (1.0 + 4.0 * UNIT);
+    let largest = pure::upper(event, adjacency).unwrap_or(f64::INFINITY);
+    Ok(best_bound([own, concentrated, largest]))
 }
 
 /// The `rho` of one release.
-fn rho(mechanism: &Mechanism, adjacency: Adjacency) -> f64 {
-    if mechanism.sampling() == Sampling::Nobody {
+fn rho(event: &Event, adjacency: Adjacency) -> f64 {
+    if event.is_on_nobody() {
         return 0.0;
     }
-    match (shift(mechanism, adjacency), pure::upper(mechanism, adjacency)) {
+    match (event.shift(adjacency), pure::upper(event, adjacency)) {
         (Some(shift), _) => 0.5 * shift * shift * (1.0 + 8.0 * UNIT),
         (None, Some(epsilon)) if epsilon < 2.0 => 0.5 * epsilon * epsilon * (1.0 + 8.0 * UNIT),
         (None, Some(epsilon)) => epsilon,
@@ -66,22 +66,12 @@ fn rho(mechanism: &Mechanism, adjacency: Adjacency) -> f64 {
     }
 }
 
-/// How far a record moves a Gaussian sum, in units of the noise.
-fn shift(mechanism: &Mechanism, adjacency: Adjacency) -> Option<f64> {
-    let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
-    match mechanism.noise() {
-        Noise::Gaussian { noise_multiplier } => Some(doubled / noise_multiplier),
-        Noise::DiscreteGaussian { sigma, contribution } => Some(doubled * f64::from(contribution) / sigma),
-        _ => None,
-    }
-}
-
 /// The Gaussian of a composition, or why none is known.
-pub(crate) fn gaussian(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<GaussianBound, String> {
+pub(crate) fn gaussian(events: &[(Event, u64)], adjacency: Adjacency) -> Result<GaussianBound, String> {
     let mut mu_squared = 0.0;
     let mut kind = Kind::Exact;
-    for (mechanism, count) in events {
-        let (mu, sharp) = mu(mechanism, adjacency)?;
+    for (event, count) in events {
+        let (mu, sharp) = mu(event, adjacency)?;
         mu_squared += *count as f64 * mu * mu;
         kind = if sharp { kind } else { Kind::Bound };
     }
@@ -90,14 +80,16 @@ pub(crate) fn gaussian(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Res
 }
 
 /// The parameter of one release, and whether it is exact.
-fn mu(mechanism: &Mechanism, adjacency: Adjacency) -> Result<(f64, bool), String> {
-    if mechanism.sampling() == Sampling::Nobody {
+fn mu(event: &Event, adjacency: Adjacency) -> Result<(f64, bool), String> {
+    if event.is_on_nobody() {
         return Ok((0.0, true));
     }
-    match (mechanism.noise(), shift(mechanism, adjacency), pure::upper(mechanism, adjacency)) {
-        (Noise::Gaussian { .. }, Some(shift), _) => Ok((shift, mechanism.sampling() == Sampling::Everyone)),
-        (_, _, Some(epsilon)) => Ok((of_pure(epsilon), false)),
-        _ => Err(format!("no Gaussian is known that loses as much as {mechanism} at every epsilon")),
+    let exact =
+        event.sampling() == Some(Sampling::Everyone) && matches!(event.noise(), Some(Noise::Gaussian { .. }));
+    match (event.gaussian_shift(adjacency), pure::upper(event, adjacency)) {
+        (Some(shift), _) => Ok((shift, exact)),
+        (None, Some(epsilon)) => Ok((of_pure(epsilon), false)),
+        (None, None) => Err(format!("no Gaussian is known that loses as much as {event} at every epsilon")),
     }
 }
 

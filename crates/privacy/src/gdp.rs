@@ -13,6 +13,9 @@ use crate::{Error, Result, require};
 /// Added to a delta from above, beyond the rounding of numbers that are not normal: a few of the smallest ones.
 pub(crate) const VANISHING: f64 = 2e-323;
 
+/// The least squared parameter that is not 0: what is less counts as this, so that no loss vanishes by rounding.
+const LEAST: f64 = f64::MIN_POSITIVE;
+
 /// A `mu`-GDP loss.
 ///
 /// ```
@@ -57,12 +60,13 @@ impl Gdp {
     /// The loss with parameter `mu >= 0`.
     pub fn new(mu: f64) -> Result<Self> {
         require(mu >= 0.0 && mu.is_finite() && mu <= 1e4, "mu", mu, "give a number from 0 to 10000")?;
-        Ok(Self { mu_squared: mu * mu, roundings: 2.0 })
+        Ok(Self { mu_squared: if mu > 0.0 { larger(mu * mu, LEAST) } else { 0.0 }, roundings: 2.0 })
     }
 
     /// The loss with squared parameter `mu² >= 0` (what linear views compute).
     pub fn of_square(mu_squared: f64) -> Result<Self> {
-        Self::new(mu_squared.sqrt()).map(|_| Self { mu_squared, roundings: 1.0 })
+        let squared = if mu_squared > 0.0 { larger(mu_squared, LEAST) } else { mu_squared };
+        Self::new(mu_squared.sqrt()).map(|_| Self { mu_squared: squared, roundings: 1.0 })
     }
 
     /// The loss of Gaussian noise of `sigma` sensitivities.
@@ -183,6 +187,15 @@ impl Gdp {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn no_loss_vanishes_by_rounding() {
+        for gdp in [Gdp::new(3e-200), Gdp::of_square(1e-320)] {
+            let gdp = gdp.unwrap();
+            assert!(gdp.epsilon(1e-300).unwrap().upper > 0.0, "{gdp:?}");
+        }
+        assert_eq!(Gdp::new(0.0).unwrap().mu_squared(), 0.0);
+    }
 
     #[test]
     fn nothing_released_is_nothing_lost() {

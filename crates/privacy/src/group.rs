@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::special::{Interval, UNIT, crossing};
-use crate::{Composition, Epsilon, Error, Release, Result, require};
+use crate::{Bound, Composition, Epsilon, Error, Release, Result, require};
 
 /// How the loss of a group was bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -220,18 +220,43 @@ impl Group {
 fn link(one: &Composition, size: u64) -> Result<Composition> {
     let mut link = Composition::new(one.adjacency());
     for (release, steps) in one.releases() {
-        let release = match release {
-            Release::Mechanism(mechanism) if one.adjacency() == Adjacency::AddRemove => {
-                Release::Mechanism(fewer_rows(*mechanism, size)?)
-            }
-            _ => *release,
+        let release = match one.adjacency() {
+            Adjacency::AddRemove => of_fewer_rows(release, size)?,
+            Adjacency::Replace | Adjacency::ZeroOut => release.clone(),
         };
         link.add(release, *steps)?;
     }
     Ok(link)
 }
 
+/// The release on `size - 1` fewer rows; of the best of several runs, each of them.
+fn of_fewer_rows(release: &Release, size: u64) -> Result<Release> {
+    match release {
+        Release::Mechanism(mechanism) => fewer_rows(*mechanism, size).map(Release::Mechanism),
+        Release::Bound(Bound::Repeated { once, mean, number }) => {
+            let fewer = |(release, count): &(Release, u64)| Ok((of_fewer_rows(release, size)?, *count));
+            let once = once.iter().map(fewer).collect::<Result<Vec<_>>>()?;
+            Bound::repeated(once, *mean, *number).map(Release::Bound)
+        }
+        // Neither knows of rows: what is given holds for each pair of neighbours.
+        Release::Bound(Bound::Zcdp { .. } | Bound::SampledZcdp { .. } | Bound::DiscreteGaussian { .. })
+        | Release::Mixture(_)
+        | Release::Plain(_)
+        | Release::Given { .. } => Ok(release.clone()),
+    }
+}
+
 fn fewer_rows(mechanism: Mechanism, size: u64) -> Result<Mechanism> {
+    if let Sampling::TruncatedPoisson { .. } = mechanism.sampling() {
+        // Neither fewer nor more rows lose less in every way.
+        return Err(Error::Unsupported {
+            event: mechanism.to_string(),
+            accountant: "groups under add-remove adjacency",
+            remedy:
+                "lots of limited size depend on the number of rows: use `zero-out` or `replace` adjacency"
+                    .into(),
+        });
+    }
     let Sampling::FixedBatch { population, batch } = mechanism.sampling() else { return Ok(mechanism) };
     let rows = population.saturating_sub(size - 1);
     let remedy = format!("without them {population} rows no longer fill a batch of {batch}: give fewer");
@@ -273,7 +298,7 @@ impl Moved {
         let mut both = [Composition::new(one.adjacency()), Composition::new(one.adjacency())];
         for (release, steps) in one.releases() {
             for (composition, up) in both.iter_mut().zip([false, true]) {
-                let (release, times, sharp) = moved(*release, one.adjacency(), size, up)?;
+                let (release, times, sharp) = moved(release, one.adjacency(), size, up)?;
                 composition.add(release, steps.checked_mul(times)?).ok()?;
                 exact &= sharp;
             }
@@ -285,8 +310,10 @@ impl Moved {
 }
 
 /// The release as a group moves it, how often, and whether that is exact.
-fn moved(release: Release, adjacency: Adjacency, size: u64, up: bool) -> Option<(Release, u64, bool)> {
-    let mechanism = match release {
+fn moved(release: &Release, adjacency: Adjacency, size: u64, up: bool) -> Option<(Release, u64, bool)> {
+    let mechanism = match *release {
+        Release::Plain(_) => return Some((release.clone(), 1, true)),
+        Release::Mixture(_) | Release::Bound(_) => return None,
         Release::Given { epsilon, delta } => {
             let delta = delta * growth(size, epsilon);
             let given = Release::given(epsilon * size as f64 * (1.0 + 2.0 * UNIT), delta).ok()?;
@@ -297,9 +324,11 @@ fn moved(release: Release, adjacency: Adjacency, size: u64, up: bool) -> Option<
     let known = |mechanism: Mechanism, exact: bool| Some((Release::Mechanism(mechanism), 1, exact));
     match (mechanism.sampling(), mechanism.noise()) {
         (Sampling::Nobody, _) => known(mechanism, true),
-        (Sampling::Everyone, Noise::RandomizedResponse { .. }) => Some((release, size, false)),
-        (Sampling::Everyone, noise) => known(farther(noise, size, up)?, !matches!(noise, Noise::Pure { .. })),
-        (Sampling::Poisson { rate }, noise) if adjacency == Adjacency::AddRemove => {
+        // Some records may be zeroed and others come back: neither direction of a product covers both.
+        (Sampling::Everyone, Noise::RandomizedResponse { .. }) if adjacency == Adjacency::ZeroOut => None,
+        (Sampling::Everyone, Noise::RandomizedResponse { .. }) => Some((release.clone(), size, false)),
+        (Sampling::Everyone, noise) => known(farther(noise, size, up)?, noise.is_additive()),
+        (Sampling::Poisson { rate }, noise) if adjacency != Adjacency::Replace => {
             let present = -(size as f64 * (-rate).ln_1p()).exp_m1() * (1.0 + 16.0 * UNIT);
             let rate = if present < 1.0 { present } else { 1.0 };
             known(farther(noise, size, up)?.poisson(rate).ok()?, false)
@@ -321,6 +350,13 @@ fn farther(noise: Noise, size: u64, up: bool) -> Option<Mechanism> {
             Mechanism::discrete_laplace(scale, contributions(contribution)?)
         }
         Noise::Pure { epsilon } => Mechanism::pure(epsilon * size as f64 * (1.0 + 2.0 * UNIT)),
+        Noise::Exponential { epsilon } => Mechanism::exponential(epsilon * size as f64 * (1.0 + 2.0 * UNIT)),
+        Noise::PermuteAndFlip { epsilon } => {
+            Mechanism::permute_and_flip(epsilon * size as f64 * (1.0 + 2.0 * UNIT))
+        }
+        Noise::Tree { noise_multiplier, leaves } => {
+            Mechanism::tree(divided(noise_multiplier, size, up), leaves)
+        }
         Noise::RandomizedResponse { .. } => return None,
     }
     .ok()

@@ -26,6 +26,9 @@ pub const SAMPLING: &str =
     "batches that are drawn in another way than stated, such as by passes over shuffled data";
 /// Fixed batches, whose share of the data depends on its size.
 pub const FEWER_ROWS: &str = "data sets of fewer rows than stated: of those a batch takes a larger share";
+/// Lots of limited size, of which the number of rows says how often they are full.
+pub const OTHER_ROWS: &str =
+    "data sets of another number of rows than stated: their lots are full more often, or less";
 /// Composition.
 pub const REPETITION: &str = "further releases of the same data, before or after: their losses compose";
 /// Correlations.
@@ -45,6 +48,8 @@ pub const MEASURED: &str =
 
 /// Code of somebody's own.
 pub const FUNCTION: &str = "whatever else the gradient function does: it has all rights of the program that calls it, to files, networks and screens";
+/// The same of a real peer, who may have one.
+pub const OWN_PROGRAM: &str = "whatever else a program or function does that computes gradients, where a peer has one of its own: it has all rights of whoever runs it";
 /// Where training starts.
 pub const START: &str = "the model that training starts from: it is taken for public";
 

@@ -162,7 +162,7 @@ impl Loss {
             ),
             (Self::Pld(a), Self::Pld(b)) if a.adjacency() == b.adjacency() => {
                 let mut both = a.clone();
-                b.events().iter().try_for_each(|&(mechanism, count)| both.compose(mechanism, count))?;
+                b.events().iter().try_for_each(|(event, count)| both.compose(event.clone(), *count))?;
                 Self::Pld(both)
             }
             _ => return Err(self.incompatible("a loss of another currency or adjacency")),

@@ -1,8 +1,9 @@
 //! What was released: plain data, no accounting. An accountant composes these and refuses those it does not know.
 //!
 //! Units. A record contributes at most 1 (after clipping and scaling) to the sum that is perturbed. Under
-//! [`Adjacency::AddRemove`] the sum then moves by 1 between neighbours; under [`Adjacency::Replace`] by 2. Noise is
-//! always stated relative to one record's contribution, so the same release has the same description under both.
+//! [`Adjacency::AddRemove`] and [`Adjacency::ZeroOut`] the sum then moves by 1 between neighbours; under
+//! [`Adjacency::Replace`] by 2. Noise is always stated relative to one record's contribution, so the same release has the
+//! same description under all of them.
 
 use std::fmt;
 
@@ -19,6 +20,19 @@ pub enum Adjacency {
     AddRemove,
     /// One record exchanged for another (the number of records is public).
     Replace,
+    /// One record exchanged for one that says nothing: it is drawn as any other, and contributes 0 (to a response: any
+    /// answer, all alike). The number of records is public.
+    ZeroOut,
+}
+
+impl Adjacency {
+    /// How far a record moves a sum to which it contributes 1.
+    pub(crate) fn distance(self) -> f64 {
+        match self {
+            Self::AddRemove | Self::ZeroOut => 1.0,
+            Self::Replace => 2.0,
+        }
+    }
 }
 
 impl fmt::Display for Adjacency {
@@ -26,6 +40,7 @@ impl fmt::Display for Adjacency {
         f.write_str(match self {
             Self::AddRemove => "add-remove",
             Self::Replace => "replace",
+            Self::ZeroOut => "zero-out",
         })
     }
 }
@@ -37,7 +52,8 @@ impl std::str::FromStr for Adjacency {
         match text {
             "add-remove" => Ok(Self::AddRemove),
             "replace" => Ok(Self::Replace),
-            _ => Err(Error::parameter("adjacency", text, "give `add-remove` or `replace`")),
+            "zero-out" => Ok(Self::ZeroOut),
+            _ => Err(Error::parameter("adjacency", text, "give `add-remove`, `replace` or `zero-out`")),
         }
     }
 }
@@ -85,6 +101,38 @@ pub enum Noise {
         /// The bound on the loss.
         epsilon: f64,
     },
+    /// The exponential mechanism: one of several candidates, drawn in proportion to `e^(epsilon score / 2)` where neighbours
+    /// under the accountant's own adjacency move each score by at most 1; or anything else whose losses lie within `epsilon`
+    /// of each other.
+    Exponential {
+        /// Twice the weight of a score.
+        epsilon: f64,
+    },
+    /// Permute-and-flip (the largest of scores under exponential noise), with the same scores.
+    PermuteAndFlip {
+        /// Twice the rate of the noise.
+        epsilon: f64,
+    },
+    /// All sums of a binary tree over `leaves` steps, each under Gaussian noise; a record takes part in one step.
+    Tree {
+        /// Standard deviation of a node's noise divided by one record's L2 contribution.
+        noise_multiplier: f64,
+        /// Steps of the (longest) tree.
+        leaves: u64,
+    },
+}
+
+impl Noise {
+    /// Whether it is added to a sum, so that a record that contributes 0 is as good as absent.
+    pub(crate) fn is_additive(self) -> bool {
+        matches!(
+            self,
+            Self::Gaussian { .. }
+                | Self::Laplace { .. }
+                | Self::DiscreteGaussian { .. }
+                | Self::DiscreteLaplace { .. }
+        )
+    }
 }
 
 /// How the records that enter a release are drawn.
@@ -98,6 +146,15 @@ pub enum Sampling {
     Poisson {
         /// The probability.
         rate: f64,
+    },
+    /// Each one of `rows` independently with probability `rate`; of more than `most`, a uniform subset of that size.
+    TruncatedPoisson {
+        /// The probability.
+        rate: f64,
+        /// Records to draw from (when one is added or removed: in the larger data set).
+        rows: u64,
+        /// Most records of a lot.
+        most: u64,
     },
     /// A uniform subset of `batch` out of `population` (without replacement).
     FixedBatch {
@@ -152,10 +209,14 @@ impl TryFrom<Stored> for Mechanism {
                 Self::randomized_response(random_probability, buckets)
             }
             Noise::Pure { epsilon } => Self::pure(epsilon),
+            Noise::Exponential { epsilon } => Self::exponential(epsilon),
+            Noise::PermuteAndFlip { epsilon } => Self::permute_and_flip(epsilon),
+            Noise::Tree { noise_multiplier, leaves } => Self::tree(noise_multiplier, leaves),
         }?;
         match sampling {
             Sampling::Everyone => Ok(everyone),
             Sampling::Poisson { rate } => everyone.poisson(rate),
+            Sampling::TruncatedPoisson { rate, rows, most } => everyone.truncated_poisson(rate, rows, most),
             Sampling::FixedBatch { population, batch } => everyone.fixed_batch(batch, population),
             Sampling::Nobody => Ok(everyone.on_nobody()),
         }
@@ -164,6 +225,9 @@ impl TryFrom<Stored> for Mechanism {
 
 /// Least probability of an answer that is not the true one: smaller ones lose digits, and then count for nothing.
 const LEAST: f64 = 1e-290;
+
+/// Most records that truncated lots are drawn from: their sizes are counted one by one.
+const MOST_ROWS: u64 = 1_000_000_000_000;
 
 impl Mechanism {
     fn new(noise: Noise) -> Self {
@@ -174,6 +238,15 @@ impl Mechanism {
     pub fn gaussian(noise_multiplier: f64) -> Result<Self> {
         positive("noise-multiplier", noise_multiplier)?;
         Ok(Self::new(Noise::Gaussian { noise_multiplier }))
+    }
+
+    /// Several Gaussian answers about the same records, as one: the squares of their losses add up. Rounded down.
+    pub fn gaussians(noise_multipliers: &[f64]) -> Result<Self> {
+        at_least("noise-multipliers", noise_multipliers.len() as u64, 1)?;
+        noise_multipliers.iter().try_for_each(|&each| positive("noise-multiplier", each))?;
+        let squares: f64 = noise_multipliers.iter().map(|each| (each * each).recip()).sum();
+        let roundings = 4.0 + noise_multipliers.len() as f64;
+        Self::gaussian(squares.sqrt().recip() * (1.0 - roundings * f64::EPSILON))
     }
 
     /// Laplace noise.
@@ -223,28 +296,66 @@ impl Mechanism {
         Ok(self)
     }
 
-    /// The same release on a uniform batch of fixed size.
+    /// The same release on a Poisson sample of `rows` records, of which at most `most` are kept.
+    pub fn truncated_poisson(self, rate: f64, rows: u64, most: u64) -> Result<Self> {
+        at_least("most", most, 1)?;
+        require(
+            rows != 0 && rows <= MOST_ROWS,
+            "rows",
+            rows,
+            format!("give a number from 1 to {MOST_ROWS}"),
+        )?;
+        let mut sampled = self.poisson(rate)?;
+        if most < rows {
+            sampled.sampling = Sampling::TruncatedPoisson { rate, rows, most };
+        }
+        Ok(sampled)
+    }
+
+    /// The same release on a uniform batch of fixed size. A batch of everybody is no sample; where records are added or removed
+    /// it is refused when it is accounted for, since one row less would not fill it.
     pub fn fixed_batch(mut self, batch: u64, population: u64) -> Result<Self> {
         at_least("batch", batch, 1)?;
         let remedy = format!("give at most the population, {population}");
         require(batch <= population, "batch", batch, remedy)?;
-        self.sampling =
-            if batch == population { Sampling::Everyone } else { Sampling::FixedBatch { population, batch } };
+        self.sampling = Sampling::FixedBatch { population, batch };
         Ok(self)
     }
 
     /// Anything that is `epsilon`-private, whatever it is.
     pub fn pure(epsilon: f64) -> Result<Self> {
-        if epsilon.is_finite() && (1e-9..=500.0).contains(&epsilon) {
-            return Ok(Self::new(Noise::Pure { epsilon }));
-        }
-        Err(Error::parameter("epsilon", epsilon, "give a finite number from 1e-9 to 500"))
+        check_pure(epsilon)?;
+        Ok(Self::new(Noise::Pure { epsilon }))
+    }
+
+    /// The exponential mechanism.
+    pub fn exponential(epsilon: f64) -> Result<Self> {
+        check_pure(epsilon)?;
+        Ok(Self::new(Noise::Exponential { epsilon }))
+    }
+
+    /// Permute-and-flip.
+    pub fn permute_and_flip(epsilon: f64) -> Result<Self> {
+        check_pure(epsilon)?;
+        Ok(Self::new(Noise::PermuteAndFlip { epsilon }))
+    }
+
+    /// Gaussian noise on every node of a binary tree over `leaves` steps.
+    pub fn tree(noise_multiplier: f64, leaves: u64) -> Result<Self> {
+        positive("noise-multiplier", noise_multiplier)?;
+        at_least("leaves", leaves, 1)?;
+        Ok(Self::new(Noise::Tree { noise_multiplier, leaves }))
     }
 
     /// The same release on no records at all: sampling at rate 0, or an empty batch.
     pub fn on_nobody(mut self) -> Self {
         self.sampling = Sampling::Nobody;
         self
+    }
+
+    /// The same release on everybody.
+    pub(crate) fn on_everyone(self) -> Self {
+        Self { sampling: Sampling::Everyone, ..self }
     }
 
     /// The noise.
@@ -255,6 +366,14 @@ impl Mechanism {
     /// The sampling.
     pub fn sampling(&self) -> Sampling {
         self.sampling
+    }
+
+    /// How far one record moves the sum at most. In a lot of limited size, and in a batch, it also takes somebody's place.
+    pub(crate) fn distance(&self, adjacency: Adjacency) -> f64 {
+        match self.sampling {
+            Sampling::TruncatedPoisson { .. } | Sampling::FixedBatch { .. } => 2.0,
+            Sampling::Everyone | Sampling::Poisson { .. } | Sampling::Nobody => adjacency.distance(),
+        }
     }
 }
 
@@ -275,10 +394,18 @@ impl fmt::Display for Mechanism {
                 write!(f, "randomized-response(random-probability={random_probability}, buckets={buckets})")?;
             }
             Noise::Pure { epsilon } => write!(f, "anything {epsilon}-private")?,
+            Noise::Exponential { epsilon } => write!(f, "exponential(epsilon={epsilon})")?,
+            Noise::PermuteAndFlip { epsilon } => write!(f, "permute-and-flip(epsilon={epsilon})")?,
+            Noise::Tree { noise_multiplier, leaves } => {
+                write!(f, "tree(noise-multiplier={noise_multiplier}, leaves={leaves})")?;
+            }
         }
         match self.sampling {
             Sampling::Everyone => Ok(()),
             Sampling::Poisson { rate } => write!(f, " on a poisson sample (rate={rate})"),
+            Sampling::TruncatedPoisson { rate, rows, most } => {
+                write!(f, " on at most {most} of a poisson sample of {rows} (rate={rate})")
+            }
             Sampling::FixedBatch { population, batch } => {
                 write!(f, " on a batch of {batch} out of {population}")
             }
@@ -295,10 +422,21 @@ pub(crate) fn positive(field: &'static str, value: f64) -> Result<()> {
     Err(Error::parameter(field, value, "give a finite number from 0.001 to 1e9"))
 }
 
-/// Refuses a `delta` outside `(0, 1)`.
-pub(crate) fn check_delta(delta: f64) -> Result<()> {
-    if delta > 0.0 && delta < 1.0 {
+/// Refuses an epsilon outside what the numerics are certified for.
+fn check_pure(epsilon: f64) -> Result<()> {
+    if epsilon.is_finite() && (1e-9..=500.0).contains(&epsilon) {
         return Ok(());
+    }
+    Err(Error::parameter("epsilon", epsilon, "give a finite number from 1e-9 to 500"))
+}
+
+/// Refuses a `delta` outside `(0, 1)`, and one so small that it has hardly a digit: what is computed from it would not be known to any.
+pub(crate) fn check_delta(delta: f64) -> Result<()> {
+    if (f64::MIN_POSITIVE..1.0).contains(&delta) {
+        return Ok(());
+    }
+    if delta > 0.0 && delta < 1.0 {
+        return Err(Error::parameter("delta", delta, "give at least 2.3e-308"));
     }
     Err(Error::parameter("delta", delta, "give a probability strictly between 0 and 1, such as 1e-5"))
 }
@@ -342,6 +480,5 @@ mod tests {
     fn sampling_everyone_is_no_sampling() {
         let plain = Mechanism::gaussian(2.0).unwrap();
         assert_eq!(plain.poisson(1.0).unwrap(), plain);
-        assert_eq!(plain.fixed_batch(7, 7).unwrap(), plain);
     }
 }

@@ -23,7 +23,7 @@ pub struct Most {
 /// let laplace = Release::Mechanism(Mechanism::laplace(4.0)?);
 /// let spend = |steps: u64| {
 ///     let mut all = Composition::new(Adjacency::AddRemove);
-///     all.add(laplace, steps)?;
+///     all.add(laplace.clone(), steps)?;
 ///     all.epsilon(0.0)
 /// };
 /// assert_eq!(most::number("steps", 1_000, 3.1, spend)?.number, 12);

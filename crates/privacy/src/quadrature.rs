@@ -38,7 +38,7 @@ pub(crate) struct SampledGaussian {
 /// The sides that must be accounted for under an adjacency.
 pub(crate) fn sides(adjacency: Adjacency) -> &'static [Side] {
     match adjacency {
-        Adjacency::AddRemove => &[Side::Remove, Side::Add],
+        Adjacency::AddRemove | Adjacency::ZeroOut => &[Side::Remove, Side::Add],
         Adjacency::Replace => &[Side::Opposite],
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Orders are not taken from a list: the conversion searches all of them. Each value is an upper bound in floating point.
 
+use crate::event::Event;
 use crate::gdp::VANISHING;
-use crate::interval::{best_bound, larger, largest, probability_above, smaller};
+use crate::interval::{best_bound, larger, largest, probability_above};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
 use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
+use crate::repeated::{Bound, Prepared};
 use crate::special::{UNIT, ln_add};
 use crate::{Result, require};
 
@@ -20,7 +22,12 @@ use crate::{Result, require};
 /// # Ok::<(), sottovoce_privacy::Error>(())
 /// ```
 pub fn loss(mechanism: &Mechanism, adjacency: Adjacency, order: f64) -> Result<f64> {
-    Curve::new(mechanism, adjacency)?.at(order)
+    loss_of(&Event::from(*mechanism), adjacency, order)
+}
+
+/// The same of any release.
+pub(crate) fn loss_of(event: &Event, adjacency: Adjacency, order: f64) -> Result<f64> {
+    Curve::new(event, adjacency)?.at(order)
 }
 
 /// A mechanism prepared for evaluation at many orders.
@@ -34,31 +41,36 @@ pub(crate) enum Curve {
     /// Anything else: laws that dominate it, cut at some loss; what lies beyond is bounded by the Gaussian whose Rényi loss
     /// is at least as large at every order (`mu²`; none where the loss is bounded and nothing lies beyond).
     Dominated { laws: Vec<pld::Dominating>, mu_squared: Option<f64> },
+    /// Losses within `epsilon` of each other.
+    Range { epsilon: f64 },
+    /// Known by a bound on its Rényi losses alone.
+    Bound(Box<Prepared>),
 }
 
 impl Curve {
-    pub(crate) fn new(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Self> {
-        let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
-        Ok(match (mechanism.noise(), mechanism.sampling()) {
-            (Noise::Gaussian { noise_multiplier }, Sampling::Everyone) => {
-                Self::Gaussian { half_mu_squared: 0.5 * (doubled / noise_multiplier).powi(2) }
+    pub(crate) fn new(event: &Event, adjacency: Adjacency) -> Result<Self> {
+        let event = event.clone().known(adjacency)?;
+        let distance = adjacency.distance();
+        Ok(match (event.noise(), event.sampling()) {
+            (Some(Noise::Gaussian { noise_multiplier }), Some(Sampling::Everyone)) => {
+                Self::Gaussian { half_mu_squared: 0.5 * (distance / noise_multiplier).powi(2) }
             }
-            (Noise::Laplace { scale }, Sampling::Everyone) => Self::Laplace { shift: doubled / scale },
-            (Noise::Gaussian { noise_multiplier }, Sampling::Poisson { rate }) => {
+            (Some(Noise::Laplace { scale }), Some(Sampling::Everyone)) => {
+                Self::Laplace { shift: distance / scale }
+            }
+            (Some(Noise::PermuteAndFlip { epsilon }), Some(Sampling::Everyone)) => {
+                Self::Laplace { shift: epsilon }
+            }
+            (Some(Noise::Exponential { epsilon }), Some(Sampling::Everyone)) => Self::Range { epsilon },
+            (Some(Noise::Gaussian { noise_multiplier }), Some(Sampling::Poisson { rate })) => {
                 let side = if adjacency == Adjacency::Replace { Side::Opposite } else { Side::Remove };
                 Self::Sampled(SampledGaussian { sigma: noise_multiplier, rate, side })
             }
-            (noise, _) => {
-                // Neither sampling nor rounding to a grid makes a Gaussian lose more (convexity; Canonne et al. 2020).
-                let mu = match noise {
-                    Noise::Gaussian { noise_multiplier } => Some(doubled / noise_multiplier),
-                    Noise::DiscreteGaussian { sigma, contribution } => {
-                        Some(doubled * f64::from(contribution) / sigma)
-                    }
-                    _ => None,
-                };
-                let laws = pld::dominating(mechanism, adjacency)?;
-                Self::Dominated { laws, mu_squared: mu.map(|mu| mu * mu) }
+            _ => {
+                // Neither sampling nor mixing nor rounding to a grid makes a Gaussian lose more than where it is moved
+                // farthest (convexity; Canonne et al. 2020).
+                let mu_squared = event.shift(adjacency).map(|mu| mu * mu);
+                Self::Dominated { laws: pld::dominating(&event, adjacency)?, mu_squared }
             }
         })
     }
@@ -73,6 +85,8 @@ impl Curve {
             Self::Dominated { laws, mu_squared } => {
                 largest(0.0, laws.iter().map(|law| dominated(law, *mu_squared, order)))
             }
+            Self::Range { epsilon } => range(*epsilon, order),
+            Self::Bound(bound) => bound.at(order),
         };
         // What could not be formed is a loss without bound, not one of 0.
         Ok(if value.is_nan() { f64::INFINITY } else { value * (1.0 + 8.0 * UNIT) })
@@ -105,14 +119,43 @@ fn dominated(law: &pld::Dominating, mu_squared: Option<f64>, order: f64) -> f64 
 
 fn laplace(shift: f64, order: f64) -> f64 {
     // ln( a/(2a-1) e^((a-1) s) + (a-1)/(2a-1) e^(-a s) ) / (a-1)
-    let weight = 2.0 * order - 1.0;
-    let (up, down) =
-        ((order / weight).ln() + (order - 1.0) * shift, ((order - 1.0) / weight).ln() - order * shift);
-    // At orders near 1 and small shifts the logarithm is of a number near 1: take the excess over 1 instead.
-    let excess =
-        (order * ((order - 1.0) * shift).exp_m1() + (order - 1.0) * (-order * shift).exp_m1()) / weight;
-    let ln = if excess < 0.5 { excess.ln_1p() } else { ln_add(up, down) };
-    smaller(ln / (order - 1.0), shift)
+    let (c, weight) = (order - 1.0, 2.0 * order - 1.0);
+    // At orders near 1 and small shifts the logarithm is of a number near 1: take the excess over 1 instead. What is of the
+    // first order in the shift cancels; it is left out on both sides.
+    let excess = (order * beyond_line(c * shift) + c * beyond_line(-order * shift)) / weight;
+    let ln = if excess < 0.5 {
+        excess.ln_1p()
+    } else {
+        ln_add((order / weight).ln() + c * shift, (c / weight).ln() - order * shift)
+    };
+    best_bound([ln / c * (1.0 + 64.0 * UNIT), shift])
+}
+
+/// `e^x - 1 - x`, with its relative accuracy.
+fn beyond_line(x: f64) -> f64 {
+    if x.abs() > 0.5 {
+        return x.exp_m1() - x;
+    }
+    // x²/2 (1 + x/3 (1 + x/4 (...))).
+    0.5 * x * x * (3..=17).rev().fold(1.0, |series, n| 1.0 + x / f64::from(n) * series)
+}
+
+/// The worst of all pairs of two losses that are `epsilon` apart (the loss is convex in the likelihood ratio, so the worst
+/// has its mass at both ends): with `r = e^-epsilon` and the larger likelihood ratio `x`, the moment is
+/// `(x^(a-1) (1 - r^a) - x^a (r - r^a)) / (1 - r)`, largest at `x = (a-1)(1 - r^a) / (a (r - r^a))`.
+fn range(epsilon: f64, order: f64) -> f64 {
+    let c = order - 1.0;
+    // `1 - r`, `1 - r^a` and `(r - r^a)/r`.
+    let (whole, upper, inner) =
+        (-(-epsilon).exp_m1(), -(-order * epsilon).exp_m1(), -(-c * epsilon).exp_m1());
+    let ln_x = epsilon + c.ln() - order.ln() + upper.ln() - inner.ln();
+    // `1 - x (r - r^a)/(1 - r^a)` is `1/a` at the best x.
+    let ln = c * ln_x + upper.ln() - whole.ln() - order.ln();
+    // Near order 1 the moment is near 1 and its logarithm rounds: bounded there by the concentrated loss of a range.
+    let logarithms = c.ln().abs() + order.ln() + upper.ln().abs() + inner.ln().abs() + whole.ln().abs();
+    let rounding = 32.0 * UNIT * (1.0 + c) * (1.0 + epsilon + logarithms);
+    let concentrated = order * epsilon * epsilon / 8.0 * (1.0 + 8.0 * UNIT);
+    best_bound([larger(ln + rounding, 0.0) / c, concentrated, epsilon])
 }
 
 fn sampled_loss(sampled: &SampledGaussian, order: f64) -> f64 {
@@ -139,29 +182,60 @@ pub fn epsilon_at(order: f64, rdp: f64, delta: f64) -> f64 {
     larger(rdp + gain - cost + rounding, 0.0)
 }
 
-/// Delta of a composition at `epsilon`, by its best order (the same conversion, solved for delta), rounded up.
-pub(crate) fn delta(events: &[(Mechanism, u64)], adjacency: Adjacency, epsilon: f64) -> Result<f64> {
-    let curves = curves(events, adjacency)?;
-    let at = |ln_c: f64| {
-        let c = ln_c.exp();
-        let rdp = total(&curves, 1.0 + c);
-        // ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order).
-        let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
-        c * (rdp - epsilon) + pld::ln_peak(c) + rounding
-    };
-    let best = descend(1.5, 0.5, -12.0, 12.0, at);
-    let ln_c = minimum(best - 0.5, best + 0.5, 16, at);
-    Ok(probability_above(best_bound([at(best), at(ln_c)]).exp() + VANISHING))
-}
+/// Several releases, prepared for evaluation at many orders.
+pub(crate) struct Total(Vec<(Curve, f64)>);
 
-fn curves(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<Vec<(Curve, f64)>> {
-    events.iter().map(|(mechanism, count)| Ok((Curve::new(mechanism, adjacency)?, *count as f64))).collect()
-}
+impl Total {
+    /// Releases whose laws are known, and those that are known by a bound.
+    pub(crate) fn new(
+        events: &[(Event, u64)],
+        bounds: &[(Bound, u64)],
+        adjacency: Adjacency,
+    ) -> Result<Self> {
+        let mut all = Vec::new();
+        for (event, count) in events {
+            all.push((Curve::new(event, adjacency)?, *count as f64));
+        }
+        for (bound, count) in bounds {
+            all.push((Curve::Bound(Box::new(bound.prepared(adjacency)?)), *count as f64));
+        }
+        Ok(Self(all))
+    }
 
-/// The Rényi loss of all at an order above 1, so that nothing can be refused.
-fn total(curves: &[(Curve, f64)], order: f64) -> f64 {
-    let each = curves.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY));
-    each.sum::<f64>() * (1.0 + (2.0 + curves.len() as f64) * UNIT)
+    /// The Rényi loss of all at an order above 1, so that nothing can be refused.
+    pub(crate) fn at(&self, order: f64) -> f64 {
+        let each = self.0.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY));
+        each.sum::<f64>() * (1.0 + (2.0 + self.0.len() as f64) * UNIT)
+    }
+
+    /// Delta at `epsilon`, by its best order (the same conversion, solved for delta), rounded up.
+    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
+        let at = |ln_c: f64| {
+            let c = ln_c.exp();
+            let rdp = self.at(1.0 + c);
+            // ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order).
+            let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
+            c * (rdp - epsilon) + pld::ln_peak(c) + rounding
+        };
+        let best = descend(1.5, 0.5, -12.0, 12.0, at);
+        let ln_c = minimum(best - 0.5, best + 0.5, 16, at);
+        probability_above(best_bound([at(best), at(ln_c)]).exp() + VANISHING)
+    }
+
+    /// Epsilon at `delta`, by its best order: `(epsilon, order)`.
+    pub(crate) fn epsilon(&self, delta: f64) -> (f64, f64) {
+        let at = |ln_c: f64| {
+            let order = 1.0 + ln_c.exp();
+            epsilon_at(order, self.at(order), delta)
+        };
+        // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
+        // it may drop to 0 a second time, where the divergence itself is small enough.
+        let best = descend(1.5, 0.5, -12.0, 12.0, at);
+        let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
+        let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
+        let refined = at(ln_c);
+        if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { (best.1, 1.0 + best.0.exp()) }
+    }
 }
 
 /// Epsilon of a composition at `delta`, by its best order: `(epsilon, order)`.
@@ -175,18 +249,9 @@ fn total(curves: &[(Curve, f64)], order: f64) -> f64 {
 /// ```
 pub fn epsilon(events: &[(Mechanism, u64)], adjacency: Adjacency, delta: f64) -> Result<(f64, f64)> {
     check_delta(delta)?;
-    let curves = curves(events, adjacency)?;
-    let at = |ln_c: f64| {
-        let order = 1.0 + ln_c.exp();
-        epsilon_at(order, total(&curves, order), delta)
-    };
-    // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
-    // it may drop to 0 a second time, where the divergence itself is small enough.
-    let best = descend(1.5, 0.5, -12.0, 12.0, at);
-    let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
-    let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
-    let refined = at(ln_c);
-    Ok(if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { (best.1, 1.0 + best.0.exp()) })
+    let events: Vec<(Event, u64)> =
+        events.iter().map(|(mechanism, count)| ((*mechanism).into(), *count)).collect();
+    Ok(Total::new(&events, &[], adjacency)?.epsilon(delta))
 }
 
 #[cfg(test)]
@@ -215,6 +280,24 @@ mod tests {
                 "{order}: {value} {truth}"
             );
             assert!(order > 8.0 || value <= truth + 5e-2, "{order}: {value} {truth}");
+        }
+    }
+
+    /// Against the series in the shift: the first order of both exponentials cancels, and would leave only its rounding.
+    #[test]
+    fn small_shifts_keep_their_digits() {
+        for shift in [1e-9, 3e-9, 1e-7, 1e-5, 1e-3] {
+            for order in [1.0 + 1e-9, 1.0 + 1e-6, 1.5, 2.0, 10.0, 1e3] {
+                // ln E = a c s²/2 - a² c² ... : a/2 s² of the loss, less at most (a s)³.
+                let (value, first) = (laplace(shift, order), 0.5 * order * shift * shift);
+                let next = first * order * shift;
+                assert!(value <= first * (1.0 + 1e-14) && value >= first - next, "{shift} {order}: {value}");
+                assert!(order * shift > 1e-7 || value >= first * (1.0 - 1e-6), "{shift} {order}: {value}");
+            }
+        }
+        for x in [-0.5, -0.3, -1e-3, 1e-9, 0.1, 0.5_f64] {
+            let (near, far) = (beyond_line(x), x.exp_m1() - x);
+            assert!((near - far).abs() <= 4.0 * UNIT * x.abs(), "{x}: {near} {far}");
         }
     }
 

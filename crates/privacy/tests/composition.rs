@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use sottovoce_privacy::{
-    Accountant, Adjacency, Composition, Epsilon, Gdp, Group, Mechanism, Release, Route, TradeOff, kov,
+    Accountant, Adjacency, Bound, Composition, Epsilon, Gdp, Group, Mechanism, Number, Release, Route,
+    TradeOff, kov,
 };
 
 const REACH: i32 = 90;
@@ -410,4 +411,65 @@ fn the_trade_off_of_a_gaussian_is_that_of_two_normal_laws() {
         assert!(promised <= truth && promised > truth - 1e-3, "{type_one}: {promised} {truth}");
     }
     assert_eq!(curve.type_two(1.0), 0.0);
+}
+
+/// What is inside the best of several runs depends on the number of rows as much as what is outside.
+#[test]
+fn groups_look_inside_the_best_of_several_runs() {
+    let best = |inner: Mechanism, adjacency| {
+        let once = vec![(Release::Mechanism(inner), 1)];
+        let mut all = Composition::new(adjacency);
+        all.add(Release::Bound(Bound::repeated(once, 3.0, Number::Poisson).unwrap()), 1).unwrap();
+        all
+    };
+    let batch = |rows| Mechanism::gaussian(8.0).unwrap().fixed_batch(10, rows).unwrap();
+    let adjacency = Adjacency::AddRemove;
+    let (group, smaller) = (
+        Group::new(best(batch(22), adjacency), 3).unwrap(),
+        Group::new(best(batch(20), adjacency), 1).unwrap(),
+    );
+    let (three, one) = (group.epsilon(1e-3).unwrap().0.upper(), smaller.epsilon(1e-3).unwrap().0.upper());
+    assert!(three >= 3.0 * one, "{three} {one}");
+    assert!(Group::new(best(batch(12), adjacency), 3).is_err());
+    let lots = Mechanism::gaussian(8.0).unwrap().truncated_poisson(0.1, 50, 10).unwrap();
+    let message = Group::new(best(lots, adjacency), 2).unwrap_err().to_string();
+    assert!(message.contains("`zero-out` or `replace`"), "{message}");
+    assert!(Group::new(best(lots, Adjacency::ZeroOut), 2).is_ok());
+}
+
+/// One answer is zeroed while another comes back: of that neither direction of a product says anything.
+#[test]
+fn groups_of_zeroed_answers_go_from_neighbour_to_neighbour() {
+    let mut one = Composition::new(Adjacency::ZeroOut);
+    one.add(Release::Mechanism(Mechanism::randomized_response(0.3, 5).unwrap()), 1).unwrap();
+    let two = Group::new(one, 2).unwrap();
+    // Both of them, every way, from the definition.
+    let (wide, p) = (5.0, 0.3);
+    let told: Vec<f64> = (0..5).map(|i| if i == 0 { 1.0 - p + p / wide } else { p / wide }).collect();
+    let any = vec![1.0 / wide; 5];
+    for at in [0.0, 0.5, 1.0, 2.0, 3.0_f64] {
+        let upper = two.delta(at).unwrap().upper;
+        for (a, b, c, d) in
+            [(&told, &told, &any, &any), (&any, &any, &told, &told), (&told, &any, &any, &told)]
+        {
+            let pairs = (0..5).flat_map(|i| (0..5).map(move |j| (i, j)));
+            let truth: f64 = pairs.map(|(i, j)| (a[i] * b[j] - at.exp() * c[i] * d[j]).max(0.0)).sum();
+            assert!(truth <= upper * (1.0 + 1e-12), "{at}: {truth} > {upper}");
+        }
+    }
+    assert_eq!(two.epsilon(1e-3).unwrap().1, Route::Chained);
+}
+
+/// A pure release beside Gaussian ones costs no more than its largest loss on top of theirs, however small delta is.
+#[test]
+fn pure_losses_are_at_most_added_to_gaussian_ones() {
+    for (pure, noise, count, delta) in [(6.0, 2.3, 2, 1e-12), (0.6, 30.0, 7, 1e-12), (3.0, 1.0, 1, 1e-10)] {
+        let mut accountant = Accountant::new(Adjacency::AddRemove);
+        accountant.compose(Mechanism::pure(pure).unwrap(), 1).unwrap();
+        accountant.compose(Mechanism::gaussian(noise).unwrap(), count).unwrap();
+        let gaussian = Gdp::of_noise(noise).unwrap().times(count).epsilon(delta).unwrap().upper;
+        let found = accountant.epsilon(delta).unwrap();
+        assert!(found.upper <= (pure + gaussian) * (1.0 + 1e-12), "{found:?} {}", pure + gaussian);
+        assert!(found.lower <= found.upper && found.upper > pure);
+    }
 }

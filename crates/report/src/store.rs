@@ -10,9 +10,11 @@
 //! A reader never meets half a file: a draft takes its name in one step. Where several files replace earlier ones, those are kept under
 //! another name until all have taken theirs, so that a failure leaves what was there before.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 
@@ -146,7 +148,7 @@ fn folder_of(path: &Path) -> &Path {
 /// A file under a name of its own beside the one it is to take. It is gone in the end, unless it took that name.
 struct Draft {
     file: File,
-    path: PathBuf,
+    path: Partial,
     target: PathBuf,
 }
 
@@ -159,34 +161,51 @@ impl Draft {
     /// Takes the name, in one step.
     fn name(&self, overwrite: bool) -> io::Result<()> {
         if overwrite {
-            return fs::rename(&self.path, &self.target);
+            return self.path.becomes(&self.target);
         }
         // A link, unlike a new name, never replaces what another process has put there meanwhile.
-        match fs::hard_link(&self.path, &self.target) {
+        match fs::hard_link(&self.path.name, &self.target) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                fs::rename(&self.path, &self.target) // File systems without links.
+                self.path.becomes(&self.target) // File systems without links.
             }
             other => other,
         }
     }
 }
 
-impl Drop for Draft {
-    fn drop(&mut self) {
-        // Nothing can be done, and nothing needs to be, where it is not there.
-        _ = fs::remove_file(&self.path);
+/// A name that something has for a while. It is gone in the end; once something else was made of it, whoever has that name then is left alone.
+struct Partial {
+    name: PathBuf,
+    gone: Cell<bool>,
+}
+
+impl Partial {
+    /// What has this name has another one from now on.
+    fn becomes(&self, target: &Path) -> io::Result<()> {
+        fs::rename(&self.name, target).inspect(|()| self.gone.set(true))
     }
 }
 
-/// Makes something under a name that nobody has: the process number keeps two writers apart, the count the files of one, and what an
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if !self.gone.get() {
+            // Nothing can be done, and nothing needs to be, where it is not there.
+            _ = fs::remove_file(&self.name);
+        }
+    }
+}
+
+/// Makes something under a name that nobody has or had: the process number keeps two writers apart, the count the files of one, in all its threads, and what an
 /// interrupted process of the same number left behind.
-fn fresh<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
-    let mut count = 0u32;
+fn fresh<T>(folder: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, Partial)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let mut tries = 0u32;
     loop {
-        let path = folder.join(format!(".sottovoce-{}-{count}.partial", std::process::id()));
-        match make(&path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && count < 100_000 => count += 1,
-            other => return other.map(|made| (made, path)),
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = folder.join(format!(".sottovoce-{}-{count}.partial", std::process::id()));
+        match make(&name) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < 100_000 => tries += 1,
+            other => return other.map(|made| (made, Partial { name, gone: Cell::new(false) })),
         }
     }
 }
@@ -212,7 +231,7 @@ fn name_each(drafts: &[Draft], earlier: &[Earlier], overwrite: bool) -> io::Resu
 }
 
 /// A second name for a file that is about to be replaced; none where there is no such file.
-struct Earlier(Option<PathBuf>);
+struct Earlier(Option<Partial>);
 
 impl Earlier {
     fn keep(target: &Path) -> io::Result<Self> {
@@ -232,15 +251,9 @@ impl Earlier {
     /// As far as the system lets us: this is called when it has refused something already.
     fn put_back(&self, target: &Path) {
         _ = match &self.0 {
-            Some(path) => fs::rename(path, target),
+            Some(path) => path.becomes(target),
             None => fs::remove_file(target),
         };
-    }
-}
-
-impl Drop for Earlier {
-    fn drop(&mut self) {
-        self.0.iter().for_each(|path| _ = fs::remove_file(path));
     }
 }
 

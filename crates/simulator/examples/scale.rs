@@ -1,14 +1,18 @@
-//! How averaging and rumours grow with the number of peers: rounds, bytes, time and memory, as rows of a table (`docs/scale.md`).
+//! How averaging, masked sums and rumours grow with the number of peers: rounds, bytes, time and memory, as rows of a table (`docs/scale.md`).
 //!
 //! `cargo run --release -p sottovoce-simulator --example scale` measures 10^2 to 10^7 peers, each in a process of its own, one after the other;
-//! `-- averaging 1000` or `-- rumor 1000` one of them. Memory is the largest of the process (Linux), with the graph.
+//! `-- averaging 1000`, `-- masks 1000` or `-- rumor 1000` one of them. Masked sums are measured to 10^6: each of their peers is the machine that a real one runs.
+//! Memory is the largest of the process (Linux), with the graph.
 
 use std::error::Error;
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use sottovoce_protocol::averaging::Noising;
+use sottovoce_protocol::ring::{Agreed, Ring};
 use sottovoce_simulator::bulk::Bulk;
+use sottovoce_simulator::network::Network;
+use sottovoce_simulator::ring::{RingSetup, Sums};
 use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
@@ -17,6 +21,10 @@ use sottovoce_topology::mixing::{Mixing, Weights};
 const DEGREE: usize = 8;
 /// Bytes of a number.
 const NUMBER: usize = 8;
+/// Secrets of each peer who adds up under masks.
+const KEYS: usize = 16;
+/// Noise for epsilon 4 at delta 1e-5, in units of what one person moves: what a trusted server would add.
+const SERVER: f64 = 1.08117;
 /// How likely a peer stays active after a telling.
 const MUTING: f64 = 0.5;
 
@@ -26,7 +34,7 @@ fn main() -> ExitCode {
     let done = match words[..] {
         [] => all(),
         [kind, peers] => one(kind, peers).map(|row| println!("{row}")),
-        _ => Err("give nothing, or `averaging` or `rumor` and a number of peers".into()),
+        _ => Err("give nothing, or `averaging`, `masks` or `rumor` and a number of peers".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -39,12 +47,17 @@ fn main() -> ExitCode {
 
 /// All rows, each from a process of its own, so that its memory is its own.
 fn all() -> Result<(), Box<dyn Error>> {
-    for (kind, head) in [
-        ("averaging", "| peers | steps | kB a peer sends | error of the mean | time of a step | memory |"),
-        ("rumor", "| peers | rounds | tellings a peer | bytes a peer sends | time | memory |"),
+    for (kind, most, head) in [
+        ("averaging", 7, "| peers | steps | kB a peer sends | error of the mean | time of a step | memory |"),
+        (
+            "masks",
+            6,
+            "| peers | rounds | messages a peer sends | bits of a message | error by law | error here | time | memory |",
+        ),
+        ("rumor", 7, "| peers | rounds | tellings a peer | bytes a peer sends | time | memory |"),
     ] {
-        println!("\n{head}\n{}", "| ---: ".repeat(6) + "|");
-        for power in 2..=7 {
+        println!("\n{head}\n{}", "| ---: ".repeat(head.matches('|').count() - 1) + "|");
+        for power in 2..=most {
             let peers = 10_usize.pow(power).to_string();
             let run = Command::new(std::env::current_exe()?).args([kind, &peers]).output()?;
             print!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
@@ -57,8 +70,9 @@ fn one(kind: &str, peers: &str) -> Result<String, Box<dyn Error>> {
     let peers: usize = peers.parse().map_err(|_| format!("`peers` is {peers}: give a number"))?;
     match kind {
         "averaging" => averaging(peers),
+        "masks" => masks(peers),
         "rumor" => rumor(peers),
-        other => Err(format!("`kind` is {other}: give averaging or rumor").into()),
+        other => Err(format!("`kind` is {other}: give averaging, masks or rumor").into()),
     }
 }
 
@@ -87,6 +101,37 @@ fn averaging(peers: usize) -> Result<String, Box<dyn Error>> {
     let error = mean.hypot(spread);
     let sent = (steps * DEGREE * NUMBER) as f64 / 1000.0;
     Ok(format!("| {peers} | {steps} | {sent:.2} | {error:.2e} | {} | {} |", seconds(time), memory()))
+}
+
+/// A sum on a ring under masks, by a butterfly, each peer with [`KEYS`] secrets; a tenth of the peers may collude. Every message is a message of the simulator.
+fn masks(peers: usize) -> Result<String, Box<dyn Error>> {
+    let n = peers as f64;
+    let sigma = SERVER / (0.9 * n).sqrt();
+    let step = Ring::step(peers, sigma, 1.0);
+    let ring = Ring::smallest(Agreed { peers, width: 1, range: 1.0, sigma, step, bits: 64 })?;
+    let setup = RingSetup {
+        values: vec![vec![0.5]; peers],
+        keys: generate(&Family::RandomRegular { n: peers, degree: KEYS }, 1, true)?,
+        sums: Sums::Butterfly { positions: (0..peers).collect() },
+        sensitivity: 1.0,
+        ring,
+        round: 0,
+    };
+    let start = Instant::now();
+    let outcome = setup.run(Network::perfect(), 1)?;
+    let time = start.elapsed().as_secs_f64();
+    let sum = outcome.finals[0].as_ref().ok_or("nobody has a result")?;
+    if !outcome.complete || outcome.finals.iter().any(|other| other.as_ref() != Some(sum)) {
+        return Err("not everybody has the same sum".into());
+    }
+    let error = (setup.ring.mean(sum)[0] - 0.5).abs();
+    let (rounds, bits) = (outcome.rounds[0], setup.ring.agreed().bits);
+    let messages = outcome.traffic.sent as f64 / n;
+    let law = n.sqrt() * sigma / n;
+    let (time, memory) = (seconds(time), memory());
+    Ok(format!(
+        "| {peers} | {rounds} | {messages:.1} | {bits} | {law:.2e} | {error:.1e} | {time} | {memory} |"
+    ))
 }
 
 /// A rumour among all, until everybody knows it.

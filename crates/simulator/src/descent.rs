@@ -13,6 +13,7 @@ use sottovoce_protocol::{Overspent, Peer, Release, Uncovered};
 use crate::averaging::{Part, Scheme, check};
 use crate::bulk::{Bulk, in_parallel};
 use crate::cancelling::Cancelling;
+use crate::ear::Ear;
 use crate::noise::Noise;
 use crate::paired::Paired;
 use crate::trace::listen;
@@ -53,6 +54,7 @@ impl DescentSetup {
         };
         require(self.iterations != 0, "iterations", 0, "give at least 1 gradient step")?;
         for scheme in &self.schemes {
+            sottovoce_fault::stop::look();
             scheme.check()?;
             let value = format!("of {} peers and {} rounds", scheme.peers(), scheme.rounds());
             let remedy = format!(
@@ -60,6 +62,8 @@ impl DescentSetup {
                 first.peers(),
                 first.rounds()
             );
+            let alone = "one peer alone has nobody to speak to; give at least 2";
+            require(scheme.rounds() != 0 || scheme.peers() > 1, "peers", scheme.peers(), alone)?;
             require(
                 (scheme.peers(), scheme.rounds()) == (first.peers(), first.rounds()) && scheme.rounds() != 0,
                 "schemes",
@@ -316,17 +320,16 @@ fn average(
     let (peers, gamma) = (scheme.peers(), scheme.gamma()?);
     let width = values.len() / peers;
     // Without noise, too: that is how a model is learned for comparison.
+    let parts = scheme.parts()?;
     let machine = |(part, value): (Part, &[f64])| scheme.peer(value.to_vec(), part, noising, gamma);
-    let mut machines: Vec<_> =
-        scheme.parts()?.into_iter().zip(values.chunks_exact(width)).map(machine).collect();
+    let mut machines: Vec<_> = parts.iter().cloned().zip(values.chunks_exact(width)).map(machine).collect();
     let mut noises: Vec<_> = noises.iter().map(|noise| Later(noise.clone(), first)).collect();
-    let mut heard = vec![false; peers];
-    let results = listen(&mut machines, &mut noises, |from, _, message| {
+    let mut ear = Ear::new(&parts);
+    let results = listen(&mut machines, &mut noises, |from, to, message| {
         if let Some(hear) = &mut hear
-            && message.round == 0
-            && !std::mem::replace(&mut heard[from], true)
+            && let Some(hidden) = ear.hears(from, to, message)
         {
-            hear(from, &message.value);
+            hear(from, &hidden);
         }
     })?;
     Ok(results.concat())

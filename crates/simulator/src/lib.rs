@@ -18,6 +18,7 @@ pub mod cancelling;
 pub mod consensus;
 pub mod descent;
 pub mod driver;
+mod ear;
 mod error;
 pub mod happened;
 mod hull;

@@ -51,8 +51,7 @@ impl Sums {
         match self {
             Self::Butterfly { positions } => {
                 check::permutation(positions)?;
-                let part = |peer| Box::new(Butterfly::sums(positions, peer)) as Box<dyn Plan>;
-                Ok((0..positions.len()).map(part).collect())
+                Ok(Butterfly::all(positions).map(|part| Box::new(part.summing()) as Box<dyn Plan>).collect())
             }
             Self::Tree { graph, root } => {
                 graph.require_connected("peers in different parts never hear of each other; add edges")?;

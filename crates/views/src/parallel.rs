@@ -5,7 +5,9 @@
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use rayon::iter::Enumerate;
 use rayon::prelude::*;
+use rayon::slice::IterMut;
 use sottovoce_fault::stop::{self, Stopped};
 
 /// How many threads there are.
@@ -22,7 +24,7 @@ pub fn map<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync, done: impl F
         done(finished.fetch_add(1, Ordering::Relaxed) + 1);
         result
     };
-    all((0..count).into_par_iter().with_max_len(1).map(|i| here.caught(|| one(i)).ok()).collect())
+    all(count, |slots| slots.with_max_len(1).try_for_each(|(i, slot)| put(slot, here.caught(|| one(i)).ok())))
 }
 
 /// `work(own, i)` for every `i` below `count`, results in order; `own` is something to work on for each thread, which must not matter for the results.
@@ -32,20 +34,32 @@ pub(crate) fn map_with<S, T: Send>(
     work: impl Fn(&mut S, usize) -> T + Sync + Send,
 ) -> Vec<T> {
     let here = stop::here();
-    let one = |own: &mut S, i: usize| here.caught(|| work(own, i)).ok();
-    all((0..count).into_par_iter().map_init(own, one).collect())
+    let one = |own: &mut S, (i, slot): Slot<'_, T>| put(slot, here.caught(|| work(own, i)).ok());
+    all(count, |slots| slots.try_for_each_init(own, one))
 }
 
-/// All of them, unless the work was stopped. Pieces end one by one where they are, since a pool goes through all that it was given.
-fn all<T>(found: Vec<Option<T>>) -> Vec<T> {
-    found.into_iter().collect::<Option<Vec<T>>>().unwrap_or_else(|| resume_unwind(Box::new(Stopped)))
+/// A place for one result, and its number.
+type Slot<'a, T> = (usize, &'a mut Option<T>);
+type Slots<'a, T> = Enumerate<IterMut<'a, Option<T>>>;
+
+/// All results, unless the work was stopped: the first that is none ends the rest, which is not even looked at.
+fn all<T: Send>(count: usize, work: impl FnOnce(Slots<'_, T>) -> Option<()>) -> Vec<T> {
+    let mut slots: Vec<Option<T>> = std::iter::repeat_with(|| None).take(count).collect();
+    let found = work(slots.par_iter_mut().enumerate()).and_then(|()| slots.into_iter().collect());
+    found.unwrap_or_else(|| resume_unwind(Box::new(Stopped)))
+}
+
+fn put<T>(slot: &mut Option<T>, found: Option<T>) -> Option<()> {
+    *slot = found;
+    slot.as_ref().map(|_| ())
 }
 
 /// Fills `slots` in pieces of `size` (the last may be shorter), handed out one by one: `work(i, piece)`.
 pub(crate) fn fill<T: Send>(slots: &mut [T], size: usize, work: impl Fn(usize, &mut [T]) + Sync) {
     let (here, pieces) = (stop::here(), slots.par_chunks_mut(size).enumerate().with_max_len(1));
-    pieces.for_each(|(i, piece)| _ = here.caught(|| work(i, piece)));
-    here.look();
+    if pieces.try_for_each(|(i, piece)| here.caught(|| work(i, piece))).is_err() {
+        resume_unwind(Box::new(Stopped));
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +81,29 @@ mod tests {
         let mut slots = vec![0; 1001];
         fill(&mut slots, 10, |i, piece| piece.iter_mut().for_each(|slot| *slot = i));
         assert!(slots.iter().enumerate().all(|(i, slot)| *slot == i / 10));
+    }
+
+    /// What is left once work is stopped is not gone through piece by piece: millions of them would take a minute.
+    #[test]
+    fn what_is_left_is_left() {
+        let (stop, begun) = (stop::Stop::default(), std::time::Instant::now());
+        let work = |i: usize| {
+            if i == 0 {
+                stop.raise();
+            }
+            stop::look();
+        };
+        assert!(stop.over(|| map(1 << 26, work, |_| ())).is_err());
+        assert!(begun.elapsed() < std::time::Duration::from_secs(20));
+        let stop = stop::Stop::default();
+        let work = |(): &mut (), i: usize| {
+            if i == 7 {
+                stop.raise();
+            }
+        };
+        assert!(stop.over(|| map_with(1 << 20, || (), work)).is_err());
+        let stop = stop::Stop::default();
+        assert!(stop.over(|| fill(&mut [0; 1000], 1, |_, _| stop.raise())).is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,26 +39,43 @@ def _text(option: str, value: Any) -> str:
     if isinstance(value, (set, frozenset)):
         value = sorted(value, key=str)
     if hasattr(value, "tolist"):
-        return _text(option, value.tolist())
+        return _text(option, _values.plain(value, option))
     if isinstance(value, (list, tuple, range)):
-        return ",".join(_text(option, each) for each in value)
+        texts = [_text(option, each) for each in value]
+        split = [text for text in texts if "," in text]
+        if split and not any(isinstance(each, (list, tuple, range)) for each in value):
+            raise wrong(option, split[0], "a comma parts what is listed, so that no name in a list can have one; rename it, or use Experiment")
+        return ",".join(texts)
     raise wrong(option, value, "give a number, a text or a list of them")
 
 
+@cache
+def _takes_a_value(option: str) -> bool:
+    """Whether no command has it as an option without a value."""
+    commands = json.loads(_printed(["schema", "--options", "--json"], None))["commands"]
+    found = [one for command in commands for one in command["options"] if one["name"] == option]
+    return bool(found) and not any(one["kind"] == "flag" or one["optional"] for one in found)
+
+
 def words(*command: Any, **options: Any) -> list[str]:
-    """The words of a command: ``True`` is an option without a value; ``None`` and ``False`` leave it out.
+    """The words of a command: ``True`` is an option without a value; ``None`` leaves it out, and so does ``False`` where it is one without a value.
 
     >>> words("account", "rumor", peers=40, json=True)
     ['account', 'rumor', '--peers=40', '--json']
     """
     all_words = [_text("command", word) for word in command]
     for name, given in options.items():
-        value = given.tolist() if hasattr(given, "tolist") else given  # NumPy's truths, numbers and arrays
-        if value is None or value is False:
+        value = _values.plain(given, name) if hasattr(given, "tolist") else given  # NumPy's truths, numbers and arrays
+        if value is None:
             continue
         option = "--" + name.rstrip("_").replace("_", "-")
+        if isinstance(value, bool):
+            if name != "json" and _takes_a_value(option[2:]):
+                raise wrong(name, value, "give a value, and no truth; None leaves it out")
+            all_words += [option] if value else []
+            continue
         # One word, so that negative numbers are none of the options.
-        all_words.append(option if value is True else f"{option}={_text(name, value)}")
+        all_words.append(f"{option}={_text(name, value)}")
     return all_words
 
 
@@ -74,19 +92,20 @@ def ask(*command: Any, progress: bool | Listener | None = None, **options: Any) 
     """
     with ExitStack() as kept:
         given = _as_files(options, kept)
-        return said(words(*command, **given, json=True), progress)
+        return said(words(*command, **{**given, "json": True}), progress)
 
 
 def _as_files(options: Mapping[str, Any], kept: ExitStack) -> dict[str, Any]:
     """The options with graphs and values written to files, for as long as they are kept."""
-    given = dict(options)
+    given = {name: graphs.settled(value) if name in GRAPHS else value for name, value in options.items()}
     objects = [name for name in (*GRAPHS, "values") if given.get(name) is not None and not isinstance(given[name], (str, os.PathLike))]
     if not objects:
         return given
     folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
+    graph = given.get("graph")
     for name in objects:
         if name == "values":
-            given[name] = _values.write(given[name], options.get("graph"), folder / "values.csv")
+            given[name] = _values.write(given[name], graph, folder / "values.csv")
         else:
             given[name] = graphs.write(given[name], folder / f"{name}.json")
     return given
@@ -94,7 +113,11 @@ def _as_files(options: Mapping[str, Any], kept: ExitStack) -> dict[str, Any]:
 
 def said(command: list[str], progress: bool | Listener | None = None) -> Result:
     """The document of a command that asks for one."""
-    return Result(json.loads(_printed(command, progress)))
+    printed = _printed(command, progress)
+    try:
+        return Result(json.loads(printed))
+    except ValueError as error:
+        raise wrong("command", " ".join(command), "it prints no document; give a command that has one") from error
 
 
 def read_said(answer: Said) -> Result:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ class Experiment:
     """What is run, planned, accounted for and audited, with the fields of an experiment's file.
 
     From a mapping, from keyword arguments, or from TOML (:meth:`from_toml`). Where a file of a graph is asked for, a graph is one, too; where a table
-    of values is, an array or a mapping from names.
+    of values is, an array, or a mapping from names under ``file``: ``values={"file": {"ana": 1.0, "ben": 2.0}}``.
 
     >>> ring = Experiment(experiment="averaging", graph={"family": {"ring": {"n": 12}}}, noise={"sigma": 2.0})
     >>> ring
@@ -38,22 +39,29 @@ class Experiment:
             raise wrong("experiment", fields, "give a mapping of its fields; a file or its text goes to Experiment.from_toml")
         kept: dict[str, Any] = {**(fields or {}), **more}
         # Graphs and values that are objects live in files for as long as this does.
-        self._kept = tempfile.TemporaryDirectory(prefix="sottovoce-") if _has_objects(kept) else None
-        if self._kept is not None:
-            kept = _as_files(kept, Path(self._kept.name))
-        self._text = _toml(kept)
-        self._toml, self._fields = _checked(self._text)
+        self._kept = _Folder() if _has_objects(kept) else None
+        try:
+            if self._kept is not None:
+                kept = _as_files(kept, self._kept.path)
+            self._text = _toml(kept)
+            self._toml, self._fields = _checked(self._text)
+        except BaseException:
+            if self._kept is not None:
+                self._kept.remove()
+            raise
         self._folder = Path.cwd()
 
     @classmethod
     def from_toml(cls, source: str | os.PathLike[str]) -> Experiment:
         """From a file of this name, or from its text. Names of files in it begin in the file's folder, or in this one."""
+        if not isinstance(source, (str, os.PathLike)):
+            raise wrong("experiment", source, "give the name of a file, or its text")
         named = isinstance(source, os.PathLike) or "\n" not in source and source.endswith(".toml")
         path = Path(source) if named else None
         new = cls.__new__(cls)
         try:
             new._text = path.read_text(encoding="utf-8") if path else str(source)
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise wrong("experiment", str(path), f"it cannot be read ({error}); check the name") from error
         new._kept = None
         new._toml, new._fields = _checked(new._text)
@@ -76,6 +84,11 @@ class Experiment:
         return isinstance(other, Experiment) and self._fields == other._fields
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A copy has files of its own.
+        files = {} if self._kept is None else {path.name: path.read_bytes() for path in self._kept.path.iterdir()}
+        return (_again, (self._text, self._folder, None if self._kept is None else str(self._kept.path), files))
 
     def run(self, *, progress: bool | Listener | None = None, **options: Any) -> Result:
         """Runs it: ``sottovoce run FILE``."""
@@ -101,9 +114,11 @@ class Experiment:
     def _towards(self, adversary: str | int | Iterable[str | int]) -> Experiment:
         """The same with other observers."""
         fields = self.to_dict()
-        names = [adversary] if isinstance(adversary, (str, int)) else list(adversary)
+        if fields["experiment"] != "averaging":
+            raise wrong("adversary", adversary, f"of {fields['experiment']} it is said towards everybody; Result.towards picks one of them")
         # What someone learns who sees every message is said whoever else listens.
-        observers = [] if adversary == WIRE_TAPPER else [graphs.name(one) for one in names]
+        wire = isinstance(adversary, str) and adversary == WIRE_TAPPER
+        observers = [] if wire else [graphs.named("adversary", one) for one in _several(adversary)]
         fields["adversary"] = {**fields.get("adversary", {}), "observers": observers}
         new = Experiment.__new__(Experiment)
         new._kept, new._folder = self._kept, self._folder
@@ -120,9 +135,41 @@ class Experiment:
         with file:
             file.write(self._text)
         try:
-            return said(words(command, file.name, **options, json=True), progress)
+            return said(words(command, file.name, **{**options, "json": True}), progress)
         finally:
             os.unlink(file.name)
+
+
+def _again(text: str, folder: Path, kept: str | None, files: Mapping[str, bytes]) -> Experiment:
+    """A copy of an experiment, with its files in another folder."""
+    new = Experiment.__new__(Experiment)
+    new._kept, new._folder = None if kept is None else _Folder(), folder
+    if new._kept is not None and kept is not None:
+        for name, content in files.items():
+            (new._kept.path / name).write_bytes(content)
+        text = text.replace(kept, str(new._kept.path))
+    new._text = text
+    new._toml, new._fields = _checked(text)
+    return new
+
+
+def _several(adversary: Any) -> list[Any]:
+    """One peer, or several."""
+    if hasattr(adversary, "tolist"):
+        adversary = adversary.tolist()
+    if isinstance(adversary, (list, tuple, set, frozenset, range)):
+        return list(adversary)
+    if isinstance(adversary, Iterable) and not isinstance(adversary, (str, bytes, bytearray, Mapping)):
+        return list(adversary)
+    return [adversary]
+
+
+class _Folder:
+    """A folder that is removed when nobody needs it any more."""
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="sottovoce-"))
+        self.remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def _has_objects(fields: Mapping[str, Any]) -> bool:
@@ -137,7 +184,7 @@ def _object(section: Any) -> Any:
 
 def _as_files(fields: dict[str, Any], folder: Path) -> dict[str, Any]:
     given = dict(fields)
-    graph, values = _object(fields.get("graph")), _object(fields.get("values"))
+    graph, values = graphs.settled(_object(fields.get("graph"))), _object(fields.get("values"))
     if graph is not None:
         given["graph"] = {**_section(fields["graph"]), "file": graphs.write(graph, folder / "graph.json")}
     if values is not None:
@@ -151,27 +198,9 @@ def _section(section: Any) -> dict[str, Any]:
 
 def _toml(fields: Mapping[str, Any]) -> str:
     try:
-        return _sottovoce.toml_of(json.dumps(_plain(fields, "")))
+        return _sottovoce.toml_of(json.dumps(_values.plain(fields, "")))
     except ValueError as error:
         raise _refused(error) from None
-
-
-def _plain(value: Any, place: str) -> Any:
-    """Without what is left out, and with NumPy's numbers as Python's; ``place`` is the field's name."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        named = {str(key): below for key, below in value.items() if below is not None}
-        return {key: _plain(below, f"{place}.{key}" if place else key) for key, below in named.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(below, place) for below in value]
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        raise wrong(place, value, "give a finite number")
-    if not isinstance(value, (str, int, float)):
-        raise wrong(place, value, "give a number, a text, a list or a mapping of them")
-    return value
 
 
 def _checked(text: str) -> tuple[str, str]:

@@ -6,6 +6,8 @@ import base64
 import html
 import json
 from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Context
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +52,15 @@ class Guarantee(Mapping[str, Any]):
     @property
     def standing(self) -> str:
         """By what right: ``proven``, ``conditional``, ``published`` or ``refuted``."""
-        return str(self._fields["standing"])
+        standing = self._fields["standing"]
+        return str(next(iter(standing)) if isinstance(standing, Mapping) else standing)
+
+    @property
+    def conditions(self) -> list[str]:
+        """What it rests on where it is ``conditional``, what refutes it where it is ``refuted``; else nothing."""
+        standing = self._fields["standing"]
+        found = next(iter(standing.values())) if isinstance(standing, Mapping) else []
+        return [str(one) for one in found] if isinstance(found, list) else [str(found)]
 
     @property
     def not_covered(self) -> list[str]:
@@ -67,7 +77,7 @@ class Guarantee(Mapping[str, Any]):
         return len(self._fields)
 
     def __repr__(self) -> str:
-        return f"Guarantee(epsilon={self.epsilon:.6g}, delta={self.delta:g}, adversary={self.adversary!r}, standing={self.standing!r})"
+        return f"Guarantee(epsilon={_up(self.epsilon, 6)}, delta={_up(self.delta, 6)}, adversary={self.adversary!r}, standing={self.standing!r})"
 
     def _repr_html_(self) -> str:
         return _table([self])
@@ -145,10 +155,10 @@ class Result(Mapping[str, Any]):
             raise wrong("path", "/".join(map(str, path)), "what is there are no numbers, or rows of unlike lengths") from error
 
     def to_pandas(self, *path: str | int) -> pandas.DataFrame:
-        """The list of objects at this path, or all guarantees, as a data frame."""
+        """The list of objects at this path, or all guarantees, as a data frame. An epsilon without bound is infinite."""
         import pandas
 
-        found = self.at(*path) if path else [dict(one) for one in self.guarantees]
+        found = _unbounded(self.at(*path) if path else [dict(one) for one in self.guarantees])
         deep = isinstance(found, dict) or path and isinstance(found, list) and all(isinstance(one, dict) for one in found)
         frame: pandas.DataFrame = pandas.json_normalize(found) if deep else pandas.DataFrame(found if isinstance(found, list) else [found])
         return frame
@@ -175,7 +185,15 @@ class Result(Mapping[str, Any]):
             # As an image: what is in it is drawn, and never run.
             data = base64.b64encode(picture.encode()).decode()
             shown.append(f'<figure><img alt="{html.escape(name)}" src="data:image/svg+xml;base64,{data}" style="max-width:100%"></figure>')
-        return f"<p><strong>{html.escape(self.headline)}</strong></p>{_table(self.guarantees)}{''.join(shown)}"
+        said = f"<p><strong>{html.escape(self.headline)}</strong></p>" if self.headline else _facts(self._document)
+        return f"{said}{_table(self.guarantees)}{''.join(shown)}"
+
+
+def _facts(document: Mapping[str, Any]) -> str:
+    """The numbers and words of a document without a headline, as a table."""
+    plain = [(key, value) for key, value in document.items() if isinstance(value, (str, int, float)) and key not in ("schema_version", "version")]
+    rows = (f"<tr><td>{html.escape(key)}</td><td>{html.escape(str(value))}</td></tr>" for key, value in plain)
+    return f"<table>{''.join(rows)}</table>"
 
 
 def _whole(found: Any) -> bool:
@@ -197,6 +215,24 @@ def _guarantees(value: Any) -> Iterator[Mapping[str, Any]]:
             yield from _guarantees(below)
 
 
+def _unbounded(found: Any) -> Any:
+    """Guarantees in a list with an infinite epsilon where none is promised: no number would be passed over in a maximum."""
+
+    def one(row: Any) -> Any:
+        if isinstance(row, dict) and {"delta", "adversary", "standing"} <= row.keys():
+            return {**row, "epsilon": Guarantee(row).epsilon}
+        return row
+
+    return [one(row) for row in found] if isinstance(found, list) else one(found)
+
+
+def _up(number: float, digits: int) -> str:
+    """A loss in so many digits: never less than it is."""
+    if not isfinite(number):
+        return f"{number:g}"
+    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(number)))):.{digits}g}"
+
+
 def _table(guarantees: list[Guarantee]) -> str:
     if not guarantees:
         return ""
@@ -205,7 +241,7 @@ def _table(guarantees: list[Guarantee]) -> str:
         return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in texts)
 
     def line(one: Guarantee) -> str:
-        return cells("td", [str(one.get("about", "")), one.adversary, f"{one.epsilon:.4g}", f"{one.delta:g}", one.standing, "; ".join(one.not_covered)])
+        return cells("td", [str(one.get("about", "")), one.adversary, _up(one.epsilon, 4), _up(one.delta, 6), one.standing, "; ".join(one.not_covered)])
 
     head = cells("th", ["what", "adversary", "epsilon", "delta", "standing", "not covered"])
     lines = [line(one) for one in guarantees]

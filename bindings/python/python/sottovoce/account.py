@@ -464,6 +464,7 @@ def mechanism(
     population: int | None = None,
     rows: int | None = None,
     batch_size: int | None = None,
+    most: int | None = None,
     epochs: float | None = None,
     steps: int | None = None,
     delta: float | None = None,
@@ -473,6 +474,7 @@ def mechanism(
     calibrate_steps: bool | None = None,
     calibrate_batch: bool | None = None,
     epsilon: float | None = None,
+    orders: float | Sequence[float] | None = None,
     table: bool | None = None,
     plot: Path | None = None,
     overwrite: bool | None = None,
@@ -500,15 +502,17 @@ def mechanism(
         population: Fixed batches without replacement: records in all (under add-remove, in the larger data set)
         rows: Poisson sampling by numbers: rows of the data; the rate is the batch size divided by them
         batch_size: Poisson sampling by numbers: rows in a batch on average
+        most: Keep at most so many rows of a Poisson sample, drawn among them (under add-remove, --rows counts the larger data set)
         epochs: Passes over the data, instead of --steps: epochs times rows divided by batch size, rounded up
         steps: Number of releases (1 unless given)
         delta: Probability with which the bound may fail; 0 asks for the largest loss there is (default: 0.00001)
-        adjacency: Which data sets are neighbours: add-remove or replace (default: add-remove)
+        adjacency: Which data sets are neighbours: add-remove, replace, or zero-out (a record against one that says nothing) (default: add-remove)
         group: Protect so many records together: neighbours differ in up to K of them (default: 1)
         calibrate: Find the least noise for --epsilon instead
         calibrate_steps: Find the most steps for --epsilon instead
         calibrate_batch: Find the largest batch for --epsilon instead (give --population, or --rows for Poisson samples)
         epsilon: Target of a calibration; without one, delta at this epsilon is reported too
+        orders: Show Rényi losses at these orders instead of the usual ones (1 is the mean loss)
         table: Add tables of delta by epsilon, of epsilon by delta, and of the trade-off between a test's two errors
         plot: Draw these curves into a file (.svg or .png)
         overwrite: Replace the file of --plot if it exists

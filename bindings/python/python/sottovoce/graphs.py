@@ -32,14 +32,24 @@ def is_object(graph: Any) -> bool:
     return not isinstance(graph, (str, os.PathLike))
 
 
+def settled(graph: Any) -> Any:
+    """What can be read more than once."""
+    return list(graph) if hasattr(graph, "__next__") else graph
+
+
 def name(node: Any) -> str:
     """A peer's name as the command line has it: a text, or a whole number.
 
     >>> name("ana"), name(7)
     ('ana', '7')
     """
+    return named("graph", node)
+
+
+def named(field: str, node: Any) -> str:
+    """The same, of a peer that this field names."""
     if isinstance(node, bool) or not isinstance(node, (str, int)) and not hasattr(node, "__index__"):
-        raise wrong("graph", node, "names of peers are texts or whole numbers")
+        raise wrong(field, node, "names of peers are texts or whole numbers")
     return node if isinstance(node, str) else str(int(node))
 
 
@@ -60,6 +70,9 @@ def _of_object(graph: Any) -> Edges:
         _check(graph, found.shape, found.data)
         return _matrix(graph, found.shape, zip(found.row.tolist(), found.col.tolist(), found.data.tolist()))
     if hasattr(graph, "shape") and hasattr(graph, "nonzero"):
+        import numpy
+
+        graph = numpy.asarray(graph)
         _check(graph, graph.shape, graph)
         rows, columns = graph.nonzero()
         return _matrix(graph, graph.shape, zip(rows.tolist(), columns.tolist(), graph[rows, columns].tolist()))
@@ -67,8 +80,13 @@ def _of_object(graph: Any) -> Edges:
 
 
 def _pairs(graph: Any) -> Edges:
+    if isinstance(graph, Mapping):
+        raise wrong("graph", graph, "give pairs of names; networkx.Graph(...) reads a mapping from peers to neighbours")
     try:
-        pairs = [(name(a), name(b)) for a, b in graph]
+        given = list(graph)
+        pairs = [(name(a), name(b)) for a, b in given]
+        if any(isinstance(pair, (str, bytes)) for pair in given):
+            raise wrong("graph", graph, "a text is no pair; give pairs of names")
     except SottovoceError:
         raise
     except (TypeError, ValueError) as error:
@@ -76,7 +94,7 @@ def _pairs(graph: Any) -> Edges:
     if not pairs:
         raise wrong("graph", graph, "nobody is in it; give at least one pair")
     # By number where they are numbers, else by name.
-    order = {one: (not one.isdecimal(), int(one) if one.isdecimal() else 0, one) for pair in pairs for one in pair}
+    order = {one: (not one.isdecimal(), len(one.lstrip("0")) if one.isdecimal() else 0, one.lstrip("0"), one) for pair in pairs for one in pair}
     return _numbered(sorted(order, key=order.__getitem__), pairs)
 
 
@@ -105,6 +123,13 @@ def _numbered(names: list[str], pairs: list[tuple[str, str]]) -> Edges:
     number = {one: i for i, one in enumerate(names)}
     if len(number) < len(names):
         raise wrong("graph", names, "two peers have the same name; give each its own")
+    seen = set()
+    for a, b in pairs:
+        if a == b:
+            raise wrong("graph", f"one with an edge from {a} to itself", "nobody tells itself anything; leave it out")
+        if frozenset((a, b)) in seen:
+            raise wrong("graph", f"one with two edges between {a} and {b}", "an edge is there or not, and goes both ways; give it once")
+        seen.add(frozenset((a, b)))
     return names, [(number[a], number[b]) for a, b in pairs]
 
 
@@ -112,7 +137,9 @@ def _read(path: str | os.PathLike[str]) -> Edges:
     """A file of any form that the command line reads."""
     from ._ask import ask
 
-    return _of_document(ask("graph", "convert", path))
+    # A name that begins as an option does is a name all the same.
+    place = os.fspath(path)
+    return _of_document(ask("graph", "convert", os.path.join(os.curdir, place) if str(place).startswith("-") else place))
 
 
 def _of_document(document: Mapping[str, Any]) -> Edges:

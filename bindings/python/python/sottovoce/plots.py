@@ -79,7 +79,8 @@ def overheard(graph: graphs.Graph, result: Result, axes: Axes | None = None, see
     places = networkx.spring_layout(made, seed=seed)
     nodes = networkx.draw_networkx_nodes(made, places, ax=drawn, node_color=found, vmin=0.0, vmax=1.0, cmap="viridis", node_size=120)
     networkx.draw_networkx_edges(made, places, ax=drawn, edge_color="lightgray")
-    observers = [list(made)[peer] for peer in result["observers"]]
+    heard_by = _has(result, "observers", "give what account averaging says of observers")
+    observers = [list(made)[peer] for peer in heard_by]
     networkx.draw_networkx_nodes(made, places, nodelist=observers, ax=drawn, node_color="crimson", node_shape="s", node_size=160)
     drawn.figure.colorbar(nodes, ax=drawn, label="loss, in units of local DP")
     drawn.set_axis_off()

@@ -32,7 +32,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from . import _sottovoce, graphs
+from . import _sottovoce, _values, graphs
 from ._ask import SottovoceError
 from ._experiment import Experiment
 from ._result import Result
@@ -55,7 +55,7 @@ class GradientError(SottovoceError):
         self.found = found
         self._message = message
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return (GradientError, (self._message, self.peer, self.iteration, self.expected, self.found))
 
 
@@ -66,7 +66,7 @@ def _parts(message: str) -> tuple[str | None, str | None, str | None]:
     return (field, value, remedy) if found and head.startswith("`") else (None, None, None)
 
 
-def _numpy():
+def _numpy() -> Any:
     try:
         import numpy
     except ImportError as error:
@@ -77,17 +77,19 @@ def _numpy():
 class Training(Result):
     """What came of own training: the document, and everybody's model."""
 
-    def __init__(self, document: Mapping[str, Any], models: Any, experiment: Experiment, watched: list[Any]):
+    def __init__(self, document: Mapping[str, Any], models: Any, experiment: Experiment, watched: list[Any], peers: Sequence[Any] = ()):
         super().__init__(document)
-        #: Everybody's model, one row each, in the order of the data.
+        #: Everybody's model, one row each, in the order of :attr:`peers`.
         self.models = models
+        #: Names as the data have them (numbers where they have none), in the order of the graph where it has names.
+        self.peers = list(peers)
         #: What was run, as data. A graph that was given as an object is a file in it that is gone by now.
         self.experiment = experiment
         #: What ``watch`` returned, with the step before each.
         self.watched = watched
 
     @property
-    def model(self):
+    def model(self) -> Any:
         """The mean of all models."""
         return self.models.mean(axis=0)
 
@@ -112,6 +114,8 @@ class _Local:
 
 def as_array(numpy: Any, found: Any) -> Any:
     """What a function returned, as an array in C's order of float32 or float64; as it is where that is what it is, or where it cannot be one."""
+    if isinstance(found, numpy.ma.MaskedArray):
+        raise _wrong("gradient", "a masked array", "what is hidden in it would count; give an array without a mask")
     if hasattr(found, "detach"):  # a tensor
         found = found.detach().cpu().numpy()
     if isinstance(found, (list, tuple)):
@@ -148,12 +152,15 @@ def _wrong(field: str, value: Any, remedy: str) -> SottovoceError:
 
 
 def _dealt(data: Any, nodes: Sequence[str] | None) -> tuple[list[Any], list[Any]]:
-    """Everybody's rows and names, in the order of the graph where both have names."""
+    """Everybody's rows and names, in the order of the graph where both have names. Names that are none of the graph's are refused, but where it has only numbers."""
     if isinstance(data, Mapping):
         names = list(data)
-        if nodes is not None and {str(name) for name in names} == set(nodes):
-            by_text = {str(name): name for name in names}
+        by_text = {str(name): name for name in names}
+        if nodes is not None and by_text.keys() == set(nodes):
             names = [by_text[node] for node in nodes]
+        elif nodes is not None and nodes != [str(i) for i in range(len(nodes))]:
+            shown = ", ".join(nodes[:12]) + (", ..." if len(nodes) > 12 else "")
+            raise _wrong("data", f"of {', '.join(list(by_text)[:12])}", f"the peers of the graph are {shown}; give rows to each of them, and to nobody else")
         return [data[name] for name in names], names
     if isinstance(data, (str, bytes)) or not hasattr(data, "__len__") or not hasattr(data, "__getitem__"):
         raise _wrong("data", type(data).__name__, "give a list with the rows of each peer, or a mapping from names to rows")
@@ -163,12 +170,16 @@ def _dealt(data: Any, nodes: Sequence[str] | None) -> tuple[list[Any], list[Any]
 def _start(start: Any) -> list[float]:
     numpy = _numpy()
     try:
-        array = numpy.asarray(start, dtype=numpy.float64)
+        array = numpy.asarray(start)
+        if array.dtype.kind not in "biuf" and array.size:
+            raise TypeError(str(array.dtype))
+        array = array.astype(numpy.float64)
     except (TypeError, ValueError) as error:
         raise _wrong("start", type(start).__name__, "give a list or an array of numbers, one for each parameter") from error
     if array.ndim != 1:
         raise _wrong("start", f"of shape {array.shape}", "give a flat array, one number for each parameter")
-    return array.tolist()
+    numbers: list[float] = array.tolist()
+    return numbers
 
 
 class _Asked:
@@ -182,6 +193,7 @@ class _Asked:
                 raise _wrong("experiment", "an Experiment with more beside it", "give its fields in it, or give them all here")
             self.experiment = experiment
             self.folder = experiment._folder
+            self.nodes = self._named()
             return
         if isinstance(experiment, Mapping):
             given = {**experiment, **given}
@@ -190,6 +202,7 @@ class _Asked:
         self.folder = Path.cwd()
         if isinstance(graph, Mapping):  # as a file has it
             given["graph"], graph = dict(graph), None
+        graph = graphs.settled(graph)
         if graph is not None and not isinstance(graph, (str, os.PathLike)):
             self.nodes = graphs.edges(graph)[0]
             folder = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="sottovoce-")))
@@ -197,6 +210,12 @@ class _Asked:
         if graph is not None:
             given["graph"] = {**given.get("graph", {}), "file": os.fspath(graph)}
         self.experiment = Experiment(given)
+        self.nodes = self.nodes or self._named()
+
+    def _named(self) -> list[str] | None:
+        """The peers of a graph in a file."""
+        file = (self.experiment.to_dict().get("graph") or {}).get("file")
+        return None if file is None else graphs.edges(self.folder / file)[0]
 
 
 def _refused(error: ValueError) -> Exception:
@@ -228,6 +247,9 @@ def train(
     """
     if not callable(gradient):
         raise _wrong("gradient", type(gradient).__name__, "give a function of a peer, a model and rows")
+    if watch is not None and not callable(watch):
+        raise _wrong("watch", repr(watch), "give a function of a step and models")
+    seed = None if seed is None else _values.whole("seed", seed, 0)
     watched: list[Any] = []
     raised: list[BaseException] = []
 
@@ -253,7 +275,7 @@ def train(
             raise _refused(error) from error.__cause__
     if len(models) == 1 and len(rows) > 1:
         models = _numpy().broadcast_to(models, (len(rows), models.shape[1]))
-    return Training(json.loads(text), models, asked.experiment, watched)
+    return Training(json.loads(text), models, asked.experiment, watched, names)
 
 
 def audit(
@@ -264,12 +286,12 @@ def audit(
     *,
     peer: Any = 0,
     instead: Any = None,
-    runs: int = 200,
+    runs: int = 2000,
     graph: Any = None,
     seed: int | None = None,
     **fields: Any,
 ) -> Result:
-    """Attacks training: whoever hears all that a peer says bets on whether it holds its rows or those that are given ``instead``, in ``runs`` runs of either.
+    """Attacks training: whoever hears all that a peer says bets on whether it holds its rows or those that are given ``instead``, in ``runs`` runs of either; fewer prove less, and are sooner done.
 
     Only what that peer says is listened to: rows that reach other peers, because a function keeps them, are not looked for.
 
@@ -278,6 +300,7 @@ def audit(
     """
     if instead is None:
         raise _wrong("instead", None, "give other rows for the peer that is attacked, as many as it has")
+    seed, runs = None if seed is None else _values.whole("seed", seed, 0), _values.whole("runs", runs, 1)
     with ExitStack() as kept:
         asked = _Asked(kept, experiment, graph, fields)
         rows, names = _dealt(data, asked.nodes)
@@ -313,8 +336,11 @@ class TorchModel:
         self.loss = loss
         self._vectorised = hasattr(torch, "func") if vectorised is None else vectorised
         norms = torch.nn.modules.batchnorm
-        keeps = lambda part: isinstance(part, norms._NormBase) and part.track_running_stats  # noqa: E731
-        mixing = [type(part).__name__ for part in module.modules() if isinstance(part, norms._BatchNorm) or keeps(part)]
+
+        def mixes(part: Any) -> bool:
+            return isinstance(part, norms._BatchNorm) or isinstance(part, norms._NormBase) and bool(part.track_running_stats)
+
+        mixing = [type(part).__name__ for part in module.modules() if mixes(part)]
         if mixing:
             raise _wrong("module", f"one with {mixing[0]}", "it mixes rows, so that no row has a gradient of its own; use GroupNorm or LayerNorm")
         self._parameters = {name: part for name, part in module.named_parameters() if part.requires_grad}
@@ -322,7 +348,7 @@ class TorchModel:
             raise _wrong("module", "without parameters", "there is nothing to learn; give one whose parameters have gradients")
 
     @property
-    def start(self):
+    def start(self) -> Any:
         """All parameters as they are now, as one flat array."""
         parts = [part.detach().reshape(-1) for part in self._parameters.values()]
         return self._torch.cat(parts).cpu().double().numpy()

@@ -7,9 +7,9 @@ use clap::Args;
 use sottovoce::averaging::{Public, reveal, walk};
 use sottovoce::experiment::{Experiment, folder_of};
 
-use sottovoce::learning::Noise;
 use sottovoce::learning::account::account_of;
 use sottovoce::learning::losses::Question;
+use sottovoce::learning::{Job, Noise};
 use sottovoce::names::Names;
 
 use super::rumor;
@@ -47,24 +47,20 @@ impl File {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;
                 said(ready.graph_sha256.as_ref(), &ready.notes);
                 input::of_task(&learning.task, &ready.task)?;
-                let mut settings = ready.choice.settings(&ready.task, &ready.mixings, seed)?;
-                settings.network = ready.network.clone();
-                settings.secrets = ready.secrets.clone();
-                let given = settings.clone();
-                let mut question = Question::of(&ready.task, &ready.mixings, &given);
-                // All iterations are accounted for, whether or not a target would end the run.
-                let noise = match ready.noise {
-                    Noise::Given(sigma, _) => Noise::Given(sigma, None),
-                    calibrated => calibrated,
-                };
-                ready.choice.settle(&noise, &question, &mut settings)?;
-                let sigma = settings.sigma;
-                question.method = settings.method;
-                // Towards the peer that learns most.
+                // What could not be run is not accounted for.
+                let job = learning.job(&ready, seed);
+                let mut run = job.start()?;
+                // All iterations are accounted for, also where a target would end the run.
+                if let Noise::Given(sigma, Some(_)) = job.noise {
+                    run = Job { noise: Noise::Given(sigma, None), ..job }.start()?;
+                }
+                let settings = run.session().settings();
+                let question = Question::of(&ready.task, &ready.mixings, settings);
+                // Towards the peer that learns most; where all are promised the same, the first.
                 let observer = question.revealed()?.pairs.observer;
                 let of_graph = || ready.mixings.first().map(|mixing| Names::of_graph(mixing.graph()));
                 let names = Names::new(ready.task.names()).or(|| of_graph().unwrap_or_default());
-                let noise = (sigma, learning.target.delta);
+                let noise = (settings.sigma, learning.target.delta);
                 global.print(&account_of(&question, &[observer], noise, names, Some(&ready.task))?)
             }
             Experiment::Paper(paper) => {

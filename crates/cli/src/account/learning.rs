@@ -77,11 +77,6 @@ impl LearningArgs {
         let observers = observers.collect::<Result<Vec<usize>, _>>()?;
         let place = (graph, peers);
         let secrets = self.noise.pairing(self.target.colluders).secrets(Path::new(""), place, global.seed)?;
-        if let Some(kappa) = self.noise.cancel {
-            let cancels = method.method(&choice.options, &mixings)?.way().cancels();
-            let remedy = "only gossip and butterfly have a use for noise that cancels; leave it out";
-            sottovoce::require(cancels, "cancel", kappa, remedy)?;
-        }
         let mut question = Question {
             method: method.method(&choice.options, &mixings)?,
             mixings: &mixings,

@@ -17,7 +17,7 @@ use crate::Global;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(
-    after_help = "Example:\n  sottovoce node init ana\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 ... > mean.toml\n  \
+    after_help = "Example:\n  sottovoce node init ana\n  sottovoce node agree new --name mean --peer ana=KEY@10.0.0.1:4001 > mean.toml\n  \
                   sottovoce node agree sign ana mean.toml\n  sottovoce node plan ana mean.toml\n  sottovoce node check ana mean.toml\n  \
                   sottovoce node run ana mean.toml\n  sottovoce node status ana\n  sottovoce node transcript ana mean.toml --out ana.json\n  sottovoce node demo --peers 8\n\n\
                   Exit code 2: bad input. 3: the budget, or the disk. 4: halted. 5: peers do not agree."

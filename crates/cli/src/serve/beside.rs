@@ -107,7 +107,7 @@ fn measures(runs: &[Found]) -> String {
                 let promise = run.promise()?;
                 let shown =
                     format!("{} at delta {}, against {}", promise.loss(), promise.chance(), promise.who());
-                Some((promise.epsilon?, shown))
+                Some((promise.epsilon.unwrap_or(f64::INFINITY), shown))
             })
             .collect(),
     }];
@@ -149,7 +149,9 @@ fn measures(runs: &[Found]) -> String {
 
 impl Bars {
     fn html(&self, runs: &[Found]) -> String {
-        let most = self.values.iter().flatten().map(|(value, _)| value.abs()).fold(0.0, f64::max);
+        let finite =
+            self.values.iter().flatten().map(|(value, _)| value.abs()).filter(|value| value.is_finite());
+        let most = finite.fold(0.0, f64::max);
         let most = if most > 0.0 { most } else { 1.0 };
         let row = |(place, (value, run)): (usize, Beside<'_>)| {
             let (bar, text) = match value {

@@ -1,6 +1,8 @@
 //! Files of a run, for a browser: only those that runs write, never through a link, never too large, and none of them can do anything.
 
-use std::fs::{self, File};
+#[cfg(not(target_os = "linux"))]
+use std::fs;
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
@@ -42,15 +44,29 @@ pub(super) fn kind(name: &str) -> (&'static str, String) {
     }
 }
 
+/// A report as a browser may have it. Its policy keeps it from loading anything, but not from sending the browser elsewhere: nothing in it may stand for a header.
+/// What is no UTF-8 could be read in another way than it was looked through.
+pub(super) fn still(name: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    const HEADER: &[u8] = b"http-equiv";
+    if !name.ends_with(".html") {
+        return Ok(bytes);
+    }
+    let mut bytes = String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not text in UTF-8"))?
+        .into_bytes();
+    for place in 0..bytes.len().saturating_sub(HEADER.len() - 1) {
+        if bytes[place..place + HEADER.len()].eq_ignore_ascii_case(HEADER) {
+            bytes[place..place + HEADER.len()].copy_from_slice(b"data-equiv");
+        }
+    }
+    Ok(bytes)
+}
+
 /// A plain file's bytes, if there are no more than so many. Nothing is followed out of `root`, even if somebody puts a link there meanwhile.
 pub(super) fn read(root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let refused = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
-    // Asked before it is opened: to open a pipe is to wait for ever.
-    if !fs::symlink_metadata(path)?.is_file() || !fs::canonicalize(path)?.starts_with(root) {
-        return refused("it is not a plain file".into());
-    }
-    let file = File::open(path)?;
-    if !is_same(&file, path)? {
+    let file = open(root, path)?;
+    if !file.metadata()?.is_file() {
         return refused("it is not a plain file".into());
     }
     let mut bytes = Vec::new();
@@ -61,15 +77,21 @@ pub(super) fn read(root: &Path, path: &Path, most: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Whether what was opened is what lies there under its own name.
-#[cfg(unix)]
-fn is_same(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let (opened, there) = (file.metadata()?, fs::symlink_metadata(path)?);
-    Ok(there.is_file() && (opened.dev(), opened.ino()) == (there.dev(), there.ino()))
+/// Opened by the system below the root, through no link whatever; and a pipe is not waited for.
+#[cfg(target_os = "linux")]
+fn open(root: &Path, path: &Path) -> io::Result<File> {
+    use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+    let below = path.strip_prefix(root).map_err(|_| io::Error::from(io::ErrorKind::NotFound))?;
+    let root = open(root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let how = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(openat2(root, below, how, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)?.into())
 }
 
-#[cfg(not(unix))]
-fn is_same(file: &File, _: &Path) -> io::Result<bool> {
-    Ok(file.metadata()?.is_file())
+/// Where there is no such way, what lies there is asked before: links that come and go in between may be followed.
+#[cfg(not(target_os = "linux"))]
+fn open(root: &Path, path: &Path) -> io::Result<File> {
+    if !fs::symlink_metadata(path)?.is_file() || !fs::canonicalize(path)?.starts_with(root) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+    }
+    File::open(path)
 }

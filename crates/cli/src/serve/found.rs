@@ -211,6 +211,16 @@ impl Found {
         self.headline = document.headline.map(|text| cut(&text));
         self.seed = document.seed.or(self.seed);
         self.guarantees = promises.iter().take(MOST_PROMISES).cloned().collect();
+        // What the whole document does not speak of, none of its guarantees does.
+        for promise in &mut self.guarantees {
+            let more: Vec<String> = document
+                .not_covered
+                .iter()
+                .filter(|one| !promise.not_covered.contains(one))
+                .cloned()
+                .collect();
+            promise.not_covered.extend(more);
+        }
         if document.fell || document.within_bounds == Some(false) || !document.violations.is_empty() {
             self.status = Status::Fell;
         } else if document.paused {
@@ -227,8 +237,13 @@ impl Found {
         Ok(())
     }
 
-    /// What a run says that is under way: it goes before what an earlier one left.
+    /// What a run says that is under way. What an earlier one left in its folder is not its own: none of it is shown.
     fn hear(&mut self, word: &Word) {
+        (self.kind, self.graph, self.protocol, self.seed) = (None, None, None, None);
+        (self.headline, self.problem) = (None, None);
+        self.measures.clear();
+        self.guarantees.clear();
+        self.files.clear();
         let _ = self.asked(&word.experiment);
         self.status = Status::Running;
         self.when = Some(word.written);
@@ -307,6 +322,9 @@ impl Promise {
 
     /// The probability with which it may fail, for people: never rounded down.
     pub(super) fn chance(&self) -> String {
+        if self.delta == 0.0 {
+            return "0".to_owned();
+        }
         let whole = format!("{:e}", self.delta);
         if whole.len() <= 6 { whole } else { short_up(self.delta) }
     }
@@ -330,6 +348,10 @@ impl Promise {
 fn document<D: serde::de::DeserializeOwned>(root: &Path, path: &Path, most: u64) -> Result<D, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let bytes = file::read(root, path, most).map_err(|why| format!("{name}: {why}"))?;
+    // A list would be read as one, field by field, and an empty one as a run of which nothing is known.
+    if bytes.trim_ascii_start().first() != Some(&b'{') {
+        return Err(format!("{name} is damaged: it does not begin with a brace"));
+    }
     serde_json::from_slice(&bytes).map_err(|why| format!("{name} is damaged: {why}"))
 }
 

@@ -79,8 +79,7 @@ impl Serve {
             true => format!("http://{address}/\n"),
             false => format!("{listing}: http://{address}/ (Ctrl-C ends it)\n"),
         };
-        output::write(said.as_bytes())?;
-        site::serve(listener, shelf)
+        site::serve(listener, shelf, || output::write(said.as_bytes()))
     }
 
     /// A place to listen on, and whether it is another than usual.

@@ -130,7 +130,10 @@ impl Walk {
             }
             self.folders += 1;
             let below = self.folder(root, &path);
-            if depth < DEEPEST {
+            if depth == DEEPEST && !below.is_empty() {
+                self.notes
+                    .push(format!("folders in {} were not looked at: they are too deep", path.display()));
+            } else {
                 // The first in order comes next.
                 ahead.extend(below.into_iter().rev().map(|below| (below, depth + 1)));
             }
@@ -143,11 +146,19 @@ impl Walk {
         let entries = match fs::read_dir(root.join(path)) {
             Ok(entries) => entries,
             Err(why) => {
-                self.notes.push(format!("{} cannot be read: {why}", path.display()));
+                let name = if path.as_os_str().is_empty() { root } else { path };
+                self.notes.push(format!("{} cannot be read: {why}", name.display()));
                 return below;
             }
         };
-        for entry in entries.flatten().take(MOST_ENTRIES) {
+        for (count, entry) in entries.flatten().enumerate() {
+            if count == MOST_ENTRIES {
+                self.notes.push(format!(
+                    "{} has more than {MOST_ENTRIES} files and folders, and only so many were looked at",
+                    if path.as_os_str().is_empty() { root } else { path }.display()
+                ));
+                break;
+            }
             let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else { continue };
             if kind.is_dir() && !name.starts_with('.') {
                 below.push(path.join(name));

@@ -20,42 +20,51 @@ use super::{beside, file, list};
 /// How long answers that were begun may take once it ends.
 const LAST: Duration = Duration::from_secs(2);
 
-/// Answers until somebody ends it.
-pub(super) fn serve(listener: TcpListener, shelf: Shelf) -> anyhow::Result<()> {
+/// Answers until somebody ends it; calls `said`, which tells where it is, once it can be ended.
+pub(super) fn serve(
+    listener: TcpListener,
+    shelf: Shelf,
+    said: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .max_blocking_threads(4)
         .enable_all()
         .build()
         .context("the program cannot listen")?;
-    runtime.block_on(async move {
+    let served = runtime.block_on(async move {
         listener.set_nonblocking(true).context("`port` cannot be listened on")?;
         let listener = tokio::net::TcpListener::from_std(listener).context("`port` cannot be listened on")?;
+        let end = end().context("the program cannot be told to end")?;
+        said()?;
         let (over, ended) = tokio::sync::oneshot::channel();
         let served = axum::serve(Few::new(listener), router(Arc::new(shelf))).with_graceful_shutdown(async {
-            end().await;
+            end.await;
             _ = over.send(());
         });
         tokio::select! {
             result = served.into_future() => result.context("the page has gone"),
             () = async { _ = ended.await; tokio::time::sleep(LAST).await } => Ok(()),
         }
+    });
+    // Whatever is still read is not waited for.
+    runtime.shutdown_background();
+    served
+}
+
+/// Listens from now on: until somebody presses Ctrl-C, or asks the process to end.
+#[cfg(unix)]
+fn end() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut asked) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! { _ = interrupt.recv() => (), _ = asked.recv() => () }
     })
 }
 
-/// Until somebody presses Ctrl-C, or asks the process to end.
-async fn end() {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        if let Ok(mut asked) = signal(SignalKind::terminate()) {
-            tokio::select! {
-                _ = asked.recv() => return,
-                _ = tokio::signal::ctrl_c() => return,
-            }
-        }
-    }
-    _ = tokio::signal::ctrl_c().await;
+#[cfg(not(unix))]
+fn end() -> std::io::Result<impl Future<Output = ()>> {
+    Ok(async { _ = tokio::signal::ctrl_c().await })
 }
 
 /// Everything that is answered.
@@ -144,7 +153,8 @@ async fn one(State(shelf): State<Arc<Shelf>>, Path((id, name)): Path<(String, St
             return (StatusCode::NOT_FOUND, "there is no such run, or no such file of it\n").into_response();
         };
         let (kind, policy) = file::kind(&name);
-        match file::read(shelf.root(), &shelf.root().join(&run.path).join(&name), file::MOST) {
+        let read = file::read(shelf.root(), &shelf.root().join(&run.path).join(&name), file::MOST);
+        match read.and_then(|bytes| file::still(&name, bytes)) {
             Ok(bytes) => (
                 [
                     (header::CONTENT_TYPE, kind),

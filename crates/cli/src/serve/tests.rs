@@ -59,6 +59,7 @@ fn runs() -> tempfile::TempDir {
     let word = json!({ "schema_version": 1, "process": 1, "begun": now(), "written": now(), "what": evil, "done": 3, "all": 9, "experiment": EXPERIMENT });
     put(&at("live"), &[(underway::FILE, &word.to_string())]);
     put(&at("torn"), &[("result.json", "{\"headline\": \"half")]);
+    put(&at("list"), &[("result.json", "[]")]);
     put(&at("odd"), &[("learning.json", "{\"headline\": 7}"), ("experiment.toml", "experiment = 'cookery'")]);
     put(&at("none"), &[("notes.txt", "no run")]);
     put(&at(".hidden"), &[("result.json", "{}")]);
@@ -107,7 +108,7 @@ fn runs_are_found_and_what_is_broken_is_said() {
     let place = runs();
     let listing = Shelf::open(place.path()).unwrap().look();
     let folders: Vec<&str> = listing.runs.iter().map(|run| run.folder.as_str()).collect();
-    assert_eq!(folders, ["a", "deeper/<b>evil</b>", "live", "odd", "torn"]);
+    assert_eq!(folders, ["a", "deeper/<b>evil</b>", "list", "live", "odd", "torn"]);
     let a = find(&listing, "a");
     assert_eq!((a.status, a.seed, a.kind.as_deref()), (Status::Done, Some(3), Some("averaging")));
     assert_eq!(a.graph.as_deref(), Some("ring n 12"));
@@ -118,14 +119,16 @@ fn runs_are_found_and_what_is_broken_is_said() {
     assert_eq!(a.files, ["experiment.toml", "graph.svg", "report.html", "result.json"], "and no values");
     let live = find(&listing, "live");
     assert_eq!((live.status, live.progress.as_ref().map(|far| far.done)), (Status::Running, Some(3)));
-    for (folder, why) in
-        [("torn", "result.json is damaged"), ("odd", "experiment.toml: `experiment` is cookery")]
-    {
+    for (folder, why) in [
+        ("torn", "result.json is damaged"),
+        ("list", "result.json is damaged"),
+        ("odd", "experiment.toml: `experiment` is cookery"),
+    ] {
         let run = find(&listing, folder);
         assert_eq!(run.status, Status::Broken);
         assert!(run.problem.as_ref().unwrap().contains(why), "{:?}", run.problem);
     }
-    assert_eq!(listing.to_string(), format!("5 runs in {}, 1 under way, 2 broken", place.path().display()));
+    assert_eq!(listing.to_string(), format!("6 runs in {}, 1 under way, 3 broken", place.path().display()));
 }
 
 #[test]
@@ -145,6 +148,57 @@ fn a_run_that_was_stopped_goes_silent_and_one_that_ends_is_read_again() {
     put(&folder, &[("result.json", &result("Done.", 1.0).to_string())]);
     std::thread::sleep(std::time::Duration::from_millis(600));
     assert_eq!((shelf.look().runs[0].status, shelf.look().runs.len()), (Status::Done, 1));
+}
+
+/// A run into the folder of an earlier one is not shown with that one's numbers, also once it was stopped.
+#[test]
+fn what_an_earlier_run_left_is_not_shown_as_that_of_one_under_way() {
+    let place = tempfile::tempdir().unwrap();
+    for written in [now(), now() - 60] {
+        let word = json!({ "schema_version": 1, "process": 1, "begun": written, "written": written, "what": "", "done": 1, "all": 2,
+            "experiment": EXPERIMENT.replace("seed = 3", "seed = 4") });
+        let earlier =
+            [("result.json", result("It went well.", 0.5).to_string()), (underway::FILE, word.to_string())];
+        let files = [("experiment.toml", EXPERIMENT), ("report.html", "x"), ("graph.svg", "<svg/>")];
+        put(&place.path().join("x"), &files);
+        earlier.iter().for_each(|(name, text)| put(&place.path().join("x"), &[(name, text)]));
+        let found = Shelf::open(place.path()).unwrap().look().runs.remove(0);
+        assert_eq!((found.seed, found.headline.as_deref(), found.promise()), (Some(4), None, None));
+        assert!(
+            found.measures.is_empty() && found.guarantees.is_empty() && found.files.is_empty(),
+            "{found:?}"
+        );
+        assert!(matches!(found.status, Status::Running | Status::Silent));
+    }
+}
+
+/// What none of a document's guarantees speaks of is on the page; a loss without bound is no missing one.
+#[test]
+fn limits_of_a_document_and_losses_without_bound_are_shown() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, epsilon) in [("a", json!(1.0)), ("b", json!(null))] {
+        let mut whole = result("Done.", 1.0);
+        whole["guarantees"][1]["epsilon"] = epsilon;
+        whole["not_covered"] = json!(["timing", "the output of this run"]);
+        put(
+            &place.path().join(name),
+            &[("result.json", &whole.to_string()), ("experiment.toml", EXPERIMENT)],
+        );
+    }
+    let listing = Shelf::open(place.path()).unwrap().look();
+    assert_eq!(listing.runs[0].guarantees[1].not_covered, ["timing", "the output of this run"]);
+    let page = beside::page(&listing.runs, place.path());
+    assert!(page.contains("the output of this run") && page.contains("without bound at delta"), "{page}");
+}
+
+#[test]
+fn a_report_cannot_send_the_browser_elsewhere() {
+    let report = |text: &[u8]| file::still("report.html", text.to_vec());
+    let sent =
+        report(b"<META HTTP-EQUIV='refresh' content='0;url=http://x'><p>http-equi</p>http-equiv").unwrap();
+    assert_eq!(sent, b"<META data-equiv='refresh' content='0;url=http://x'><p>http-equi</p>data-equiv");
+    assert!(report(b"\xff\xfe<\0m\0").is_err(), "read as UTF-16, it could be anything");
+    assert_eq!(file::still("a.svg", vec![255]).unwrap(), [255]);
 }
 
 #[test]
@@ -168,7 +222,11 @@ fn huge_files_pipes_and_links_are_not_read() {
     assert!(listing.runs[0].problem.as_ref().unwrap().contains("larger than 64 MiB"));
     assert!(!listing.runs[1].has("report.html"), "a link is no file of a run");
     // Even if it becomes one meanwhile.
-    for path in [at("linked/report.html"), at("out/secret.json"), at("pipe/result.json")] {
+    std::fs::create_dir(place.path().join("elsewhere")).unwrap();
+    std::fs::write(place.path().join("elsewhere/result.json"), "outside").unwrap();
+    std::os::unix::fs::symlink(place.path().join("elsewhere"), at("swapped")).unwrap();
+    let outside = [at("out/secret.json"), at("swapped/result.json"), at("../secret.json"), secret.clone()];
+    for path in [at("linked/report.html"), at("pipe/result.json")].into_iter().chain(outside) {
         assert!(file::read(&root, &path, 100).is_err(), "{}", path.display());
     }
 }
@@ -203,7 +261,7 @@ fn pages_are_whole_and_what_is_in_files_is_text() {
     assert!(served.get("/rows").1.contains("data-stamp"));
     let (head, text) = served.get("/runs.json");
     let data: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert!(head.contains("application/json") && data["runs"].as_array().unwrap().len() == 5);
+    assert!(head.contains("application/json") && data["runs"].as_array().unwrap().len() == 6);
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub(super) struct Document<G> {
     pub(super) within_bounds: Option<bool>,
     pub(super) violations: Vec<IgnoredAny>,
     pub(super) guarantees: Vec<G>,
+    /// What none of its guarantees speaks of.
+    pub(super) not_covered: Vec<String>,
     /// Averaging: root of the mean squared error.
     error: Number,
     /// Learning, and nets.
@@ -48,6 +50,7 @@ impl<G> Default for Document<G> {
             within_bounds: None,
             violations: Vec::new(),
             guarantees: Vec::new(),
+            not_covered: Vec::new(),
             error,
             accuracy,
             rmse,

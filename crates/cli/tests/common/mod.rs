@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub(crate) mod commands;
+pub(crate) mod graphs;
 pub(crate) mod held;
 
 use assert_cmd::Command;

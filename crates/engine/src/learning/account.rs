@@ -86,12 +86,17 @@ pub fn account_of(
         ours.leakage = wire_tapper.leakage.clone();
     }
     let worst = ours.leakage.worst().0;
+    // Someone who sees every message may learn most of another peer.
+    let exposed = wire_tapper.leakage.worst().0;
     let (mut statements, mut guarantees, mut not_covered) = (Vec::new(), Vec::new(), Vec::new());
     let further = limits::list(&[limits::BOUNDS, limits::COUNTS, limits::MEASURED]);
-    let all =
-        if everything == Adversary::WireTapper { vec![&ours, &wire_tapper] } else { vec![&wire_tapper] };
-    let most = wire_tapper.guarantee(worst, 1.0, sigma)?;
-    for account in all {
+    let all = if everything == Adversary::WireTapper {
+        vec![(&ours, worst), (&wire_tapper, exposed)]
+    } else {
+        vec![(&wire_tapper, exposed)]
+    };
+    for (account, worst) in all {
+        let most = wire_tapper.guarantee(worst, 1.0, sigma)?;
         let mut guarantee = account.guarantee(worst, 1.0, sigma)?;
         // No peer hears more than someone who sees every message; but many may know more secrets.
         if run.secrets.is_none() {

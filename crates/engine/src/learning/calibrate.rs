@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use sottovoce_privacy::calibrate::headroom;
 pub use sottovoce_views::descent::Currency;
+use sottovoce_views::descent::with_room;
 
 use super::Settings;
 use super::losses::Question;
@@ -73,19 +75,20 @@ impl Promise {
         let remedy = "without noise nothing is private; leave out the target, or the 0";
         require(sigma != 0.0, "sigma", sigma, remedy)?;
         if self.against == Against::WireTapper {
-            settings.budget = Some(self.target.mu_squared()? / run.share() * (1.0 + 1e-12));
+            settings.budget = Some(self.target.mu_squared()? / run.share());
             return Ok(None);
         }
         let remedy = "a mean cannot end a run; leave out --sigma";
         require(self.against == Against::WorstPeer, "against", "mean-peer", remedy)?;
-        let fits = |iterations: usize| -> Result<bool> {
-            let units = Question { iterations, ..*run }.revealed()?;
-            Ok(sigma * (1.0 + 1e-9) >= self.target.sigma(units.pairs.worst.max(1e-300), units.currency)?)
-        };
+        let fits = |iterations: usize| Ok::<_, Error>(sigma >= self.sigma(&Question { iterations, ..*run })?);
         if fits(settings.iterations)? {
             return Ok(None);
         }
-        let most = || Ok((sigma / self.target.sigma(1.0, Currency::Concentrated)?).powi(2));
+        // Where messages take their time, tokens are ahead of each other: no step ends them all.
+        let remedy = "on a network a target cannot end a walk; give at least as much as the target alone asks for, or leave out sigma, the target or the network";
+        require(run.network.is_none(), "sigma", sigma, remedy)?;
+        let room = with_room(0.0, settings.iterations, Currency::Concentrated);
+        let most = || Ok((sigma / self.target.sigma(1.0, Currency::Concentrated)?).powi(2) - room);
         if let Some(last) = run.method.way().last_step(run, &most)? {
             return Ok(Some(last));
         }
@@ -135,10 +138,19 @@ impl Target {
     /// The least noise, in sensitivities, under which `units` meet the target.
     pub fn sigma(&self, units: f64, currency: Currency) -> Result<f64> {
         if !(units > 0.0 && units.is_finite()) {
-            return Err(Error::refused(format!("nothing is lost ({units} units): no noise is needed")));
+            return Err(Error::refused(format!(
+                "`target` is for what other peers learn, and they learn nothing ({units} units), whatever the noise: give sigma, or a target against the wire-tapper"
+            )));
         };
-        // A little more than needed, so that what was calibrated passes when it is accounted for.
-        Ok((units / self.largest(currency)?).sqrt() * (1.0 + 1e-12))
+        Ok((units / self.largest(currency)?).sqrt() * self.headroom())
+    }
+
+    /// By which factor noise is raised.
+    fn headroom(&self) -> f64 {
+        match *self {
+            Self::Renyi { epsilon, .. } => headroom(epsilon, 0.0),
+            Self::Approximate { epsilon, delta } => headroom(epsilon, delta),
+        }
     }
 
     /// The largest `m / sigma²` that meets it.

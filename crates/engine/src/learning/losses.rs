@@ -14,13 +14,14 @@ use serde::Serialize;
 use sottovoce_privacy::{Adversary, Standing};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::mixing::Mixing;
+use sottovoce_views::descent::with_room;
 use sottovoce_views::door::Learning;
 
 use super::calibrate::Currency;
 use super::network::Faulty;
 use super::path::Pairs;
 use super::{Method, Secrets, Settings, Task};
-use crate::Result;
+use crate::{Result, require};
 
 /// Losses of all pairs, in short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -72,6 +73,13 @@ impl Revealed {
     pub(super) fn local(peers: usize, iterations: usize) -> Self {
         let pairs = Pairs::of(peers, |_, _| iterations as f64);
         Self { pairs, currency: Currency::Gaussian, standing: Standing::Proven }
+    }
+
+    /// With the room for rounding that every guarantee of it has. Where nobody learns anything there is nothing to round, and no noise can be chosen for it.
+    fn with_room(self, iterations: usize) -> Self {
+        let room = |loss| if loss == 0.0 { 0.0 } else { with_room(loss, iterations, self.currency) };
+        let pairs = Pairs { mean: room(self.pairs.mean), worst: room(self.pairs.worst), ..self.pairs };
+        Self { pairs, ..self }
     }
 }
 
@@ -153,7 +161,7 @@ impl<'a> Question<'a> {
 
     /// Our own losses.
     pub fn ours(&self) -> Result<Summary> {
-        match self.secrets {
+        match self.secrets()? {
             Some(secrets) => {
                 let Revealed { pairs, currency, .. } = hidden_by(secrets, self.iterations);
                 Ok(Summary {
@@ -173,15 +181,24 @@ impl<'a> Question<'a> {
 
     /// The same of a run that is over.
     pub(super) fn revealed_by(&self, past: &Past) -> Result<Revealed> {
-        match self.secrets {
+        match self.secrets()? {
             Some(secrets) => Ok(hidden_by(secrets, self.iterations)),
-            None => self.method.way().revealed(self, past),
+            None => Ok(self.method.way().revealed(self, past)?.with_room(self.iterations)),
         }
+    }
+
+    /// Noise that cancels, refused where the method has no use for it.
+    pub(super) fn secrets(&self) -> Result<Option<&'a Secrets>> {
+        if let Some(secrets) = self.secrets {
+            let remedy = "only gossip and butterfly have a use for noise that cancels; leave it out";
+            require(self.method.way().cancels(), "cancel", secrets.pairs().kappa(), remedy)?;
+        }
+        Ok(self.secrets)
     }
 
     /// What is overheard of it, planned or past.
     pub(super) fn overheard(&self, past: &Past) -> Result<Learning<'a>> {
-        match self.secrets {
+        match self.secrets()? {
             Some(secrets) => Ok(Learning::Cancelling { pairs: secrets.pairs(), iterations: self.iterations }),
             None => self.method.way().overheard(self, past),
         }

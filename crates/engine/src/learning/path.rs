@@ -4,6 +4,7 @@
 
 use sottovoce_protocol::Peer;
 use sottovoce_protocol::walk::{Course, Steps, TokenPath, Visit};
+use sottovoce_simulator::network::Faults;
 use sottovoce_simulator::walk::{FastWalk, WalkSetup, copies};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
@@ -134,7 +135,7 @@ impl Pairs {
             for u in (0..n).filter(|&u| u != v) {
                 let loss = loss(v, u);
                 row.mean += loss;
-                if loss > row.worst {
+                if loss > row.worst || loss.is_nan() {
                     (row.worst, row.contributor) = (loss, u);
                 }
             }
@@ -143,7 +144,7 @@ impl Pairs {
         let mut all = Self::default();
         for row in parallel::map(n, row, |_| {}) {
             let sum = all.mean + row.mean;
-            if row.worst > all.worst {
+            if row.worst > all.worst || row.worst.is_nan() {
                 all = row;
             }
             all.mean = sum;
@@ -153,11 +154,16 @@ impl Pairs {
     }
 }
 
+/// More tokens than this are not looked for.
+const MOST_TOKENS: usize = 1_000_000;
+
 /// What tokens were to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ways {
     /// Their number.
     pub tokens: usize,
+    /// Of these, tokens of peers who crash: they may never have set out.
+    pub missing: usize,
     /// Steps of each, burn-in included.
     pub steps: usize,
     /// Steps in which they are only passed on.
@@ -167,6 +173,16 @@ pub struct Ways {
 }
 
 impl Ways {
+    /// How many of the tokens of a seed begin at peers who crash, and may never have set out.
+    pub fn missing(seed: u64, tokens: usize, peers: usize, faults: &Faults) -> usize {
+        // Both come from a file, which may say anything.
+        if faults.crashes.is_empty() || peers == 0 {
+            return 0;
+        }
+        let crashes = |peer: &Peer| faults.crashes.iter().any(|(crashed, _)| crashed == peer);
+        launches(seed, tokens.min(MOST_TOKENS), peers).into_iter().filter(crashes).count()
+    }
+
     /// Where tokens that may get lost, and go on in copies, went where they cannot, or were treated otherwise than was agreed on. Which of a peer's visits to
     /// several copies came first is not told: that it contributed until its cap was reached is.
     pub fn problems(&self, mixing: &Mixing, paths: &[TokenPath]) -> Vec<String> {
@@ -186,9 +202,9 @@ impl Ways {
                     .push(format!("a token ended after {last} steps, where {} were agreed on", self.steps));
             }
         }
-        let whole = paths.iter().filter(|path| path.start() == 0).count();
-        if whole != self.tokens {
-            problems.push(format!("{whole} tokens began, where {} were agreed on", self.tokens));
+        let begun = paths.iter().filter(|path| path.start() == 0).count();
+        if begun > self.tokens || begun.saturating_add(self.missing) < self.tokens {
+            problems.push(format!("{begun} tokens began, where {} were agreed on", self.tokens));
         }
         let given = contributions(mixing.nodes(), paths);
         for path in paths {
@@ -220,7 +236,7 @@ pub fn pairs(losses: &[Trajectory]) -> Pairs {
 mod tests {
     use super::*;
     use sottovoce_protocol::walk::Patience;
-    use sottovoce_simulator::network::{Faults, Network};
+    use sottovoce_simulator::network::Network;
     use sottovoce_simulator::walk::{WalkOutcome, WalkRun};
     use sottovoce_topology::family::{Family, generate};
     use sottovoce_topology::mixing::Weights;
@@ -287,8 +303,17 @@ mod tests {
         let whole = drawn(Network { timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
         assert_eq!(whole, draw(&mixing, 7));
         let lossy = drawn(Network { drop: 0.6, timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
-        let ways = Ways { tokens: 1, steps: WALK.steps(PEERS, CAP), burn_in: WALK.burn_in, cap: CAP };
+        let (steps, burn_in) = (WALK.steps(PEERS, CAP), WALK.burn_in);
+        let ways = Ways { tokens: 1, missing: 0, steps, burn_in, cap: CAP };
         assert_eq!(ways.problems(&mixing, &lossy.tokens), Vec::<String>::new());
+        // A token is missed unless the peer crashed at which it began.
+        let crash = Faults { crashes: vec![(launches(7, 1, PEERS)[0], Duration::ZERO)], ..Faults::default() };
+        let missing = Ways::missing(7, 1, PEERS, &crash);
+        assert_eq!((missing, ways.problems(&mixing, &[]).len()), (1, 1));
+        assert!(Ways { missing, ..ways }.problems(&mixing, &[]).is_empty());
+        // A file may name any number of tokens and peers.
+        let (many, none) = (Ways::missing(7, usize::MAX, PEERS, &crash), Ways::missing(7, 1, 0, &crash));
+        assert!((1..=MOST_TOKENS).contains(&many) && none == 0);
         assert!(lossy.tokens.len() > 1, "{}", lossy.tokens.len());
         let given = contributions(PEERS, &lossy.tokens);
         for (v, losses) in lossy.losses(usize::MAX).unwrap().iter().enumerate() {

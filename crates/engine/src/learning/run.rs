@@ -251,7 +251,7 @@ impl<'a> Run<'a> {
         let seen_by_all =
             promise.target.sigma(settings.iterations as f64 * question.share(), Currency::Gaussian)?;
         let needed = promise.target.sigma(lost, units.currency)?.min(seen_by_all);
-        if settings.sigma * (1.0 + 1e-9) >= needed {
+        if settings.sigma >= needed {
             return Ok(());
         }
         Err(Error::refused(format!(

@@ -8,6 +8,7 @@ use sottovoce_simulator::walk::WalkState;
 use sottovoce_topology::mixing::Mixing;
 
 use super::engine::Engine;
+use super::losses::Question;
 use super::network::{Faulty, Traffic};
 use super::weighted::WeightedMean;
 use super::{Measures, Method, Secrets, Task};
@@ -128,10 +129,7 @@ impl<'a> Session<'a> {
         let remedy = "only walks have faults; leave it out";
         require(walks || settings.network.is_none(), "network", "given", remedy)?;
         let engine = settings.method.way().start(task, mixings, &settings, threads)?;
-        if let Some(secrets) = &settings.secrets {
-            let remedy = "only gossip and butterfly have a use for noise that cancels; leave it out";
-            require(settings.method.way().cancels(), "cancel", secrets.pairs().kappa(), remedy)?;
-        }
+        Question::of(task, mixings, &settings).secrets()?;
         let held = !settings.weighted || settings.method.way().tokens() == 0;
         let remedy = "no peer sees all models of a token, so none can take their mean; leave it out";
         require(held, "final-model", "weighted", remedy)?;

@@ -12,11 +12,15 @@ use std::sync::Arc;
 use sottovoce_learning::Model;
 use sottovoce_privacy::Law;
 use sottovoce_privacy::allotment::{Allocation, Allotment, Method, Request};
+use sottovoce_privacy::calibrate::headroom;
 use sottovoce_protocol::Release;
 use sottovoce_protocol::personal::{self, Hidden, Plan};
 
 use super::{Problem, warm};
 use crate::{Result, require};
+
+/// The least part for a warm start: less is lost in the noise that accountants take.
+const LEAST_WARM: f64 = 1e-8;
 
 /// The noise of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -157,7 +161,7 @@ impl Hiding {
             Amount::Budget(budgets) => {
                 let allotment = self.allotment(budgets, epsilon, own_factor(problem))?;
                 // Times a sensitivity, over it again, and cut to the digits of the accountant, a noise must not have become less.
-                let safe = |noise: &f64| noise * (1.0 + 1e-11);
+                let safe = |noise: &f64| noise * headroom(epsilon, budgets.delta);
                 Ok(allotment.iter().flat_map(|allotment| allotment.noises().iter().map(safe)).collect())
             }
         }
@@ -188,19 +192,16 @@ impl Hiding {
 impl WarmStart {
     /// An agent's part of it, and her model; the start of everybody where she has no rows.
     fn of(self, problem: &Problem, agent: usize) -> Result<(personal::Warm, Vec<f64>)> {
-        require(
-            self.epsilon.is_finite() && self.epsilon > 0.0,
-            "warm",
-            self.epsilon,
-            "give a positive number",
-        )?;
+        let remedy = format!("give a finite number of at least {LEAST_WARM:e}, or leave it out");
+        require(self.epsilon.is_finite() && self.epsilon >= LEAST_WARM, "warm", self.epsilon, remedy)?;
         let rows = problem.rows(agent);
         if rows.labels.is_empty() {
             return Ok((personal::Warm { release: None, wakes: self.wakes }, vec![0.0; problem.width()]));
         }
         let model = Model { ridge: self.ridge, ..problem.model(agent) };
         let found = warm(model, rows, problem.radius())?;
-        let release = Release::radial(found.sensitivity, (found.sensitivity / self.epsilon).next_up());
+        let release =
+            Release::radial(found.sensitivity, found.sensitivity / self.epsilon * headroom(1.0, 0.0));
         Ok((personal::Warm { release: Some(release), wakes: self.wakes }, found.model))
     }
 }

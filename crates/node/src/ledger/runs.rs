@@ -111,6 +111,11 @@ fn whole<T: ReadableTable<Place, &'static [u8]> + ?Sized>(
     Ok(all)
 }
 
+/// Whether others may follow a piece.
+fn is_full(piece: &[u8]) -> bool {
+    piece.len() == PIECE
+}
+
 /// Changes of one step.
 pub(super) struct Step<'a, 'b, 'c> {
     pub(super) runs: Table<'a, Place, &'static [u8]>,
@@ -121,12 +126,20 @@ impl Step<'_, '_, '_> {
     /// Stores something in pieces; what was longer before leaves nothing behind.
     fn put(&mut self, place: u64, bytes: &[u8]) -> Result<()> {
         let run = &self.page.run.0;
-        let mut pieces = 0;
+        let (mut pieces, mut more) = (0, false);
         for piece in bytes.chunks(PIECE).chain(bytes.is_empty().then_some(&[][..])) {
-            self.runs.insert((run, place, pieces), piece)?;
+            more = self.runs.insert((run, place, pieces), piece)?.is_some_and(|old| is_full(old.value()));
             pieces += 1;
         }
-        Ok(self.runs.retain_in((run, place, pieces)..=(run, place, u64::MAX), |_, _| false)?)
+        if more { self.cut(place, pieces) } else { Ok(()) }
+    }
+
+    /// Removes the pieces of something from this one on.
+    fn cut(&mut self, place: u64, mut piece: u64) -> Result<()> {
+        while self.runs.remove((&self.page.run.0, place, piece))?.is_some_and(|old| is_full(old.value())) {
+            piece += 1;
+        }
+        Ok(())
     }
 
     /// The book, the state as it is stored, and what was seen of who was heard, when this ledger was so long.
@@ -169,7 +182,6 @@ impl Step<'_, '_, '_> {
         if Some(message) == kept || self.runs.is_waited_for(self.page.run, message)? {
             return Ok(());
         }
-        let (run, place) = (&self.page.run.0, MESSAGES | message);
-        Ok(self.runs.retain_in((run, place, 0)..=(run, place, u64::MAX), |_, _| false)?)
+        self.cut(MESSAGES | message, 0)
     }
 }

@@ -1,12 +1,14 @@
 //! Connections to peers: one each, the newest, and what waits to be sent on it. Whoever cannot be reached is told when the two meet.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use iroh::endpoint::{Connection, VarInt};
+use futures_core::Stream;
+use iroh::endpoint::{Connection, Path, PathEvent, VarInt};
 use sottovoce_protocol::Peer;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use tokio::time::Instant;
@@ -20,6 +22,9 @@ use crate::{Frame, Hash, Name, Parcel, Vouched};
 
 /// A connection that a newer one has taken the place of.
 const REPLACED: u32 = 1;
+
+/// A connection whose way through the network is gone: what was on that way would be waited for as long as it was away, several times over.
+const MOVED: u32 = 4;
 
 /// Connections with one peer, at the most: two that were made at the same time.
 const OPEN: usize = 2;
@@ -143,9 +148,15 @@ impl Links {
         self.tell(Event::Met(peer));
     }
 
-    /// Waits until a connection is gone. What was on its way in it may be lost: if there is another, the two meet again.
+    /// Waits until a connection is gone, or the way that it has used. What was on its way in it may be lost: if there is another, the two meet again.
     async fn watch(self: Arc<Self>, peer: Peer, connection: Connection) {
-        let why = connection.closed().await;
+        let why = tokio::select! {
+            why = connection.closed() => why.to_string(),
+            () = way_gone(&connection) => {
+                connection.close(VarInt::from_u32(MOVED), b"its way is gone");
+                "its way is gone".to_owned()
+            }
+        };
         tracing::debug!(peer, "a connection has gone: {why}");
         let left = {
             let mut links = self.lock();
@@ -249,6 +260,28 @@ impl Links {
     pub(super) fn close(&self) {
         for link in std::mem::take(&mut *self.lock()).into_values().flatten() {
             link.connection.close(VarInt::from_u32(0), b"done");
+        }
+    }
+}
+
+/// Waits until the way that a connection has chosen through the network is no more: its host has another address, or the network was down. A way that it has
+/// left for a better one may go.
+async fn way_gone(connection: &Connection) {
+    let mut events = connection.path_events();
+    let chosen = || connection.paths().iter().find(Path::is_selected).map(|way| way.id());
+    let mut way = chosen();
+    loop {
+        match std::future::poll_fn(|context| Pin::new(&mut events).poll_next(context)).await {
+            Some(PathEvent::Selected { id, .. }) => way = Some(id),
+            Some(PathEvent::Closed { id, .. }) => {
+                way = way.or_else(chosen);
+                if way.is_none_or(|way| way == id) {
+                    return;
+                }
+            }
+            Some(PathEvent::Lagged { .. }) => way = chosen(),
+            Some(_) => {}
+            None => std::future::pending().await,
         }
     }
 }

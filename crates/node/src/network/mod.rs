@@ -137,6 +137,9 @@ async fn endpoint(key: &Key, place: &Site) -> Result<Endpoint> {
     let transport = QuicTransportConfig::builder()
         .max_idle_timeout(Some(idle))
         .keep_alive_interval(ALIVE)
+        // A connection can have several ways, and one that died with an old network must not hold up what was sent on it.
+        .default_path_max_idle_timeout(IDLE)
+        .default_path_keep_alive_interval(ALIVE)
         .max_concurrent_bidi_streams(VarInt::from_u32(4))
         .max_concurrent_uni_streams(VarInt::from_u32(64))
         .stream_receive_window(VarInt::from_u32(WINDOW))

@@ -4,17 +4,19 @@
 
 use super::law::Masses;
 use crate::interval::within;
+use crate::pure;
 use crate::{Error, Result};
 
 /// More than the mass of a discrete Gaussian beyond 14 sigma.
 pub(crate) const CUT: f64 = 1e-40;
 
-/// Outcomes `first + i * step` of the loss, with their masses under `P` (those under `Q` are `p e^-loss`).
+/// Outcomes `first + i * step` of the loss, with their masses under `P` and under `Q` (`p e^-loss`).
 #[derive(Debug, Clone)]
 pub(crate) struct Atoms {
     pub(crate) first: f64,
     pub(crate) step: f64,
     pub(crate) masses: Vec<f64>,
+    others: Vec<f64>,
     /// Mass under `P` of the outcomes left out above (counted as fully revealing, and the first thing to show at a small
     /// enough delta).
     pub(crate) left_out: f64,
@@ -27,6 +29,12 @@ pub(crate) struct Atoms {
 impl Atoms {
     /// Masses under `P` at the losses `-last, -last + step, ..., last`; those under `Q` are the same in reverse.
     fn new(last: f64, step: f64, masses: Vec<f64>, left_out: f64) -> Self {
+        let others = masses.iter().rev().copied().collect();
+        Self::of(-last, step, masses, others, left_out)
+    }
+
+    /// Masses under `P` and under `Q` at the losses from `first` on.
+    fn of(first: f64, step: f64, masses: Vec<f64>, others: Vec<f64>, left_out: f64) -> Self {
         let mut above = vec![Masses { p: 0.0, q: 0.0 }; masses.len() + 1];
         let mut below = vec![Masses { p: 0.0, q: 0.0 }; masses.len() + 1];
         let shrink = (-step).exp();
@@ -34,10 +42,16 @@ impl Atoms {
             let beyond = above[i + 1];
             above[i] = Masses { p: beyond.p + mass, q: beyond.q * shrink + mass };
         }
-        for (i, (p, q)) in masses.iter().zip(masses.iter().rev()).enumerate() {
+        for (i, (p, q)) in masses.iter().zip(&others).enumerate() {
             below[i + 1] = Masses { p: below[i].p + p, q: below[i].q + q };
         }
-        Self { first: -last, step, masses, left_out, above, below }
+        Self { first, step, masses, others, left_out, above, below }
+    }
+
+    /// `P` and `Q` in each other's place.
+    pub(crate) fn exchanged(&self) -> Self {
+        let reversed = |masses: &[f64]| masses.iter().rev().copied().collect();
+        Self::of(-self.range().1, self.step, reversed(&self.others), reversed(&self.masses), self.left_out)
     }
 
     /// `P` is the discrete Gaussian moved by `shift`, `Q` the one at 0; the loss at `k` is `(2 k shift - shift²) / 2 sigma²`. The
@@ -78,19 +92,30 @@ impl Atoms {
     pub(crate) fn randomized_response(p: f64, buckets: u32) -> Self {
         let other = p / f64::from(buckets);
         let truth = 1.0 - p + other;
-        let loss = truth.ln() - other.ln();
-        if loss == 0.0 {
+        if p >= 1.0 {
             return Self::nothing();
         }
+        let loss = pure::replaced(p, f64::from(buckets));
         if buckets == 2 {
             return Self::new(loss, 2.0 * loss, vec![other, truth], 0.0);
         }
         Self::new(loss, loss, vec![other, f64::from(buckets - 2) * other, truth], 0.0)
     }
 
+    /// The same answer against any answer, all `buckets` alike: two losses.
+    pub(crate) fn response_or_any(p: f64, buckets: u32) -> Self {
+        let k = f64::from(buckets);
+        if p >= 1.0 {
+            return Self::nothing();
+        }
+        let (truth, lie) = (pure::answered(p, k), p.ln());
+        let lies = p * (k - 1.0) / k;
+        Self::of(lie, truth - lie, vec![lies, 1.0 - p + p / k], vec![(k - 1.0) / k, 1.0 / k], 0.0)
+    }
+
     /// Mass under `Q` of the atoms that have all but none under `P`: beyond what their loss could tell in doubles.
     pub(crate) fn vanished(&self) -> f64 {
-        let pairs = self.masses.iter().zip(self.masses.iter().rev());
+        let pairs = self.masses.iter().zip(&self.others);
         pairs.filter(|(p, _)| **p < 1e-300).map(|(_, q)| q).sum()
     }
 
@@ -147,6 +172,9 @@ mod tests {
             Atoms::randomized_response(0.5, 2),
             Atoms::randomized_response(0.2, 10),
             Atoms::randomized_response(1.0, 3),
+            Atoms::response_or_any(0.3, 5),
+            Atoms::response_or_any(0.3, 5).exchanged(),
+            Atoms::response_or_any(1.0, 5),
             Atoms::pure(0.7),
             Atoms::pure(30.0),
             Atoms::nothing(),

@@ -1,11 +1,12 @@
 //! Lattice laws that dominate a single release, for other currencies.
 
 use super::lattice::{Bracket, Lattice};
-use super::law::laws;
+use super::pairs::laws_of;
 use super::plan;
 use crate::Result;
+use crate::event::Event;
 use crate::interval::{larger, smaller};
-use crate::mechanism::{Adjacency, Mechanism};
+use crate::mechanism::Adjacency;
 
 /// Lattice points of such a law.
 const POINTS: f64 = 16384.0;
@@ -23,9 +24,9 @@ pub(crate) struct Dominating {
     pub(crate) base: f64,
 }
 
-/// Lattice laws that dominate the mechanism, one for each direction that differs.
-pub(crate) fn dominating(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Dominating>> {
-    laws(mechanism, adjacency)?
+/// Lattice laws that dominate the release, one for each direction that differs.
+pub(crate) fn dominating(event: &Event, adjacency: Adjacency) -> Result<Vec<Dominating>> {
+    laws_of(event, adjacency)?
         .iter()
         .map(|law| {
             let (lattice, far) = match Bracket::exact(law) {

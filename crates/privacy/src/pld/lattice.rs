@@ -114,7 +114,8 @@ impl Bracket {
 
     /// Discretises `law` on the points `first + i * step` from `first` to `last`.
     pub(crate) fn of(law: &Law, first: f64, last: f64, step: f64) -> Self {
-        let (slip, rounding) = (slip((first, last)), rounding((first, last)));
+        let slip = slip((first, last)) + law.outcome_error(larger(first.abs(), last.abs()));
+        let rounding = rounding((first, last)) + law.weight_error();
         Self::Cut { first, slip, rounding, cells: Cells::cut(law, first, last, step) }
     }
 
@@ -396,7 +397,8 @@ fn convex(pieces: impl Iterator<Item = (f64, f64)>) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::mechanism::{Adjacency, Mechanism};
-    use crate::pld::law::laws;
+    use crate::pld::pairs::laws_of;
+    use crate::{Event, Mixture};
 
     /// The hockey-stick value of lattice masses at threshold `y`.
     fn curve(lattice: &Lattice, y: f64) -> f64 {
@@ -407,8 +409,8 @@ mod tests {
         lattice.infinity + inside.sum::<f64>()
     }
 
-    fn check(mechanism: Mechanism, adjacency: Adjacency) {
-        for law in laws(&mechanism, adjacency).unwrap() {
+    fn check(event: impl Into<Event>, adjacency: Adjacency) {
+        for law in laws_of(&event.into(), adjacency).unwrap() {
             for step in [0.11, 0.02, 0.004] {
                 let (low, high) = law.range();
                 let (low, high) = (larger(low, -9.0), smaller(high, 9.0));
@@ -438,7 +440,7 @@ mod tests {
                 Mechanism::discrete_laplace(0.1 * f64::from(scale) + 0.2, 1 + scale as u32 % 4).unwrap();
             let bell = Mechanism::discrete_gaussian(0.15 * f64::from(scale), 1 + scale as u32 % 3).unwrap();
             for mechanism in [noise.poisson(0.3).unwrap(), bell.poisson(0.07).unwrap(), bell] {
-                for law in laws(&mechanism, Adjacency::AddRemove).unwrap() {
+                for law in laws_of(&mechanism.into(), Adjacency::AddRemove).unwrap() {
                     let (low, high) = law.range();
                     for step in [0.5, 0.1, 0.03] {
                         let bracket = Bracket::of(&law, larger(low, -9.0), smaller(high, 9.0), step);
@@ -467,5 +469,11 @@ mod tests {
         check(Mechanism::gaussian(1.0).unwrap().fixed_batch(1, 7).unwrap(), Adjacency::Replace);
         check(Mechanism::laplace(1.0).unwrap().fixed_batch(1, 3).unwrap(), Adjacency::Replace);
         check(Mechanism::randomized_response(0.4, 5).unwrap(), Adjacency::Replace);
+        check(Mechanism::exponential(1.5).unwrap(), Adjacency::Replace);
+        check(Mixture::new(0.9, &[0.0, 1.0, 2.0], &[0.5, 0.4, 0.1]).unwrap(), Adjacency::AddRemove);
+        check(Mixture::new(1.0, &[0.5, 1.0], &[0.3, 0.7]).unwrap(), Adjacency::ZeroOut);
+        for adjacency in [Adjacency::AddRemove, Adjacency::ZeroOut, Adjacency::Replace] {
+            check(Mechanism::gaussian(1.2).unwrap().truncated_poisson(0.3, 20, 6).unwrap(), adjacency);
+        }
     }
 }

@@ -5,11 +5,14 @@
 //! under `Q` are multiplied by `e^y` at the threshold `y`, which keeps them in the range of doubles whatever the loss.
 //! The pairs themselves are derived in `docs/theorems/dominating-pairs.md`.
 
+use std::sync::Arc;
+
 use super::atoms::Atoms;
+use super::bells::Bells;
+use super::either::Either;
+use super::range::Range;
 use crate::interval::{larger, within};
-use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::special::{UNIT, ln_add, ln_normal_above, mills, normal_above, tail_error};
-use crate::{Error, Result};
 
 /// Probabilities of one event at a threshold `y`: under `P`, and `e^y` times that under `Q`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,9 +21,9 @@ pub(crate) struct Masses {
     pub(crate) q: f64,
 }
 
-const NOTHING: Masses = Masses { p: 0.0, q: 0.0 };
+pub(super) const NOTHING: Masses = Masses { p: 0.0, q: 0.0 };
 
-fn everything(y: f64) -> Masses {
+pub(super) fn everything(y: f64) -> Masses {
     Masses { p: 1.0, q: y.exp() }
 }
 
@@ -41,6 +44,12 @@ pub(crate) enum Law {
     Opposite { noise: Bell, rate: f64 },
     /// A fixed batch when a record is replaced: the worse of both directions at every threshold (an atom at 0 remains).
     Symmetric { one_sided: Box<Law> },
+    /// Losses within `epsilon` of each other, wherever they lie.
+    Range(Range),
+    /// Gaussian noise on a contribution that is drawn, removed or (`added`) added.
+    Mixture { bells: Arc<Bells>, added: bool },
+    /// One of two laws, and it is known which.
+    Either(Box<Either>),
 }
 
 /// A centred noise law of scale `scale` (its density falls in `|x|`).
@@ -48,72 +57,6 @@ pub(crate) enum Law {
 pub(crate) enum Bell {
     Gaussian { scale: f64 },
     Laplace { scale: f64 },
-}
-
-/// The dominating pairs of a mechanism: one, or two where adding and removing a record differ.
-pub(crate) fn laws(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Law>> {
-    let doubled = if adjacency == Adjacency::Replace { 2.0 } else { 1.0 };
-    match mechanism.sampling() {
-        Sampling::Everyone => Ok(vec![unsampled(mechanism.noise(), adjacency, doubled)?]),
-        Sampling::Poisson { rate } if adjacency == Adjacency::AddRemove => {
-            let base = Box::new(unsampled(mechanism.noise(), adjacency, doubled)?);
-            Ok(vec![Law::Remove { base: base.clone(), rate }, Law::Add { base, rate }])
-        }
-        Sampling::Poisson { rate } => Ok(vec![Law::Opposite { noise: bell(mechanism)?, rate }]),
-        Sampling::FixedBatch { population, batch } => {
-            if adjacency == Adjacency::AddRemove {
-                return Err(unsupported(mechanism, "a batch of fixed size needs `replace` adjacency"));
-            }
-            let base = Box::new(unsampled(mechanism.noise(), adjacency, doubled)?);
-            let one_sided = Box::new(Law::Remove { base, rate: batch as f64 / population as f64 });
-            Ok(vec![Law::Symmetric { one_sided }])
-        }
-        Sampling::Nobody => Ok(vec![Law::Atoms(Atoms::nothing())]),
-    }
-}
-
-fn unsampled(noise: Noise, adjacency: Adjacency, doubled: f64) -> Result<Law> {
-    Ok(match noise {
-        Noise::Gaussian { noise_multiplier } => Law::Gaussian { shift: doubled / noise_multiplier },
-        Noise::Laplace { scale } => Law::Laplace { shift: doubled / scale },
-        Noise::DiscreteGaussian { sigma, contribution } => {
-            Law::Atoms(Atoms::discrete_gaussian(sigma, f64::from(contribution) * doubled)?)
-        }
-        Noise::DiscreteLaplace { scale, contribution } => {
-            Law::Atoms(Atoms::discrete_laplace(scale, f64::from(contribution) * doubled)?)
-        }
-        Noise::RandomizedResponse { random_probability, buckets } => {
-            if adjacency == Adjacency::AddRemove {
-                return Err(Error::Unsupported {
-                    event: "randomised response".into(),
-                    accountant: "add-remove adjacency",
-                    remedy: "it hides which answer was given, not whether one was: use `replace` adjacency"
-                        .into(),
-                });
-            }
-            Law::Atoms(Atoms::randomized_response(random_probability, buckets))
-        }
-        Noise::Pure { epsilon } => Law::Atoms(Atoms::pure(epsilon)),
-    })
-}
-
-fn bell(mechanism: &Mechanism) -> Result<Bell> {
-    match mechanism.noise() {
-        Noise::Gaussian { noise_multiplier } => Ok(Bell::Gaussian { scale: noise_multiplier }),
-        Noise::Laplace { scale } => Ok(Bell::Laplace { scale }),
-        _ => Err(unsupported(
-            mechanism,
-            "under `replace`, Poisson sampling is known for Gaussian and Laplace noise",
-        )),
-    }
-}
-
-fn unsupported(mechanism: &Mechanism, remedy: &str) -> Error {
-    Error::Unsupported {
-        event: mechanism.to_string(),
-        accountant: "the privacy-loss accountant",
-        remedy: remedy.into(),
-    }
 }
 
 impl Law {
@@ -148,6 +91,13 @@ impl Law {
                 let at_most = one_sided.above(-y).swapped(-y);
                 (at_most.complement(y), at_most)
             }
+            Self::Range(range) => range.split(y),
+            Self::Mixture { bells, added: false } => bells.split(y),
+            Self::Mixture { bells, added: true } => {
+                let (above, at_most) = bells.split(-y);
+                (at_most.swapped(-y), above.swapped(-y))
+            }
+            Self::Either(either) => either.split(y),
         }
     }
 
@@ -163,10 +113,15 @@ impl Law {
 
     /// Losses from `first` to `last` that are dense where the law is: evenly spaced before sampling.
     pub(crate) fn landmarks(&self, first: f64, last: f64, count: usize) -> Vec<f64> {
+        if let Self::Either(either) = self {
+            return either.landmarks(first, last, count);
+        }
         let map = |x: f64| match self {
             Self::Remove { rate, .. } => mixed_loss(x, *rate),
             Self::Add { rate, .. } => -mixed_loss(-x, *rate),
             Self::Opposite { rate, .. } => mixed_loss(x, *rate) - mixed_loss(-x, *rate),
+            Self::Mixture { bells, added: false } => mixed_loss(x, bells.present()),
+            Self::Mixture { bells, added: true } => -mixed_loss(-x, bells.present()),
             Self::Symmetric { one_sided } => match **one_sided {
                 Self::Remove { rate, .. } => mixed_loss(x.abs(), rate).copysign(x),
                 _ => x,
@@ -202,7 +157,12 @@ impl Law {
             Self::Atoms(atoms) => atoms.left_out,
             Self::Remove { base, .. } | Self::Add { base, .. } => base.left_out(),
             Self::Symmetric { one_sided } => one_sided.left_out(),
-            Self::Gaussian { .. } | Self::Laplace { .. } | Self::Opposite { .. } => 0.0,
+            Self::Either(either) => either.left_out(),
+            Self::Gaussian { .. }
+            | Self::Laplace { .. }
+            | Self::Opposite { .. }
+            | Self::Range(_)
+            | Self::Mixture { .. } => 0.0,
         }
     }
 
@@ -216,6 +176,7 @@ impl Law {
                 base.bounded().map(|_| self.range().1)
             }
             Self::Add { .. } => Some(self.range().1),
+            Self::Either(either) => either.bounded(),
             _ => Some(self.range().1).filter(|largest| largest.is_finite()),
         }
     }
@@ -242,7 +203,21 @@ impl Law {
                 let (_, high) = one_sided.range();
                 (-high, high)
             }
+            Self::Range(range) => range.range(),
+            Self::Mixture { bells, added: false } => (bells.lowest(), f64::INFINITY),
+            Self::Mixture { bells, added: true } => (f64::NEG_INFINITY, -bells.lowest()),
+            Self::Either(either) => either.range(),
         }
+    }
+
+    /// How far rounding may move a threshold up to `y`, beyond what the losses themselves round by.
+    pub(crate) fn outcome_error(&self, y: f64) -> f64 {
+        if let Self::Mixture { bells, .. } = self { bells.slip(y) } else { 0.0 }
+    }
+
+    /// Relative error of both tails together, beyond the rounding of each.
+    pub(crate) fn weight_error(&self) -> f64 {
+        if let Self::Either(either) = self { either.error() } else { 0.0 }
     }
 }
 
@@ -415,9 +390,31 @@ impl Bell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pld::pairs::laws_of;
+    use crate::{Adjacency, Event, Mechanism, Mixture};
+
+    fn laws(mechanism: &Mechanism, adjacency: Adjacency) -> crate::Result<Vec<Law>> {
+        laws_of(&Event::from(*mechanism), adjacency)
+    }
 
     fn all_laws() -> Vec<Law> {
         let mut all = Vec::new();
+        for (sigma, probabilities) in
+            [(1.0, [0.3, 0.5, 0.2]), (0.7, [0.97, 0.02, 0.01]), (2.0, [0.0, 0.1, 0.9])]
+        {
+            let mixture = Mixture::new(sigma, &[0.0, 1.0, 2.5], &probabilities).unwrap();
+            all.extend(laws_of(&mixture.into(), Adjacency::AddRemove).unwrap());
+        }
+        for adjacency in [Adjacency::AddRemove, Adjacency::ZeroOut, Adjacency::Replace] {
+            let lots = Mechanism::gaussian(1.1).unwrap().truncated_poisson(0.2, 30, 7).unwrap();
+            all.extend(laws(&lots, adjacency).unwrap());
+            all.extend(laws(&Mechanism::exponential(1.3).unwrap(), adjacency).unwrap());
+            all.extend(laws(&Mechanism::permute_and_flip(1.3).unwrap(), adjacency).unwrap());
+        }
+        all.extend(
+            laws(&Mechanism::exponential(0.7).unwrap().poisson(0.3).unwrap(), Adjacency::AddRemove).unwrap(),
+        );
+        all.extend(laws(&Mechanism::randomized_response(0.3, 4).unwrap(), Adjacency::ZeroOut).unwrap());
         for adjacency in [Adjacency::AddRemove, Adjacency::Replace] {
             for noise in [Mechanism::gaussian(0.9).unwrap(), Mechanism::laplace(1.4).unwrap()] {
                 all.extend(laws(&noise, adjacency).unwrap());
@@ -473,5 +470,12 @@ mod tests {
         assert!(laws(&response, Adjacency::AddRemove).is_err());
         let sampled = Mechanism::discrete_laplace(1.0, 1).unwrap().poisson(0.5).unwrap();
         assert!(laws(&sampled, Adjacency::Replace).is_err());
+        // A coin that decides whether anything is computed hides nothing of what is, when a record is zeroed.
+        for private in [Mechanism::pure(1.0), Mechanism::exponential(1.0), Mechanism::permute_and_flip(1.0)] {
+            let sampled = private.unwrap().poisson(0.1).unwrap();
+            let message = laws(&sampled, Adjacency::ZeroOut).unwrap_err().to_string();
+            assert!(message.contains("added to a sum"), "{message}");
+            assert!(laws(&sampled, Adjacency::AddRemove).is_ok());
+        }
     }
 }

@@ -36,8 +36,16 @@ pub(crate) fn merged(law: &Law, first: f64, last: f64, step: f64) -> Lattice {
     }
     let first = heaviest.loss - (heaviest.index as f64 + lowered) * step;
     let reach = larger(first.abs(), last.abs());
-    let rounding = ROUNDING * (1.0 + 1e-2 * reach);
-    Lattice { first, step, masses, infinity: 0.0, missing: 0.0, rounding, slip: slip((first, last)) }
+    let rounding = ROUNDING * (1.0 + 1e-2 * reach) + law.weight_error();
+    Lattice {
+        first,
+        step,
+        masses,
+        infinity: 0.0,
+        missing: 0.0,
+        rounding,
+        slip: slip((first, last)) + law.outcome_error(reach),
+    }
 }
 
 /// A cell taken for a single outcome.
@@ -78,7 +86,7 @@ fn cells(law: &Law, first: f64, last: f64, step: f64) -> Vec<Merged> {
                 ),
             };
             let at = if i == 0 { to } else { at };
-            let doubt = ROUNDING * (1.0 + 1e-2 * at.abs());
+            let doubt = ROUNDING * (1.0 + 1e-2 * at.abs()) + law.weight_error();
             let (p, q) = (p - doubt * (p + tail_p), q + doubt * (q + tail_q));
             if p > 0.0 && p.is_finite() && q.is_finite() {
                 *cell = Merged { index: i, loss: at + p.ln() - q.ln(), mass: p };

@@ -9,27 +9,33 @@
 //! result counts.
 
 mod atoms;
+mod bells;
 mod compose;
 mod dominating;
+mod either;
 mod lattice;
 mod law;
 mod merged;
+mod pairs;
 mod plan;
+mod range;
 mod single;
 mod spectrum;
 
 use sottovoce_fault::stop;
 
 use crate::Result;
+use crate::event::Event;
 use crate::interval::{Reason, larger, largest, smaller, smallest, within};
-use crate::mechanism::{Adjacency, Mechanism};
+use crate::mechanism::Adjacency;
 use crate::special::{Interval, crossing};
 pub(crate) use compose::ln_peak;
 use compose::{Composed, compose};
 pub(crate) use dominating::{Dominating, dominating};
 pub(crate) use lattice::bulge;
+use law::Law;
 pub(crate) use law::mixed_loss;
-use law::{Law, laws};
+use pairs::laws_of;
 use plan::{Fineness, Part};
 pub(crate) use plan::{descend, minimum};
 pub(crate) use single::{single_delta, single_epsilon};
@@ -82,22 +88,22 @@ pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
     if first.is_within(MERGE) { Ok(first) } else { first.meet(of(&direction.merged(&squeezed))?) }
 }
 
-/// Whether the mechanism can be accounted for under this adjacency.
-pub(crate) fn check(mechanism: &Mechanism, adjacency: Adjacency) -> Result<()> {
-    laws(mechanism, adjacency).map(drop)
+/// Whether the release can be accounted for under this adjacency.
+pub(crate) fn check(event: &Event, adjacency: Adjacency) -> Result<()> {
+    laws_of(event, adjacency).map(drop)
 }
 
 /// The largest possible loss of a release, where there is one (rounded up).
-pub(crate) fn largest_loss(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Option<f64>> {
-    let each: Option<Vec<f64>> = laws(mechanism, adjacency)?.iter().map(Law::bounded).collect();
+pub(crate) fn largest_loss(event: &Event, adjacency: Adjacency) -> Result<Option<f64>> {
+    let each: Option<Vec<f64>> = laws_of(event, adjacency)?.iter().map(Law::bounded).collect();
     Ok(each.map(|losses| largest(0.0, losses) * (1.0 + 1e-13)))
 }
 
 /// The laws of all events, one list for each direction that differs.
-pub(crate) fn directions(events: &[(Mechanism, u64)], adjacency: Adjacency) -> Result<Vec<Laws>> {
+pub(crate) fn directions(events: &[(Event, u64)], adjacency: Adjacency) -> Result<Vec<Laws>> {
     let mut each = Vec::new();
-    for (mechanism, count) in events {
-        each.push((laws(mechanism, adjacency)?, *count));
+    for (event, count) in events {
+        each.push((laws_of(event, adjacency)?, *count));
     }
     let ways = each.iter().map(|(laws, _)| laws.len()).max().unwrap_or(0); // whole numbers
     let law = |laws: &[Law], way: usize| laws[way.min(laws.len() - 1)].clone(); // whole numbers
@@ -255,11 +261,15 @@ pub(crate) fn middle(deltas: &[f64]) -> f64 {
 mod tests {
     use super::*;
     use crate::interval::larger;
-    use crate::{Gdp, contour};
+    use crate::{Gdp, Mechanism, contour};
+
+    fn events(all: &[(Mechanism, u64)]) -> Vec<(Event, u64)> {
+        all.iter().map(|(mechanism, count)| ((*mechanism).into(), *count)).collect()
+    }
 
     /// The larger of all directions.
-    fn all_epsilons(events: &[(Mechanism, u64)], adjacency: Adjacency, deltas: &[f64]) -> Vec<Interval> {
-        directions(events, adjacency).unwrap().iter().fold(
+    fn all_epsilons(all: &[(Mechanism, u64)], adjacency: Adjacency, deltas: &[f64]) -> Vec<Interval> {
+        directions(&events(all), adjacency).unwrap().iter().fold(
             vec![Interval::ZERO; deltas.len()],
             |known, laws| {
                 let these = epsilons(laws, deltas, &known).unwrap();
@@ -301,15 +311,15 @@ mod tests {
             (0.7, 0.001, 1000, Adjacency::AddRemove),
             (0.6, 0.003, 3000, Adjacency::Replace),
         ] {
-            let mut events = vec![(gaussian(sigma).poisson(rate).unwrap(), count)];
+            let mut all = vec![(gaussian(sigma).poisson(rate).unwrap(), count)];
             // Rare sampling is the harder without other noise to smooth it.
             if rate > 0.005 {
-                events.push((gaussian(9.0), 2));
+                all.push((gaussian(9.0), 2));
             }
             let deltas = [1e-4, 1e-9, 1e-13];
-            let wide = all_epsilons(&events, adjacency, &deltas);
+            let wide = all_epsilons(&all, adjacency, &deltas);
             let narrow =
-                contour::all_epsilons(&events, adjacency, &deltas).unwrap_or_else(|| panic!("{events:?}"));
+                contour::all_epsilons(&events(&all), adjacency, &deltas).unwrap_or_else(|| panic!("{all:?}"));
             for (wide, narrow) in wide.iter().zip(&narrow) {
                 let inside = wide.lower <= narrow.upper && narrow.lower <= wide.upper;
                 assert!(inside, "{sigma} {rate} x{count} {adjacency}: {narrow:?} outside {wide:?}");
@@ -325,10 +335,10 @@ mod tests {
 
     #[test]
     fn intervals_have_the_same_bits_on_any_number_of_threads() {
-        let events = [(Mechanism::laplace(3.0).unwrap().poisson(0.1).unwrap(), 50), (gaussian(4.0), 2)];
+        let releases = [(Mechanism::laplace(3.0).unwrap().poisson(0.1).unwrap(), 50), (gaussian(4.0), 2)];
         let intervals = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let all = pool.install(|| all_epsilons(&events, Adjacency::AddRemove, &[1e-3, 1e-8]));
+            let all = pool.install(|| all_epsilons(&releases, Adjacency::AddRemove, &[1e-3, 1e-8]));
             all.iter()
                 .map(|interval| (interval.lower.to_bits(), interval.upper.to_bits()))
                 .collect::<Vec<_>>()
@@ -354,7 +364,7 @@ mod tests {
                         * larger(1.0 - (epsilon - total).exp(), 0.0)
                 })
                 .sum();
-            let laws = directions(&[(response, 9)], Adjacency::Replace).unwrap();
+            let laws = directions(&events(&[(response, 9)]), Adjacency::Replace).unwrap();
             let interval = delta(&laws[0], epsilon).unwrap();
             assert!(
                 interval.lower <= exact * (1.0 + 1e-12) && exact <= interval.upper,

@@ -3,10 +3,12 @@
 //! Sampling maps the curve `H` of a law to one in closed form (`rate H(..)` and the like), which is free of the
 //! cancellation that the difference of two mixed tails suffers where sampling is rare.
 
-use super::law::{Law, base_threshold, laws};
+use super::law::{Law, base_threshold};
+use super::pairs::laws_of;
+use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{larger, probability_above, probability_below, smaller};
-use crate::mechanism::{Adjacency, Mechanism};
+use crate::mechanism::Adjacency;
 use crate::special::{Interval, UNIT, crossing, tail_error};
 use crate::{Error, Result};
 
@@ -14,16 +16,16 @@ use crate::{Error, Result};
 const LARGEST: f64 = 1e9;
 
 /// Delta of a single release.
-pub(crate) fn single_delta(mechanism: &Mechanism, adjacency: Adjacency, epsilon: f64) -> Result<Interval> {
-    laws(mechanism, adjacency)?.iter().try_fold(Interval::ZERO, |known, law| {
+pub(crate) fn single_delta(event: &Event, adjacency: Adjacency, epsilon: f64) -> Result<Interval> {
+    laws_of(event, adjacency)?.iter().try_fold(Interval::ZERO, |known, law| {
         let (lower, upper) = hockey_stick(law, epsilon);
         Ok(known.larger(Interval::new(lower, upper)?))
     })
 }
 
 /// Epsilon of a single release.
-pub(crate) fn single_epsilon(mechanism: &Mechanism, adjacency: Adjacency, delta: f64) -> Result<Interval> {
-    laws(mechanism, adjacency)?
+pub(crate) fn single_epsilon(event: &Event, adjacency: Adjacency, delta: f64) -> Result<Interval> {
+    laws_of(event, adjacency)?
         .iter()
         .try_fold(Interval::ZERO, |known, law| Ok(known.larger(law_epsilon(law, delta)?)))
 }
@@ -63,7 +65,7 @@ fn hockey_stick(law: &Law, epsilon: f64) -> (f64, f64) {
 
 impl Law {
     /// The curve at `y >= 0`, and its error but for that of the threshold.
-    fn curve(&self, y: f64) -> (f64, f64) {
+    pub(super) fn curve(&self, y: f64) -> (f64, f64) {
         match self {
             Self::Laplace { shift } if y >= *shift => (0.0, 0.0),
             Self::Laplace { shift } => {
@@ -90,6 +92,10 @@ impl Law {
                 (room * value, room * error + 16.0 * UNIT * rate * (1.0 + y))
             }
             Self::Symmetric { one_sided } => one_sided.curve(y),
+            Self::Range(range) => range.curve(y),
+            Self::Mixture { bells, added: false } => bells.removed(y),
+            Self::Mixture { bells, added: true } => bells.added(y),
+            Self::Either(either) => either.curve(y),
             Self::Opposite { noise, rate } => {
                 let x = noise.outcome(y, *rate);
                 let error = 64.0 * UNIT + 2.0 * noise.tail_error(x + 1.0);
@@ -106,7 +112,7 @@ impl Law {
     }
 
     /// How far the rounding of outcomes may move the threshold `y`.
-    fn slip(&self, y: f64) -> f64 {
+    pub(super) fn slip(&self, y: f64) -> f64 {
         let (rate, base) = match self {
             Self::Gaussian { shift } => (1.0, shift * shift),
             Self::Laplace { shift } => (1.0, *shift),
@@ -116,6 +122,9 @@ impl Law {
             }
             Self::Opposite { noise, rate } => (*rate, noise.exponent() - rate.ln()),
             Self::Symmetric { one_sided } => return one_sided.slip(y),
+            Self::Range(range) => (1.0, range.range().1),
+            Self::Mixture { bells, .. } => return bells.slip(y),
+            Self::Either(either) => return either.slip(y),
         };
         // The slope of the loss after sampling in that before it is at most `rate + y`.
         let slope = smaller(rate + y, 1.0);

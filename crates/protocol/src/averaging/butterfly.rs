@@ -28,10 +28,27 @@ impl Butterfly {
     /// # Panics
     /// If `peer` is not among the positions.
     pub fn new(positions: &[Peer], peer: Peer) -> Self {
-        let n = positions.len();
         let Some(place) = positions.iter().position(|&other| other == peer) else {
             panic!("peer {peer} has no position");
         };
+        Self::at(positions, place)
+    }
+
+    /// The parts of all peers, in their order.
+    ///
+    /// # Panics
+    /// If the positions are not a permutation of all peers.
+    pub fn all(positions: &[Peer]) -> impl Iterator<Item = Self> {
+        let mut places = vec![None; positions.len()];
+        positions.iter().enumerate().for_each(|(place, &peer)| places[peer] = Some(place));
+        places.into_iter().enumerate().map(|(peer, place)| match place {
+            Some(place) => Self::at(positions, place),
+            None => panic!("peer {peer} has no position"),
+        })
+    }
+
+    fn at(positions: &[Peer], place: usize) -> Self {
+        let n = positions.len();
         let core = if n == 0 { 0 } else { 1 << n.ilog2() };
         let guests = n - core;
         let mut rows = Vec::new();
@@ -54,13 +71,17 @@ impl Butterfly {
     /// # Panics
     /// If `peer` is not among the positions.
     pub fn sums(positions: &[Peer], peer: Peer) -> Self {
-        let mut part = Self::new(positions, peer);
-        for row in &mut part.rows {
+        Self::new(positions, peer).summing()
+    }
+
+    /// This part with sums in place of means.
+    pub fn summing(mut self) -> Self {
+        for row in &mut self.rows {
             row.own = row.own.ceil();
             row.from.iter_mut().for_each(|(_, weight)| *weight = weight.ceil());
         }
-        part.conserves_mass = false;
-        part
+        self.conserves_mass = false;
+        self
     }
 
     /// The part of `peer` among `n` in their natural order.

@@ -114,7 +114,7 @@ impl Hidden {
         let releases = self.releases(draws) as u64;
         let found = calibrate::least(build, releases, Adjacency::AddRemove, epsilon, delta, method)?;
         // Accountants cut the last digits of noise over sensitivity; there must be enough of it then, too.
-        Ok(Self { multiplier: found.noise * (1.0 + 1e-11), ..self })
+        Ok(Self { multiplier: found.noise * calibrate::headroom(epsilon, delta), ..self })
     }
 
     /// The rate at which a row comes into the draw in which it has its turn: that of lots, and of all turns of a cycle together the same.

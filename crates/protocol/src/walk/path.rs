@@ -27,7 +27,7 @@ pub struct TokenPath {
     /// Before which of its holders other copies left it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     forks: Vec<usize>,
-    /// Whether it ended on its way: swallowed by someone who had seen a later copy, or lost with its holder.
+    /// Whether it ended on its way: swallowed by someone who had seen a later copy, given up by its sender for one, or lost with its holder.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     lost: bool,
 }

@@ -1,6 +1,6 @@
 //! A peer who holds tokens for a moment and passes them on.
 //!
-//! **Lost tokens.** A token is acknowledged. Until then its sender keeps the copy it sent, and sends *the same copy* to the same peer again; after
+//! **Lost tokens.** A token is acknowledged. Until then, or until a newer copy comes by, its sender keeps the copy it sent, and sends *the same copy* to the same peer again; after
 //! [`Patience::attempts`] of these it takes that peer for gone and sends the same copy to another neighbour. Nothing is computed anew,
 //! so nothing more is released to a wire-tapper. If the first peer had received the token after all, and only its answers were lost, there are now two
 //! copies: the later one has the higher [`Epoch`], and whoever has seen that swallows the older. Every detour is reported
@@ -137,8 +137,9 @@ impl<V: Value> Walker<V> {
     fn hold(&mut self, mut token: Token<V>, means: &mut dyn Means<V>) {
         loop {
             self.at.seen.insert(token.id, (token.epoch, token.step));
-            // An older copy of the same token is as good as swallowed.
+            // An older copy of the same token is as good as swallowed, also one that waits for its answer: sent another way it would pass for newer than this one.
             self.at.computing.remove(&token.id);
+            self.at.unanswered.remove(&token.id);
             if let Some(gradient) = self.host.due(token.step, self.at.computing.len(), &self.course) {
                 return self.ask(gradient, token);
             }
@@ -230,6 +231,10 @@ impl<V: Value> Walker<V> {
         }
         let Some(sent) = self.at.unanswered.remove(&id) else { return };
         let Unanswered { mut token, to, attempts, mut silent, .. } = sent;
+        // An older copy than was seen here is as good as swallowed.
+        if self.at.seen.get(&id).is_some_and(|seen| *seen > (token.epoch, token.step)) {
+            return;
+        }
         if attempts < self.patience.attempts {
             return self.send(token, to, attempts + 1, silent);
         }

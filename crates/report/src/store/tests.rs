@@ -134,3 +134,27 @@ fn old_drafts_are_passed_over() {
     assert_eq!(names(dir.path()), [old.as_str(), "a.txt", "b.txt"]);
     assert_eq!(read(dir.path(), &old), "old");
 }
+
+/// Two threads that write into one folder at the same time, over and over: each file holds what was written to it.
+#[test]
+fn threads_do_not_take_each_others_drafts() {
+    let dir = tempfile::tempdir().unwrap();
+    let many = |name: &'static str| {
+        let folder = dir.path();
+        move || {
+            for round in 0..300 {
+                let text = format!("{name} {round}");
+                write_file("out", &folder.join(name), true, |file| {
+                    file.write_all(text.as_bytes()).unwrap();
+                    Ok::<(), Error>(())
+                })
+                .unwrap();
+                assert_eq!(read(folder, name), text);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        ["a", "b", "c"].map(|name| scope.spawn(many(name))).map(|thread| thread.join().unwrap())
+    });
+    assert_eq!(names(dir.path()), ["a", "b", "c"]);
+}

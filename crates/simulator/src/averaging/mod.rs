@@ -166,9 +166,7 @@ impl Scheme {
             Self::Scheduled { schedule, rounds } | Self::Coupled { schedule, rounds, .. } => {
                 rows::schedule(schedule, *rounds).into_iter().map(Part::Varying).collect()
             }
-            Self::Butterfly { positions } => {
-                all.map(|peer| Part::Butterfly(Butterfly::new(positions, peer))).collect()
-            }
+            Self::Butterfly { positions } => Butterfly::all(positions).map(Part::Butterfly).collect(),
         })
     }
 

@@ -30,9 +30,14 @@ struct Copy {
 
 type Copies = BTreeMap<(usize, Epoch), Copy>;
 
-/// The paths of all copies of all tokens. Where what is told does not fit together, as if every value had been seen by everyone.
+/// The paths of all copies of all tokens, after everything. Where what is told does not fit together, as if every value had been seen by everyone.
 pub fn copies(transcript: &WalkTranscript) -> Vec<TokenPath> {
-    gather(transcript).and_then(|copies| paths(&copies)).unwrap_or_else(|| open(transcript))
+    gather(transcript).and_then(|copies| paths(&copies, true)).unwrap_or_else(|| open(transcript))
+}
+
+/// The same while something is under way: a token that has not arrived is not lost, and somebody, who may be anybody, will see it.
+pub fn copies_so_far(transcript: &WalkTranscript) -> Vec<TokenPath> {
+    gather(transcript).and_then(|copies| paths(&copies, false)).unwrap_or_else(|| open(transcript))
 }
 
 /// Who held this copy of a token, and what it was copied from before; none where what is told does not fit together.
@@ -110,7 +115,7 @@ impl Copy {
     }
 }
 
-fn paths(copies: &Copies) -> Option<Vec<TokenPath>> {
+fn paths(copies: &Copies, over: bool) -> Option<Vec<TokenPath>> {
     let mut paths = Vec::new();
     let mut begun: Vec<((usize, Epoch), TokenPath)> = Vec::new();
     let firsts = copies.iter().filter(|((_, epoch), _)| epoch.0 == 0);
@@ -135,7 +140,7 @@ fn paths(copies: &Copies) -> Option<Vec<TokenPath>> {
             // Nobody got it: the same value went on elsewhere.
             Some(detour) => begun.push(((name.0, detour), path)),
             None => {
-                if !copy.finished {
+                if over && !copy.finished {
                     path.lose();
                 }
                 if !path.is_empty() {
@@ -219,6 +224,14 @@ mod tests {
         let whole: Vec<Peer> =
             lineage(&run, sent((1, 0), 2)).unwrap().iter().map(|(peer, _)| *peer).collect();
         assert_eq!(whole, [0, 2]);
+    }
+
+    #[test]
+    fn what_is_under_way_is_not_lost() {
+        let mut run = detour();
+        run.notes.pop();
+        assert!(copies(&run)[0].is_lost() && !copies_so_far(&run)[0].is_lost());
+        assert_eq!(holders(&copies_so_far(&run)[0]), [0, 2]);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod copies;
 mod fast;
 mod run;
 
-pub use copies::{copies, lineage};
+pub use copies::{copies, copies_so_far, lineage};
 pub use fast::{FastWalk, WalkState};
 pub use run::{Passage, WalkOutcome, WalkRun, WalkTranscript, WalkWorld, passages};
 

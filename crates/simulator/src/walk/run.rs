@@ -119,7 +119,7 @@ impl WalkOutcome {
 type Model = Vec<f64>;
 
 impl<'a> WalkRun<'a> {
-    /// Runs until nothing more happens: every token has arrived, and every other copy of one is swallowed or has arrived, too; or to the deadline. `descend(peer)` gives a peer's gradient steps: `(contribution, gamma, token)`.
+    /// Runs until nothing more happens: every token has arrived, and every other copy of one is swallowed, given up or has arrived, too; or to the deadline. `descend(peer)` gives a peer's gradient steps: `(contribution, gamma, token)`.
     pub fn run<G>(&self, descend: impl Fn(Peer) -> G) -> Result<WalkOutcome>
     where
         G: FnMut(usize, f64, &mut Model),

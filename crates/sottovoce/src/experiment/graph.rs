@@ -316,11 +316,13 @@ fn union(schedule: &Schedule) -> Result<Graph> {
 
 /// The number of a peer that `field` names: by its name in the graph where it has names.
 pub fn peer(field: &'static str, name: &str, graph: Option<&Graph>, peers: usize) -> Result<usize> {
-    let name = name.trim();
+    let (given, name) = (name, name.trim());
     if let Some(labels) = graph.and_then(Graph::labels) {
         let unknown =
             || Error::parameter(field, name, "no node of the graph has that name; name one of its nodes");
-        return labels.iter().position(|label| label == name).ok_or_else(unknown);
+        // Blanks may belong to a name, or stand between two in a list.
+        let called = |name: &str| labels.iter().position(|label| label == name);
+        return called(given).or_else(|| called(name)).ok_or_else(unknown);
     }
     match name.parse() {
         Ok(index) if index < peers => Ok(index),

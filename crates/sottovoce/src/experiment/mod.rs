@@ -24,6 +24,7 @@ mod paper;
 mod personal_table;
 mod personalized;
 mod planned;
+mod refused;
 mod rumor;
 mod task;
 mod template;
@@ -56,6 +57,7 @@ pub use personalized::{
     Tasks,
 };
 pub use planned::{Chosen, Coalition};
+pub use refused::places;
 pub use rumor::{Clocks, Rumor};
 pub use task::{Clipped, LossSpec, Said, TaskSpec};
 pub use template::template;
@@ -101,26 +103,28 @@ const HOW_FAR: [&str; 2] = ["hops", "coordinates"];
 impl Experiment {
     /// Reads the text of a file.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = |problem: String| Error::parameter("experiment", "unreadable", problem);
-        let mut table: toml::Table =
-            text.parse().map_err(|error: toml::de::Error| wrong(error.to_string()))?;
+        let unread = |error: toml::de::Error| Error::parameter("experiment", "unreadable", error.to_string());
+        let mut table: toml::Table = text.parse().map_err(unread)?;
         let kind = match table.remove("experiment") {
             Some(toml::Value::String(kind)) => kind,
             Some(other) => return Err(Error::parameter("experiment", other, kinds())),
             None => return Err(Error::missing("experiment", kinds())),
         };
-        let read = |error: toml::de::Error| wrong(error.to_string().trim_end().to_owned());
-        match kind.as_str() {
-            "averaging" => Ok(Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?))),
-            "learning" => Ok(Self::Learning(Box::new(Learning::deserialize(table).map_err(read)?))),
-            "personalized" => {
-                Ok(Self::Personalized(Box::new(Personalized::deserialize(table).map_err(read)?)))
-            }
-            "deep" => Ok(Self::Deep(Box::new(Deep::deserialize(table).map_err(read)?))),
-            "rumor" => Ok(Self::Rumor(Rumor::deserialize(table).map_err(read)?)),
-            "paper" => Ok(Self::Paper(Paper::deserialize(table).map_err(read)?)),
-            _ => Err(Error::parameter("experiment", kind, kinds())),
+        let given = table.clone();
+        let read = |error: toml::de::Error| refused::refused(&given, &error);
+        let experiment = match kind.as_str() {
+            "averaging" => Self::Averaging(Box::new(Averaging::deserialize(table).map_err(read)?)),
+            "learning" => Self::Learning(Box::new(Learning::deserialize(table).map_err(read)?)),
+            "personalized" => Self::Personalized(Box::new(Personalized::deserialize(table).map_err(read)?)),
+            "deep" => Self::Deep(Box::new(Deep::deserialize(table).map_err(read)?)),
+            "rumor" => Self::Rumor(Rumor::deserialize(table).map_err(read)?),
+            "paper" => Self::Paper(Paper::deserialize(table).map_err(read)?),
+            _ => return Err(Error::parameter("experiment", kind, kinds())),
+        };
+        if let Ok(read) = toml::Table::try_from(&experiment) {
+            refused::check_tables(&given, &read)?;
         }
+        Ok(experiment)
     }
 
     /// Reads a file, or standard input where the name is `-`.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Law;
 use sottovoce_protocol::walk::TokenPath;
+use sottovoce_topology::Graph;
 use sottovoce_views::exact::Results;
 use sottovoce_views::walk::contributions;
 
@@ -103,6 +104,7 @@ impl Walk {
         let n = public.mixing.nodes();
         let ways = Ways {
             tokens: self.agreed.tokens,
+            missing: self.missing(&public)?,
             steps: self.agreed.burn_in.saturating_add(self.agreed.steps),
             burn_in: self.agreed.burn_in,
             cap: self.agreed.cap.unwrap_or(usize::MAX),
@@ -114,6 +116,22 @@ impl Walk {
         }
         problems.truncate(SHOWN);
         Ok(problems)
+    }
+
+    /// Tokens of peers who were to crash.
+    fn missing(&self, public: &Public) -> Result<usize> {
+        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else { return Ok(0) };
+        let faults = experiment.network.faults(&self.graph_of(public)?)?;
+        Ok(Ways::missing(self.seed, self.agreed.tokens, public.mixing.nodes(), &faults))
+    }
+
+    /// The graph, with the peers' names.
+    fn graph_of(&self, public: &Public) -> Result<Graph> {
+        let graph = public.mixing.graph().clone();
+        Ok(match &self.names {
+            Some(names) => graph.with_labels(names.clone())?,
+            None => graph,
+        })
     }
 
     /// Where releases are not those of the contributions.
@@ -151,10 +169,7 @@ impl Walk {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
         experiment.check()?;
-        let mut graph = public.mixing.graph().clone();
-        if let Some(names) = &self.names {
-            graph = graph.with_labels(names.clone())?;
-        }
+        let graph = self.graph_of(public)?;
         let drawn = experiment.graph.known(self.seed)?.map(|place| place.graph);
         let weights = experiment.graph.base.walking(drawn.as_ref().unwrap_or(&graph));
         let Agreed { tokens, steps, burn_in, cap, step_size } =

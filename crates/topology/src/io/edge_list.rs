@@ -387,13 +387,13 @@ fn order_is_implied(graph: &Graph) -> bool {
 /// Why a label cannot be written into an edge list, if it cannot.
 pub(super) fn unwritable(label: &str) -> Option<&'static str> {
     if label.is_empty() || label.trim_ascii() != label {
-        return Some("names in edge lists must not be empty or start or end with a space");
+        return Some("must not be empty or start or end with a space");
     }
     if label.starts_with(['%', '"']) {
-        return Some("names in edge lists must not start with `%` or a quote");
+        return Some("must not start with `%` or a quote");
     }
     if label.contains(['#', '{', '}']) || label.contains(|c: char| c.is_ascii_control()) {
-        return Some("names in edge lists must not contain tabs, line ends, `#` or braces");
+        return Some("must not contain tabs, line ends, `#` or braces");
     }
     None
 }

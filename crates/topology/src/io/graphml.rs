@@ -283,11 +283,11 @@ pub(super) fn write(graph: &Graph, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "  </graph>\n</graphml>")
 }
 
-/// Why a label cannot be written into GraphML, if it cannot.
+/// What is wrong with a label for XML or GML, if anything is.
 pub(super) fn unwritable(label: &str) -> Option<&'static str> {
     // XML turns line ends and tabs in attributes into spaces and forbids most other control characters.
     let forbidden = |c: char| c.is_control() || c == '\u{fffe}' || c == '\u{ffff}';
-    label.contains(forbidden).then_some("names in GraphML must not contain control characters")
+    label.contains(forbidden).then_some("must not contain control characters")
 }
 
 #[cfg(test)]

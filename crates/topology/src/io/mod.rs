@@ -238,7 +238,8 @@ fn check_labels(graph: &Graph, format: Format) -> Result<()> {
     };
     let mut seen = HashSet::new();
     for label in graph.labels().unwrap_or_default() {
-        if let Some(remedy) = unwritable(label) {
+        if let Some(wrong) = unwritable(label) {
+            let remedy = format!("names in {format} files {wrong}; node-link files hold any name");
             return Err(Error::parameter("label", format!("{label:?}"), remedy));
         }
         let new = seen.insert(label);

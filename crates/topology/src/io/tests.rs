@@ -127,10 +127,11 @@ fn labels_that_a_format_cannot_hold_are_refused() {
         assert!(message.contains(text), "{message}");
         assert!(out.is_empty());
     };
-    refused("a#b", "c", Format::EdgeList, "`label` is \"a#b\": names in edge lists must not contain");
+    refused("a#b", "c", Format::EdgeList, "`label` is \"a#b\": names in edge-list files must not contain");
     refused("a\tb", "c", Format::Snap, "`label` is \"a\\tb\"");
     refused(" a", "c", Format::EdgeList, "must not be empty or start or end with a space");
     refused("a\nb", "c", Format::GraphMl, "must not contain control characters");
+    refused("a\nb", "c", Format::Gml, "names in gml files must not contain control characters; node-link");
     refused("a", "a", Format::NodeLink, "two nodes have it");
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn gap_at_least(keys: &sottovoce_topology::Graph) -> f64 {
 
 pub(crate) use heard::under;
 pub(crate) use honest::Honest;
-pub(crate) use secrets::upward;
+pub(crate) use secrets::{HAIR, upward};
 
 use sottovoce_simulator::cancelling::Cancelling;
 

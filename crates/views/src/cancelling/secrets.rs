@@ -9,11 +9,12 @@ use sottovoce_simulator::cancelling::Cancelling;
 use sottovoce_topology::Graph;
 
 use super::with_any;
+use crate::descent::ROUNDING;
 use crate::exact::{Leakage, at_most_one};
 use crate::{Error, Result};
 
-/// What rounding adds to a loss, at most.
-const HAIR: f64 = 2e-9;
+/// What rounding adds to a loss, at most. (A descent's guarantee adds half of it by itself.)
+pub(crate) const HAIR: f64 = 2.0 * ROUNDING;
 
 /// Who shares secrets, and how many of them may tell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

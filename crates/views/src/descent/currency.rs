@@ -19,7 +19,11 @@ pub enum Currency {
 impl Currency {
     /// The loss that `m` units are at noise `sigma` (in sensitivities).
     pub fn loss(self, units: f64, sigma: f64) -> Result<Loss> {
-        let mu_squared = units / (sigma * sigma);
+        // A loss that rounding would make none is the least there is.
+        let mu_squared = match units / (sigma * sigma) {
+            quotient if units > 0.0 && quotient < f64::MIN_POSITIVE => f64::MIN_POSITIVE,
+            quotient => quotient,
+        };
         Ok(match self {
             Self::Gaussian => Loss::Gdp(Gdp::of_square(mu_squared)?),
             Self::Concentrated => Loss::zcdp(0.5 * mu_squared)?,

@@ -33,7 +33,24 @@ use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Un
 use crate::{Error, Result};
 
 /// Room for rounding, for each iteration, when a loss becomes a guarantee.
-const ROUNDING: f64 = 1e-9;
+pub(crate) const ROUNDING: f64 = 1e-9;
+
+/// What a loss of so many iterations counts as, where it becomes a guarantee or noise is chosen for it: with room for rounding. What is exactly Gaussian is never more
+/// than all releases; what is no number is as much.
+///
+/// ```
+/// use sottovoce_views::descent::{Currency, with_room};
+/// assert_eq!(with_room(2.0, 10, Currency::Gaussian), 2.0 + 1e-8);
+/// assert_eq!(with_room(10.0, 10, Currency::Gaussian), 10.0);
+/// ```
+pub fn with_room(loss: f64, iterations: usize, currency: Currency) -> f64 {
+    let (all, units) = (iterations as f64, loss + ROUNDING * iterations as f64);
+    match currency {
+        Currency::Gaussian if units < all => units,
+        Currency::Gaussian => all,
+        Currency::Concentrated => units,
+    }
+}
 
 /// What linear views rest on from the second iteration on.
 const REACTION: &str =
@@ -66,10 +83,10 @@ impl DescentLoss {
         self.losses.iter().sum::<f64>() / self.losses.len().max(1) as f64
     }
 
-    /// The largest loss, and whose it is.
+    /// The largest loss, and whose it is; what is no number is the largest.
     pub fn worst(&self) -> (usize, f64) {
         let all = self.losses.iter().copied().enumerate();
-        all.fold((0, 0.0), |worst, next| if next.1 > worst.1 { next } else { worst })
+        all.fold((0, 0.0), |worst, next| if next.1 > worst.1 || next.1.is_nan() { next } else { worst })
     }
 
     /// The guarantee of peer `u` for steps that one user moves by at most `sensitivity`, under noise `sigma`.
@@ -80,14 +97,12 @@ impl DescentLoss {
         };
         positive("sensitivity", sensitivity)?;
         positive("sigma", sigma)?;
-        let local = self.iterations as f64;
-        let loss = match (self.standing.is_reliable(), self.currency) {
-            (true, Currency::Gaussian) => {
-                let units = (loss + ROUNDING * local).min(local);
-                Loss::Gdp(Gdp::of_square(units * (sensitivity / sigma).powi(2))?)
+        let loss = match self.standing.is_reliable() {
+            true => {
+                let units = with_room(*loss, self.iterations, self.currency);
+                self.currency.loss(units, sigma / sensitivity)?
             }
-            (true, currency) => currency.loss(loss + ROUNDING * local, sigma / sensitivity)?,
-            (false, _) => Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
+            false => Loss::Gdp(Gdp::of_square(loss * (sensitivity / sigma).powi(2))?),
         };
         Ok(Guarantee {
             adversary: self.adversary.clone(),

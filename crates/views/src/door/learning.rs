@@ -18,9 +18,9 @@ use sottovoce_topology::mixing::Mixing;
 
 use super::Overheard;
 use crate::cancelling;
-use crate::descent::{self, Currency, DescentLoss, consensus, linear, relay};
+use crate::descent::{self, Currency, DescentLoss, ROUNDING, consensus, linear, relay};
 use crate::error::check_observers;
-use crate::exact::Leakage;
+use crate::exact::{Leakage, at_most_one};
 use crate::walk::{Trajectory, along};
 use crate::{Error, Result, parallel};
 
@@ -102,7 +102,9 @@ impl Learning<'_> {
 /// Releases of all steps, each with fresh noise: losses add (`docs/theorems/cancelling.md`).
 fn cancelled(found: Leakage, adversary: Adversary, iterations: usize) -> Result<DescentLoss> {
     descent::check_iterations(iterations)?;
-    let all = |loss: f64| iterations as f64 * (loss + found.rounding);
+    // Whoever is lost to has no loss; all others a hair more, half of which the guarantee adds. So a run's own tally is the same, but for the last bits.
+    let more = found.rounding + (cancelling::HAIR - ROUNDING);
+    let all = |loss: f64| if loss == 0.0 { 0.0 } else { iterations as f64 * at_most_one(loss + more) };
     Ok(DescentLoss {
         adversary,
         iterations,

@@ -37,8 +37,8 @@ pub struct Released {
 /// At which losses are compared.
 const DELTA: f64 = 1e-6;
 
-/// More noise than this, in units of the sensitivity, counts as this: less noise hides less.
-const LOUDEST: f64 = 1e6;
+/// More noise than this, in units of the sensitivity, counts as this: less noise hides less. As much as mechanisms take, and more than any budget asks for.
+const LOUDEST: f64 = 1e9;
 
 /// The same release in units of its sensitivity, with noise cut to forty digits: agents whose noise differs by roundings alone are accounted for once.
 fn relative(release: &Release) -> Release {

@@ -80,7 +80,8 @@ fn together(
             }
         });
     }
-    Ok(all.unwrap_or_default())
+    // Of no token nothing is learnt.
+    all.map_or_else(|| losses(&TokenPath::default()), Ok)
 }
 
 /// How often each of `nodes` peers contributed to all of these.

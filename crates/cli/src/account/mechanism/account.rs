@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 use sottovoce_privacy::{
-    Adjacency, Adversary, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Release, Route, Sampling,
-    Standing, Unit, limits, outward, round_up,
+    Adjacency, Adversary, Bound, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Noise, Release, Route,
+    Sampling, Standing, Unit, limits, outward, round_up,
 };
 
 use sottovoce::terms::Stated;
@@ -20,6 +20,8 @@ pub(super) struct Question {
     pub(super) epsilon: Option<f64>,
     pub(super) table: bool,
     pub(super) passes: Option<Passes>,
+    /// Orders of Rényi losses; none: the usual ones.
+    pub(super) orders: Vec<f64>,
     /// Whether the releases came from a list.
     pub(super) listed: bool,
 }
@@ -80,7 +82,7 @@ struct Event {
 }
 
 /// Said where the composed dominating pairs need not be attained.
-const BATCHES: &str = "lower ends bound the composed dominating pairs of fixed batches; the true loss may be smaller than a lower end, \
+const BATCHES: &str = "lower ends bound the composed dominating pairs of batches, limited lots or selections; the true loss may be smaller than a lower end, \
                        never larger than an upper one";
 
 /// A group of records, and how its loss was bounded.
@@ -131,9 +133,9 @@ impl Account {
         // Beside the certified interval it is one figure more; where it cannot be computed it is left out.
         let renyi = group.exactly().and_then(|composition| composition.rdp_epsilon(question.delta).ok()?);
         let releases = group.one().releases();
-        let single = (!question.listed).then(|| releases.first().copied()).flatten();
+        let single = (!question.listed).then(|| releases.first().cloned()).flatten();
         let upper = if let Epsilon::Within(interval) = &epsilon { interval.upper } else { f64::INFINITY };
-        let event = |&(release, steps): &(Release, u64)| Event { release, steps };
+        let event = |(release, steps): &(Release, u64)| Event { release: release.clone(), steps: *steps };
         Ok(Self {
             statement: statement(&guarantee, &epsilon, question.delta),
             guarantees: vec![Stated::at("all releases together", &guarantee, question.delta, upper)],
@@ -144,12 +146,12 @@ impl Account {
             },
             delta: question.delta,
             delta_at_epsilon: question.epsilon.map(|epsilon| group.delta(epsilon)).transpose()?,
-            steps: single.map(|(_, steps)| steps),
+            steps: single.as_ref().map(|(_, steps)| *steps),
             mechanism: single.map(|(release, _)| release),
             events: question.listed.then(|| releases.iter().map(event).collect()),
             epochs: question.passes,
             group: (group.size() > 1).then_some(Together { size: group.size(), route }),
-            currencies: Currencies::new(group),
+            currencies: Currencies::new(group, &question.orders),
             table: question.table.then(|| Table::new(group)).transpose()?,
             lower_end: group.one().lower_end(),
             adjacency: guarantee.adjacency,
@@ -164,35 +166,79 @@ impl Account {
 /// Everything about the guarantee but its epsilon.
 pub(super) fn guarantee(group: &Group) -> Guarantee {
     let one = group.one();
-    let given = one.releases().iter().any(|(release, _)| matches!(release, Release::Given { .. }));
-    let assumption = "each given epsilon and delta holds, whatever was released before";
+    let assumptions = assumptions(one.releases());
     Guarantee {
         adversary: Adversary::WireTapper,
         unit: if group.size() == 1 { Unit::Record } else { Unit::Records(group.size()) },
         adjacency: one.adjacency(),
         loss: Loss::Pld(one.accountant().clone()),
-        standing: if given { Standing::Conditional(vec![assumption.into()]) } else { Standing::Proven },
+        standing: if assumptions.is_empty() { Standing::Proven } else { Standing::Conditional(assumptions) },
         not_covered: not_covered(group),
     }
 }
 
+const GIVEN: &str = "each given epsilon and delta holds, whatever was released before";
+
+/// What was said of releases, and is taken for true.
+fn assumptions(releases: &[(Release, u64)]) -> Vec<String> {
+    let said = |release: &Release| match release {
+        Release::Given { .. } => Some(GIVEN),
+        // A sample of what was given.
+        Release::Mechanism(mechanism) if matches!(mechanism.noise(), Noise::Pure { .. }) => Some(GIVEN),
+        Release::Mixture(_) => {
+            Some("each contribution is drawn from the law that was given, whatever was released before")
+        }
+        Release::Bound(Bound::Zcdp { .. } | Bound::SampledZcdp { .. }) => {
+            Some("each given concentrated loss holds, whatever was released before")
+        }
+        Release::Mechanism(_)
+        | Release::Plain(_)
+        | Release::Bound(Bound::DiscreteGaussian { .. } | Bound::Repeated { .. }) => None,
+    };
+    let mut all = Vec::new();
+    for (release, _) in releases {
+        let inner = match release {
+            Release::Bound(Bound::Repeated { once, .. }) => assumptions(once),
+            _ => said(release).map(str::to_owned).into_iter().collect(),
+        };
+        all.extend(inner);
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
 fn not_covered(group: &Group) -> Vec<String> {
     let one = group.one();
-    let samplings = || {
-        one.releases().iter().filter_map(|(release, _)| match release {
-            Release::Mechanism(mechanism) => Some(mechanism.sampling()),
-            Release::Given { .. } => None,
-        })
-    };
+    let samplings = samplings(one.releases());
     let mut all = limits::of_a_release();
-    if samplings().any(|sampling| !matches!(sampling, Sampling::Everyone | Sampling::Nobody)) {
+    if samplings.iter().any(|sampling| !matches!(sampling, Sampling::Everyone | Sampling::Nobody)) {
         all.push(limits::SAMPLING.into());
     }
-    let fixed = samplings().any(|sampling| matches!(sampling, Sampling::FixedBatch { .. }));
+    if samplings.iter().any(|sampling| matches!(sampling, Sampling::TruncatedPoisson { .. })) {
+        all.push(limits::OTHER_ROWS.into());
+    }
+    let fixed = samplings.iter().any(|sampling| matches!(sampling, Sampling::FixedBatch { .. }));
     if fixed && one.adjacency() == Adjacency::AddRemove {
         all.push(limits::FEWER_ROWS.into());
     }
     all
+}
+
+/// How records are drawn, in the best of several runs too.
+fn samplings(releases: &[(Release, u64)]) -> Vec<Sampling> {
+    let each = |(release, _): &(Release, u64)| match release {
+        Release::Mechanism(mechanism) => vec![mechanism.sampling()],
+        Release::Bound(Bound::SampledZcdp { rate, .. } | Bound::DiscreteGaussian { rate, .. }) => {
+            vec![if *rate < 1.0 { Sampling::Poisson { rate: *rate } } else { Sampling::Everyone }]
+        }
+        Release::Bound(Bound::Repeated { once, .. }) => samplings(once),
+        Release::Bound(Bound::Zcdp { .. })
+        | Release::Mixture(_)
+        | Release::Plain(_)
+        | Release::Given { .. } => Vec::new(),
+    };
+    releases.iter().flat_map(each).collect()
 }
 
 fn statement(guarantee: &Guarantee, epsilon: &Epsilon, delta: f64) -> String {

@@ -40,17 +40,18 @@ struct Rho {
 const GIVEN: &str = "a given delta has none";
 
 impl Currencies {
-    pub(super) fn new(group: &Group) -> Self {
+    pub(super) fn new(group: &Group, orders: &[f64]) -> Self {
+        let orders = if orders.is_empty() { &ORDERS[..] } else { orders };
         let rho = group.zcdp().filter(|rho| rho.is_finite());
         Self {
-            renyi: renyi(group).map_or_else(|none| Known::No { none }, Known::Yes),
-            zcdp: rho.map_or(Known::No { none: GIVEN.into() }, |rho| Known::Yes(Rho { rho })),
+            renyi: renyi(group, orders).map_or_else(|none| Known::No { none }, Known::Yes),
+            zcdp: rho.map_or(Known::No { none: "none is known".into() }, |rho| Known::Yes(Rho { rho })),
             gdp: group.gaussian().map_or_else(|none| Known::No { none }, Known::Yes),
         }
     }
 }
 
-fn renyi(group: &Group) -> Result<Vec<Loss>, String> {
+fn renyi(group: &Group, orders: &[f64]) -> Result<Vec<Loss>, String> {
     let Some(composition) = group.exactly() else {
         return Err(
             "none is known for several records of a sample; those of one are shown without --group".into()
@@ -61,7 +62,7 @@ fn renyi(group: &Group) -> Result<Vec<Loss>, String> {
         Ok(None) => Err(GIVEN.to_owned()),
         Err(error) => Err(error.to_string()),
     };
-    ORDERS.into_iter().map(at).collect()
+    orders.iter().copied().map(at).collect()
 }
 
 impl fmt::Display for Currencies {
@@ -69,7 +70,7 @@ impl fmt::Display for Currencies {
         match &self.renyi {
             Known::Yes(losses) => {
                 // As many as fit a hundred columns; the others are in JSON.
-                let shown = || losses.iter().skip(1).take(7);
+                let shown = || losses.iter().skip(usize::from(losses.len() > 7)).take(7);
                 let orders: Vec<String> = shown().map(|at| format!("{:>10}", at.order)).collect();
                 let values: Vec<String> = shown().map(|at| format!("{:>10}", short(at.loss))).collect();
                 writeln!(f, "  Rényi order          {}", orders.join(" "))?;

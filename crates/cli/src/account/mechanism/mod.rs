@@ -11,6 +11,7 @@ pub(crate) mod account;
 pub(crate) mod calibration;
 mod currencies;
 mod events;
+mod fields;
 mod json;
 mod noise;
 mod plot;
@@ -44,7 +45,13 @@ A file of unlike releases is a JSON list; of what is sampled or known only by it
    {\"discrete_gaussian\": {\"sigma\": 4, \"contribution\": 2}},
    {\"discrete_laplace\": {\"scale\": 3, \"contribution\": 1}, \"sampling_rate\": 0.1},
    {\"randomized_response\": {\"random_probability\": 0.5, \"buckets\": 4}},     (adjacency replace)
-   {\"epsilon\": 0.5, \"delta\": 1e-6, \"steps\": 3}]
+   {\"epsilon\": 0.5, \"delta\": 1e-6, \"steps\": 3},
+   {\"mixture\": {\"sigma\": 1, \"sensitivities\": [0, 1, 2], \"probabilities\": [0.2, 0.6, 0.2]}},
+   {\"gaussian\": {\"noise_multiplier\": 1}, \"sampling_rate\": 0.02, \"rows\": 1000, \"most\": 30},
+   {\"exponential\": {\"epsilon\": 1}}, {\"permute_and_flip\": {\"epsilon\": 1}},
+   {\"tree\": {\"noise_multiplier\": 8, \"leaves\": 1600}},                    (zero-out or replace)
+   {\"best_of\": {\"releases\": [{\"laplace\": {\"scale\": 2}}], \"mean\": 10, \"number\": \"poisson\"}},
+   {\"zcdp\": {\"rho\": 0.1}}, {\"published\": true}, {\"nothing\": true}]
 
 Noise is relative to what one record may contribute (its clipping norm). Replacing a record moves a sum by twice that.
 At --delta 0 the answer is the largest loss there is; Gaussian noise has none.";
@@ -60,14 +67,14 @@ pub(crate) struct MechanismArgs {
     /// Compose the unlike releases of this JSON file instead (see below).
     #[arg(long, value_name = "FILE", group = "noise", conflicts_with_all = [
         "noise_multiplier", "scale", "sigma", "random_probability", "buckets", "contribution",
-        "sampling_rate", "batch", "population", "rows", "batch_size", "epochs", "steps", "goal"])]
+        "sampling_rate", "batch", "population", "rows", "batch_size", "most", "epochs", "steps", "goal"])]
     events: Option<PathBuf>,
     #[command(flatten)]
     sampling: sampling::SamplingArgs,
     /// Probability with which the bound may fail; 0 asks for the largest loss there is.
     #[arg(long, default_value_t = 1e-5, allow_hyphen_values = true)]
     delta: f64,
-    /// Which data sets are neighbours: add-remove or replace.
+    /// Which data sets are neighbours: add-remove, replace, or zero-out (a record against one that says nothing).
     #[arg(long, default_value = "add-remove")]
     adjacency: Adjacency,
     /// Protect so many records together: neighbours differ in up to K of them.
@@ -85,6 +92,9 @@ pub(crate) struct MechanismArgs {
     /// Target of a calibration; without one, delta at this epsilon is reported too.
     #[arg(long, value_name = "E", allow_hyphen_values = true)]
     epsilon: Option<f64>,
+    /// Show Rényi losses at these orders instead of the usual ones (1 is the mean loss).
+    #[arg(long, value_name = "ORDERS", value_delimiter = ',', conflicts_with = "goal")]
+    orders: Vec<f64>,
     /// Add tables of delta by epsilon, of epsilon by delta, and of the trade-off between a test's two errors.
     #[arg(long, conflicts_with = "goal")]
     table: bool,
@@ -139,6 +149,7 @@ impl MechanismArgs {
                 epsilon: self.epsilon,
                 table: self.table,
                 passes: self.sampling.passes()?,
+                orders: self.orders.clone(),
                 listed: self.events.is_some(),
             },
         )?;
@@ -169,7 +180,7 @@ impl MechanismArgs {
 
     fn compose(&self, releases: &[(Release, u64)]) -> sottovoce_privacy::Result<Group> {
         let mut composition = Composition::new(self.adjacency);
-        releases.iter().try_for_each(|&(release, steps)| composition.add(release, steps))?;
+        releases.iter().try_for_each(|(release, steps)| composition.add(release.clone(), *steps))?;
         Group::new(composition, self.group)
     }
 }

@@ -10,7 +10,7 @@ use sottovoce_privacy::{Mechanism, Result};
 pub(super) struct SamplingArgs {
     /// Poisson sampling: each record enters a step with this probability (0: no record ever does).
     #[arg(long, value_name = "Q", allow_hyphen_values = true,
-          conflicts_with_all = ["batch", "population", "rows", "batch_size", "epochs"])]
+          conflicts_with_all = ["batch", "population", "batch_size", "epochs"])]
     sampling_rate: Option<f64>,
     /// Fixed batches without replacement: records in a batch.
     #[arg(long, value_name = "M", requires = "population")]
@@ -24,6 +24,9 @@ pub(super) struct SamplingArgs {
     /// Poisson sampling by numbers: rows in a batch on average.
     #[arg(long, value_name = "B", requires = "rows")]
     batch_size: Option<u64>,
+    /// Keep at most so many rows of a Poisson sample, drawn among them (under add-remove, --rows counts the larger data set).
+    #[arg(long, value_name = "B", requires = "rows")]
+    most: Option<u64>,
     /// Passes over the data, instead of --steps: epochs times rows divided by batch size, rounded up.
     #[arg(
         long,
@@ -49,26 +52,30 @@ pub(super) enum Draw {
     Everyone,
     Nobody,
     Poisson { rate: f64 },
+    Truncated { rate: f64, rows: u64, most: u64 },
     Fixed { batch: u64, population: u64 },
 }
 
 impl Draw {
     /// At this rate; 0 is nobody.
-    pub(super) fn at_rate(rate: f64) -> Self {
-        if rate == 0.0 { Self::Nobody } else { Self::Poisson { rate } }
+    pub(super) fn at_rate(rate: f64) -> anyhow::Result<Self> {
+        if !(0.0..=1.0).contains(&rate) {
+            bail!("`sampling-rate` is {rate}: give a probability, from 0 to 1");
+        }
+        Ok(if rate == 0.0 { Self::Nobody } else { Self::Poisson { rate } })
+    }
+
+    /// At this rate out of so many rows, and at most so many; 0 of any is nobody.
+    pub(super) fn at_most(rate: f64, rows: u64, most: u64) -> anyhow::Result<Self> {
+        Ok(match Self::at_rate(rate)? {
+            Self::Poisson { rate } if rows > 0 && most > 0 => Self::Truncated { rate, rows, most },
+            _ => Self::Nobody,
+        })
     }
 
     /// In batches of fixed size; 0 is nobody.
-    ///
-    /// A batch of everybody is refused: with one row more it would be a batch again, and lose more than twice as much.
-    pub(super) fn in_batches(batch: u64, population: u64) -> anyhow::Result<Self> {
-        match batch {
-            0 => Ok(Self::Nobody),
-            _ if batch == population => bail!(
-                "`batch` is {batch}, the whole population: that is no sample; leave batch and population out for a release on every row"
-            ),
-            _ => Ok(Self::Fixed { batch, population }),
-        }
+    pub(super) fn in_batches(batch: u64, population: u64) -> Self {
+        if batch == 0 { Self::Nobody } else { Self::Fixed { batch, population } }
     }
 
     /// The release on such a sample.
@@ -77,6 +84,7 @@ impl Draw {
             Self::Everyone => Ok(release),
             Self::Nobody => Ok(release.on_nobody()),
             Self::Poisson { rate } => release.poisson(rate),
+            Self::Truncated { rate, rows, most } => release.truncated_poisson(rate, rows, most),
             Self::Fixed { batch, population } => release.fixed_batch(batch, population),
         }
     }
@@ -95,9 +103,20 @@ pub(super) struct Passes {
 
 impl SamplingArgs {
     pub(super) fn draw(&self) -> anyhow::Result<Draw> {
+        if let (Some(most), Some(rows)) = (self.most, self.rows) {
+            let rate = match (self.sampling_rate, self.batch_size) {
+                (Some(rate), _) => rate,
+                (None, Some(size)) if size <= rows => size as f64 / rows as f64,
+                _ => bail!("`most` is {most}: give --sampling-rate Q, or --batch-size B of at most the rows"),
+            };
+            return Draw::at_most(rate, rows, most);
+        }
         match (self.sampling_rate, self.batch, self.population, self.rows, self.batch_size) {
-            (Some(rate), ..) => Ok(Draw::at_rate(rate)),
-            (None, Some(batch), Some(population), ..) => Draw::in_batches(batch, population),
+            (Some(_), _, _, Some(rows), _) => {
+                bail!("`rows` is {rows} beside a sampling rate: give --most B with it, or leave it out")
+            }
+            (Some(rate), ..) => Draw::at_rate(rate),
+            (None, Some(batch), Some(population), ..) => Ok(Draw::in_batches(batch, population)),
             (None, None, Some(population), ..) => {
                 bail!("`population` is {population}: give --batch M with it, or --calibrate-batch to find it")
             }
@@ -127,7 +146,8 @@ impl SamplingArgs {
                 bail!("`population` is missing: give --population N (fixed batches) or --rows N (Poisson)")
             }
         };
-        let draw = move |size: u64| if fixed { Draw::in_batches(size, rows) } else { batches_of(size, rows) };
+        let draw =
+            move |size: u64| if fixed { Ok(Draw::in_batches(size, rows)) } else { batches_of(size, rows) };
         let largest = if fixed { rows.saturating_sub(1) } else { rows };
         Ok((if fixed { "batch" } else { "batch-size" }, largest, draw))
     }
@@ -166,7 +186,7 @@ fn batches_of(size: u64, rows: u64) -> anyhow::Result<Draw> {
     if size > rows {
         bail!("`batch-size` is {size}: give at most the rows, {rows}");
     }
-    Ok(if size == 0 { Draw::Nobody } else { Draw::at_rate(size as f64 / rows as f64) })
+    if size == 0 { Ok(Draw::Nobody) } else { Draw::at_rate(size as f64 / rows as f64) }
 }
 
 /// `epochs * rows / size` steps, rounded up, and whether they had to be.

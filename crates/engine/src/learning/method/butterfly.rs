@@ -44,7 +44,10 @@ pub fn positions(peers: usize, seed: u64, iteration: usize) -> Vec<usize> {
 
 /// A scheme for each iteration.
 pub(super) fn schemes(peers: usize, settings: &Settings) -> Vec<Scheme> {
-    let draw = |iteration| Scheme::Butterfly { positions: positions(peers, settings.seed, iteration) };
+    let draw = |iteration| {
+        sottovoce_fault::stop::look();
+        Scheme::Butterfly { positions: positions(peers, settings.seed, iteration) }
+    };
     (0..settings.iterations).map(draw).collect()
 }
 

@@ -6,7 +6,7 @@
 use sottovoce_protocol::walk::{Note, Token, TokenPath, Visit, Walker};
 use sottovoce_protocol::{Overspent, Peer};
 use sottovoce_simulator::driver::Running;
-use sottovoce_simulator::walk::{WalkState, WalkWorld, copies};
+use sottovoce_simulator::walk::{WalkState, WalkWorld, copies, copies_so_far};
 
 use super::walk::Gradient;
 use crate::learning::State;
@@ -115,7 +115,8 @@ impl Engine for Networked<'_> {
     }
 
     fn paths(&self) -> Option<Vec<TokenPath>> {
-        Some(copies(self.running.world().transcript()))
+        let transcript = self.running.world().transcript();
+        Some(if self.over { copies(transcript) } else { copies_so_far(transcript) })
     }
 
     fn traffic(&self) -> Option<Traffic> {

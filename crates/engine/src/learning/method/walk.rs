@@ -226,10 +226,11 @@ impl Way for Walk {
         problems: &mut Vec<String>,
     ) -> Result<Vec<usize>> {
         let mixing = fixed(mixings)?;
-        if run.settings.network.is_some() {
+        if let Some(network) = &run.settings.network {
             let release = self.release(&run.settings, run.sensitivity);
             let ways = Ways {
                 tokens: self.tokens,
+                missing: Ways::missing(run.settings.seed, self.tokens, run.peers, &network.faults),
                 steps: self.steps(run.peers, run.settings.iterations),
                 burn_in: self.burn_in,
                 cap: run.allowance()?.times(&release, run.settings.iterations),

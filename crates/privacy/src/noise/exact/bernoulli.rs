@@ -1,7 +1,7 @@
 //! Random integers and exact Bernoulli variables of probability `exp(-n/d) a/b`, from raw random bits.
 //!
 //! A Bernoulli compares a uniform real, revealed digit by digit in base `2^B`, with its probability: the first digit that differs decides. The probability is known to about
-//! forty bits from floats, whose errors are bounded; with `B = 64` these decide all but one draw in `2^35`. Where they do not, integers of as many digits as it takes do: bounds
+//! forty bits from floats, whose errors are bounded; with `B = 64` these decide all but one draw in `2^35` (with 32 one in `2^31`). Where they do not, integers of as many digits as it takes do: bounds
 //! of the exponential from its series. So the law is exact, whatever `B` and however the floats round. The base is a parameter so that tests can take short digits and see the
 //! integers all the time.
 
@@ -67,18 +67,19 @@ pub(super) fn bernoulli<const B: u32, R: CryptoRng + ?Sized>(
     near: f64,
     exact: impl FnOnce() -> Probability,
 ) -> bool {
-    at_least::<B, R>(rng, f64::NEG_INFINITY, || near, exact)
+    let word = digit::<B, R>(rng);
+    at_least::<B, R>(rng, word, f64::NEG_INFINITY, || near, exact)
 }
 
-/// The same where the probability is at least `sure`, which is within [`SLACK`], too: mostly that is enough to know.
+/// The same with a first digit that was drawn before, where the probability is at least `sure`, which is within [`SLACK`], too: mostly that is enough to know.
 #[inline]
 pub(super) fn at_least<const B: u32, R: CryptoRng + ?Sized>(
     rng: &mut R,
+    word: u64,
     sure: f64,
     near: impl FnOnce() -> f64,
     exact: impl FnOnce() -> Probability,
 ) -> bool {
-    let word = digit::<B, R>(rng);
     // Both roundings are below 2^-52, and those of the sums, too.
     let unit = 1.0 / (1u128 << B) as f64;
     let at = word as f64 * unit;

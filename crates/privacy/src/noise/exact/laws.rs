@@ -2,8 +2,10 @@
 //!
 //! The Laplace starts from a geometric variable `X >= 0` with `P[X = x]` proportional to `exp(-x/t)`: a uniform digit `u` below
 //! `t`, kept with probability `exp(-u/t)`, and a number of whole units `v`, each kept with probability `exp(-1)`, make
-//! `X = u + t v`. The Gaussian is cut into blocks, each under a flat top; a block is drawn by its weight, a magnitude in it by
-//! bits, and kept with the share of the top that the law has there. No integer here can overflow; the bounds are written where they are used.
+//! `X = u + t v`. The Gaussian is cut into narrow blocks, each under a flat top; a block is drawn by its weight, a magnitude in it by
+//! bits, and kept with the share of the top that the law has there, which the block's last magnitude mostly decides. No integer here can overflow; the bounds are written where they are used.
+
+use std::sync::Arc;
 
 use num_bigint::BigUint;
 use rand::CryptoRng;
@@ -12,14 +14,20 @@ use super::Rational;
 use super::bernoulli::{self, Probability, WORD};
 use crate::{Error, Result, require};
 
-/// Places where a line is held against the curve.
-const POINTS: f64 = 32.0;
-
 /// More whole units than any draw will ever have (probability `exp(-2^22)`): a draw that gets here starts again.
 const MOST_UNITS: u64 = 1 << 22;
 
 /// Blocks of a Gaussian, at most.
-const MOST_BLOCKS: usize = 24;
+const MOST_BLOCKS: usize = 340;
+
+/// A sigma has at least two to this power of blocks: hardly a magnitude that is proposed is not kept.
+const FINE: u32 = 4;
+
+/// So many bits of a word say where in the list of blocks to look.
+const GUIDE: u32 = 9;
+
+/// So many bits of the word that a magnitude's place is drawn from say whether it is kept; the place has fewer than the others.
+const DIGIT: u32 = 32;
 
 /// By how much the tops of blocks are raised: more than floats are off by there.
 const HAIR: f64 = 1.0 / (1u64 << 30) as f64;
@@ -103,10 +111,12 @@ impl ExactLaw for DiscreteLaplace {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DiscreteGaussian {
     variance: Rational,
-    /// Magnitudes are proposed in blocks of `2^width`, at most `sigma` wide where that is 1 or more.
+    /// Magnitudes are proposed in blocks of `2^width`, of which a sigma has 16 to 32 (or each is alone in one).
     width: u32,
-    /// The block of 0 and the next ones, to beyond ten sigmas.
-    blocks: Vec<Block>,
+    /// The block of 0 and the next ones, to beyond ten sigmas. Copies share them: a million peers have one law.
+    blocks: Arc<[Block]>,
+    /// For every first [`GUIDE`] bits of a word the first block that words like it can choose.
+    guide: Arc<[u16]>,
     /// What stands for 1 in the blocks' weights.
     one: u64,
     /// `1/(2 sigma^2)`, rounded.
@@ -121,38 +131,23 @@ struct Block {
     end: u64,
     /// `one / weight`, rounded.
     share: f64,
-    /// At the place `y` of the block at least `sure.0 - sure.1 y` is kept.
-    sure: (f64, f64),
-}
-
-/// A line below `share exp(-h y^2)` from `start` on, for so many places: the chord, lowered by the most that it is above the curve in [`POINTS`] places, and by what it can
-/// be in between: an eighth of the square of their distance, times the most that the curve bends, `2 h |2 h y^2 - 1|` times itself.
-fn line_below(start: f64, side: f64, h: f64, share: f64) -> (f64, f64) {
-    let curve = |y: f64| libm::exp(-h * y * y) * share;
-    let slope = (curve(start) - curve(start + side)) / side;
-    let chord = |y: f64| curve(start) - slope * (y - start);
-    let step = side / POINTS;
-    let above = |place: i32| chord(start + step * f64::from(place)) - curve(start + step * f64::from(place));
-    let most =
-        (0..=POINTS as i32).map(above).fold(0.0, |most: f64, above| if above > most { above } else { most });
-    let end = 2.0 * h * (start + side) * (start + side);
-    let bend = 2.0 * h * curve(start) * if end > 1.0 { end } else { 1.0 };
-    let between = step * step * bend / 8.0;
-    let lowered = curve(start) - most - 2.0 * between - 1e-9;
-    (lowered + slope * start, slope)
+    /// So much of the top is kept of every magnitude: what is kept of the next block's first one.
+    sure: f64,
 }
 
 impl DiscreteGaussian {
     /// The law of this `sigma^2`.
     pub fn new(variance: Rational) -> Self {
         let v = variance.to_f64();
-        let width = (u128::from(variance.numerator()) / variance.denominator()).isqrt().max(1).ilog2(); // whole numbers
+        let sigma = (u128::from(variance.numerator()) / variance.denominator()).isqrt();
+        let width = (sigma >> FINE).max(1).ilog2(); // whole numbers
         let side = (1u64 << width) as f64;
-        // The tops of blocks, each a hair too high, whatever floats did to it. Blocks are at least half a sigma wide, so that there are 21 at most; below 1 there are fewer.
+        let law = |y: f64| libm::exp(-y * y * 0.5 / v);
+        // The tops of blocks, each a hair too high, whatever floats did to it. A sigma has 32 blocks at most, so that there are 321; below 16 there are fewer.
         let tops: Vec<f64> = (0..=MOST_BLOCKS)
             .map(|block| block as f64 * side)
             .take_while(|near| *near <= 10.0 * v.sqrt() + side)
-            .map(|near| libm::exp(-near * near * 0.5 / v) * (1.0 + HAIR) + HAIR * HAIR)
+            .map(|near| law(near) * (1.0 + HAIR) + HAIR * HAIR)
             .collect();
         let sum: f64 = tops.iter().sum();
         let one = (WHOLE / (sum * (1.0 + HAIR))) as u64;
@@ -161,10 +156,13 @@ impl DiscreteGaussian {
             let weight = (top * one as f64) as u64 + 1;
             end += weight;
             let share = one as f64 / weight as f64;
-            Block { weight, end, share, sure: line_below(number as f64 * side, side, 0.5 / v, share) }
+            Block { weight, end, share, sure: law((number + 1) as f64 * side) * share }
         };
-        let blocks = tops.into_iter().enumerate().map(block).collect();
-        Self { variance, width, blocks, one, half_precision: 0.5 / v }
+        let blocks: Arc<[Block]> = tops.into_iter().enumerate().map(block).collect();
+        let first =
+            |bits: u64| blocks.partition_point(|block| block.end <= bits << (WORD - 1 - GUIDE)) as u16;
+        let guide = (0..1 << GUIDE).map(first).collect();
+        Self { variance, width, blocks, guide, one, half_precision: 0.5 / v }
     }
 
     /// The law whose `sigma^2` is the float just above `std_dev^2` (in grid steps): what was proved for `std_dev` holds.
@@ -187,33 +185,43 @@ impl DiscreteGaussian {
     }
 
     /// A proposed magnitude, if it is kept. The bits of a word choose the block; of all words some choose none.
+    #[inline]
     fn proposed<R: CryptoRng + ?Sized>(&self, rng: &mut R, word: u64) -> Option<u64> {
-        let last = self.blocks.len() - 1;
-        let found = self.blocks.iter().position(|block| word < block.end);
-        let within = |rng: &mut R| if self.width == 0 { 0 } else { rng.next_u64() >> (WORD - self.width) };
-        match found {
-            Some(number) => {
-                let y = ((number as u64) << self.width) + within(rng);
-                // Up to 11 sigmas the exponent is at most 61, and relatively off by 2^-50: so is the probability by 2^-44.
-                let (block, square) = (&self.blocks[number], y as f64 * y as f64);
-                let sure = block.sure.0 - block.sure.1 * y as f64;
-                let near = || libm::exp(-square * self.half_precision) * block.share;
-                bernoulli::at_least::<WORD, R>(rng, sure, near, || self.kept(y, block.weight, 0)).then_some(y)
-            }
-            // Beyond all blocks: the least weight there is, half of it for the next block, a quarter for the one after that, and so on.
-            None if word == self.blocks[last].end => {
-                let mut further = 0;
-                while bernoulli::coin(rng) {
-                    further += 1;
-                    if further > MOST_UNITS {
-                        return None;
-                    }
-                }
-                let y = ((last as u64 + 1 + further) << self.width) + within(rng);
-                bernoulli::bernoulli::<WORD, R>(rng, f64::NAN, || self.kept(y, 1, further + 1)).then_some(y)
-            }
-            None => None,
+        let first = usize::from(self.guide[(word >> (WORD - 1 - GUIDE)) as usize]);
+        let Some(further) = self.blocks[first..].iter().position(|block| word < block.end) else {
+            return self.beyond(rng, word);
+        };
+        let (number, bits) = (first + further, rng.next_u64());
+        let place = if self.width == 0 { 0 } else { bits >> (WORD - self.width) };
+        let (block, y) = (&self.blocks[number], ((number as u64) << self.width) + place);
+        // Up to 11 sigmas the exponent is at most 61, and relatively off by 2^-50: so is the probability by 2^-44.
+        let near = || libm::exp(-(y as f64 * y as f64) * self.half_precision) * block.share;
+        let digit = bits & ((1 << DIGIT) - 1);
+        let exact = || self.kept(y, block.weight, 0);
+        bernoulli::at_least::<DIGIT, R>(rng, digit, block.sure, near, exact).then_some(y)
+    }
+
+    /// Beyond all blocks: the least weight there is, half of it for the next sixteen blocks, a quarter for as many after these, and so on.
+    #[cold]
+    fn beyond<R: CryptoRng + ?Sized>(&self, rng: &mut R, word: u64) -> Option<u64> {
+        if word != self.blocks.last()?.end {
+            return None;
         }
+        let mut further = 0;
+        while bernoulli::coin(rng) {
+            further += 1;
+            if further > MOST_UNITS {
+                return None;
+            }
+        }
+        let y = self.start_beyond(further) + (rng.next_u64() >> (WORD - self.width - FINE));
+        bernoulli::bernoulli::<WORD, R>(rng, f64::NAN, || self.kept(y, 1, further + 1 + u64::from(FINE)))
+            .then_some(y)
+    }
+
+    /// Where sixteen blocks begin, so many times sixteen beyond the last that has a weight.
+    fn start_beyond(&self, further: u64) -> u64 {
+        ((self.blocks.len() as u64) << self.width) + (further << (self.width + FINE))
     }
 
     /// Of a magnitude that was proposed with this weight over `2^halved`.
@@ -233,7 +241,7 @@ impl sealed::Sealed for DiscreteGaussian {}
 impl ExactLaw for DiscreteGaussian {
     fn sample<R: CryptoRng + ?Sized>(&self, rng: &mut R) -> i64 {
         loop {
-            // One bit is the sign; one of the two zeros is drawn again, or zero would count twice. Magnitudes are below (2^22 + 23) 2^31.
+            // One bit is the sign; one of the two zeros is drawn again, or zero would count twice. Magnitudes are below (2^22 + 23) 2^32.
             let word = rng.next_u64();
             match (word & 1, self.proposed(rng, word >> 1)) {
                 (_, None) | (1, Some(0)) => {}
@@ -279,26 +287,42 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No weight is below what it must cover, and together they leave room for one word more.
+        /// No weight is below what it must cover, what is sure is no more than what is kept, and together they leave room for one word more.
         #[test]
         fn blocks_cover_the_law(mantissa in 1u64 << 52..1 << 53, exponent in -92i32..9, scales in 0f64..11.0) {
             let variance = Rational::from_f64(mantissa as f64 * 2f64.powi(exponent)).unwrap();
             let (law, sigma) = (DiscreteGaussian::new(variance), variance.to_f64().sqrt());
             let side = (1u64 << law.width) as f64;
-            prop_assert!(sigma < 1.0 && law.width == 0 || side <= sigma && sigma < 2.0 * side);
+            prop_assert!(law.width == 0 && sigma < 32.0 || 16.0 * side <= sigma && sigma < 32.0 * side);
+            prop_assert!(law.width + DIGIT <= WORD);
             let (last, count) = (law.blocks[law.blocks.len() - 1], law.blocks.len());
             prop_assert!(last.end < 1 << 63 && last.end > 1 << 62 && count as f64 * side > 10.0 * sigma);
             let y = (scales * sigma) as u64;
             if let Some(block) = law.blocks.get((y >> law.width) as usize) {
-                prop_assert!(bernoulli::at_most_one(&law.kept(y & !((1 << law.width) - 1), block.weight, 0)));
-            }
-            if let Some(block) = law.blocks.get((y >> law.width) as usize) {
-                let kept = libm::exp(-(y as f64 * y as f64) * law.half_precision) * block.share;
-                let sure = block.sure.0 - block.sure.1 * y as f64;
-                prop_assert!(sure < kept, "{sure} of {kept}");
+                let first = y & !((1 << law.width) - 1);
+                prop_assert!(bernoulli::at_most_one(&law.kept(first, block.weight, 0)));
+                for y in [first, y, first + (1 << law.width) - 1] {
+                    let kept = libm::exp(-(y as f64 * y as f64) * law.half_precision) * block.share;
+                    prop_assert!(block.sure < kept, "{} of {kept}", block.sure);
+                }
             }
             for further in [0, 1, 2, 50] {
-                prop_assert!(bernoulli::at_most_one(&law.kept((count as u64 + further) << law.width, 1, further + 1)));
+                let y = law.start_beyond(further);
+                prop_assert!(bernoulli::at_most_one(&law.kept(y, 1, further + 1 + u64::from(FINE))));
+            }
+        }
+
+        /// The guide never begins behind the block that a word chooses.
+        #[test]
+        fn the_guide_finds_the_block(mantissa in 1u64 << 52..1 << 53, exponent in -92i32..9, word in 0u64..1 << 63) {
+            let law = DiscreteGaussian::new(Rational::from_f64(mantissa as f64 * 2f64.powi(exponent)).unwrap());
+            let chosen = |word: u64| law.blocks.iter().position(|block| word < block.end);
+            let last = law.blocks[law.blocks.len() - 1].end;
+            let edges = law.blocks.iter().flat_map(|block| [block.end - 1, block.end]);
+            for word in edges.chain([word, 0, last, (1 << 63) - 1]) {
+                let first = usize::from(law.guide[(word >> (WORD - 1 - GUIDE)) as usize]);
+                let found = law.blocks[first..].iter().position(|block| word < block.end).map(|more| first + more);
+                prop_assert_eq!(found, chosen(word));
             }
         }
     }

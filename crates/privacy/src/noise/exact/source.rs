@@ -62,10 +62,12 @@ impl fmt::Debug for OsSeededRng {
 impl TryRng for OsSeededRng {
     type Error = Infallible;
 
+    #[inline]
     fn try_next_u32(&mut self) -> std::result::Result<u32, Infallible> {
         Ok(self.0.next_u32())
     }
 
+    #[inline]
     fn try_next_u64(&mut self) -> std::result::Result<u64, Infallible> {
         Ok(self.0.next_u64())
     }

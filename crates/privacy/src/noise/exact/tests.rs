@@ -163,7 +163,7 @@ fn the_extremes_of_the_range_are_sampled() {
 #[test]
 fn draws_are_a_function_of_the_generator() {
     let law = gaussian(Rational::from_f64(30.25).unwrap());
-    assert_eq!(draw(&law, 1, 8), [4, -3, 5, -5, -7, -1, -10, 3]);
+    assert_eq!(draw(&law, 1, 8), [5, 4, 10, 5, -3, 2, -4, 1]);
     let law = DiscreteLaplace::new(Rational::new(7, 2).unwrap()).unwrap();
     assert_eq!(draw(&law, 1, 8), [2, -5, -1, -7, 1, -1, 1, 7]);
 }

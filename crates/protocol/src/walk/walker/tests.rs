@@ -239,3 +239,22 @@ fn the_last_step_ends_the_walk() {
     assert_eq!(outputs.last(), Some(&Output::Note(Note::Finished(end.sent()))));
     assert_eq!(walker.finished(0), Some(&end));
 }
+
+#[test]
+fn an_older_copy_is_not_sent_another_way_once_a_newer_has_come() {
+    let (mut walker, mut means) = (walker(), Ones::new(1));
+    let old = arrive_with(&mut walker, token(3), &mut means);
+    let timer = old.iter().find_map(|output| match output {
+        Output::Wait { timer, .. } => Some(*timer),
+        _ => None,
+    });
+    // Nobody answers; a newer copy comes by, and ends here.
+    let newer = Token { epoch: (4, 2), ..token(course().steps - 1) };
+    assert_eq!(visits(&arrive_with(&mut walker, newer.clone(), &mut means)).len(), 1);
+    for _ in 0..5 {
+        walker.handle(Input::Timer(timer.unwrap()), &mut means);
+        assert_eq!(drain(&mut walker, &mut means), []);
+    }
+    // So the newer one, told again because its answer was lost, is not visited twice.
+    assert_eq!(visits(&arrive_with(&mut walker, newer, &mut means)), []);
+}

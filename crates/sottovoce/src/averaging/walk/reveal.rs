@@ -113,7 +113,7 @@ impl Pairs {
                 }
             }
         }
-        pairs.mean /= (losses.len() * (losses.len() - 1)) as f64;
+        pairs.mean /= (losses.len() * losses.len().saturating_sub(1)).max(1) as f64;
         pairs
     }
 }

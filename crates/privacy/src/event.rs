@@ -1,0 +1,112 @@
+//! What an accountant composes: releases whose pairs of laws are known.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::{Error, Mixture, Result, batches};
+
+/// A release whose pair of laws is known.
+#[derive(Debug, Clone, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum Event {
+    /// Noise of one kind.
+    Mechanism(Mechanism),
+    /// Gaussian noise on a contribution that is drawn.
+    Mixture(Mixture),
+}
+
+impl From<Mechanism> for Event {
+    fn from(mechanism: Mechanism) -> Self {
+        Self::Mechanism(mechanism)
+    }
+}
+
+impl From<Mixture> for Event {
+    fn from(mixture: Mixture) -> Self {
+        Self::Mixture(mixture)
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Mechanism(mechanism) => mechanism.fmt(f),
+            Self::Mixture(mixture) => mixture.fmt(f),
+        }
+    }
+}
+
+impl Event {
+    /// The release in the form that the accountants know, under this adjacency; refused where there is none.
+    pub(crate) fn known(self, adjacency: Adjacency) -> Result<Self> {
+        match self {
+            Self::Mechanism(mechanism) => batches::equivalent(mechanism, adjacency).map(Self::Mechanism),
+            Self::Mixture(_) if adjacency == Adjacency::Replace => Err(Error::Unsupported {
+                event: self.to_string(),
+                accountant: "replace adjacency",
+                remedy:
+                    "its law says what a record adds where there was none: use `add-remove` or `zero-out`"
+                        .into(),
+            }),
+            Self::Mixture(mixture) => Ok(mixture.simple()?.map_or(Self::Mixture(mixture), Self::Mechanism)),
+        }
+    }
+
+    /// The noise, where it is of one kind and so is what a record contributes.
+    pub(crate) fn noise(&self) -> Option<Noise> {
+        match self {
+            Self::Mechanism(mechanism) => Some(mechanism.noise()),
+            Self::Mixture(_) => None,
+        }
+    }
+
+    /// The sampling, where there is any.
+    pub(crate) fn sampling(&self) -> Option<Sampling> {
+        match self {
+            Self::Mechanism(mechanism) => Some(mechanism.sampling()),
+            Self::Mixture(_) => None,
+        }
+    }
+
+    /// Whether it is noise alone.
+    pub(crate) fn is_on_nobody(&self) -> bool {
+        self.sampling() == Some(Sampling::Nobody)
+    }
+
+    /// How far a record moves a Gaussian, discrete or not, at most: in units of the noise.
+    pub(crate) fn shift(&self, adjacency: Adjacency) -> Option<f64> {
+        match self {
+            Self::Mixture(mixture) => Some(mixture.largest()),
+            Self::Mechanism(mechanism) => {
+                let distance = mechanism.distance(adjacency);
+                match mechanism.noise() {
+                    Noise::Gaussian { noise_multiplier } => Some(distance / noise_multiplier),
+                    Noise::DiscreteGaussian { sigma, contribution } => {
+                        Some(distance * f64::from(contribution) / sigma)
+                    }
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// The same for continuous noise alone.
+    pub(crate) fn gaussian_shift(&self, adjacency: Adjacency) -> Option<f64> {
+        let discrete = matches!(self.noise(), Some(Noise::DiscreteGaussian { .. }));
+        self.shift(adjacency).filter(|_| !discrete)
+    }
+
+    /// Whether the pairs of laws that are composed need not be attained by any data.
+    pub(crate) fn is_a_bound(&self, adjacency: Adjacency, alone: bool) -> bool {
+        let Self::Mechanism(mechanism) = self else { return false };
+        match (mechanism.sampling(), mechanism.noise()) {
+            (Sampling::TruncatedPoisson { .. }, _) | (_, Noise::PermuteAndFlip { .. }) => true,
+            (Sampling::FixedBatch { .. }, _) => !alone || adjacency == Adjacency::ZeroOut,
+            (_, Noise::Exponential { .. }) => !alone,
+            _ => false,
+        }
+    }
+}
