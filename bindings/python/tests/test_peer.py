@@ -1,5 +1,7 @@
 """Real peers on this machine, each with a key, a ledger and a port of its own, called from Python's threads."""
 
+import itertools
+import os
 import signal
 import socket
 import subprocess
@@ -34,15 +36,23 @@ noise = { clip = 1.0, noise-multiplier = 0.05 }
 """
 
 
+#: Below the ports that the system hands to whoever asks for any: nobody is given one before its owner comes.
+PORTS = (20_000 + (37 * os.getpid() + place) % 10_000 for place in range(10_000))
+
+
+def free(port):
+    """Whether nobody listens on it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 def ports(count):
-    """Free ones: all are taken before any is free again."""
-    sockets = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    found = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return found
+    """Ports that nobody listens on, each handed out once."""
+    return list(itertools.islice(filter(free, PORTS), count))
 
 
 def village(folder, peers, experiment, width=2, rows=None, more="", time=None):
@@ -179,8 +189,8 @@ def test_ctrl_c_stops_a_node_and_it_goes_on(tmp_path):
     peers, file = village(tmp_path, 2, LEARNING)
     script = f"""
         from sottovoce import Peer
-        print("begun", flush=True)
         try:
+            print("begun", flush=True)
             Peer({str(peers[0].folder)!r}).run({str(file)!r}, lambda p, m, r: m - r, wait=60)
         except KeyboardInterrupt:
             print("stopped", flush=True)
@@ -191,7 +201,7 @@ def test_ctrl_c_stops_a_node_and_it_goes_on(tmp_path):
     process.send_signal(signal.SIGINT)
     before = time.monotonic()
     rest, _ = process.communicate(timeout=20)
-    assert rest == "stopped\n" and time.monotonic() - before < 2.5, "a second, and Python's own end"
+    assert rest == "stopped\n" and time.monotonic() - before < 10, "and not after its wait of a minute"
     results = together(peers, lambda peer: peer.run(file, towards, wait=30))
     assert all(len(result["result"]) == 2 for result in results)
 

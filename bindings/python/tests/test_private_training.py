@@ -19,6 +19,6 @@ def test_it_runs():
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
     said = "".join(output.get("text", "") for cell in notebook.cells for output in cell.get("outputs", []))
     assert "the claim stands" in said and "not covered" in said and "`gradient` is NaN" in said

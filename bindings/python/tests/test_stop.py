@@ -21,7 +21,8 @@ SOME = ["exact losses of all pairs", "a simulation", "an attack on a rumour", "l
 def test_ctrl_c_ends_the_work(what, tmp_path):
     found = pressed(LONG[what], tmp_path, 1.0)
     assert found["ended"] == "stopped", "it was done before anybody pressed Ctrl-C; make it longer"
-    assert found["seconds"] < 1.0, f"{found['seconds']:.2f} s until it returned"
+    # Within a second where the machine is ours: benches/stop.py.
+    assert found["seconds"] < 5.0, f"{found['seconds']:.2f} s until it returned"
     assert found["still"] < 0.2, f"{found['still']:.2f} s of work afterwards"
     assert found["files"] == [], found["files"]
     assert "panicked" not in found["errors"], found["errors"]

@@ -36,7 +36,7 @@ def test_notebooks_run_and_keep_no_outputs(path, tmp_path):
     assert code and all(not cell.outputs and cell.execution_count is None for cell in code), "strip its outputs"
     for module in notebook.metadata.get("needs", []):
         pytest.importorskip(module)
-    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
 
 
 def test_types_are_sound(tmp_path):

@@ -3,10 +3,14 @@
 #![cfg(feature = "node")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../node/tests/common/ports.rs"]
+mod ports;
+
 use std::fs;
-use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+
+use ports::ports;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const UNIT: &str = "deploy/systemd/sottovoce@.service";
@@ -94,19 +98,19 @@ fn start(arguments: &[String]) -> Child {
 fn three_sites_run_what_their_manifests_say() {
     let folder = tempfile::tempdir().unwrap();
     let names = ["unit", "container", "cluster"];
-    let sockets: Vec<UdpSocket> = names.iter().map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
     let mut new = words("node agree new --name mean");
-    for (i, name) in names.iter().enumerate() {
+    for (i, (name, port)) in names.iter().zip(ports(names.len())).enumerate() {
         let site = folder.path().join(name);
         fs::create_dir(&site).unwrap();
         let init = here(&of_cluster(SETUP), &site);
         let made = done(&[init, words("--json")].concat());
         let made: serde_json::Value = serde_json::from_str(&made).unwrap();
         fs::write(site.join("node/values.txt"), format!("0.{i}5\n")).unwrap();
-        let address = sockets[i].local_addr().unwrap();
-        new.extend(["--peer".to_owned(), format!("{name}={}@{address}", made["key"].as_str().unwrap())]);
+        new.extend([
+            "--peer".to_owned(),
+            format!("{name}={}@127.0.0.1:{port}", made["key"].as_str().unwrap()),
+        ]);
     }
-    drop(sockets);
     let agreement = folder.path().join("agreement.toml");
     fs::write(&agreement, done(&new)).unwrap();
     for name in names {

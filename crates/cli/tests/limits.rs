@@ -46,7 +46,7 @@ fn endless_work_is_refused_before_it_begins() {
             "tokens",
         ),
     ] {
-        let line = line.replace('G', &graph).replace("MAX", ENDLESS);
+        let line = line.replace("MAX", ENDLESS).replace('G', &graph);
         let mut command = sottovoce(&line);
         let output = command.timeout(Duration::from_secs(60)).assert().code(2).get_output().clone();
         let said = flat(&output.stderr);

@@ -2,11 +2,14 @@
 #![cfg(feature = "node")]
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../node/tests/common/ports.rs"]
+mod ports;
+
 use std::fs;
-use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Output, Stdio};
 
+use ports::ports;
 use serde_json::Value;
 
 fn command(folder: &Path, arguments: &str) -> std::process::Command {
@@ -49,14 +52,12 @@ const NAMES: [&str; 3] = ["ana", "ben", "eva"];
 /// Three nodes who have averaged, with a file of each.
 fn averaged(folder: &Path) {
     let mut new = "node agree new --name mean".to_owned();
-    let sockets = NAMES.map(|_| UdpSocket::bind("127.0.0.1:0").unwrap());
-    for (i, (name, socket)) in NAMES.iter().zip(&sockets).enumerate() {
+    for (i, (name, port)) in NAMES.iter().zip(ports(NAMES.len())).enumerate() {
         let made = json(folder, &format!("node init {name}"));
         fs::write(folder.join(name).join("values.txt"), format!("0.{i}\n")).unwrap();
-        new += &format!(" --peer {name}={}@{}", made["key"].as_str().unwrap(), socket.local_addr().unwrap());
+        new += &format!(" --peer {name}={}@127.0.0.1:{port}", made["key"].as_str().unwrap());
     }
     fs::write(folder.join("mean.toml"), done(folder, &new)).unwrap();
-    drop(sockets);
     NAMES.iter().for_each(|name| drop(done(folder, &format!("node agree sign {name} mean.toml"))));
     let start = |name: &&str| {
         let arguments = format!("node run {name} mean.toml --json --record {name}.secret");

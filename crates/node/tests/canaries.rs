@@ -5,6 +5,8 @@
 
 #[path = "common/canary.rs"]
 mod canary;
+#[path = "common/ports.rs"]
+mod ports;
 #[path = "common/sites.rs"]
 mod sites;
 
@@ -91,10 +93,10 @@ fn silent(where_: &str, text: &[u8]) {
     }
 }
 
-fn sites(experiment: &str, budget: f64) -> Sites {
+fn sites(experiment: &str, tick: f64, budget: f64) -> Sites {
     let peers = values();
     let edges = "'complete'";
-    Sites::new(&Terms { peers: &peers, edges, grid: GRID, tick: 0.03, more: "", experiment, budget })
+    Sites::new(&Terms { peers: &peers, edges, grid: GRID, tick, more: "", experiment, budget })
 }
 
 /// Rows, the first of them with a peer's values; the others are in between.
@@ -166,7 +168,10 @@ fn run(sites: &Sites) -> Vec<(String, String)> {
 #[test]
 fn a_run_tells_no_value_to_who_looks() {
     log();
-    for sites in [sites(MASKED, 1000.0), sites(RELAYED, 1000.0), sites(LOCAL, 1000.0), learners()] {
+    // Sums have two rounds: long ones, so that somebody looks while they go on.
+    let [masked, relayed, local] =
+        [(MASKED, 0.3), (RELAYED, 0.03), (LOCAL, 0.03)].map(|(one, tick)| sites(one, tick, 1000.0));
+    for sites in [masked, relayed, local, learners()] {
         let read = run(&sites);
         for seen in ["waits for eva", "goes on", "sottovoce_epsilon_spent", "\"shown\""] {
             assert!(read.iter().any(|(_, text)| text.contains(seen)), "{seen}: the search looks at nothing");
@@ -190,7 +195,7 @@ fn errors_tell_no_value() {
         errors.push((error.to_string(), format!("{error:?}")));
         error.exit_code()
     };
-    let nobody = sites(MASKED, 1000.0);
+    let nobody = sites(MASKED, 0.03, 1000.0);
     assert_eq!(fails(&nobody, 0.2), 4, "nobody came");
     let file = nobody.home(0).join("values.txt");
     let good = std::fs::read_to_string(&file).unwrap();
@@ -205,8 +210,8 @@ fn errors_tell_no_value() {
         std::fs::write(&file, &bad).unwrap();
         assert_eq!(fails(&nobody, 0.2), 2, "{bad}");
     }
-    assert_eq!(fails(&sites(MASKED, 0.01), 0.2), 3, "it cannot be paid");
-    let open = sites(MASKED, 1000.0);
+    assert_eq!(fails(&sites(MASKED, 0.03, 0.01), 0.2), 3, "it cannot be paid");
+    let open = sites(MASKED, 0.03, 1000.0);
     open.configure(0, "127.0.0.1", "0.0.0.0");
     assert_eq!(fails(&open, 0.2), 2, "a page for everybody");
     // Rows with words for numbers, without a field, of a third kind, with a header that is none, with a field too many.

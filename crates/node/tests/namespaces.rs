@@ -126,6 +126,18 @@ fn tables() -> Result<(), String> {
     Ok(())
 }
 
+/// One packet in ten is lost, and links are slow.
+fn bad_links() -> Result<(), String> {
+    for peer in 0..PEERS {
+        rule(peer, "add rule inet t heard meta l4proto udp numgen random mod 100 < 10 drop")?;
+        run(&format!(
+            "tc -n {} qdisc add dev v root tbf rate 20mbit burst 32kbit latency 100ms",
+            host(peer)
+        ))?;
+    }
+    Ok(())
+}
+
 /// Packets that went to anybody but peers.
 fn strangers() -> u64 {
     let counted = |peer| {
@@ -152,20 +164,15 @@ fn ends(processes: Vec<Process>) -> Vec<Ended> {
     processes.into_iter().map(Process::end).collect()
 }
 
-const NEAR: f64 = 6.0 * 0.05 / 2.8;
+/// Eight deviations of a mean of eight: one chance in 10^10 that any of 20,000 numbers is farther off.
+const NEAR: f64 = 8.0 * 0.05 / 2.8;
 
 #[test]
 fn lost_packets_and_slow_links_delay_a_run_and_nothing_else() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let Some(_hosts) = Hosts::switched() else { return };
-    if let Err(why) = tables() {
+    if let Err(why) = tables().and_then(|()| bad_links()) {
         return eprintln!("skipped: no packet filter here ({why})");
-    }
-    for peer in 0..PEERS {
-        rule(peer, "add rule inet t heard meta l4proto udp numgen random mod 100 < 10 drop").unwrap();
-        let slow =
-            format!("tc -n {} qdisc add dev v root tbf rate 20mbit burst 32kbit latency 100ms", host(peer));
-        run(&slow).unwrap();
     }
     let setting = Setting {
         addresses: addresses(),
@@ -203,7 +210,7 @@ fn a_link_that_comes_back_is_used_again() {
     let began = Instant::now();
     let before = round(&processes[0]);
     until("it goes on", || round(&processes[0]) > before + 1);
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
     all_near(ends(processes), &town.mean(2), 0.5);
 }
 
@@ -212,7 +219,7 @@ fn who_is_cut_off_for_good_is_named() {
     let _one = ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let Some(_hosts) = Hosts::switched() else { return };
     let setting =
-        Setting { addresses: addresses(), answer: 2.0, round: 4.0, tick: 0.1, ..Setting::loopback(0, LONG) };
+        Setting { addresses: addresses(), answer: 2.0, round: 10.0, tick: 0.1, ..Setting::loopback(0, LONG) };
     let town = Town::new(&setting);
     let processes: Vec<Process> = (0..PEERS).map(|peer| start(&town, peer)).collect();
     until("rounds go on", || {

@@ -6,6 +6,8 @@
 #[allow(dead_code)]
 #[path = "../../report/tests/chromium/mod.rs"]
 mod chromium;
+#[path = "common/ports.rs"]
+mod ports;
 #[path = "common/sites.rs"]
 mod sites;
 
@@ -16,7 +18,7 @@ use serde_json::{Value, json};
 use sites::{Sites, Terms};
 
 /// Long enough to be looked at.
-const GOSSIP: &str = "[experiment]\nexperiment = 'averaging'\nprotocol = { method = 'gossip', steps = 60 }\nnoise = { sigma = 2.0, relay-noise = 0.5 }";
+const GOSSIP: &str = "[experiment]\nexperiment = 'averaging'\nprotocol = { method = 'gossip', steps = 150 }\nnoise = { sigma = 2.0, relay-noise = 0.5 }";
 
 /// A ring of five and a chord.
 fn sites() -> Sites {

@@ -14,6 +14,7 @@ use sottovoce_node::network::wire;
 use sottovoce_node::{Frame, Hash, Hello, Key, Mark, Parcel, VERSION};
 use sottovoce_protocol::averaging::Message;
 use tokio::runtime::Runtime;
+use tokio::task::JoinSet;
 
 /// What every other test starts as a process.
 #[test]
@@ -127,8 +128,13 @@ impl Rogue {
     }
 }
 
+/// Its victim waits for so many seconds in a round.
+fn patient(round: f64) -> Town {
+    Town::new(&Setting { answer: 1.0, round, ..Setting::loopback(2, ONCE) })
+}
+
 fn town() -> Town {
-    Town::new(&Setting { answer: 1.0, round: 3.0, ..Setting::loopback(2, ONCE) })
+    patient(60.0)
 }
 
 /// Until the victim has refused something for this reason.
@@ -227,7 +233,7 @@ fn who_says_one_message_in_two_ways_is_named() {
 
 #[test]
 fn what_is_no_number_does_not_spread() {
-    let town = town();
+    let town = patient(3.0);
     let victim = town.start(0);
     let rogue = Rogue::new(&town);
     rogue.greet();
@@ -328,17 +334,21 @@ fn whoever_greets_with_too_much_or_calls_too_often_is_turned_away() {
     refused(&victim, "1025 marks, of at most 1024");
     let address = rogue.victim.clone();
     let closed = rogue.runtime.block_on(async {
-        let mut open = Vec::new();
+        let mut calls = JoinSet::new();
         for _ in 0..40 {
-            open.push(rogue.endpoint.connect(address.clone(), b"sottovoce/run/1").await.unwrap());
+            let (endpoint, address) = (rogue.endpoint.clone(), address.clone());
+            calls.spawn(async move {
+                let connection = endpoint.connect(address, b"sottovoce/run/1").await.unwrap();
+                connection.closed().await.to_string()
+            });
         }
-        // The first of all is gone by now, whichever side decides; of these two are left at the most, and many were turned away.
+        // The first of all is gone by then, whichever side decides; of these two are left at the most, and many were turned away.
         rogue.connection.closed().await;
         let mut closed = Vec::new();
-        for connection in &open {
-            if let Ok(why) = tokio::time::timeout(Duration::from_millis(100), connection.closed()).await {
-                closed.push(why.to_string());
-            }
+        while closed.len() < 38
+            && let Ok(Some(why)) = tokio::time::timeout(Duration::from_secs(20), calls.join_next()).await
+        {
+            closed.push(why.unwrap());
         }
         closed
     });

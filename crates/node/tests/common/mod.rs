@@ -8,5 +8,6 @@ pub(crate) mod averaging;
 pub(crate) mod disk;
 pub(crate) mod parts;
 pub(crate) mod peers;
+pub(crate) mod ports;
 pub(crate) mod real;
 pub(crate) mod village;

@@ -1,11 +1,12 @@
 //! Real peers: processes with keys, ledgers and ports of their own. Each is this very test, started again with a folder to work in.
 
-use std::net::UdpSocket;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use sottovoce_node::{Agreement, Options, Place, Signatures, Stands};
+
+use super::ports::ports;
 
 const FOLDER: &str = "SOTTOVOCE_NODE_PEER";
 const WAIT: &str = "SOTTOVOCE_NODE_WAIT";
@@ -51,12 +52,6 @@ pub(crate) enum Ended {
 pub(crate) struct Town {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) peers: usize,
-}
-
-/// Ports that nobody listens on.
-pub(crate) fn ports(count: usize) -> Vec<u16> {
-    let sockets: Vec<UdpSocket> = (0..count).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-    sockets.iter().map(|socket| socket.local_addr().unwrap().port()).collect()
 }
 
 /// A complete graph, in a butterfly, with masks.

@@ -3,13 +3,15 @@
 #![allow(clippy::unwrap_used, dead_code)]
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use sottovoce_node::drive::Ended;
 use sottovoce_node::{Agreement, Error, Options, Place, Signatures};
+
+use crate::ports::ports;
 
 /// Folders of peers, and what they have agreed on.
 pub(crate) struct Sites {
@@ -31,19 +33,11 @@ pub(crate) struct Terms<'a> {
     pub(crate) budget: f64,
 }
 
-fn ports(count: usize) -> (Vec<u16>, Vec<SocketAddr>) {
-    let sockets: Vec<UdpSocket> = (0..count).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-    let pages: Vec<TcpListener> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    (
-        sockets.iter().map(|socket| socket.local_addr().unwrap().port()).collect(),
-        pages.iter().map(|page| page.local_addr().unwrap()).collect(),
-    )
-}
-
 impl Sites {
     pub(crate) fn new(terms: &Terms<'_>) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let (ports, pages) = ports(terms.peers.len());
+        let (ports, pages) = (ports(terms.peers.len()), ports(terms.peers.len()));
+        let pages: Vec<SocketAddr> = pages.into_iter().map(|port| ([127, 0, 0, 1], port).into()).collect();
         let mut members = String::new();
         for (i, (name, values)) in terms.peers.iter().enumerate() {
             let home = folder.path().join(i.to_string());

@@ -170,7 +170,7 @@ impl Drop for Browser {
 fn watch(process: &Arc<Mutex<Child>>) {
     let process = Arc::clone(process);
     std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_secs(120));
+        std::thread::sleep(Duration::from_secs(600));
         end(&process);
     });
 }
