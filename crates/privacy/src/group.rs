@@ -3,8 +3,9 @@
 //! Three routes, and an answer says which it took:
 //!
 //! * *exact*: unsampled noise that is moved `k` times as far;
-//! * *moved*: a Poisson sample in which one of the `k` is present with probability `1 - (1-q)^k`, and then all of them; a
-//!   response for each record; a given guarantee at `k` times its epsilon. A pair that dominates, so it composes;
+//! * *moved*: a Poisson sample in which one of the `k` is present with probability `1 - (1-q)^k`, and then all of them, in the
+//!   worse direction at every threshold, since some may be removed and others added; a response for each record; a given
+//!   guarantee at `k` times its epsilon. A pair that dominates, so it composes;
 //! * *chained*: from neighbour to neighbour, `k` times: `(k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1))` of the
 //!   whole composition, at the best epsilon.
 //!
@@ -295,10 +296,15 @@ impl Moved {
     /// Nothing where some release is known only from neighbour to neighbour.
     fn new(one: &Composition, size: u64) -> Option<Self> {
         let mut exact = true;
-        let mut both = [Composition::new(one.adjacency()), Composition::new(one.adjacency())];
+        let is_sampled = |(release, _): &(Release, u64)| matches!(release, Release::Mechanism(one) if matches!(one.sampling(), Sampling::Poisson { .. }));
+        // A sample's worse direction is that of a batch in which a record is replaced.
+        let replaced = one.adjacency() != Adjacency::Replace && one.releases().iter().any(is_sampled);
+        let adjacency = if replaced { Adjacency::Replace } else { one.adjacency() };
+        let mut both = [Composition::new(adjacency), Composition::new(adjacency)];
         for (release, steps) in one.releases() {
             for (composition, up) in both.iter_mut().zip([false, true]) {
                 let (release, times, sharp) = moved(release, one.adjacency(), size, up)?;
+                let release = if replaced { as_replaced(release)? } else { release };
                 composition.add(release, steps.checked_mul(times)?).ok()?;
                 exact &= sharp;
             }
@@ -335,6 +341,39 @@ fn moved(release: &Release, adjacency: Adjacency, size: u64, up: bool) -> Option
         }
         _ => None,
     }
+}
+
+/// The release that has the same laws, or larger ones, where neighbours differ by a replacement, which moves sums twice as far; of a Poisson sample a batch of
+/// the same share, or a hair more, which takes the worse direction at every threshold.
+fn as_replaced(release: Release) -> Option<Release> {
+    let Release::Mechanism(mechanism) = release else { return Some(release) };
+    let halved = match mechanism.noise() {
+        Noise::Gaussian { noise_multiplier } => Mechanism::gaussian(2.0 * noise_multiplier),
+        Noise::Laplace { scale } => Mechanism::laplace(2.0 * scale),
+        Noise::Tree { noise_multiplier, leaves } => Mechanism::tree(2.0 * noise_multiplier, leaves),
+        Noise::DiscreteGaussian { sigma, contribution } => {
+            Mechanism::discrete_gaussian(sigma, contribution.div_ceil(2))
+        }
+        Noise::DiscreteLaplace { scale, contribution } => {
+            Mechanism::discrete_laplace(scale, contribution.div_ceil(2))
+        }
+        Noise::Pure { .. } | Noise::Exponential { .. } | Noise::PermuteAndFlip { .. } => {
+            Ok(mechanism.on_everyone())
+        }
+        Noise::RandomizedResponse { .. } => return None,
+    };
+    let halved = halved.ok()?;
+    let sampled = match mechanism.sampling() {
+        Sampling::Everyone => halved,
+        Sampling::Nobody => halved.on_nobody(),
+        Sampling::Poisson { rate } => {
+            // Exactly that share for all but the rarest samples.
+            let population: u64 = 1 << 60;
+            halved.fixed_batch((rate * population as f64).ceil() as u64, population).ok()?
+        }
+        Sampling::TruncatedPoisson { .. } | Sampling::FixedBatch { .. } => return None,
+    };
+    Some(Release::Mechanism(sampled))
 }
 
 /// The unsampled release of which records move the sum `size` times as far.

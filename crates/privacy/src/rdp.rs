@@ -283,6 +283,35 @@ mod tests {
         }
     }
 
+    /// Where most of the mass has losses beyond the range of exponents, the loss is no less than what one part of the mixture alone gives.
+    #[test]
+    fn losses_beyond_the_range_of_exponents_count() {
+        let at = |mechanism: Mechanism, adjacency, order| loss(&mechanism, adjacency, order).unwrap();
+        let (add_remove, replace) = (Adjacency::AddRemove, Adjacency::Replace);
+        // E_Q[(1-q+qL)^a] >= q^a E_Q[L^a].
+        for (scale, rate) in [(0.001, 0.9999), (0.001, 0.6), (0.0014, 0.9), (0.0012, 0.501)] {
+            for order in [1.01, 1.5, 2.0, 8.0, 100.0_f64] {
+                let least = laplace(1.0 / scale, order) + order * f64::ln(rate) / (order - 1.0);
+                let noise = Mechanism::laplace(scale).unwrap();
+                let found = at(noise.poisson(rate).unwrap(), add_remove, order);
+                assert!(found >= least - 1e-9 * least.abs(), "{scale} {rate} {order}: {found} {least}");
+                let steps = (1.0 / scale).round() as u32;
+                let discrete = Mechanism::discrete_laplace(1.0, steps).unwrap();
+                let unsampled = at(discrete, add_remove, order);
+                let least = unsampled + order * f64::ln(rate) / (order - 1.0);
+                let found = at(discrete.poisson(rate).unwrap(), add_remove, order);
+                assert!(found >= least - 1e-9 * least.abs(), "{steps} {rate} {order}: {found} {least}");
+            }
+        }
+        // By tests of two outcomes, computed elsewhere.
+        let noise = Mechanism::laplace(0.001_129_442_099_223_945_5).unwrap();
+        assert!(at(noise.poisson(0.999_198_904_437_698_8).unwrap(), replace, 2.0) >= 891.9);
+        let lots = Mechanism::gaussian(0.03).unwrap().truncated_poisson(0.999, 1000, 900).unwrap();
+        assert!(at(lots, add_remove, 1.001) >= 2118.9 && at(lots, add_remove, 1.01) >= 2233.8);
+        let noise = Mechanism::discrete_laplace(0.108_923_464_633_731_23, 1347).unwrap();
+        assert!(at(noise.fixed_batch(14, 17).unwrap(), add_remove, 2.0) >= 24732.0);
+    }
+
     /// Against the series in the shift: the first order of both exponentials cancels, and would leave only its rounding.
     #[test]
     fn small_shifts_keep_their_digits() {

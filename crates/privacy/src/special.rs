@@ -59,7 +59,8 @@ pub fn normal_quantile(p: f64) -> f64 {
 /// `ln(e^a + e^b)`.
 pub(crate) fn ln_add(a: f64, b: f64) -> f64 {
     let (high, low) = if a >= b { (a, b) } else { (b, a) };
-    if high == f64::NEG_INFINITY { high } else { high + (low - high).exp().ln_1p() }
+    // (Both, or the other is not a number.)
+    if high == f64::NEG_INFINITY { low } else { high + (low - high).exp().ln_1p() }
 }
 
 /// Brackets the crossing of a decreasing function: returns `(low, high)`, neighbours up to `tolerance`, with

@@ -223,3 +223,29 @@ fn far_tails_are_charged_what_they_lose() {
         assert!(found.contains(truth) && found.is_within(0.01), "{sigma} {rate} {delta:e}: {found:?}");
     }
 }
+
+/// Losses of which most lie beyond the range of exponents. Each truth is that of one test: a thousand samples of which about 900 are far away; the exact answer of one or three
+/// releases.
+#[test]
+fn losses_beyond_the_range_of_exponents_are_not_lost() {
+    let far = Mechanism::discrete_laplace(1.0, 1000).unwrap().poisson(0.9).unwrap();
+    let mut account = Accountant::new(Adjacency::AddRemove);
+    account.compose(far, 1000).unwrap();
+    assert!(account.epsilon(1e-5).unwrap().upper > 240_000.0);
+    assert!(account.delta(6000.0).unwrap().upper > 1.0 - 1e-9);
+    let mut account = Accountant::new(Adjacency::AddRemove);
+    account.compose(far, 10).unwrap();
+    assert!(account.epsilon(0.95).unwrap().upper > 3480.0);
+    let mut account = Accountant::new(Adjacency::AddRemove);
+    account.compose(Mechanism::discrete_laplace(0.001, 1).unwrap().poisson(0.6).unwrap(), 3).unwrap();
+    let (epsilon, delta) = (account.epsilon(0.7).unwrap(), account.delta(5.0).unwrap());
+    assert!(epsilon.upper >= 997.45 && delta.upper >= 0.9359, "{epsilon:?} {delta:?}");
+    // These two were refused: two methods contradicted each other.
+    let mut account = Accountant::new(Adjacency::AddRemove);
+    account.compose(Mechanism::laplace(0.001).unwrap().poisson(0.9999).unwrap(), 1).unwrap();
+    // `s + 2 ln(1 - delta/q) + ln q`.
+    let truth = 1000.0 + 2.0 * f64::ln_1p(-1e-9 / 0.9999) + f64::ln_1p(-1e-4);
+    holds(account.epsilon(1e-9).unwrap(), truth, 1e-9);
+    account.compose(Mechanism::laplace(0.001).unwrap().poisson(0.9999).unwrap(), 9).unwrap();
+    assert!(account.epsilon(1e-5).unwrap().upper > 9990.0);
+}

@@ -5,7 +5,7 @@
 //! without `p_0`: a convex function whose slope lies between the least and the largest `c_i`, so that from wherever it
 //! starts it comes down to the root after one step (`docs/theorems/mixtures.md`).
 
-use super::law::{Masses, NOTHING, everything};
+use super::law::Chances;
 use crate::Mixture;
 use crate::interval::largest;
 use crate::special::{UNIT, ln_normal_above, normal_above, tail_error};
@@ -118,10 +118,10 @@ impl Bells {
         x
     }
 
-    pub(super) fn split(&self, y: f64) -> (Masses, Masses) {
+    pub(super) fn split(&self, y: f64) -> (Chances, Chances) {
         let target = self.ln_needed(y);
         if target == f64::NEG_INFINITY {
-            return (everything(y), NOTHING);
+            return (Chances::all(y), Chances::NONE);
         }
         let x = self.outcome(target);
         let sum = |tail: &dyn Fn(f64) -> f64| {
@@ -129,7 +129,8 @@ impl Bells {
         };
         let up = self.zero * normal_above(x) + sum(&|centre| normal_above(x - centre));
         let down = self.zero * normal_above(-x) + sum(&|centre| normal_above(centre - x));
-        (Masses { p: up, q: lifted(y, x) }, Masses { p: down, q: lifted(y, -x) })
+        let chances = |p: f64, x: f64| Chances { p, q: normal_above(x), lifted: lifted(y, x) };
+        (chances(up, x), chances(down, -x))
     }
 
     /// The curve at `y >= 0` when the record is removed, and its error: `sum p_i P[N > x - c_i] - (e^y - p_0) P[N > x]`.

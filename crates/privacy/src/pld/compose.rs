@@ -60,7 +60,11 @@ const MOST_POINTS: f64 = 5e6;
 /// or of laws without any mass.
 pub(crate) fn compose(parts: &[(Lattice, u64)], window: &Window) -> Composed {
     let Some(step) = parts.first().map(|part| part.0.step) else { return Composed::unknown(1.0) };
-    if parts.iter().any(|(lattice, _)| !lattice.masses.iter().any(|mass| *mass > 0.0)) {
+    // (What is not a number is not known.)
+    let known = |lattice: &Lattice| {
+        lattice.masses.iter().any(|mass| *mass > 0.0) && !lattice.masses.iter().any(|mass| mass.is_nan())
+    };
+    if !parts.iter().all(|(lattice, _)| known(lattice)) {
         return Composed::unknown(step);
     }
     // Where the window is to hold the extreme sums, they are those of the lattices, which may reach a step further than

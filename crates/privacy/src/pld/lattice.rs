@@ -22,6 +22,9 @@ const HAIR: f64 = 1e-9;
 /// Twice the relative error allowed for a computed tail.
 const ROUNDING: f64 = 64.0 * UNIT;
 
+/// More than rounding takes from a sum of all masses.
+const LACKING: f64 = 1e-9;
+
 /// Masses under `P` at the losses `first + i * step`, and at infinity.
 #[derive(Debug, Clone)]
 pub(crate) struct Lattice {
@@ -43,7 +46,7 @@ impl Lattice {
     /// total 1 under both laws. Every term is positive, so that nothing cancels where losses are small; infinite where it
     /// overflows.
     pub(crate) fn excess(&self, c: f64) -> f64 {
-        let terms = self.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
+        let terms = self.masses.iter().enumerate().filter(|(_, mass)| **mass != 0.0);
         // Cells of little mass in a large tail have their losses from small differences: rounding moves them further.
         let away = |loss: f64| loss + (64.0 * self.slip).copysign(loss);
         let sum: f64 = terms.map(|(i, mass)| mass * bulge(c, away(self.first + i as f64 * self.step))).sum();
@@ -55,7 +58,7 @@ impl Lattice {
     /// `ln E[e^(c loss)]` over the finite losses, rounded up.
     pub(crate) fn ln_moment(&self, c: f64) -> f64 {
         let weights: Vec<f64> = (self.masses.iter().enumerate())
-            .filter(|(_, mass)| **mass > 0.0)
+            .filter(|(_, mass)| **mass != 0.0)
             .map(|(i, mass)| mass.ln() + c * (self.first + i as f64 * self.step))
             .collect();
         let heaviest = largest(f64::NEG_INFINITY, weights.iter().copied());
@@ -72,6 +75,16 @@ impl Lattice {
         let mean = losses().map(|(loss, mass)| mass * loss).sum::<f64>() / total;
         let variance = losses().map(|(loss, mass)| mass * (loss - mean).powi(2)).sum::<f64>() / total;
         (total, mean, variance)
+    }
+
+    /// Itself, if all of a probability is there. A law of which something was lost on the way says nothing: its masses are not numbers, and so is
+    /// whatever is made of them.
+    fn whole(mut self) -> Self {
+        let total = self.masses.iter().sum::<f64>() + self.infinity;
+        if total.is_nan() || total < 1.0 - LACKING {
+            self.masses.fill(f64::NAN);
+        }
+        self
     }
 
     /// The largest finite loss.
@@ -121,10 +134,11 @@ impl Bracket {
 
     /// A lattice law that loses at least as much.
     pub(crate) fn above(&self) -> Lattice {
-        match self {
+        let lattice = match self {
             Self::Exact(lattice) => lattice.clone(),
             Self::Cut { cells, .. } => self.lattice(cells, cells.connected(), cells.over),
-        }
+        };
+        lattice.whole()
     }
 
     /// A lattice law that loses at most as much. (Where losses leave the range of exponents: nothing.)
@@ -238,8 +252,9 @@ impl Cells {
         let under = law.at_most(threshold(0));
         let over = law.above(threshold(count));
         let atom_at_first = if first <= law.range().0 { plain(under.q, threshold(0)) } else { 0.0 };
-        // Moved up to the first point, mass under `P` has less under `Q`.
+        // Moved up to the first point, mass under `P` has less under `Q`. (All of it, where that is beyond doubles.)
         let moved = plain(larger(under.q - under.p, 0.0), threshold(0));
+        let moved = if moved <= 1.0 { moved } else { 1.0 };
         let missing = moved + plain(over.q, threshold(count)) + law.left_out();
         let below_last = threshold(count) - HAIR * step;
         let slope_at_last = plain(law.above(below_last).q, below_last);

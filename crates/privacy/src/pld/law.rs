@@ -27,6 +27,34 @@ pub(super) fn everything(y: f64) -> Masses {
     Masses { p: 1.0, q: y.exp() }
 }
 
+/// The same with the probability under `Q` as it is, too. Above a large threshold that one underflows, and below it the other overflows: neither can be
+/// had from the other.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Chances {
+    pub(crate) p: f64,
+    pub(crate) q: f64,
+    /// `q` times `e^y`.
+    pub(crate) lifted: f64,
+}
+
+impl Chances {
+    pub(super) const NONE: Self = Self { p: 0.0, q: 0.0, lifted: 0.0 };
+
+    pub(super) fn all(y: f64) -> Self {
+        Self { p: 1.0, q: 1.0, lifted: y.exp() }
+    }
+
+    pub(super) fn masses(self) -> Masses {
+        Masses { p: self.p, q: self.lifted }
+    }
+
+    /// The same event at the threshold `-y` of the exchanged laws; `self` is stated at `y`.
+    pub(super) fn exchanged(self, y: f64) -> Masses {
+        // An empty event stays empty, whatever the factor.
+        Masses { p: self.q, q: if self.p == 0.0 { 0.0 } else { self.p * (-y).exp() } }
+    }
+}
+
 /// One direction of a dominating pair.
 #[derive(Debug, Clone)]
 pub(crate) enum Law {
@@ -74,14 +102,18 @@ impl Law {
                 (up, Masses { p: down, q: y.exp() - down })
             }
             Self::Atoms(atoms) => (atoms.above(y), atoms.at_most(y)),
-            Self::Remove { base, rate } => removed_split(base, *rate, y),
+            Self::Remove { base, rate } => {
+                let (above, at_most) = removed_split(base, *rate, y);
+                (above.masses(), at_most.masses())
+            }
             Self::Add { base, rate } => {
-                let (down, up) = removed_split(base, *rate, -y);
-                (up.swapped(-y), down.swapped(-y))
+                let (above, at_most) = removed_split(base, *rate, -y);
+                (at_most.exchanged(-y), above.exchanged(-y))
             }
             Self::Opposite { noise, rate } => {
                 let x = noise.outcome(y, *rate);
-                (noise.three_above(x, y, *rate), noise.three_above(-x, -y, *rate).swapped(-y))
+                // The same laws seen from the other side: whoever has the outcome `x` of one has `-x` of the other.
+                (noise.three_above(x, y, *rate).masses(), noise.three_above(-x, -y, *rate).exchanged(-y))
             }
             Self::Symmetric { one_sided } if y >= 0.0 => {
                 let above = one_sided.above(y);
@@ -92,10 +124,13 @@ impl Law {
                 (at_most.complement(y), at_most)
             }
             Self::Range(range) => range.split(y),
-            Self::Mixture { bells, added: false } => bells.split(y),
+            Self::Mixture { bells, added: false } => {
+                let (above, at_most) = bells.split(y);
+                (above.masses(), at_most.masses())
+            }
             Self::Mixture { bells, added: true } => {
                 let (above, at_most) = bells.split(-y);
-                (at_most.swapped(-y), above.swapped(-y))
+                (at_most.exchanged(-y), above.exchanged(-y))
             }
             Self::Either(either) => either.split(y),
         }
@@ -255,18 +290,23 @@ fn density(x: f64) -> f64 {
 }
 
 /// A law mixed with its own `Q`, at the threshold `y`.
-fn removed_split(base: &Law, rate: f64, y: f64) -> (Masses, Masses) {
+fn removed_split(base: &Law, rate: f64, y: f64) -> (Chances, Chances) {
     let threshold = base_threshold(y, rate);
     if threshold == f64::NEG_INFINITY {
-        return (everything(y), NOTHING);
+        return (Chances::all(y), Chances::NONE);
     }
     let (above, at_most) = base.split(threshold);
-    let mixed = |base: Masses| {
-        // `Q` of the base comes times e^threshold.
-        let q = |factor: f64| if base.q == 0.0 { 0.0 } else { base.q * factor };
-        Masses { p: (1.0 - rate) * q((-threshold).exp()) + rate * base.p, q: q((y - threshold).exp()) }
+    // `Q` of the base comes times e^threshold.
+    let times = |q: f64, factor: f64| if q == 0.0 { 0.0 } else { q * factor };
+    let beyond = times(above.q, (-threshold).exp());
+    // Below a large threshold that is more than doubles hold; above it hardly anything is left.
+    let rest = if threshold > 300.0 { 1.0 - beyond } else { times(at_most.q, (-threshold).exp()) };
+    let mixed = |base: Masses, q: f64| Chances {
+        p: (1.0 - rate) * q + rate * base.p,
+        q,
+        lifted: times(base.q, (y - threshold).exp()),
     };
-    (mixed(above), mixed(at_most))
+    (mixed(above, beyond), mixed(at_most, rest))
 }
 
 /// `ln(1 - rate + rate e^loss)`.
@@ -331,17 +371,17 @@ impl Bell {
     }
 
     /// The event that the outcome exceeds `x`, whose loss is `y`, under the mixture with centre 1 (`P`) and with centre -1.
-    pub(crate) fn three_above(self, x: f64, y: f64, rate: f64) -> Masses {
+    pub(crate) fn three_above(self, x: f64, y: f64, rate: f64) -> Chances {
         let p = (1.0 - rate) * self.above(x) + rate * self.above(x - 1.0);
-        let q = if y < 300.0 && !self.is_far(x + 1.0) {
-            let q = (1.0 - rate) * self.above(x) + rate * self.above(x + 1.0);
+        let q = (1.0 - rate) * self.above(x) + rate * self.above(x + 1.0);
+        let lifted = if y < 300.0 && !self.is_far(x + 1.0) {
             if q == 0.0 { 0.0 } else { q * y.exp() }
         } else {
             // In logarithms: far out each factor leaves the range of doubles, and their product does not.
             let part = |weight: f64, at: f64| (y + weight.ln() + self.ln_above(at)).exp();
             part(1.0 - rate, x) + part(rate, x + 1.0)
         };
-        Masses { p, q }
+        Chances { p, q, lifted }
     }
 
     fn largest_loss(self, rate: f64) -> f64 {
@@ -442,6 +482,46 @@ mod tests {
                 assert!((up.q + down.q - 1.0).abs() < 1e-12, "{law:?} at {y}: {up:?} {down:?}");
                 assert!(up.p <= last.p + 1e-15 && up.q <= last.q + 1e-15, "{law:?} at {y}");
                 last = up;
+            }
+        }
+    }
+
+    /// Losses beyond the range of exponents: every tail is a probability, and both are all.
+    #[test]
+    fn far_tails_are_numbers() {
+        let mut all = Vec::new();
+        for adjacency in [Adjacency::AddRemove, Adjacency::ZeroOut, Adjacency::Replace] {
+            for noise in [Mechanism::gaussian(0.03), Mechanism::laplace(0.0011)].map(Result::unwrap) {
+                all.extend(laws(&noise, adjacency).unwrap());
+                for rate in [0.999, 0.6, 1e-3] {
+                    all.extend(laws(&noise.poisson(rate).unwrap(), adjacency).unwrap());
+                    let lots = noise.truncated_poisson(rate, 1000, 900).unwrap();
+                    all.extend(laws(&lots, adjacency).unwrap());
+                }
+                if adjacency == Adjacency::Replace {
+                    all.extend(laws(&noise.fixed_batch(14, 17).unwrap(), adjacency).unwrap());
+                }
+            }
+            all.extend(laws(&Mechanism::exponential(500.0).unwrap(), adjacency).unwrap());
+        }
+        for noise in [Mechanism::discrete_laplace(1.0, 1000), Mechanism::discrete_gaussian(0.5, 30)] {
+            for rate in [0.9, 1e-3] {
+                let sampled = noise.as_ref().unwrap().poisson(rate).unwrap();
+                all.extend(laws(&sampled, Adjacency::AddRemove).unwrap());
+            }
+        }
+        let mixture = Mixture::new(0.02, &[0.0, 0.5, 1.0], &[0.1, 0.1, 0.8]).unwrap();
+        all.extend(laws_of(&mixture.into(), Adjacency::AddRemove).unwrap());
+        for law in all {
+            for i in -300..=300 {
+                let y = f64::from(i).powi(3) * 1e-4 + 1e-7;
+                let (up, down) = law.split(y);
+                assert!((up.p + down.p - 1.0).abs() < 1e-12, "{law:?} at {y}: {up:?} {down:?}");
+                // Beyond the range of doubles it is infinite, and not a number nowhere.
+                assert!(
+                    up.q >= 0.0 && up.q <= up.p + 1e-12 && down.q >= 0.0,
+                    "{law:?} at {y}: {up:?} {down:?}"
+                );
             }
         }
     }

@@ -37,8 +37,8 @@ impl Range {
         // Halfway from the top, and from the bottom.
         let (top, bottom) = (0.5 * (y - self.epsilon), 0.5 * (y + self.epsilon));
         let up = -top.exp_m1() / self.whole();
-        let down = (-self.epsilon).exp() * bottom.exp_m1() / self.whole();
-        let rest = y.exp() * -(-bottom).exp_m1() / self.whole();
+        let below = -(-bottom).exp_m1() / self.whole();
+        let (down, rest) = (top.exp() * below, y.exp() * below);
         (Masses { p: up, q: top.exp() * up }, Masses { p: down, q: rest })
     }
 

@@ -101,7 +101,7 @@ impl Law {
                 let error = 64.0 * UNIT + 2.0 * noise.tail_error(x + 1.0);
                 if y > 300.0 || noise.is_far(x + 1.0) {
                     let tails = noise.three_above(x, y, *rate);
-                    return (tails.p - tails.q, error * (tails.p + tails.q * (1.0 + y)));
+                    return (tails.p - tails.lifted, error * (tails.p + tails.lifted * (1.0 + y)));
                 }
                 let gain = rate * noise.above(x - 1.0);
                 let cost = rate * y.exp() * noise.above(x + 1.0);
