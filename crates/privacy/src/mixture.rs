@@ -65,7 +65,8 @@ impl From<Mixture> for Stored {
 }
 
 impl Mixture {
-    /// Noise of standard deviation `sigma`; the contribution is each of the `sensitivities` with its probability.
+    /// Noise of standard deviation `sigma`; the contribution is each of the `sensitivities` with its probability. What rounding leaves out of their sum is
+    /// that of the largest amount: this is the law that answers are of, both their ends.
     pub fn new(sigma: f64, sensitivities: &[f64], probabilities: &[f64]) -> Result<Self> {
         positive("sigma", sigma)?;
         let count = sensitivities.len();
