@@ -134,7 +134,7 @@ fn patient(round: f64) -> Town {
 }
 
 fn town() -> Town {
-    patient(60.0)
+    patient(10.0)
 }
 
 /// Until the victim has refused something for this reason.
