@@ -228,9 +228,13 @@ impl SampledGaussian {
         for i in first..=last {
             let x = i as f64 * spacing;
             let (loss, ln_density) = self.loss_and_exponent(0.0, x);
-            // Where nothing is left of the density, its product with an overflowing factor is taken in logarithms.
-            let term = factor * ln_density.exp() * bulge(c, loss);
-            let term = if term.is_finite() { term } else { factor * (ln_density + c * loss).exp() };
+            let term = ln_density.exp() * bulge(c, loss);
+            // Where nothing is left of `P`, there may be something of `Q`: both positive terms, in logarithms.
+            let term = if ln_density > -600.0 && term.is_finite() {
+                factor * term
+            } else {
+                factor * ((ln_density + c * loss).exp() + c * (ln_density - loss).exp())
+            };
             sum += term;
             size += term * (4.0 + (c * loss).abs() + ln_density.abs());
         }

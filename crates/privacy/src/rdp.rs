@@ -99,16 +99,16 @@ impl Curve {
 /// unsampled Gaussian.
 fn dominated(law: &pld::Dominating, mu_squared: Option<f64>, order: f64) -> f64 {
     let c = order - 1.0;
-    let ln_rest = match (law.rest > 0.0, law.largest, mu_squared) {
-        (false, ..) => f64::NEG_INFINITY,
-        (true, Some(largest), _) => law.rest.ln() + c * largest,
-        (true, None, Some(mu_squared)) => {
+    let ln_rest = match (law.rest == 0.0, law.largest, mu_squared) {
+        (true, ..) => f64::NEG_INFINITY,
+        (false, Some(largest), _) => law.rest.ln() + c * largest,
+        (false, None, Some(mu_squared)) => {
             let s = larger(law.base / mu_squared - 0.5 - c, 0.0);
             0.5 * mu_squared * (c + s) * (c + s + 1.0) - s * law.base
         }
-        (true, None, None) => f64::INFINITY,
+        (false, None, None) => f64::INFINITY,
     };
-    let beyond = law.beyond.iter().filter(|(_, mass)| *mass > 0.0);
+    let beyond = law.beyond.iter().filter(|(_, mass)| *mass != 0.0);
     let ln_beyond = beyond.map(|(loss, mass)| mass.ln() + c * loss).fold(ln_rest, ln_add);
     // Near 1 the moment is known by its excess, far from it by its logarithm.
     let excess = law.lattice.excess(c) + ln_beyond.exp();
@@ -302,6 +302,29 @@ mod tests {
                 let found = at(discrete.poisson(rate).unwrap(), add_remove, order);
                 assert!(found >= least - 1e-9 * least.abs(), "{steps} {rate} {order}: {found} {least}");
             }
+        }
+        // Shifts by whole steps are equally likely: at whole orders the discrete Gaussian has the loss of the continuous one, however much of it underflows.
+        for (sigma, contribution) in [(0.02, 1), (0.0508, 4), (0.07204, 7), (0.08, 2), (0.1, 1), (0.3, 3)] {
+            let noise = Mechanism::discrete_gaussian(sigma, contribution).unwrap();
+            for order in [2.0, 3.0, 10.0] {
+                let truth = 0.5 * order * (f64::from(contribution) / sigma).powi(2);
+                let found = at(noise, add_remove, order);
+                assert!(
+                    (found / truth - 1.0).abs() < 1e-9,
+                    "{sigma} {contribution} {order}: {found} {truth}"
+                );
+            }
+        }
+        let noise = Mechanism::discrete_gaussian(0.02, 1).unwrap();
+        assert!(at(noise, add_remove, 1.5) >= 1251.386 && at(noise, add_remove, 2.5) >= 2917.128);
+        assert!(at(Mechanism::discrete_gaussian(0.0508, 4).unwrap(), replace, 1.3) >= 15999.6);
+        // By integration in many digits: where `P` underflows, `Q` does not.
+        let noise = Mechanism::gaussian(0.0236).unwrap().poisson(0.9).unwrap();
+        for (order, truth) in
+            [(1.000_001, 809.971), (1.000_01, 810.306), (1.000_1, 813.574), (1.001, 839.612)]
+        {
+            let found = at(noise, replace, order);
+            assert!(found >= truth && found < truth + 0.01, "{order}: {found} {truth}");
         }
         // By tests of two outcomes, computed elsewhere.
         let noise = Mechanism::laplace(0.001_129_442_099_223_945_5).unwrap();

@@ -240,6 +240,15 @@ fn losses_beyond_the_range_of_exponents_are_not_lost() {
     account.compose(Mechanism::discrete_laplace(0.001, 1).unwrap().poisson(0.6).unwrap(), 3).unwrap();
     let (epsilon, delta) = (account.epsilon(0.7).unwrap(), account.delta(5.0).unwrap());
     assert!(epsilon.upper >= 997.45 && delta.upper >= 0.9359, "{epsilon:?} {delta:?}");
+    // Half of all outcomes are the other record's: `1000 + 2 ln(1 - 2 delta)`. Two of these were refused, and one had its lower end above it.
+    for delta in [0.1, 0.3, 0.45] {
+        let account = composed(laplace(0.001).poisson(0.5).unwrap(), 1, Adjacency::Replace);
+        holds(account.epsilon(delta).unwrap(), 1000.0 + 2.0 * f64::ln_1p(-2.0 * delta), 1e-9);
+    }
+    // Lots that are full lose more than those with room can: the pair loses 0.00570 (0.0229 was said).
+    let lots = laplace(0.2).truncated_poisson(0.5, 10, 8).unwrap();
+    let delta = composed(lots, 1, Adjacency::Replace).delta(7.0).unwrap().upper;
+    assert!((0.0056..0.0058).contains(&delta), "{delta}");
     // These two were refused: two methods contradicted each other.
     let mut account = Accountant::new(Adjacency::AddRemove);
     account.compose(Mechanism::laplace(0.001).unwrap().poisson(0.9999).unwrap(), 1).unwrap();

@@ -3,12 +3,15 @@
 //! Their losses lie on an arithmetic progression, so they compose without any discretisation error.
 
 use super::law::Masses;
-use crate::interval::within;
+use crate::interval::{smaller, within};
 use crate::pure;
 use crate::{Error, Result};
 
 /// More than the mass of a discrete Gaussian beyond 14 sigma.
 pub(crate) const CUT: f64 = 1e-40;
+
+/// Weights below `e` to minus this are lost in doubles, or soon will be.
+const LN_SMALLEST: f64 = 690.0;
 
 /// Outcomes `first + i * step` of the loss, with their masses under `P` and under `Q` (`p e^-loss`).
 #[derive(Debug, Clone)]
@@ -65,6 +68,8 @@ impl Atoms {
         if shift > 2e6 {
             return Err(Error::parameter("contribution", shift, "give at most 1000000"));
         }
+        // What would underflow is among what is left out, and bounded as that is.
+        let reach = smaller(reach, (sigma * (2.0 * LN_SMALLEST).sqrt()).floor());
         let weight = |k: f64| (-0.5 * (k / sigma) * (k / sigma)).exp();
         let total: f64 = 1.0 + 2.0 * (1..=reach as i64).map(|k| weight(k as f64)).sum::<f64>();
         let outcomes = -(reach as i64)..=(reach + shift) as i64;

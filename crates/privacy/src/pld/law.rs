@@ -353,6 +353,7 @@ impl Bell {
     fn ln_above(self, x: f64) -> f64 {
         match self {
             Self::Gaussian { scale } => ln_normal_above(x / scale),
+            Self::Laplace { scale } if x >= 0.0 => -x / scale - std::f64::consts::LN_2,
             Self::Laplace { .. } => self.above(x).ln(),
         }
     }

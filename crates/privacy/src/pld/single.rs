@@ -98,6 +98,10 @@ impl Law {
             Self::Either(either) => either.curve(y),
             Self::Opposite { noise, rate } => {
                 let x = noise.outcome(y, *rate);
+                // Beyond the largest loss there is only the rounding of it.
+                if x == f64::INFINITY {
+                    return (0.0, 16.0 * UNIT * (1.0 + y + noise.exponent()));
+                }
                 let error = 64.0 * UNIT + 2.0 * noise.tail_error(x + 1.0);
                 if y > 300.0 || noise.is_far(x + 1.0) {
                     let tails = noise.three_above(x, y, *rate);
