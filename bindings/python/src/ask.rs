@@ -14,6 +14,8 @@ use sottovoce_cli::{Answer, Fault, Watch, ask_with};
 
 /// How often Python is asked whether somebody has pressed Ctrl-C.
 pub(crate) const LOOK: Duration = Duration::from_millis(50);
+/// How long a thread looks for what it waits for before it goes to sleep: to wake one takes as long as a small question.
+const AWAKE: Duration = Duration::from_micros(200);
 /// How long a command that is to end is waited for; if it takes longer, it ends when nobody waits any more.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -48,7 +50,7 @@ pub(crate) fn ask(
     loop {
         let answer;
         (told, answer) = py.detach(move || {
-            let answer = told.recv_timeout(LOOK);
+            let answer = awake(&told).ok_or(()).or_else(|()| told.recv_timeout(LOOK));
             (told, answer)
         });
         match answer {
@@ -132,6 +134,18 @@ fn work(first: Job) {
         idle(|idle| idle.push(hand));
         // Nobody may be waiting any more.
         _ = tell.send(told);
-        next = jobs.recv().ok();
+        next = awake(&jobs).or_else(|| jobs.recv().ok());
     }
+}
+
+/// What comes within [`AWAKE`]; other threads have the processor if they want it.
+fn awake<T>(from: &Receiver<T>) -> Option<T> {
+    let begun = Instant::now();
+    while begun.elapsed() < AWAKE {
+        if let Ok(there) = from.try_recv() {
+            return Some(there);
+        }
+        std::thread::yield_now();
+    }
+    None
 }
