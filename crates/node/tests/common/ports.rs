@@ -1,7 +1,5 @@
 //! Ports for peers that begin later.
 
-#![allow(clippy::unwrap_used)]
-
 use std::net::{TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicU16, Ordering};
 
