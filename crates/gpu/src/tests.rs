@@ -20,7 +20,7 @@ use crate::turn::Turn;
 use crate::{Card, Gradients, Layers, Result, Together};
 
 fn card() -> Option<Card> {
-    Card::open().map_err(|error| eprintln!("skipped, without a card: {error}")).ok()
+    Card::open().map_err(|error| sottovoce_testing::skipped("card", &error.to_string())).ok()
 }
 
 fn pictures(count: usize, seed: u64) -> Images {

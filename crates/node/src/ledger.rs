@@ -1,7 +1,7 @@
 //! What a peer must not forget, in one file: budgets, runs, messages that were not answered, and the chain of all steps.
 //!
 //! Every change is one transaction, committed in two phases: after a crash it is there as a whole or not at all, whichever writes the disk lost, kept or tore
-//! (`tests/crashes.rs`).
+//! (`tests/it/crashes.rs`).
 
 mod accounts;
 mod index;

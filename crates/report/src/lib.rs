@@ -31,7 +31,6 @@ pub mod rumor;
 mod scene;
 mod shell;
 pub mod store;
-#[cfg(any(test, feature = "structure"))]
 pub mod structure;
 mod svg;
 pub mod text;

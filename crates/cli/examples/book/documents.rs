@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::markdown::anchor;
-use crate::reference::{Made, cell};
+use super::markdown::anchor;
+use super::reference::{Made, cell};
 
 /// Parts of documents by what they are called on the page: schemas of one name that differ are told apart by a number.
 type Parts = BTreeMap<String, Value>;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 use sottovoce::experiment::{KINDS, template};
 
-use crate::markdown::anchor;
+use super::markdown::anchor;
 
 /// A page that is made: its path in the repository, its title, its text.
 pub(crate) type Made = (String, String, String);

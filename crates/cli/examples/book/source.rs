@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::markdown;
+use super::markdown;
 
 /// Where the book lists its pages.
 pub(crate) const SUMMARY: &str = "docs/SUMMARY.md";

@@ -9,7 +9,7 @@
 //!   `z` that nowhere grows faster than `l'`. It is the gradient of a convex function (a Huber function, for squared losses) no less
 //!   smooth, and gradient steps of at most `2/smoothness` on such functions do not expand distances (Baillon and Haddad).
 //! * Shrinking a mean, or a softmax gradient, turns vectors and not numbers: the result is no gradient in general, and steps do
-//!   expand distances (counterexamples in `tests/clipping.rs`).
+//!   expand distances (counterexamples in `tests/it/clipping.rs`).
 
 use super::{Clip, Loss, Model};
 use crate::linear::norm;

@@ -171,7 +171,7 @@ mod tests {
         let (mut wide, mut narrow) = (vec![ZERO; 21], vec![ZERO; 21]);
         go(Both { packed: &packed, x: &x, out: &mut wide });
         let Some(avx2) = fearless_simd::Level::new().as_avx2() else {
-            return eprintln!("skipped: this processor has no AVX2 to compare with");
+            return sottovoce_testing::skipped("avx2", "this processor has no AVX2 to compare with");
         };
         avx2.vectorize(|| Both { packed: &packed, x: &x, out: &mut narrow }.run(avx2));
         assert_eq!(wide, narrow);

@@ -1,0 +1,225 @@
+//! `sottovoce account averaging` through the real binary.
+
+use crate::common;
+
+use common::flat;
+use std::path::PathBuf;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+struct Files {
+    folder: TempDir,
+}
+
+impl Files {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn ring(&self, n: usize) -> PathBuf {
+        let edges: String = (0..n).map(|i| format!("{i} {}\n", (i + 1) % n)).collect();
+        self.write("ring.txt", &edges)
+    }
+}
+
+fn account(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    command.args(["account", "averaging"]).args(arguments);
+    command
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = account(arguments).arg("--json").assert().success().get_output().stdout.clone();
+    serde_json::from_slice(&output).unwrap()
+}
+
+fn losses(value: &Value, key: &str) -> Vec<f64> {
+    value[key].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
+}
+
+fn refused(arguments: &[&str], words: &[&str]) {
+    let output = account(arguments).assert().code(2).get_output().clone();
+    let message = flat(&output.stderr);
+    assert!(output.stdout.is_empty(), "{arguments:?}");
+    for word in words {
+        assert!(message.contains(word), "{arguments:?}: `{word}` is not in: {message}");
+    }
+}
+
+#[test]
+fn the_ring_of_twelve_is_fully_exposed_and_the_published_formula_does_not_see_it() {
+    let files = Files::new();
+    let ring = files.ring(12);
+    let base = [
+        "--graph",
+        ring.to_str().unwrap(),
+        "--lazy",
+        "0.3333333333333333",
+        "--steps",
+        "6",
+        "--observers",
+        "0",
+    ];
+    let found = json(&base);
+    // Who is exposed loses exactly all.
+    assert!(losses(&found, "exact")[1..].iter().all(|loss| *loss == 1.0), "{found}");
+    assert!(losses(&found, "published")[6] < 3e-4);
+    assert_eq!(found["rank"], 11);
+    assert_eq!(found["exposed"].as_array().unwrap().len(), 11);
+    assert_eq!(found["worst_understatement"]["peer"], 6);
+    let text = account(&base).assert().success().get_output().stdout.clone();
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("understates the loss of peer 6") && text.contains("proven"), "{text}");
+}
+
+#[test]
+fn methods_observers_and_relay_noise() {
+    let files = Files::new();
+    let ring = files.ring(10);
+    let base = ["--graph", ring.to_str().unwrap(), "--lazy", "0.5", "--steps", "4", "--observers", "0,5"];
+    let with = |more: &[&str]| json(&[&base[..], more].concat());
+    let exact = with(&["--method", "exact"]);
+    assert!(exact.get("published").is_none());
+    assert!(with(&["--method", "published"]).get("exact").is_none());
+    let relay = with(&["--method", "exact", "--relay-noise", "0.3"]);
+    for (quiet, loud) in losses(&relay, "exact").iter().zip(losses(&exact, "exact")) {
+        assert!(*quiet <= loud + 1e-9);
+    }
+    assert!(losses(&relay, "exact")[2] < 0.9);
+}
+
+#[test]
+fn schedules_traced_with_relay_noise() {
+    let files = Files::new();
+    let pairs = files.write("pairs.json", r#"{"pairwise": [[0, 1], [2, 3], [1, 2], [0, 1]]}"#);
+    let base = ["--schedule", pairs.to_str().unwrap(), "--observers", "0"];
+    let exact = json(&base);
+    // Peer 0 hears 1's value, then 1's mean with 2, who had mixed with 3.
+    let found = losses(&exact, "exact");
+    assert!((found[1] - 1.0).abs() < 1e-9 && (found[2] - 0.5).abs() < 1e-9 && (found[3] - 0.5).abs() < 1e-9);
+    let relay = json(&[&base[..], &["--relay-noise", "0.5"]].concat());
+    assert!(losses(&relay, "exact")[2] < 0.5);
+}
+
+#[test]
+fn all_pairs_and_the_worst_coalition() {
+    let files = Files::new();
+    let ring = files.ring(8);
+    let base = ["--graph", ring.to_str().unwrap(), "--lazy", "0.4", "--steps", "1"];
+    let matrix = json(&[&base[..], &["--all-pairs"]].concat());
+    assert_eq!(matrix["exact"].as_array().unwrap().len(), 8);
+    assert!((matrix["mean"].as_f64().unwrap() - 2.0 / 8.0).abs() < 1e-12);
+    let worst = json(&[&base[..], &["--worst-coalition", "2"]].concat());
+    assert_eq!(worst["leakage"]["rank"], 4);
+    assert_eq!(worst["exhaustive"], true);
+}
+
+#[test]
+fn bad_input_is_refused() {
+    let files = Files::new();
+    let (ring, split) = (files.ring(6), files.write("split.txt", "0 1\n2 3\n"));
+    let uneven = files.write("path.txt", "0 1\n1 2\n");
+    let bad = files.write("bad.json", r#"{"edges": []}"#);
+    let (ring, split) = (ring.to_str().unwrap(), split.to_str().unwrap());
+    let (uneven, bad) = (uneven.to_str().unwrap(), bad.to_str().unwrap());
+    refused(&["--graph", ring, "--steps", "0", "--observers", "0"], &["steps", "0"]);
+    refused(&["--graph", ring, "--observers", "0"], &["steps", "missing"]);
+    refused(&["--graph", ring, "--steps", "3", "--observers", "6"], &["observers", "6", "0 to 5"]);
+    refused(&["--graph", ring, "--steps", "3", "--observers", "x"], &["observers", "x"]);
+    refused(
+        &["--graph", ring, "--steps", "3", "--observers", "0", "--relay-noise", "-1"],
+        &["relay-noise", "-1"],
+    );
+    refused(&["--graph", ring, "--steps", "3", "--observers", "0", "--relay-noise", "nan"], &["relay-noise"]);
+    refused(
+        &["--graph", ring, "--steps", "3", "--observers", "0", "--relay-noise", "1e300"],
+        &["`relay-noise` is 1", "at most 1e6"],
+    );
+    refused(&["--graph", ring, "--steps", "3", "--observers", "0", "--sigma", "0"], &["sigma", "0"]);
+    refused(&["--graph", ring, "--steps", "3", "--observers", "0", "--delta", "1"], &["delta", "1"]);
+    refused(&["--graph", ring, "--steps", "3", "--observers", "0", "--lazy", "1"], &["lazy", "1"]);
+    refused(&["--graph", split, "--steps", "3", "--observers", "0"], &["not connected"]);
+    refused(&["--graph", uneven, "--steps", "3", "--observers", "0", "--weights", "uniform"], &["weights"]);
+    refused(&["--schedule", bad, "--observers", "0"], &["edges_per_step"]);
+    refused(&["--schedule", "nowhere.json", "--observers", "0"], &["schedule", "nowhere.json"]);
+    refused(&["--graph", ring, "--steps", "3", "--worst-coalition", "6"], &["coalition", "6"]);
+}
+
+/// The terms without which no loss is printed.
+fn has_terms(found: &Value, adversary: &str) {
+    assert_eq!((&found["standing"], &found["unit"]), (&"proven".into(), &"user".into()), "{found}");
+    assert_eq!(found["adjacency"], "replace", "{found}");
+    assert!(found["adversary"].as_str().unwrap().contains(adversary), "{found}");
+    let limits = found["not_covered"].as_array().unwrap();
+    assert!(limits.iter().any(|limit| limit.as_str().unwrap().contains("lost or late")), "{found}");
+    assert!(!found["statements"].as_array().unwrap().is_empty(), "{found}");
+}
+
+#[test]
+fn every_table_of_losses_carries_its_terms() {
+    let files = Files::new();
+    let ring = files.ring(6);
+    let base = ["--graph", ring.to_str().unwrap(), "--lazy", "0.5", "--steps", "2"];
+    for (who, adversary) in [
+        (&["--all-pairs"][..], "any one peer"),
+        (&["--all-pairs", "--relay-noise", "0.2"][..], "any one peer"),
+        (&["--observers", "0"][..], "peer 0"),
+        (&["--observers", "0,3"][..], "peers 0, 3"),
+        (&["--worst-coalition", "2"][..], "peers"),
+    ] {
+        let arguments = [&base[..], who].concat();
+        has_terms(&json(&arguments), adversary);
+        let text =
+            String::from_utf8(account(&arguments).assert().success().get_output().stdout.clone()).unwrap();
+        for words in ["epsilon <=", "one user's data (replace)", "proven", "not covered:", adversary] {
+            assert!(text.contains(words), "{who:?}: {words} in {text}");
+        }
+    }
+}
+
+#[test]
+fn a_coalition_of_everybody_is_refused() {
+    let files = Files::new();
+    let ring = files.ring(4);
+    let base = ["--graph", ring.to_str().unwrap(), "--lazy", "0.5", "--steps", "2"];
+    for who in [&["--observers", "0,1,2,3"][..], &["--observers", "3,2,1,0,0", "--relay-noise", "0.2"][..]] {
+        refused(&[&base[..], who].concat(), &["all 4 peers", "nobody is left", "leave one out"]);
+    }
+    let everyone = ["--observers", "0,1,2,3", "--method", "published"];
+    refused(&[&base[..], &everyone[..]].concat(), &["all 4 peers"]);
+    refused(&[&base[..], &["--worst-coalition", "4"][..]].concat(), &["from 1 to 3"]);
+}
+
+/// What `run averaging` takes, `account averaging` takes: protocols, drawn graphs, a target instead of a noise.
+#[test]
+fn every_averaging_that_is_run_is_accounted_for() {
+    let files = Files::new();
+    let ring = files.ring(8);
+    let ring = ring.to_str().unwrap();
+    let butterfly = json(&["--protocol", "butterfly", "--peers", "8", "--observers", "0"]);
+    assert!(butterfly["published"].is_null() && butterfly["distance"].is_null(), "{butterfly}");
+    assert_eq!(losses(&butterfly, "exact").len(), 8);
+    let base = ["--graph", ring, "--lazy", "0.4", "--steps", "3", "--observers", "0"];
+    let accelerated = json(&[&base[..], &["--protocol", "accelerated"]].concat());
+    assert_eq!(losses(&accelerated, "exact"), losses(&json(&base), "exact"));
+    let calibrated = json(&[&base[..], &["--epsilon", "2", "--against", "wire-tapper"]].concat());
+    let sigma = 1.0 / calibrated["local_mu"].as_f64().unwrap();
+    assert!(calibrated["guarantees"][0]["epsilon"].as_f64().unwrap() <= 2.0 && sigma > 1.0, "{calibrated}");
+    refused(&[&base[..], &["--against", "wire-tapper"]].concat(), &["`against` is given", "give epsilon"]);
+    refused(
+        &["--protocol", "butterfly", "--graph", ring, "--lazy", "0.1", "--observers", "0"],
+        &["`lazy` is given", "leave it out"],
+    );
+    refused(
+        &["--protocol", "butterfly", "--peers", "8", "--observers", "0", "--method", "published"],
+        &["printed for gossip"],
+    );
+}

@@ -1,0 +1,44 @@
+//! Running the real binary.
+// Not every file of tests uses all of it.
+#![allow(dead_code)]
+
+pub(crate) mod commands;
+pub(crate) mod graphs;
+pub(crate) mod held;
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+/// The program with these arguments, separated by spaces.
+pub(crate) fn sottovoce(arguments: &str) -> Command {
+    let mut command = Command::cargo_bin("sottovoce").unwrap();
+    command.args(arguments.split_whitespace());
+    command
+}
+
+/// The document it prints, with nothing beside it.
+pub(crate) fn json(arguments: &str) -> Value {
+    let output = sottovoce(arguments).arg("--json").assert().success().get_output().clone();
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The number at a path of a document.
+pub(crate) fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {value}"))
+}
+
+/// What was printed as one line, wherever lines were broken.
+pub(crate) fn flat(printed: &[u8]) -> String {
+    String::from_utf8_lossy(printed).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Fails with exit code 2, a message with each of the words, and nothing on standard output.
+pub(crate) fn refused(arguments: &str, words: &[&str]) {
+    let output = sottovoce(arguments).assert().code(2).get_output().clone();
+    let message = flat(&output.stderr);
+    assert!(output.stdout.is_empty(), "{arguments}");
+    for word in words {
+        assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");
+    }
+}

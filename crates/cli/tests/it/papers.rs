@@ -1,0 +1,157 @@
+//! `docs/papers.md`: every command of its tables runs, and every statement and figure that the program knows has a row.
+
+use crate::common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use assert_cmd::Command;
+use common::json;
+use serde_json::Value;
+
+const PAGE: &str = include_str!("../../../../docs/papers.md");
+
+/// Standings that a row may have; a definition and an assumption have none.
+const STANDINGS: [&str; 5] = ["", "Proven", "Conditional", "Published", "Refuted"];
+
+/// A row of a table.
+struct Row {
+    statement: &'static str,
+    place: &'static str,
+    command: &'static str,
+    standing: &'static str,
+    verdict: &'static str,
+}
+
+fn rows() -> Vec<Row> {
+    let lines = PAGE.lines().filter(|line| line.starts_with("| "));
+    let cells = lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
+    let own = cells.filter(|cells| cells[0] != "statement" && !cells[0].starts_with("---"));
+    let row = |cells: Vec<&'static str>| {
+        let [statement, _, place, command, standing, verdict] = cells[..] else { panic!("{cells:?}") };
+        Row { statement, place, command, standing, verdict }
+    };
+    own.map(row).collect()
+}
+
+/// What stands in back quotes.
+fn quoted(cell: &str) -> Option<&str> {
+    cell.strip_prefix('`')?.strip_suffix('`')
+}
+
+/// The blocks of a page, by what is written after their three back quotes.
+fn blocks() -> Vec<(&'static str, &'static str)> {
+    let parts = PAGE.split("\n```").skip(1).step_by(2);
+    parts.map(|block| block.split_once('\n').unwrap()).collect()
+}
+
+/// The program with the words of a line of the page, in a folder.
+fn run(folder: &Path, line: &str) -> std::process::Output {
+    let words = line.strip_prefix("sottovoce ").unwrap_or_else(|| panic!("{line}"));
+    Command::cargo_bin("sottovoce").unwrap().current_dir(folder).args(words.split(' ')).output().unwrap()
+}
+
+/// The files that the page names: made by its own commands, or written as they stand there.
+fn files() -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in blocks() {
+        match name.split_once(' ') {
+            Some((_, file)) => std::fs::write(folder.path().join(file), text).unwrap(),
+            None => text.lines().for_each(|line| {
+                let found = run(folder.path(), line);
+                assert!(found.status.success(), "{line}: {}", String::from_utf8_lossy(&found.stderr));
+            }),
+        }
+    }
+    let made = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap);
+    made.map(|file| (file.file_name().into_string().unwrap(), std::fs::read(file.path()).unwrap())).collect()
+}
+
+/// Runs a command beside those files: the document that it prints.
+fn document(files: &BTreeMap<String, Vec<u8>>, command: &str) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, bytes)| std::fs::write(folder.path().join(name), bytes).unwrap());
+    let found = run(folder.path(), &format!("{command} --json"));
+    assert!(found.status.success(), "{command}: {}", String::from_utf8_lossy(&found.stderr));
+    serde_json::from_slice(&found.stdout).unwrap_or_else(|error| panic!("{command}: {error}"))
+}
+
+/// The documents of all commands, in parallel: some make figures.
+fn documents() -> BTreeMap<&'static str, Value> {
+    let all: BTreeSet<&str> = rows().iter().filter_map(|row| quoted(row.command)).collect();
+    // Figures first: they take longest.
+    let mut all: Vec<&str> = all.into_iter().collect();
+    all.sort_by_key(|command| !command.contains(" reproduce "));
+    let (files, next) = (files(), AtomicUsize::new(0));
+    let work = || {
+        let take = || all.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+        std::iter::from_fn(take).map(|command| (command, document(&files, command))).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..3).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
+
+/// `Theorem 1` as a command names it.
+fn named(statement: &str) -> String {
+    statement.to_lowercase().replace(' ', "-").replace('.', "")
+}
+
+/// What the program says of a standing, as the page writes it.
+fn standing(value: &Value) -> String {
+    let word = value.as_str().or_else(|| value.as_object()?.keys().next().map(String::as_str)).unwrap();
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
+}
+
+#[test]
+fn every_command_of_the_table_runs_and_says_the_same_standing() {
+    let documents = documents();
+    let mut told = 0;
+    for row in rows() {
+        let Some(command) = quoted(row.command) else { continue };
+        let words: Vec<&str> = command.split(' ').collect();
+        let asked = words.get(2).and_then(|what| what.split_once('/'));
+        if words[1] == "theorem" && asked.is_some_and(|(_, id)| id == named(row.statement)) {
+            assert_eq!(
+                standing(&documents[command]["standing"]),
+                row.standing,
+                "{}: {command}",
+                row.statement
+            );
+            told += 1;
+        }
+    }
+    assert!(told > 25, "{told}");
+}
+
+#[test]
+fn everything_that_the_program_knows_of_the_papers_has_a_row() {
+    let commands: BTreeSet<&str> = rows().iter().filter_map(|row| quoted(row.command)).collect();
+    for command in ["theorem", "reproduce"] {
+        let listed = json(command);
+        for item in listed["items"].as_array().unwrap() {
+            let begin = format!("sottovoce {command} {} ", item["name"].as_str().unwrap());
+            assert!(commands.iter().any(|one| format!("{one} ").starts_with(&begin)), "{begin}");
+        }
+    }
+}
+
+#[test]
+fn rows_say_where_to_look_and_what_came_of_it() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let rows = rows();
+    assert!(rows.len() > 100, "{}", rows.len());
+    for Row { statement, place, command, standing, verdict } in rows {
+        let missing = |cell: &str| cell.starts_with("(library: ") && cell.ends_with(')');
+        match quoted(place) {
+            Some(path) => assert!(crates.join(path).is_file(), "{statement}: {path}"),
+            None => assert!(missing(place), "{statement}: {place}"),
+        }
+        assert!(quoted(command).is_some() || missing(command), "{statement}: {command}");
+        assert!(STANDINGS.contains(&standing), "{statement}: {standing}");
+        assert!(!verdict.is_empty() || statement.starts_with("Definition"), "{statement}");
+    }
+}
