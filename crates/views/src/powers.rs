@@ -52,6 +52,35 @@ pub(crate) fn each_iterate(
     steps: usize,
     mut visit: impl FnMut(usize, &[Row]),
 ) {
+    each(mixing, Law { gamma, centre: 0.0, scale: 1.0 }, columns, steps, |t, now| visit(t, now));
+}
+
+/// The same for Chebyshev's polynomials `T_t((W - centre) / radius)`; what `visit` makes of them goes on.
+pub(crate) fn each_chebyshev(
+    mixing: &Mixing,
+    (centre, radius): (f64, f64),
+    columns: &[usize],
+    steps: usize,
+    visit: impl FnMut(usize, &mut [Row]),
+) {
+    each(mixing, Law { gamma: 2.0, centre, scale: 1.0 / radius }, columns, steps, visit);
+}
+
+/// `X_(t+1) = gamma B X_t + (1 - gamma) X_(t-1)` for `B = scale (W - centre)`.
+#[derive(Clone, Copy)]
+struct Law {
+    gamma: f64,
+    centre: f64,
+    scale: f64,
+}
+
+fn each(
+    mixing: &Mixing,
+    law: Law,
+    columns: &[usize],
+    steps: usize,
+    mut visit: impl FnMut(usize, &mut [Row]),
+) {
     let mut now = zeros(mixing.nodes());
     // What came before, and is replaced by what comes after.
     let mut other = zeros(mixing.nodes());
@@ -59,10 +88,10 @@ pub(crate) fn each_iterate(
     let arch = pulp::Arch::new();
     for t in 0..steps {
         sottovoce_fault::stop::look();
-        visit(t, &now);
+        visit(t, &mut now);
         if t + 1 < steps {
-            let gamma = if t == 0 { 1.0 } else { gamma };
-            arch.dispatch(Mix { mixing, gamma, x: &now, out: &mut other });
+            let gamma = if t == 0 { 1.0 } else { law.gamma };
+            arch.dispatch(Mix { mixing, law: Law { gamma, ..law }, x: &now, out: &mut other });
             std::mem::swap(&mut now, &mut other);
         }
     }
@@ -75,10 +104,10 @@ pub(crate) fn apply_columns(mixing: &Mixing, columns: &[f64]) -> Vec<f64> {
     let n = mixing.nodes();
     let mut out = vec![0.0; columns.len()];
     let (mut block, mut mixed) = (used(n), used(n));
-    let arch = pulp::Arch::new();
+    let (arch, law) = (pulp::Arch::new(), Law { gamma: 1.0, centre: 0.0, scale: 1.0 });
     for (from, to) in columns.chunks(WIDTH * n).zip(out.chunks_mut(WIDTH * n)) {
         side_by_side(from, &mut block);
-        arch.dispatch(Mix { mixing, gamma: 1.0, x: &block, out: &mut mixed });
+        arch.dispatch(Mix { mixing, law, x: &block, out: &mut mixed });
         transpose(&mixed, to);
     }
     spare(block);
@@ -122,11 +151,11 @@ pub(crate) fn transpose(rows: &[Row], columns: &mut [f64]) {
     }
 }
 
-/// `out = gamma W x + (1 - gamma) out`. A type of its own rather than a closure, which would not be inlined where the wide
+/// `out = gamma B x + (1 - gamma) out`. A type of its own rather than a closure, which would not be inlined where the wide
 /// instructions are.
 struct Mix<'a> {
     mixing: &'a Mixing,
-    gamma: f64,
+    law: Law,
     x: &'a [Row],
     out: &'a mut [Row],
 }
@@ -136,15 +165,15 @@ impl pulp::WithSimd for Mix<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        mix(self.mixing, self.gamma, self.x, self.out);
+        mix(self.mixing, self.law, self.x, self.out);
     }
 }
 
 #[inline(always)]
-fn mix(mixing: &Mixing, gamma: f64, x: &[Row], out: &mut [Row]) {
-    let (offsets, neighbours) = mixing.graph().rows();
+fn mix(mixing: &Mixing, Law { gamma, centre, scale }: Law, x: &[Row], out: &mut [Row]) {
+    let ((offsets, neighbours), factor) = (mixing.graph().rows(), gamma * scale);
     for (u, out) in out.iter_mut().enumerate() {
-        let own = mixing.diagonal()[u];
+        let own = mixing.diagonal()[u] - centre;
         let mut sum = x[u].map(|x| own * x);
         let range = offsets[u]..offsets[u + 1];
         for (&v, &weight) in neighbours[range.clone()].iter().zip(&mixing.weights()[range]) {
@@ -153,11 +182,11 @@ fn mix(mixing: &Mixing, gamma: f64, x: &[Row], out: &mut [Row]) {
                 sum[i] += weight * other[i];
             }
         }
-        if gamma == 1.0 {
+        if factor == 1.0 && gamma == 1.0 {
             *out = sum;
         } else {
             for i in 0..WIDTH {
-                out[i] = gamma * sum[i] + (1.0 - gamma) * out[i];
+                out[i] = factor * sum[i] + (1.0 - gamma) * out[i];
             }
         }
     }

@@ -22,6 +22,7 @@
 
 mod average;
 mod bounds;
+mod chebyshev;
 mod ergodic;
 mod error;
 mod expected;

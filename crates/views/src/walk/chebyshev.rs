@@ -1,0 +1,147 @@
+//! Sums over paths as sums of Chebyshev's polynomials, with a proof that the spectrum is where they hold.
+//!
+//! On an interval with centre `c` and radius `R`, `f(x) = x + x²/2 + x³/3 + ...`, up to any power, is `Σ c_k T_k(y)` for `y = (x - c) / R`. If
+//! `c` is 0 or more, all `c_k` of a power of `c + R y` are, too, so that those of the whole series, `-ln(1 - x)`, are the largest: `2 ρ^-k / k` for
+//! `ρ + 1/ρ = 2 (1 - c) / R`. If `c` is negative, they are at most those of the interval's mirror image. `T_k` of the matrix takes one product with it
+//! for each degree.
+//!
+//! The ends of the spectrum are estimates: an eigenvalue may have been missed. So the last polynomial of the matrix, `T_K`, is looked at. Every
+//! column of it must be no longer than 1. Then its Frobenius norm is at most `F = √n`, and at every eigenvalue `|T_K(y)| ≤ F`: were one outside the interval,
+//! then `|T_k(y)| ≤ cosh(k θ) ≤ F exp((k - K) θ)` for `cosh(K θ) = F`. The bound on the terms that are left out allows for it.
+
+use std::f64::consts::PI;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use sottovoce_topology::mixing::Mixing;
+
+use crate::parallel;
+use crate::powers::{Row, WIDTH, each_chebyshev, spare, squared_lengths, transpose, zeros};
+
+/// What is left out moves no entry by more than this.
+const LEFT_OUT: f64 = 1e-13;
+
+/// So many times larger rounding's constant part may grow.
+const GROWTH: f64 = 1e3;
+
+/// Room for rounding of a column's length, which is off by far less.
+const ROUNDING: f64 = 1e-3;
+
+/// The polynomial's interval and coefficients.
+pub(super) struct Expansion {
+    centre: f64,
+    radius: f64,
+    coefficients: Vec<f64>,
+}
+
+impl Expansion {
+    /// Of the logarithm's series up to some power, between these ends, where all eigenvalues of so many but that of the constant vector seem to be;
+    /// none where that takes more than `most` terms.
+    pub(super) fn new(
+        (from, to): (f64, f64),
+        nodes: usize,
+        most: usize,
+        f: impl Fn(f64) -> f64,
+    ) -> Option<Self> {
+        let centre = 0.5 * (from + to);
+        // An interval must have some length.
+        let radius = (0.5 * (to - from)).max((1.0 - centre.abs()) / 64.0);
+        let ratio = root(Some((1.0 - centre.abs()) / radius).filter(|axis| *axis > 1.0)?);
+        let norm = (nodes as f64).sqrt() * (1.0 + ROUNDING);
+        // Twice the terms that are left out: once for themselves, and once for what interpolation adds to the others in their place.
+        let left_out = |degree: usize| {
+            let (k, each) = (degree as f64, root(norm).powf(1.0 / degree as f64) / ratio);
+            let rest = if each < 1.0 { each / (1.0 - each) } else { f64::INFINITY };
+            4.0 * norm / (k + 1.0) * ratio.powf(-k) * rest
+        };
+        let degree = (1..most).find(|&degree| left_out(degree) <= LEFT_OUT)?;
+        Some(Self { centre, radius, coefficients: interpolate(degree + 1, |y| f(centre + radius * y)) })
+    }
+
+    /// The polynomial of the matrix, row after row, with `constant` on the constant vector; none if an eigenvalue is outside the interval.
+    pub(super) fn apply(&self, mixing: &Mixing, constant: f64) -> Option<Vec<f64>> {
+        let (n, outside) = (mixing.nodes(), AtomicBool::new(false));
+        let mut out = vec![0.0; n * n];
+        parallel::fill(&mut out, WIDTH * n, |i, columns| {
+            let range: Vec<usize> = (i * WIDTH..i * WIDTH + columns.len() / n).collect();
+            let mut sum = zeros(n);
+            if !self.add(mixing, &range, &mut sum) {
+                outside.store(true, Ordering::Relaxed);
+            }
+            shift(&mut sum, constant / n as f64);
+            transpose(&sum, columns);
+            spare(sum);
+        });
+        (!outside.into_inner()).then_some(out)
+    }
+
+    /// Adds these columns, without their constant parts; false if one shows that an eigenvalue may be outside the interval.
+    fn add(&self, mixing: &Mixing, columns: &[usize], sum: &mut [Row]) -> bool {
+        let (mut inside, last) = (false, self.coefficients.len() - 1);
+        // The constant vector is outside. Of its part rounding leaves a little, which grows from step to step: it is taken out in time, of two
+        // polynomials in a row, from which all others follow.
+        let one = (1.0 - self.centre) / self.radius;
+        let every = (GROWTH.ln() / root(one).ln()).max(1.0) as usize;
+        let arch = pulp::Arch::new();
+        each_chebyshev(mixing, (self.centre, self.radius), columns, last + 1, |t, now| {
+            if t % every < 2 {
+                shift(now, 0.0);
+            }
+            arch.dispatch(Add { factor: self.coefficients[t], row: now, sum });
+            if t == last {
+                inside = squared_lengths(now).iter().all(|square| *square <= 1.0 + ROUNDING);
+            }
+        });
+        inside
+    }
+}
+
+/// `ρ` for `ρ + 1/ρ = 2 x`: what `T_k(x)` grows by from one `k` to the next.
+fn root(x: f64) -> f64 {
+    x + (x * x - 1.0).sqrt()
+}
+
+/// Gives all columns this mean.
+fn shift(block: &mut [Row], mean: f64) {
+    let mut more = [0.0; WIDTH];
+    block.iter().for_each(|row| (0..WIDTH).for_each(|i| more[i] += row[i]));
+    more = more.map(|sum| mean - sum / block.len() as f64);
+    block.iter_mut().for_each(|row| (0..WIDTH).for_each(|i| row[i] += more[i]));
+}
+
+/// `sum += factor * row`, with the widest instructions there are.
+struct Add<'a> {
+    factor: f64,
+    row: &'a [Row],
+    sum: &'a mut [Row],
+}
+
+impl pulp::WithSimd for Add<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _: S) {
+        let Self { factor, row, sum } = self;
+        for (sum, row) in sum.iter_mut().zip(row) {
+            let mut total = *sum;
+            for i in 0..WIDTH {
+                total[i] += factor * row[i];
+            }
+            *sum = total;
+        }
+    }
+}
+
+/// The first coefficients of the interpolant at twice as many of Chebyshev's points.
+fn interpolate(terms: usize, f: impl Fn(f64) -> f64) -> Vec<f64> {
+    let points = 2 * terms;
+    // The angles repeat after 4 times the points: a table in whole numbers loses no digits.
+    let period = 4 * points;
+    let cosines: Vec<f64> = (0..period).map(|i| (2.0 * PI * i as f64 / period as f64).cos()).collect();
+    let values: Vec<f64> = (0..points).map(|j| f(cosines[2 * j + 1])).collect();
+    let coefficient = |k: usize| {
+        let cosine = |j: usize| cosines[(k * (2 * j + 1)) % period];
+        let sum: f64 = values.iter().enumerate().map(|(j, value)| value * cosine(j)).sum();
+        sum * if k == 0 { 1.0 } else { 2.0 } / points as f64
+    };
+    (0..terms).map(coefficient).collect()
+}
