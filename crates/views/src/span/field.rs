@@ -11,7 +11,7 @@ use super::weight::Weight;
 const P: u64 = (1 << 61) - 1;
 
 /// A residue.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Residue(u64);
 
 impl Residue {
@@ -24,11 +24,17 @@ impl Residue {
     }
 
     #[inline(always)]
-    fn reduced(wide: u128) -> Self {
+    pub(crate) fn reduced(wide: u128) -> Self {
         // 2^61 = 1: fold the high bits onto the low ones, twice.
         let folded = (wide & u128::from(P)) + (wide >> 61);
         let folded = (folded as u64 & P) + (folded >> 61) as u64;
         Self(if folded >= P { folded - P } else { folded })
+    }
+
+    /// As a number from which a sum begins.
+    #[inline(always)]
+    pub(crate) fn wide(self) -> u128 {
+        u128::from(self.0)
     }
 
     #[inline(always)]
@@ -78,6 +84,18 @@ impl Residue {
             }
         }
         Self::reduced(sum)
+    }
+
+    /// Adds `factor` times the sum of at most eight values to sums that are not reduced yet, side by side; seven times at most.
+    #[inline(always)]
+    pub(crate) fn add_multiple<'a, const W: usize>(
+        sums: &mut [u128; W],
+        factor: Self,
+        values: impl Iterator<Item = &'a [Self; W]>,
+    ) {
+        let mut total = [0_u64; W];
+        values.for_each(|value| (0..W).for_each(|i| total[i] += value[i].0));
+        (0..W).for_each(|i| sums[i] += u128::from(factor.0) * u128::from(total[i]));
     }
 
     fn power(self, mut exponent: u64) -> Self {

@@ -4,13 +4,20 @@
 //! A message is news unless what it has beside the earlier ones has length zero, which is a matter of the Gram matrix: a few moments
 //! instead of long vectors, and for all observers of a graph they are entries of the same powers.
 
+use rayon::prelude::*;
+use sottovoce_fault::stop;
+
+use super::alike::Alike;
 use super::echelon::News;
 use super::field::{Residue, Residues};
-use super::rows::{Counted, Rounds, mixed};
+use super::rows::Rounds;
 use crate::parallel;
 
 /// Most entries of powers to keep: 400 MB.
 const MOST: usize = 50_000_000;
+
+/// Columns of powers at a time.
+const WIDTH: usize = 8;
 
 /// Where moments come from.
 pub(crate) trait Moments {
@@ -116,7 +123,7 @@ struct Vectors<'a, M> {
     moments: Vec<Vec<Residue>>,
 }
 
-impl<M: Fn(&[Residue]) -> Vec<Residue>> Moments for Vectors<'_, M> {
+impl<M: Fn(&[Residue]) -> Vec<Residue> + Sync> Moments for Vectors<'_, M> {
     fn senders(&self) -> usize {
         self.senders.len()
     }
@@ -124,7 +131,8 @@ impl<M: Fn(&[Residue]) -> Vec<Residue>> Moments for Vectors<'_, M> {
     fn moment(&mut self, k: usize, one: usize, other: usize) -> Residue {
         while self.moments.len() <= k {
             if self.moments.len() % 2 == 1 {
-                let next = self.now.iter().map(|x| (self.mix)(x)).collect();
+                let here = stop::here();
+                let next = self.now.par_iter().map(|x| here.go_on(|| (self.mix)(x))).collect();
                 self.before = std::mem::replace(&mut self.now, next);
                 self.moments.push(products(&self.before, &self.now));
             } else {
@@ -138,16 +146,17 @@ impl<M: Fn(&[Residue]) -> Vec<Residue>> Moments for Vectors<'_, M> {
 
 /// The lower triangle of a symmetric matrix of products.
 fn products(rows: &[Vec<Residue>], columns: &[Vec<Residue>]) -> Vec<Residue> {
-    let row = |i: usize| (0..=i).map(move |j| Residue::dot(&rows[i], &columns[j]));
-    (0..rows.len()).flat_map(row).collect()
+    let here = stop::here();
+    let pairs: Vec<(usize, usize)> = (0..rows.len()).flat_map(|i| (0..=i).map(move |j| (i, j))).collect();
+    pairs.into_par_iter().map(|(i, j)| here.go_on(|| Residue::dot(&rows[i], &columns[j]))).collect()
 }
 
 /// The news of one set of observers over one symmetric matrix.
 pub(crate) fn of(rounds: &Rounds) -> News {
-    let senders = rounds.senders();
+    let (senders, matrix) = (rounds.senders(), Alike::new(&rounds.matrix()));
     let mut vectors = Vectors {
         senders,
-        mix: rounds.mixer::<Residue>(),
+        mix: |x: &[Residue]| rounds.hide(matrix.times::<1>(x)),
         before: Vec::new(),
         now: senders.iter().map(|&w| rounds.unit(w)).collect(),
         moments: Vec::new(),
@@ -167,13 +176,13 @@ pub(crate) fn of(rounds: &Rounds) -> News {
         }
         along.push(x[w]);
     }
-    let exposed = exposed(&random, along, (&messages, &factors), &vectors.mix);
+    let exposed = exposed(&random, along, (&messages, &factors), vectors.mix);
     News { messages, exposed }
 }
 
 /// Powers of a matrix between peers that have a neighbour in common, or are neighbours, or the same: for all observers at once.
 pub(crate) struct Powers {
-    matrix: Vec<Counted<Residue>>,
+    matrix: Alike,
     /// For each peer, those near it, in increasing order.
     near: Vec<Vec<usize>>,
     /// For each peer its entries of `W^0`, `W^1`, ..., near after near.
@@ -189,22 +198,28 @@ impl Powers {
         if size.saturating_mul(2 * steps) > MOST {
             return None;
         }
-        let matrix = rounds.matrix();
-        let column = |u: usize| {
-            let mut x = rounds.unit(u);
-            let mut entries = Vec::with_capacity(near[u].len() * (2 * steps - 1));
+        let matrix = Alike::new(&rounds.matrix());
+        let columns = |i: usize| {
+            let near = &near[i * WIDTH..near.len().min((i + 1) * WIDTH)];
+            let mut x = vec![Residue::ZERO; rounds.nodes() * WIDTH];
+            (0..near.len()).for_each(|j| x[(i * WIDTH + j) * WIDTH + j] = Residue::ONE);
+            let room = |near: &Vec<usize>| Vec::with_capacity(near.len() * (2 * steps - 1));
+            let mut entries: Vec<Vec<Residue>> = near.iter().map(room).collect();
             for k in 0..2 * steps - 1 {
                 if k > 0 {
-                    x = mixed(&matrix, &x);
+                    x = matrix.times::<WIDTH>(&x);
                 }
-                entries.extend(near[u].iter().map(|&v| x[v]));
+                for (j, (entries, near)) in entries.iter_mut().zip(near).enumerate() {
+                    entries.extend(near.iter().map(|&v| x[v * WIDTH + j]));
+                }
             }
             entries
         };
-        let entries = parallel::map(rounds.nodes(), column, |_| ());
+        let entries =
+            parallel::map(rounds.nodes().div_ceil(WIDTH), columns, |_| ()).into_iter().flatten().collect();
         let mut draws = Residues::new(rounds.nodes() as u64);
         let first: Vec<Residue> = (0..rounds.nodes()).map(|_| draws.draw()).collect();
-        let random = std::iter::successors(Some(first), |x| Some(mixed(&matrix, x))).take(steps).collect();
+        let random = std::iter::successors(Some(first), |x| Some(matrix.times::<1>(x))).take(steps).collect();
         Some(Self { matrix, near, entries, random })
     }
 
@@ -222,7 +237,7 @@ impl Powers {
         }
         let messages: Vec<(usize, usize)> = messages.into_iter().map(|(t, i)| (t, senders[i])).collect();
         let along = messages.iter().map(|&(t, w)| self.random[t][w]).collect();
-        let mix = |x: &[Residue]| mixed(&self.matrix, x);
+        let mix = |x: &[Residue]| self.matrix.times::<1>(x);
         let mut exposed = exposed(&self.random[0], along, (&messages, &factors), mix);
         exposed.retain(|&u| u != observer);
         let messages = messages.into_iter().filter(|&(_, w)| w != observer).collect();

@@ -9,6 +9,7 @@
 //! The mixing matrix of a fixed graph has a faster way, in doubles ([`krylov`]), which is checked against the first and falls back to the
 //! second.
 
+mod alike;
 mod coupled;
 mod digits;
 mod doubled;

@@ -166,6 +166,13 @@ pub(crate) struct Counted<N> {
     from: Vec<(usize, N)>,
 }
 
+impl<N: Copy> Counted<N> {
+    /// All weights, its own first.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (usize, N)> {
+        std::iter::once((self.peer, self.own)).chain(self.from.iter().copied())
+    }
+}
+
 impl Row {
     fn new(peer: usize, own: f64, from: &[(usize, f64)]) -> Self {
         let sum = from.iter().fold(own, |sum, (_, weight)| sum + weight);
@@ -451,7 +458,7 @@ impl Rounds {
         }
     }
 
-    fn hide<N: Number>(&self, mut x: Vec<N>) -> Vec<N> {
+    pub(crate) fn hide<N: Number>(&self, mut x: Vec<N>) -> Vec<N> {
         self.observers.iter().for_each(|&v| x[v] = N::zero());
         x
     }
@@ -498,7 +505,7 @@ fn hidden(peers: impl Iterator<Item = usize>, observers: &[usize]) -> Vec<usize>
 }
 
 /// A matrix that has a row for everyone, applied.
-pub(crate) fn mixed<N: Number>(matrix: &[Counted<N>], x: &[N]) -> Vec<N> {
+fn mixed<N: Number>(matrix: &[Counted<N>], x: &[N]) -> Vec<N> {
     matrix.iter().map(|row| N::mixture(&row.own, &x[row.peer], &row.from, x)).collect()
 }
 

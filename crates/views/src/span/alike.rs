@@ -1,0 +1,63 @@
+//! A matrix of residues in which equal weights are gathered: values are added up before they are multiplied.
+//!
+//! Weights of neighbours are mostly equal, and a product costs far more than a sum. Residues are exact, so that the order does not matter.
+
+use super::field::Residue;
+use super::rows::Counted;
+
+/// The most values that are added up before a product: the sum fits into 64 bits.
+const TOGETHER: usize = 8;
+
+/// The most products that are added up before the sum is reduced.
+const AT_ONCE: usize = 4;
+
+/// A weight, and where its columns end.
+type Group = (Residue, usize);
+
+/// Rows of weights, each with at most [`TOGETHER`] columns.
+pub(crate) struct Alike {
+    columns: Vec<u32>,
+    groups: Vec<Group>,
+    /// Where the groups of each row end.
+    rows: Vec<usize>,
+}
+
+impl Alike {
+    /// Of a matrix with a row for everyone, in order.
+    pub(crate) fn new(matrix: &[Counted<Residue>]) -> Self {
+        let mut all =
+            Self { columns: Vec::new(), groups: Vec::new(), rows: Vec::with_capacity(matrix.len()) };
+        for row in matrix {
+            let mut entries: Vec<(Residue, u32)> =
+                row.entries().map(|(v, weight)| (weight, v as u32)).collect();
+            entries.sort_unstable();
+            for group in entries.chunk_by(|a, b| a.0 == b.0).flat_map(|alike| alike.chunks(TOGETHER)) {
+                all.columns.extend(group.iter().map(|(_, v)| *v));
+                all.groups.push((group[0].0, all.columns.len()));
+            }
+            all.rows.push(all.groups.len());
+        }
+        all
+    }
+
+    /// The matrix times `W` vectors, which are stored side by side.
+    pub(crate) fn times<const W: usize>(&self, x: &[Residue]) -> Vec<Residue> {
+        let (x, _) = x.as_chunks::<W>();
+        let (mut column, mut group) = (0, 0);
+        let mut out = Vec::with_capacity(self.rows.len() * W);
+        for &end in &self.rows {
+            let mut sums = [0; W];
+            for (i, &(weight, end)) in self.groups[group..end].iter().enumerate() {
+                if i > 0 && i % AT_ONCE == 0 {
+                    sums = sums.map(|sum| Residue::reduced(sum).wide());
+                }
+                let values = self.columns[column..end].iter().map(|&v| &x[v as usize]);
+                Residue::add_multiple(&mut sums, weight, values);
+                column = end;
+            }
+            group = end;
+            out.extend(sums.map(Residue::reduced));
+        }
+        out
+    }
+}
