@@ -5,16 +5,13 @@
 use super::field::Residue;
 use super::rows::Counted;
 
-/// The most values that are added up before a product: the sum fits into 64 bits.
-const TOGETHER: usize = 8;
-
 /// The most products that are added up before the sum is reduced.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 32;
 
 /// A weight, and where its columns end.
 type Group = (Residue, usize);
 
-/// Rows of weights, each with at most [`TOGETHER`] columns.
+/// Rows of weights, each with its columns.
 pub(crate) struct Alike {
     columns: Vec<u32>,
     groups: Vec<Group>,
@@ -31,7 +28,7 @@ impl Alike {
             let mut entries: Vec<(Residue, u32)> =
                 row.entries().map(|(v, weight)| (weight, v as u32)).collect();
             entries.sort_unstable();
-            for group in entries.chunk_by(|a, b| a.0 == b.0).flat_map(|alike| alike.chunks(TOGETHER)) {
+            for group in entries.chunk_by(|a, b| a.0 == b.0) {
                 all.columns.extend(group.iter().map(|(_, v)| *v));
                 all.groups.push((group[0].0, all.columns.len()));
             }
@@ -51,8 +48,7 @@ impl Alike {
                 if i > 0 && i % AT_ONCE == 0 {
                     sums = sums.map(|sum| Residue::reduced(sum).wide());
                 }
-                let values = self.columns[column..end].iter().map(|&v| &x[v as usize]);
-                Residue::add_multiple(&mut sums, weight, values);
+                Residue::add_multiple(&mut sums, weight, &self.columns[column..end], x);
                 column = end;
             }
             group = end;

@@ -86,16 +86,28 @@ impl Residue {
         Self::reduced(sum)
     }
 
-    /// Adds `factor` times the sum of at most eight values to sums that are not reduced yet, side by side; seven times at most.
+    /// Adds `factor` times the sum of values to sums that are not reduced yet, side by side; at most 32 times.
     #[inline(always)]
-    pub(crate) fn add_multiple<'a, const W: usize>(
+    pub(crate) fn add_multiple<const W: usize>(
         sums: &mut [u128; W],
         factor: Self,
-        values: impl Iterator<Item = &'a [Self; W]>,
+        places: &[u32],
+        values: &[[Self; W]],
     ) {
         let mut total = [0_u64; W];
-        values.for_each(|value| (0..W).for_each(|i| total[i] += value[i].0));
-        (0..W).for_each(|i| sums[i] += u128::from(factor.0) * u128::from(total[i]));
+        // Seven numbers below 2^61 and what is left of others fit.
+        for some in places.chunks(7) {
+            for &place in some {
+                let value = &values[place as usize];
+                for i in 0..W {
+                    total[i] += value[i].0;
+                }
+            }
+            total = total.map(|total| (total & P) + (total >> 61));
+        }
+        for i in 0..W {
+            sums[i] += u128::from(factor.0) * u128::from(total[i]);
+        }
     }
 
     fn power(self, mut exponent: u64) -> Self {
