@@ -2,6 +2,7 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
 
 /// Less than this, of a vector of length one, is too little to know its direction.
 const LITTLE: f64 = 1e-10;
@@ -12,6 +13,12 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// Where less than this is left of a vector of length one, it is projected again.
 const AGAIN: f64 = 0.1;
 
+/// Columns of at least this length are worth a thread of their own. Whose thread it is does not matter for what comes out: every sum keeps its order.
+const LONG: usize = 1 << 15;
+
+/// So many of them go together.
+const TOGETHER: usize = 32;
+
 /// Orthonormal columns, one after the other.
 pub(crate) struct Basis {
     dimension: usize,
@@ -21,9 +28,11 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    /// With room for so many columns.
-    pub(crate) fn new(dimension: usize, room: usize) -> Self {
-        Self { dimension, columns: Vec::with_capacity(dimension * room), units: Vec::new() }
+    /// With room for so many columns, in memory that may have served before.
+    pub(crate) fn within(mut columns: Vec<f64>, dimension: usize, room: usize) -> Self {
+        columns.clear();
+        columns.reserve_exact(dimension * room);
+        Self { dimension, columns, units: Vec::new() }
     }
 
     /// Number of columns.
@@ -66,7 +75,13 @@ impl Basis {
             }
             let direction = self.push(&mut block[index * n..(index + 1) * n], lengths[index])?;
             let direction = &self.columns[direction..];
-            arch.dispatch(Remove { direction, block: &mut block, left: &left, lengths: &mut lengths });
+            let columns = block.par_chunks_exact_mut(n).zip(&mut lengths).enumerate();
+            let least = if n < LONG { usize::MAX } else { 1 };
+            columns.with_min_len(least).filter(|(i, _)| left.contains(i)).for_each(
+                |(_, (column, length))| {
+                    arch.dispatch(Remove { direction, column, length });
+                },
+            );
         }
         Some(shortest)
     }
@@ -99,17 +114,33 @@ impl Basis {
             return;
         }
         let width = block.len() / n;
-        let basis = MatRef::from_column_major_slice(&self.columns[from * n..], n, rank);
+        let basis = &self.columns[from * n..];
         let mut along = vec![0.0; rank * width];
-        let mut matrix: MatMut<f64> = MatMut::from_column_major_slice_mut(&mut along, width, rank);
+        let together = if n < LONG { rank } else { TOGETHER };
         let block: MatMut<f64> = MatMut::from_column_major_slice_mut(block, n, width);
-        matmul(matrix.as_mut(), Accum::Replace, block.as_ref().transpose(), basis, 1.0, Par::Seq);
+        let pieces = along.par_chunks_mut(together * width).zip(basis.par_chunks(together * n));
+        pieces.for_each(|(along, basis)| {
+            let along: MatMut<f64> = MatMut::from_column_major_slice_mut(along, width, basis.len() / n);
+            let basis = MatRef::from_column_major_slice(basis, n, basis.len() / n);
+            matmul(along, Accum::Replace, block.as_ref().transpose(), basis, 1.0, Par::Seq);
+        });
         if along.iter().all(|x| x.abs() <= negligible) {
             return;
         }
         let along: MatRef<f64> = MatRef::from_column_major_slice(&along, width, rank);
-        matmul(block, Accum::Add, basis, along.transpose(), -1.0, Par::Seq);
+        subtract(block, MatRef::from_column_major_slice(basis, n, rank), along);
     }
+}
+
+/// `block -= basis * along^T`.
+fn subtract(block: MatMut<f64>, basis: MatRef<f64>, along: MatRef<f64>) {
+    let rows = block.nrows();
+    if rows < LONG {
+        return matmul(block, Accum::Add, basis, along.transpose(), -1.0, Par::Seq);
+    }
+    let (block, more) = block.split_at_row_mut(rows / 2);
+    let (basis, lower) = basis.split_at_row(rows / 2);
+    rayon::join(|| subtract(block, basis, along), || subtract(more, lower, along));
 }
 
 #[inline(always)]
@@ -170,12 +201,11 @@ impl pulp::WithSimd for Divide<'_> {
     }
 }
 
-/// Takes a direction out of the columns of a block that are left, and measures them anew.
+/// Takes a direction out of a column, and measures it anew.
 struct Remove<'a> {
     direction: &'a [f64],
-    block: &'a mut [f64],
-    left: &'a [usize],
-    lengths: &'a mut [f64],
+    column: &'a mut [f64],
+    length: &'a mut f64,
 }
 
 impl pulp::WithSimd for Remove<'_> {
@@ -183,15 +213,11 @@ impl pulp::WithSimd for Remove<'_> {
 
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _: S) {
-        let n = self.direction.len();
-        for &other in self.left {
-            let column = &mut self.block[other * n..(other + 1) * n];
-            let whole = self.lengths[other];
-            self.lengths[other] = remove(self.direction, column);
-            // Where little is left, so are round-offs of the whole.
-            if self.lengths[other] < AGAIN * whole {
-                self.lengths[other] = remove(self.direction, column);
-            }
+        let whole = *self.length;
+        *self.length = remove(self.direction, self.column);
+        // Where little is left, so are round-offs of the whole.
+        if *self.length < AGAIN * whole {
+            *self.length = remove(self.direction, self.column);
         }
     }
 }

@@ -91,7 +91,11 @@ fn space(mixing: &Mixing, rounds: &Rounds, news: &News, clear: f64) -> Option<Sp
 /// In doubles. Where no remainder is shorter than `clear`, the second computation is left out.
 fn certified(mixing: &Mixing, observers: &[usize], news: &News, clear: f64) -> Option<Space> {
     let hidden = Hidden::new(mixing, observers);
-    let (mut space, shortest) = doubles(&hidden, mixing.nodes(), news, 0.0)?;
+    let run = |moved: f64, room: Vec<f64>| doubles(&hidden, mixing.nodes(), news, moved, room);
+    let twin = |room: Vec<f64>| run(MOVED, room).map(|(space, _)| (space.leverages(), space.columns));
+    // The second computation comes first where it is made in any case: its memory serves the other.
+    let (before, room) = if clear >= 1.0 { twin(Vec::new()).unzip() } else { (None, None) };
+    let (mut space, shortest) = run(0.0, room.unwrap_or_default())?;
     space.angle = 16.0 * f64::EPSILON / shortest;
     if !space.is_certified(news) {
         return None;
@@ -99,13 +103,13 @@ fn certified(mixing: &Mixing, observers: &[usize], news: &News, clear: f64) -> O
     if shortest >= clear {
         return Some(space);
     }
-    let (moved, _) = doubles(&hidden, mixing.nodes(), news, MOVED)?;
-    space.confirmed_by(&moved, SHARE)
+    let moved = if clear >= 1.0 { before } else { twin(Vec::new()).map(|(losses, _)| losses) };
+    space.confirmed_by(&moved?, SHARE)
 }
 
-/// The basis in doubles, round by round, and the shortest remainder; none where too little is left of a direction.
-fn doubles(hidden: &Hidden, nodes: usize, news: &News, moved: f64) -> Option<(Space, f64)> {
-    let mut basis = Basis::new(nodes, news.messages.len()).units(&hidden.heard());
+/// The basis in doubles, round by round, in memory that may have served before, and the shortest remainder; none where too little is left of a direction.
+fn doubles(hidden: &Hidden, nodes: usize, news: &News, moved: f64, room: Vec<f64>) -> Option<(Space, f64)> {
+    let mut basis = Basis::within(room, nodes, news.messages.len()).units(&hidden.heard());
     let (mut last, mut previous) = (0..basis.rank(), 0);
     let (mut draws, mut shortest) = (Residues::new(nodes as u64), 1.0);
     for group in news.messages.chunk_by(|a, b| a.0 == b.0).skip(1) {

@@ -29,6 +29,11 @@ pub(crate) use krylov::{AllPairs, krylov, rank};
 pub(crate) use rows::Rounds;
 pub(crate) use together::together;
 
+use crate::parallel;
+
+/// Variables that are looked at together: what the first cache holds.
+const PIECE: usize = 2048;
+
 /// An orthonormal basis of what was heard, in order of time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Space {
@@ -71,18 +76,20 @@ impl Space {
 
     /// The squared length of the projection of each unit vector: how much of each variable is seen.
     pub(crate) fn leverages(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.dimension];
-        for column in self.columns.chunks_exact(self.dimension.max(1)) {
-            sums.iter_mut().zip(column).for_each(|(sum, x)| *sum += x * x);
-        }
+        let (mut sums, n) = (vec![0.0; self.dimension], self.dimension.max(1));
+        parallel::fill(&mut sums, PIECE, |i, sums| {
+            for column in self.columns.chunks_exact(n) {
+                sums.iter_mut().zip(&column[i * PIECE..]).for_each(|(sum, x)| *sum += x * x);
+            }
+        });
         sums
     }
 
-    /// The same, if its twin, computed with all products moved by far more than their rounding, has the same losses; `share` of
+    /// The same, if these are the losses of its twin, computed with all products moved by far more than their rounding; `share` of
     /// the difference is what rounding alone may have made of it, and widens the angle.
-    fn confirmed_by(mut self, twin: &Self, share: f64) -> Option<Self> {
+    fn confirmed_by(mut self, twin: &[f64], share: f64) -> Option<Self> {
         const AGREE: f64 = 1e-7;
-        let pairs = self.leverages().into_iter().zip(twin.leverages());
+        let pairs = self.leverages().into_iter().zip(twin);
         let difference = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, larger);
         self.angle += share * difference;
         (difference <= AGREE).then_some(self)
