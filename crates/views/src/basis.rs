@@ -148,26 +148,17 @@ fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
 }
 
+/// Sixteen sums side by side: quicker, and less rounding than one.
 #[inline(always)]
 fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let (xs, x_rest) = x.as_chunks();
-    let (ys, y_rest) = y.as_chunks();
-    summed(xs.iter().zip(ys), x_rest.iter().zip(y_rest))
-}
-
-/// Sixteen sums of products side by side: quicker, and less rounding than one.
-#[inline(always)]
-fn summed<'a>(
-    chunks: impl Iterator<Item = (&'a [f64; 16], &'a [f64; 16])>,
-    rest: impl Iterator<Item = (&'a f64, &'a f64)>,
-) -> f64 {
     let mut sums = [0.0; 16];
-    let rest: f64 = rest.map(|(a, b)| a * b).sum();
-    for (a, b) in chunks {
+    let ((xs, x_rest), (ys, y_rest)) = (x.as_chunks::<16>(), y.as_chunks::<16>());
+    for (a, b) in xs.iter().zip(ys) {
         for i in 0..16 {
             sums[i] += a[i] * b[i];
         }
     }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(a, b)| a * b).sum();
     sums.iter().sum::<f64>() + rest
 }
 
@@ -225,18 +216,23 @@ impl pulp::WithSimd for Remove<'_> {
 /// Takes the component along the unit vector `direction` out of `x`; returns the length of what is left.
 #[inline(always)]
 fn remove(direction: &[f64], x: &mut [f64]) -> f64 {
-    let along = dot(direction, x);
-    let (xs, x_rest) = x.as_chunks_mut();
-    let (ds, d_rest) = direction.as_chunks::<16>();
-    let chunks = xs.iter_mut().zip(ds).map(|(x, d)| {
-        (0..16).for_each(|i| x[i] -= along * d[i]);
-        (&*x, &*x)
-    });
-    let rest = x_rest.iter_mut().zip(d_rest).map(|(x, d)| {
+    let (along, mut sums, mut rest) = (dot(direction, x), [0.0; 16], 0.0);
+    let ((xs, x_rest), (ds, d_rest)) = (x.as_chunks_mut::<16>(), direction.as_chunks::<16>());
+    for (x, d) in xs.iter_mut().zip(ds) {
+        let mut left = *x;
+        for i in 0..16 {
+            left[i] -= along * d[i];
+        }
+        for i in 0..16 {
+            sums[i] += left[i] * left[i];
+        }
+        *x = left;
+    }
+    for (x, d) in x_rest.iter_mut().zip(d_rest) {
         *x -= along * d;
-        (&*x, &*x)
-    });
-    summed(chunks, rest).sqrt()
+        rest += *x * *x;
+    }
+    (sums.iter().sum::<f64>() + rest).sqrt()
 }
 
 /// Where in `left` the column of the greatest length is.
