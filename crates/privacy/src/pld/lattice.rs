@@ -213,13 +213,19 @@ pub(crate) struct Cells {
 
 /// Masses between two thresholds: under `P`, and under `Q` times `e^` the lower threshold. Each from the tail that is the
 /// smaller one: differences then keep their accuracy relative to that tail.
-pub(super) fn between(
+pub(super) fn between((at, here): (f64, Split), (to, next): (f64, Split)) -> (f64, f64) {
+    between_at(at.exp(), (at, here), (to, next))
+}
+
+/// The same where `e^` the lower threshold is known.
+fn between_at(
+    point: f64,
     (at, (up, down)): (f64, Split),
     (to, (next_up, next_down)): (f64, Split),
 ) -> (f64, f64) {
     let p = if up.p < 0.5 { up.p - next_up.p } else { next_down.p - down.p };
     let shrink = (at - to).exp();
-    let q = if up.q < 0.5 * at.exp() { up.q - next_up.q * shrink } else { next_down.q * shrink - down.q };
+    let q = if up.q < 0.5 * point { up.q - next_up.q * shrink } else { next_down.q * shrink - down.q };
     // A cell that is empty under one law is so under the other; what a difference leaves there is rounding.
     if p > 0.0 { (p, larger(q, 0.0)) } else { (larger(p, 0.0), 0.0) }
 }
@@ -243,8 +249,9 @@ impl Cells {
             let (mut at, mut here) = (threshold(start), law.split(threshold(start)));
             for (i, cell) in (start..).zip(piece) {
                 let (to, next) = (threshold(i + 1), law.split(threshold(i + 1)));
-                let (p, q) = between((at, here), (to, next));
-                *cell = Cell { point: at.exp(), p, q, right: within((p - q) / whole, 0.0, p) };
+                let point = at.exp();
+                let (p, q) = between_at(point, (at, here), (to, next));
+                *cell = Cell { point, p, q, right: within((p - q) / whole, 0.0, p) };
                 (at, here) = (to, next);
             }
         });

@@ -280,8 +280,14 @@ fn gaussian_split(shift: f64, y: f64) -> (Masses, Masses) {
     let x = y / shift + shift / 2.0;
     let (above, at_most) = normal_split(x - shift);
     // Far out, e^y Q[Y > y] is a density of `P` times Mills' ratio.
-    let tail = if x < 5.0 { y.exp() * normal_split(x).0 } else { density(x - shift) * mills(x) };
-    let rest = if x < 5.0 { y.exp() * normal_split(x).1 } else { y.exp() - tail };
+    let lift = y.exp();
+    let (tail, rest) = if x < 5.0 {
+        let (tail, rest) = normal_split(x);
+        (lift * tail, lift * rest)
+    } else {
+        let tail = density(x - shift) * mills(x);
+        (tail, lift - tail)
+    };
     (Masses { p: above, q: tail }, Masses { p: at_most, q: rest })
 }
 
@@ -298,13 +304,14 @@ fn removed_split(base: &Law, rate: f64, y: f64) -> (Chances, Chances) {
     let (above, at_most) = base.split(threshold);
     // `Q` of the base comes times e^threshold.
     let times = |q: f64, factor: f64| if q == 0.0 { 0.0 } else { q * factor };
-    let beyond = times(above.q, (-threshold).exp());
+    let (lower, lift) = ((-threshold).exp(), (y - threshold).exp());
+    let beyond = times(above.q, lower);
     // Below a large threshold that is more than doubles hold; above it hardly anything is left.
-    let rest = if threshold > 300.0 { 1.0 - beyond } else { times(at_most.q, (-threshold).exp()) };
+    let rest = if threshold > 300.0 { 1.0 - beyond } else { times(at_most.q, lower) };
     let mixed = |base: Masses, q: f64| Chances {
         p: (1.0 - rate) * q + rate * base.p,
         q,
-        lifted: times(base.q, (y - threshold).exp()),
+        lifted: times(base.q, lift),
     };
     (mixed(above, beyond), mixed(at_most, rest))
 }

@@ -180,8 +180,8 @@ pub(crate) fn pairwise(terms: &[Complex64]) -> Complex64 {
 fn forward(masses: &[f64], size: usize) -> Vec<Complex64> {
     let plan = with_planner(|planner| planner.plan_fft_forward(size));
     let mut input = plan.make_input_vec();
-    for (i, mass) in masses.iter().enumerate() {
-        input[i % size] += mass;
+    for period in masses.chunks(size) {
+        input.iter_mut().zip(period).for_each(|(slot, mass)| *slot += mass);
     }
     let mut output = plan.make_output_vec();
     // Lengths come from the plan itself, so the transform cannot refuse them.
