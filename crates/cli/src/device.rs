@@ -1,7 +1,9 @@
 //! Where nets are learned: on the processor, or on a graphics card where there is one.
 
 use clap::ValueEnum;
-use sottovoce::deep::{Ready, SideBySide, Trainer};
+#[cfg(feature = "papers")]
+use sottovoce::deep::SideBySide;
+use sottovoce::deep::{Ready, Trainer};
 
 use crate::output::note;
 
@@ -25,6 +27,7 @@ impl Device {
     }
 
     /// Who learns many nets at once, if somebody does. A card that is not there is noted.
+    #[cfg(feature = "papers")]
     pub(crate) fn side_by_side(self) -> Option<Box<dyn SideBySide>> {
         match self {
             Self::Cpu => None,
@@ -52,7 +55,7 @@ fn on_card(ready: &Ready) -> anyhow::Result<Option<Box<dyn Trainer>>> {
     }
 }
 
-#[cfg(feature = "gpu")]
+#[cfg(all(feature = "gpu", feature = "papers"))]
 fn card() -> Option<Box<dyn SideBySide>> {
     match sottovoce_gpu::Card::open() {
         Ok(card) => Some(Box::new(card)),
@@ -63,7 +66,7 @@ fn card() -> Option<Box<dyn SideBySide>> {
     }
 }
 
-#[cfg(not(feature = "gpu"))]
+#[cfg(all(not(feature = "gpu"), feature = "papers"))]
 fn card() -> Option<Box<dyn SideBySide>> {
     note(
         "`device` is gpu: this program was built without (feature `gpu`); nets are learned on the processor",

@@ -24,6 +24,7 @@ mod output;
 mod plan;
 mod progress;
 mod prose;
+#[cfg(feature = "papers")]
 mod reproduce;
 mod run;
 mod runs;
@@ -31,7 +32,9 @@ mod schema;
 mod seed;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "shell")]
 mod shell;
+#[cfg(feature = "papers")]
 mod theorem;
 mod underway;
 
@@ -43,6 +46,7 @@ pub use ask::ask_by;
 pub use ask::{Answer, Fault, ask, ask_with};
 pub use progress::{Progress, Watch};
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// The heading of the options of every command.
@@ -116,8 +120,10 @@ enum Command {
     #[cfg(feature = "serve")]
     Serve(serve::Serve),
     /// Compute a paper's figures and tables again, and hold them against exact accounting.
+    #[cfg(feature = "papers")]
     Reproduce(reproduce::Reproduce),
     /// Ask what a theorem of a paper says of a case, beside what is true.
+    #[cfg(feature = "papers")]
     Theorem(Box<theorem::Theorem>),
     /// Generate and inspect communication graphs.
     Graph(graph::Graph),
@@ -127,8 +133,10 @@ enum Command {
     /// Print the form of a command's JSON document, as JSON Schema, or of its options.
     Schema(schema::Schema),
     /// Print a completion script for a shell.
+    #[cfg(feature = "shell")]
     Completions(shell::Completions),
     /// Print the manual page (roff).
+    #[cfg(feature = "shell")]
     Man(shell::Man),
 }
 
@@ -137,10 +145,37 @@ fn command() -> clap::Command {
     help::flowing(Cli::command())
 }
 
+/// Commands that this program was built without, and the feature that has them.
+const ABSENT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "papers"))]
+    ("reproduce", "papers"),
+    #[cfg(not(feature = "papers"))]
+    ("theorem", "papers"),
+    #[cfg(not(feature = "shell"))]
+    ("completions", "shell"),
+    #[cfg(not(feature = "shell"))]
+    ("man", "shell"),
+    #[cfg(not(feature = "serve"))]
+    ("serve", "serve"),
+    #[cfg(not(feature = "node"))]
+    ("node", "node"),
+];
+
+/// Says of a command that is not in this build how to build it.
+fn absent(error: clap::Error, command: &mut clap::Command) -> clap::Error {
+    let Some(ContextValue::String(name)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some((name, feature)) = ABSENT.iter().find(|(absent, _)| absent == name) else { return error };
+    let remedy = format!(
+        "`command` is {name}: this program was built without it; build it with `--features {feature}`"
+    );
+    command.error(ErrorKind::InvalidSubcommand, remedy)
+}
+
 /// The command line, read.
 fn read(words: Vec<OsString>, command: &mut clap::Command) -> Result<(Cli, ArgMatches), clap::Error> {
     let all = std::iter::once(OsString::from("sottovoce")).chain(words.iter().cloned());
-    let matches = command.try_get_matches_from_mut(files::named(all))?;
+    let matches =
+        command.try_get_matches_from_mut(files::named(all)).map_err(|error| absent(error, command))?;
     let mut cli = Cli::from_arg_matches(&matches)?;
     cli.global.seed_given = seed::was_given(&matches);
     cli.global.words = words;
@@ -178,13 +213,17 @@ impl Cli {
             Command::Compare(command) => command.run(global),
             #[cfg(feature = "serve")]
             Command::Serve(command) => command.run(global),
+            #[cfg(feature = "papers")]
             Command::Reproduce(command) => command.run(global),
+            #[cfg(feature = "papers")]
             Command::Theorem(command) => command.run(global),
             Command::Graph(command) => command.run(global),
             #[cfg(feature = "node")]
             Command::Node(command) => command.run(global),
             Command::Schema(schema) => schema.run(global, command()),
+            #[cfg(feature = "shell")]
             Command::Completions(completions) => completions.run(global, command()),
+            #[cfg(feature = "shell")]
             Command::Man(man) => man.run(global, command()),
         }
     }

@@ -16,7 +16,6 @@ use sottovoce::personal;
 use sottovoce::plan::RumorPlan;
 use sottovoce::rumor::{self, Found, Survived};
 use sottovoce::transcript::{DeepRevealed, LearningRevealed, PersonalizedRevealed, Spent, Void};
-use sottovoce_papers::Answer;
 
 use super::account::averaging::{AllPairs, AveragingAccount, Coalition};
 use super::account::mechanism::{account::Account, calibration::Calibration};
@@ -29,8 +28,10 @@ use super::graph::{convert, generate, report::Inspection};
 use super::options::Options;
 use super::output::Origin;
 use super::plan::{averaging::Planned, written::Written};
+#[cfg(feature = "papers")]
+use super::reproduce;
 use super::run::Printed;
-use super::{Global, output, reproduce};
+use super::{Global, output};
 
 /// Arguments of `schema`.
 #[derive(Debug, Args)]
@@ -130,8 +131,10 @@ fn all() -> Map<String, Value> {
         ("compare", &[of::<Comparison>]),
         #[cfg(feature = "serve")]
         ("serve", &[of::<crate::serve::Listing>]),
+        #[cfg(feature = "papers")]
         ("reproduce", &[of::<reproduce::Listing>, of::<reproduce::Written>]),
-        ("theorem", &[of::<reproduce::Listing>, of::<Answer>]),
+        #[cfg(feature = "papers")]
+        ("theorem", &[of::<reproduce::Listing>, of::<sottovoce_papers::Answer>]),
         ("schema options", &[of::<Options>]),
     ];
     commands.iter().map(|(name, forms)| ((*name).to_owned(), schema(name, forms))).collect()

@@ -282,7 +282,6 @@ impl Agreement {
             Experiment::Rumor(rumor) => rumor::role(self, &rumor, text, me),
             Experiment::Personalized(personalized) => personal::role(self, &personalized, me),
             Experiment::Deep(deep) => deep::role(self, &deep, me),
-            Experiment::Paper(_) => Err(self.another("nodes run no figures; give what one is about")),
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::Value;
 use sottovoce_privacy::{Accountant, Adjacency, Mechanism};
 
-const DATA: &str = include_str!("../tests/reference/accounting.json");
+const DATA: &str = include_str!("../tests/it/reference/accounting.json");
 
 /// The accountant of a row, if the row is of one of the timed kinds.
 fn accountant(row: &Value) -> Option<Accountant> {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::Args;
 use sottovoce::averaging::{Public, reveal, walk};
 use sottovoce::experiment::{Experiment, folder_of};
@@ -62,12 +61,6 @@ impl File {
                 let names = Names::new(ready.task.names()).or(|| of_graph().unwrap_or_default());
                 let noise = (settings.sigma, learning.target.delta);
                 global.print(&account_of(&question, &[observer], noise, names, Some(&ready.task))?)
-            }
-            Experiment::Paper(paper) => {
-                bail!(
-                    "`experiment` is paper: {} is computed as a whole, with its verdict; run it",
-                    paper.figure
-                )
             }
             Experiment::Personalized(asked) => {
                 super::personalized::account(asked, &folder_of(&self.file), seed, global)

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::bail;
 use clap::{Args, Parser};
 use sottovoce::averaging::Public;
 use sottovoce::experiment::{Experiment, folder_of};
@@ -79,12 +78,6 @@ impl File {
                     true => Ok(()),
                     false => Err(Failed(found.headline).into()),
                 }
-            }
-            Experiment::Paper(paper) => {
-                bail!(
-                    "`experiment` is paper: {} is computed as a whole, with its verdict; run it",
-                    paper.figure
-                )
             }
             Experiment::Personalized(asked) => {
                 let all = 2 * runs * personal::attacks(asked);

@@ -48,9 +48,6 @@ impl File {
                     "`experiment` is deep: there is no planner for nets; `account` tells what it would lose"
                 )
             }
-            Experiment::Paper(paper) => {
-                bail!("`experiment` is paper: {} leaves nothing to choose; run it", paper.figure)
-            }
         }
     }
 

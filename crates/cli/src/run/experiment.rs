@@ -10,9 +10,6 @@ use sottovoce::{averaging, rumor, transcript};
 use sottovoce_report::{AveragingReport, RumorReport, store};
 
 use crate::audit::Failed;
-use crate::device::Device;
-use crate::reproduce::reproduce;
-use sottovoce_papers::Options;
 
 use super::checkpoints::Checkpoints;
 use super::deep;
@@ -70,9 +67,6 @@ impl File {
             (Experiment::Deep(_), Some(seeds)) => {
                 bail!("`seeds` is {seeds}: a net is learned once; give --seed, and run it again")
             }
-            (_, Some(seeds)) => {
-                bail!("`seeds` is {seeds}: figures have seeds of their own; leave it out")
-            }
             (_, None) => {}
         }
         execute(&experiment, &folder_of(&self.file), &self.place, global)
@@ -93,17 +87,6 @@ pub(super) fn execute(
         Experiment::Averaging(averaging) => average(averaging, folder, seed, place, global),
         Experiment::Learning(learning) => {
             learn(learning, folder, seed, &Checkpoints::default(), place, global)
-        }
-        Experiment::Paper(paper) => {
-            let options = Options {
-                seed,
-                quick: paper.quick,
-                data: paper.data.as_ref().map(|data| folder.join(data)),
-                trials: paper.trials,
-                cells: None,
-            };
-            let place = (place.out.clone(), place.overwrite);
-            reproduce(&paper.figure, &options, place, Device::Cpu, global)
         }
         Experiment::Personalized(personalized) => personalize(personalized, folder, seed, place, global),
         Experiment::Deep(asked) => deep::learn(asked, folder, seed, &deep::Means::default(), place, global),

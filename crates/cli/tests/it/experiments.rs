@@ -41,14 +41,7 @@ fn mine(folder: &Path) {
 }
 
 #[test]
-fn there_is_a_file_for_every_figure_and_every_file_can_be_read() {
-    for (name, _) in sottovoce_papers::listing() {
-        let file = experiments().join("papers").join(format!("{}.toml", name.replace('/', "-")));
-        let Experiment::Paper(paper) = Experiment::read(&file).unwrap() else { panic!("{name}") };
-        assert_eq!(paper.figure, name);
-    }
-    let files = std::fs::read_dir(experiments().join("papers")).unwrap().count();
-    assert_eq!(files, sottovoce_papers::listing().len());
+fn every_file_can_be_read() {
     for file in ["quickstart", "hospitals", "learning", "rumor", "band"] {
         Experiment::read(&experiments().join(format!("{file}.toml"))).unwrap();
     }

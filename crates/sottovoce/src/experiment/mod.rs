@@ -20,7 +20,6 @@ mod learning;
 mod learning_graph;
 mod masks;
 mod network;
-mod paper;
 mod personal_table;
 mod personalized;
 mod planned;
@@ -49,7 +48,6 @@ pub use learning::{
 pub use learning_graph::{Graphs, LearningGraph};
 pub(crate) use masks::farthest;
 pub use network::{NetworkSpec, TokenNetwork};
-pub use paper::Paper;
 pub use personal_table::PersonalTable;
 pub(crate) use personalized::pair;
 pub use personalized::{
@@ -90,12 +88,10 @@ pub enum Experiment {
     Deep(Box<Deep>),
     /// A rumour spreads.
     Rumor(Rumor),
-    /// A figure or table of a paper.
-    Paper(Paper),
 }
 
 /// Names of the kinds, as a file has them.
-pub const KINDS: [&str; 6] = ["averaging", "learning", "personalized", "deep", "rumor", "paper"];
+pub const KINDS: [&str; 5] = ["averaging", "learning", "personalized", "deep", "rumor"];
 
 /// Distances that are no table in a file.
 const HOW_FAR: [&str; 2] = ["hops", "coordinates"];
@@ -118,7 +114,6 @@ impl Experiment {
             "personalized" => Self::Personalized(Box::new(Personalized::deserialize(table).map_err(read)?)),
             "deep" => Self::Deep(Box::new(Deep::deserialize(table).map_err(read)?)),
             "rumor" => Self::Rumor(Rumor::deserialize(table).map_err(read)?),
-            "paper" => Self::Paper(Paper::deserialize(table).map_err(read)?),
             _ => return Err(Error::parameter("experiment", kind, kinds())),
         };
         if let Ok(read) = toml::Table::try_from(&experiment) {
@@ -156,7 +151,6 @@ impl Experiment {
             Self::Personalized(personalized) => personalized.seed,
             Self::Deep(deep) => deep.seed,
             Self::Rumor(rumor) => rumor.seed,
-            Self::Paper(paper) => paper.seed,
         }
     }
 
@@ -168,7 +162,6 @@ impl Experiment {
             Self::Personalized(personalized) => &mut personalized.seed,
             Self::Deep(deep) => &mut deep.seed,
             Self::Rumor(rumor) => &mut rumor.seed,
-            Self::Paper(paper) => &mut paper.seed,
         };
         *own = Some(seed);
         self
@@ -209,7 +202,6 @@ impl Experiment {
                 ]
             }
             Self::Rumor(rumor) => vec![("graph", rumor.graph.as_mut())],
-            Self::Paper(paper) => vec![("data", paper.data.as_mut())],
         };
         named.into_iter().filter_map(|(field, file)| Some((field, file?))).collect()
     }

@@ -3,7 +3,6 @@
 use super::KINDS;
 use crate::{Error, Result};
 
-const PAPER: &str = include_str!("paper.toml");
 const DEEP: &str = include_str!("deep.toml");
 const LEARNING: &str = include_str!("learning.toml");
 const PERSONALIZED: &str = include_str!("personalized.toml");
@@ -27,7 +26,6 @@ pub fn template(kind: &str) -> Result<&'static str> {
         "personalized" => Ok(PERSONALIZED),
         "deep" => Ok(DEEP),
         "rumor" => Ok(RUMOR),
-        "paper" => Ok(PAPER),
         _ => Err(Error::parameter("kind", kind, format!("give one of {}", KINDS.join(", ")))),
     }
 }

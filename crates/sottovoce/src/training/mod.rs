@@ -147,7 +147,6 @@ fn unsuited(experiment: &Experiment) -> Error {
         Experiment::Personalized(_) => "personalized",
         Experiment::Deep(_) => "deep",
         Experiment::Rumor(_) => "rumor",
-        Experiment::Paper(_) => "paper",
     };
     let remedy =
         "gradients are asked for by learning (all rows of a peer are protected) and by deep (one row is)";

@@ -130,9 +130,6 @@ impl File {
                 Self::Messages(whole(&text).map_err(unknown)?)
             }
             Experiment::Rumor(_) => Self::Rumor(whole(&text).map_err(unknown)?),
-            Experiment::Paper(paper) => {
-                return Err(Error::parameter("experiment", paper.figure, "a figure has no transcript"));
-            }
         })
     }
 }
