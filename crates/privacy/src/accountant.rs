@@ -122,7 +122,12 @@ impl Accountant {
             }
             self.composed(deltas)?
         };
-        sharp.into_iter().zip(deltas).map(|(interval, &delta)| self.narrowed(interval, delta)).collect()
+        // Rényi divergences count where they may be below the rest.
+        let questions: Vec<(f64, f64)> =
+            sharp.iter().zip(deltas).map(|(interval, &delta)| (delta, interval.upper)).collect();
+        let by_rdp = rdp::Total::new(&self.events, &[], self.adjacency)?.epsilons(&questions);
+        let all = sharp.into_iter().zip(deltas).zip(by_rdp);
+        all.map(|((interval, &delta), (by_rdp, _))| self.narrowed(interval, delta, by_rdp)).collect()
     }
 
     /// Delta at 0, and so at any epsilon, is at most the sum of those of the releases.
@@ -167,8 +172,8 @@ impl Accountant {
     }
 
     /// Intersects an interval for epsilon with the bounds of every other currency, and says why it is wide where it is.
-    fn narrowed(&self, interval: Interval, delta: f64) -> Result<Interval> {
-        let upper = best_bound(self.upper_bounds(delta)?);
+    fn narrowed(&self, interval: Interval, delta: f64, by_rdp: f64) -> Result<Interval> {
+        let upper = best_bound(self.upper_bounds(delta)?.into_iter().chain([by_rdp]));
         let bound =
             if upper.is_finite() { Interval::new(0.0, upper)? } else { Interval::unknown(Reason::Uneven) };
         let mut interval = self.bounded(interval, bound)?;
@@ -191,9 +196,9 @@ impl Accountant {
         if below { Ok(bound) } else { interval.meet(bound) }
     }
 
-    /// Bounds on epsilon by Rényi divergences, by the loss before sampling, and by the largest possible loss.
+    /// Bounds on epsilon by the loss before sampling, and by the largest possible loss.
     fn upper_bounds(&self, delta: f64) -> Result<Vec<f64>> {
-        let mut bounds = vec![self.rdp_epsilon(delta)?.0];
+        let mut bounds = Vec::new();
         // What is pure is added to what is Gaussian.
         if let Some((gdp, pure)) = self.parted()? {
             bounds.push(add_up(gdp.epsilon(delta)?.upper, pure));

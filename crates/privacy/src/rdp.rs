@@ -2,9 +2,12 @@
 //!
 //! Orders are not taken from a list: the conversion searches all of them. Each value is an upper bound in floating point.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use crate::event::Event;
 use crate::gdp::VANISHING;
-use crate::interval::{best_bound, larger, largest, probability_above};
+use crate::interval::{best_bound, larger, largest, probability_above, smallest};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
 use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
@@ -224,18 +227,50 @@ impl Total {
 
     /// Epsilon at `delta`, by its best order: `(epsilon, order)`.
     pub(crate) fn epsilon(&self, delta: f64) -> (f64, f64) {
-        let at = |ln_c: f64| {
-            let order = 1.0 + ln_c.exp();
-            epsilon_at(order, self.at(order), delta)
-        };
-        // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
-        // it may drop to 0 a second time, where the divergence itself is small enough.
-        let best = descend(1.5, 0.5, -12.0, 12.0, at);
-        let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
-        let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
-        let refined = at(ln_c);
-        if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { (best.1, 1.0 + best.0.exp()) }
+        self.epsilons(&[(delta, f64::INFINITY)])[0]
     }
+
+    /// Epsilon at each delta, by its best order. That order is refined only where epsilon may fall below the second number
+    /// beside delta; any order gives a bound.
+    pub(crate) fn epsilons(&self, questions: &[(f64, f64)]) -> Vec<(f64, f64)> {
+        let known = RefCell::new(BTreeMap::new());
+        let loss = |ln_c: f64| {
+            *known.borrow_mut().entry(ln_c.to_bits()).or_insert_with(|| self.at(1.0 + ln_c.exp()))
+        };
+        questions.iter().map(|&(delta, enough)| best_order(loss, delta, enough)).collect()
+    }
+}
+
+/// Epsilon at `delta` by its best order, from the loss at the order `1 + e^ln_c`.
+fn best_order(loss: impl Fn(f64) -> f64 + Copy, delta: f64, enough: f64) -> (f64, f64) {
+    let at = |ln_c: f64| epsilon_at(1.0 + ln_c.exp(), loss(ln_c), delta);
+    // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
+    // it may drop to 0 a second time, where the divergence itself is small enough.
+    let best = descend(1.5, 0.5, -12.0, 12.0, at);
+    let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
+    let walked = (best.1, 1.0 + best.0.exp());
+    if enough.is_finite() && least_around(best.0, loss, delta) > 1.001 * enough {
+        return walked;
+    }
+    let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
+    let refined = at(ln_c);
+    if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { walked }
+}
+
+/// About the least epsilon that orders within a step of a walk could give: `c loss(1 + c)` is convex in `c`, and so lies above
+/// the lines through two neighbours on either side.
+fn least_around(ln_c: f64, loss: impl Fn(f64) -> f64, delta: f64) -> f64 {
+    let points = [-1.0, -0.5, 0.0, 0.5, 1.0].map(|step| ((ln_c + step).exp(), loss(ln_c + step)));
+    let line = |i: usize, c: f64| {
+        let ((a, at_a), (b, at_b)) = (points[i], points[i + 1]);
+        (a * at_a * (b - c) + b * at_b * (c - a)) / (b - a)
+    };
+    let least = |k: usize, share: f64| {
+        let c = points[k].0 + share * (points[k + 1].0 - points[k].0);
+        (larger(line(k - 1, c), line(k + 1, c)) - delta.ln() + pld::ln_peak(c)) / c
+    };
+    let inner = [1, 2].into_iter().flat_map(|k| (0..=16).map(move |i| (k, f64::from(i) / 16.0)));
+    smallest(f64::INFINITY, inner.map(|(k, share)| least(k, share)))
 }
 
 /// Epsilon of a composition at `delta`, by its best order: `(epsilon, order)`.
