@@ -142,6 +142,12 @@ impl SampledGaussian {
         (-left - REACH * self.sigma, right + REACH * self.sigma)
     }
 
+    /// Below minus this the integrand of `M(c)` is less than `e^-47` of that at 0: left of 0 no power of a likelihood ratio
+    /// exceeds `(1 - rate)^-c`, and at 0 none is below `(1 - rate)^(c + 1)`, so the Gaussian factor decides.
+    fn farthest(&self, c: f64) -> f64 {
+        self.sigma * (2.0 * (47.0 - (2.0 * c + 1.0) * (-self.rate).ln_1p())).sqrt()
+    }
+
     /// Nodes for `M(c + it)` with `|t| <= frequency`, accurate to rounding; nothing where they would be too many.
     pub(crate) fn nodes(&self, c: f64, frequency: f64) -> Option<Nodes> {
         let spacing = self.rule(c, frequency, 44.0);
@@ -152,7 +158,8 @@ impl SampledGaussian {
         }
         let (first, last) = ((low / spacing).floor() as i64, (high / spacing).ceil() as i64);
         let outcome = |i: i64| i as f64 * spacing;
-        let mut points: Vec<(f64, f64, f64)> = (first..=last)
+        let lowest = (larger(low, -self.farthest(c)) / spacing).floor() as i64;
+        let mut points: Vec<(f64, f64, f64)> = (lowest..=last)
             .map(|i| {
                 let (loss, exponent) = self.loss_and_exponent(c, outcome(i));
                 (outcome(i), loss, exponent)
