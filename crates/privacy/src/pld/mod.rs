@@ -22,6 +22,8 @@ mod range;
 mod single;
 mod spectrum;
 
+use std::cell::OnceCell;
+
 use sottovoce_fault::stop;
 
 use crate::Result;
@@ -85,7 +87,7 @@ pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
     let upper = squeezed.above.upper(larger(epsilon - squeezed.above.slip, 0.0));
     let of = |below: &Composed| Interval::of_rounded(below.lower(epsilon + below.slip), upper);
     let first = of(&squeezed.below)?;
-    if first.is_within(MERGE) { Ok(first) } else { first.meet(of(&direction.merged(&squeezed))?) }
+    if first.is_within(MERGE) { Ok(first) } else { first.meet(of(direction.merged(&squeezed))?) }
 }
 
 /// Whether the release can be accounted for under this adjacency.
@@ -122,6 +124,8 @@ struct Squeezed {
     below: Composed,
     window: compose::Window,
     step: f64,
+    /// From below with crowded cells merged, once that was asked for.
+    merged: OnceCell<Composed>,
 }
 
 const TOLERANCE: f64 = 1e-12;
@@ -160,9 +164,13 @@ impl<'a> Direction<'a> {
         deltas
             .iter()
             .map(|&delta| {
-                let interval = self.interval(&shared, delta)?;
-                let alone = shared.above.share(interval.upper, delta) > SHARE && deltas.len() > 1;
-                if alone { self.interval(&self.squeeze(delta, plan::FINE), delta) } else { Ok(interval) }
+                let upper = self.upper(&shared.above, delta);
+                let alone = shared.above.share(upper, delta) > SHARE && deltas.len() > 1;
+                if alone {
+                    self.interval(&self.squeeze(delta, plan::FINE), delta)
+                } else {
+                    self.interval(&shared, delta)
+                }
             })
             .collect()
     }
@@ -181,11 +189,15 @@ impl<'a> Direction<'a> {
             || here.go_on(|| compose(&above(), &window)),
             || here.go_on(|| compose(&below(), &window)),
         );
-        Squeezed { above, below, window, step }
+        Squeezed { above, below, window, step, merged: OnceCell::new() }
     }
 
     /// The same composition from below, with crowded cells merged.
-    fn merged(&self, squeezed: &Squeezed) -> Composed {
+    fn merged<'s>(&self, squeezed: &'s Squeezed) -> &'s Composed {
+        squeezed.merged.get_or_init(|| self.merge(squeezed))
+    }
+
+    fn merge(&self, squeezed: &Squeezed) -> Composed {
         // Its error falls with the square of the step: as fine as can be afforded, in whole parts of the step.
         let window = &squeezed.window;
         let widest = largest(window.high - window.low, self.parts.iter().map(|part| part.last - part.first));
@@ -205,7 +217,7 @@ impl<'a> Direction<'a> {
             return Ok(first);
         }
         let second =
-            first.meet(Interval::of_rounded(self.lower(&self.merged(squeezed), delta, upper), upper)?)?;
+            first.meet(Interval::of_rounded(self.lower(self.merged(squeezed), delta, upper), upper)?)?;
         if second.is_within(POOR) {
             return Ok(second);
         }
