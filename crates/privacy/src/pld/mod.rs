@@ -38,7 +38,7 @@ pub(crate) use lattice::bulge;
 use law::Law;
 pub(crate) use law::mixed_loss;
 use pairs::laws_of;
-use plan::{Fineness, Part};
+use plan::{Fineness, Part, Plan};
 pub(crate) use plan::{descend, minimum};
 pub(crate) use single::{single_delta, single_epsilon};
 pub(crate) use spectrum::pairwise;
@@ -50,8 +50,9 @@ pub(crate) type Laws = Vec<(Law, u64)>;
 /// directions, and what is certain to lie below them need not be resolved.
 pub(crate) fn epsilons(laws: &Laws, deltas: &[f64], known: &[Interval]) -> Result<Vec<Interval>> {
     let direction = Direction::new(laws, deltas)?;
+    let plan = Plan::new(&direction.parts, middle(deltas));
     let quick = |fineness: Fineness| {
-        let (quick, _) = direction.quick(middle(deltas), fineness);
+        let quick = direction.quick(&plan, fineness);
         deltas.iter().map(|&delta| direction.upper(&quick, delta)).collect::<Vec<f64>>()
     };
     if known.iter().all(|known| known.lower > 0.0) {
@@ -62,7 +63,7 @@ pub(crate) fn epsilons(laws: &Laws, deltas: &[f64], known: &[Interval]) -> Resul
             }
         }
     }
-    direction.epsilons(deltas)
+    direction.epsilons(deltas, &plan)
 }
 
 /// The certified delta of one direction at `epsilon`.
@@ -74,7 +75,7 @@ pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
         if epsilon >= direction.largest {
             return Ok(Interval::ZERO);
         }
-        let (quick, _) = direction.quick(guess, plan::COARSE);
+        let quick = direction.quick(&Plan::new(&direction.parts, guess), plan::COARSE);
         let next = larger(smaller(quick.upper(epsilon), 0.5), 1e-300);
         let settled = (next / guess).ln().abs() < 1.0;
         guess = next;
@@ -83,7 +84,7 @@ pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
         }
     }
     let direction = Direction::new(laws, &[guess])?;
-    let squeezed = direction.squeeze(guess, plan::FINE);
+    let squeezed = direction.squeeze(&Plan::new(&direction.parts, guess));
     let upper = squeezed.above.upper(larger(epsilon - squeezed.above.slip, 0.0));
     let of = |below: &Composed| Interval::of_rounded(below.lower(epsilon + below.slip), upper);
     let first = of(&squeezed.below)?;
@@ -148,26 +149,25 @@ impl<'a> Direction<'a> {
         Ok(Self { parts, largest: larger(each.sum::<f64>() * (1.0 + 1e-12), 0.0) })
     }
 
-    /// A composition from above that is quick rather than sharp, and the epsilon that was foreseen.
-    fn quick(&self, delta: f64, fineness: Fineness) -> (Composed, f64) {
-        let (strongest, foreseen) = plan::chernoff(&self.parts, delta);
-        let window = plan::tilt(&self.parts, strongest, foreseen, delta);
-        let step = plan::spacing(&self.parts, &window, foreseen, fineness);
+    /// A composition from above that is quick rather than sharp.
+    fn quick(&self, plan: &Plan, fineness: Fineness) -> Composed {
+        let window = plan.window(plan.foreseen);
+        let step = plan::spacing(&self.parts, &window, plan.foreseen, fineness);
         let lattices: Vec<_> =
             self.parts.iter().map(|part| (part.bracket(step).above(), part.count)).collect();
-        (compose(&lattices, &window), foreseen)
+        compose(&lattices, &window)
     }
 
     /// One composition serves all deltas if it can; those it cannot serve get their own.
-    fn epsilons(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
-        let shared = self.squeeze(middle(deltas), plan::FINE);
+    fn epsilons(&self, deltas: &[f64], plan: &Plan) -> Result<Vec<Interval>> {
+        let shared = self.squeeze(plan);
         deltas
             .iter()
             .map(|&delta| {
                 let upper = self.upper(&shared.above, delta);
                 let alone = shared.above.share(upper, delta) > SHARE && deltas.len() > 1;
                 if alone {
-                    self.interval(&self.squeeze(delta, plan::FINE), delta)
+                    self.interval(&self.squeeze(&Plan::new(&self.parts, delta)), delta)
                 } else {
                     self.interval(&shared, delta)
                 }
@@ -175,12 +175,11 @@ impl<'a> Direction<'a> {
             .collect()
     }
 
-    fn squeeze(&self, delta: f64, fineness: Fineness) -> Squeezed {
-        let (quick, foreseen) = self.quick(delta, plan::COARSE);
-        let epsilon = smaller(self.upper(&quick, delta), foreseen);
-        let (strongest, _) = plan::chernoff(&self.parts, delta);
-        let window = plan::tilt(&self.parts, strongest, epsilon, delta);
-        let step = plan::spacing(&self.parts, &window, epsilon, fineness);
+    fn squeeze(&self, plan: &Plan) -> Squeezed {
+        let quick = self.quick(plan, plan::COARSE);
+        let epsilon = smaller(self.upper(&quick, plan.delta), plan.foreseen);
+        let window = plan.window(epsilon);
+        let step = plan::spacing(&self.parts, &window, epsilon, plan::FINE);
         let brackets: Vec<_> = self.parts.iter().map(|part| (part.bracket(step), part.count)).collect();
         let above = || brackets.iter().map(|(bracket, count)| (bracket.above(), *count)).collect::<Vec<_>>();
         let below = || brackets.iter().map(|(bracket, count)| (bracket.below(), *count)).collect::<Vec<_>>();

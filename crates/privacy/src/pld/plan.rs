@@ -123,7 +123,7 @@ fn cumulant(parts: &[Part], s: f64) -> f64 {
 }
 
 /// The tilt at which Chernoff's bound foresees the smallest epsilon for `delta`, and that epsilon.
-pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
+fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
     let foreseen = |ln_c: f64| {
         let c = ln_c.exp();
         (cumulant(parts, c) - delta.ln() + ln_peak(c)) / c
@@ -137,49 +137,90 @@ pub(crate) fn chernoff(parts: &[Part], delta: f64) -> (f64, f64) {
     (ln_tilt.exp(), foreseen(ln_tilt))
 }
 
-/// The tilt for the question `(epsilon, delta)`, at most `strongest`, and its window.
-///
-/// A stronger tilt lifts the question higher above the rounding noise; but where rare large losses matter it makes them
-/// common, and the window (so the spacing) long. The score weighs one against the other.
-pub(crate) fn tilt(parts: &[Part], strongest: f64, epsilon: f64, delta: f64) -> Window {
-    let candidates = (0..14).map(|i| strongest * 0.72_f64.powi(i)).map(|c| {
-        let height = cumulant(parts, c) - c * epsilon - delta.ln();
-        let window = window(parts, c, epsilon);
-        let score = 2.0 * (window.high - window.low).ln() + 0.5 * larger(height - 1.5 * c.ln() - LIFTED, 0.0);
-        (score, Window { tolerance: 5e-7 * (-larger(height, 0.0)).exp(), ..window })
-    });
-    // (A score that is not a number is none.)
-    let best = candidates.filter(|(score, _)| !score.is_nan()).reduce(|a, b| if a.0 <= b.0 { a } else { b });
-    best.map_or_else(|| window(parts, strongest, epsilon), |best| best.1)
+/// What a composition may be planned for at one delta: whatever does not depend on epsilon.
+pub(crate) struct Plan {
+    pub(crate) delta: f64,
+    /// The epsilon that Chernoff's bound foresees.
+    pub(crate) foreseen: f64,
+    /// Tilts from the strongest on.
+    tilts: Vec<Reach>,
+    /// The extreme sums.
+    lowest: f64,
+    highest: f64,
 }
 
-/// The window of losses that matters under `tilt`.
-fn window(parts: &[Part], tilt: f64, epsilon: f64) -> Window {
-    let centre = cumulant(parts, tilt);
-    let nudge = 1e-2 * tilt;
-    let curvature =
-        (cumulant(parts, tilt + nudge) - 2.0 * centre + cumulant(parts, tilt - nudge)) / (nudge * nudge);
-    // (A curvature that rounding has drowned says nothing.)
-    let widest = largest(1e-300, parts.iter().map(|part| part.last - part.first));
-    let scale = -0.5 * larger(if curvature.is_nan() { 0.0 } else { curvature }, 1e-12 * widest * widest).ln();
-    let steepest = (500.0 / widest).ln();
-    let reach =
-        |sign: f64, ln_s: f64| (cumulant(parts, tilt + sign * ln_s.exp()) - centre - LN_WRAPPED) / ln_s.exp();
-    let best = |sign: f64| {
-        minimum(smaller(scale - 3.0, steepest - 1.0), smaller(scale + 4.0, steepest), 12, |s| reach(sign, s))
-    };
-    let (up, down) = (best(1.0), best(-1.0));
-    let (high, low) = (larger(reach(1.0, up), epsilon), -reach(-1.0, down));
-    // The extreme sums bound the window too.
-    let highest: f64 = parts.iter().map(|part| part.count as f64 * part.last).sum();
-    let lowest: f64 = parts.iter().map(|part| part.count as f64 * part.first).sum();
-    Window {
-        tilt,
-        tolerance: 1e-9,
-        low: larger(low, lowest),
-        high: smaller(high, highest),
-        up: (high < highest).then_some(up.exp()),
-        down: (low > lowest).then_some(down.exp()),
+/// The losses that matter under a tilt.
+struct Reach {
+    tilt: f64,
+    cumulant: f64,
+    /// Chernoff parameters upwards and downwards, and how far each reaches.
+    up: (f64, f64),
+    down: (f64, f64),
+}
+
+impl Plan {
+    pub(crate) fn new(parts: &[Part], delta: f64) -> Self {
+        let (strongest, foreseen) = chernoff(parts, delta);
+        let sum = |end: fn(&Part) -> f64| parts.iter().map(|part| part.count as f64 * end(part)).sum();
+        Self {
+            delta,
+            foreseen,
+            tilts: (0..14).map(|i| Reach::new(parts, strongest * 0.72_f64.powi(i))).collect(),
+            lowest: sum(|part| part.first),
+            highest: sum(|part| part.last),
+        }
+    }
+
+    /// The window for the question `(epsilon, delta)`.
+    ///
+    /// A stronger tilt lifts the question higher above the rounding noise; but where rare large losses matter it makes them
+    /// common, and the window (so the spacing) long. The score weighs one against the other.
+    pub(crate) fn window(&self, epsilon: f64) -> Window {
+        let candidates = self.tilts.iter().map(|reach| {
+            let c = reach.tilt;
+            let height = reach.cumulant - c * epsilon - self.delta.ln();
+            let window = self.of(reach, epsilon);
+            let score =
+                2.0 * (window.high - window.low).ln() + 0.5 * larger(height - 1.5 * c.ln() - LIFTED, 0.0);
+            (score, Window { tolerance: 5e-7 * (-larger(height, 0.0)).exp(), ..window })
+        });
+        // (A score that is not a number is none.)
+        let best =
+            candidates.filter(|(score, _)| !score.is_nan()).reduce(|a, b| if a.0 <= b.0 { a } else { b });
+        best.map_or_else(|| self.of(&self.tilts[0], epsilon), |best| best.1)
+    }
+
+    fn of(&self, reach: &Reach, epsilon: f64) -> Window {
+        let (high, low) = (larger(reach.up.1, epsilon), -reach.down.1);
+        // The extreme sums bound the window too.
+        Window {
+            tilt: reach.tilt,
+            tolerance: 1e-9,
+            low: larger(low, self.lowest),
+            high: smaller(high, self.highest),
+            up: (high < self.highest).then_some(reach.up.0.exp()),
+            down: (low > self.lowest).then_some(reach.down.0.exp()),
+        }
+    }
+}
+
+impl Reach {
+    fn new(parts: &[Part], tilt: f64) -> Self {
+        let centre = cumulant(parts, tilt);
+        let nudge = 1e-2 * tilt;
+        let curvature =
+            (cumulant(parts, tilt + nudge) - 2.0 * centre + cumulant(parts, tilt - nudge)) / (nudge * nudge);
+        // (A curvature that rounding has drowned says nothing.)
+        let widest = largest(1e-300, parts.iter().map(|part| part.last - part.first));
+        let scale =
+            -0.5 * larger(if curvature.is_nan() { 0.0 } else { curvature }, 1e-12 * widest * widest).ln();
+        let steepest = (500.0 / widest).ln();
+        let best = |sign: f64| {
+            let reach = |s: f64| (cumulant(parts, tilt + sign * s.exp()) - centre - LN_WRAPPED) / s.exp();
+            let s = minimum(smaller(scale - 3.0, steepest - 1.0), smaller(scale + 4.0, steepest), 12, reach);
+            (s, reach(s))
+        };
+        Self { tilt, cumulant: centre, up: best(1.0), down: best(-1.0) }
     }
 }
 
