@@ -11,7 +11,9 @@
 //! | anything else, any mixture | lattice and tilted transform: about six digits (fewer where sampling is rare) |
 //! | everything | Rényi divergences, zCDP or Gaussian loss, the largest possible loss: bounds from above |
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::stop;
 
 use crate::contour::{self, CHEAP, DEAR};
 use crate::event::Event;
@@ -105,7 +107,7 @@ impl Accountant {
 
     /// Epsilon at several deltas, for little more than the cost of one.
     pub fn epsilons(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
-        sottovoce_fault::stop::look();
+        stop::look();
         deltas.iter().try_for_each(|&delta| check_delta(delta))?;
         if self.events.is_empty() || deltas.is_empty() {
             return Ok(vec![Interval::ZERO; deltas.len()]);
@@ -143,13 +145,17 @@ impl Accountant {
     fn composed(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
         let mut result = vec![Interval::ZERO; deltas.len()];
         let ways = pld::directions(&self.events, self.adjacency)?;
-        for (way, laws) in ways.iter().enumerate() {
-            let contour = |effort| {
-                let side = *sides(self.adjacency).get(way)?;
-                contour::Direction::new(&self.events, side, self.adjacency, effort)
-            };
-            let mut here: Vec<Option<Interval>> =
-                contour(CHEAP).map_or(vec![None; deltas.len()], |contour| contour.epsilons(deltas));
+        let contour = |way: usize, effort| {
+            let side = *sides(self.adjacency).get(way)?;
+            contour::Direction::new(&self.events, side, self.adjacency, effort)
+        };
+        let cheap = |way: usize| -> Vec<Option<Interval>> {
+            contour(way, CHEAP).map_or(vec![None; deltas.len()], |contour| contour.epsilons(deltas))
+        };
+        let context = stop::here();
+        let contours: Vec<_> =
+            (0..ways.len()).into_par_iter().map(|way| context.go_on(|| cheap(way))).collect();
+        for (way, (laws, mut here)) in ways.iter().zip(contours).enumerate() {
             let resolved = |interval: &Option<Interval>| interval.is_some_and(contour::sharp);
             if !here.iter().all(resolved) {
                 let lattice = pld::epsilons(laws, deltas, &result)
@@ -161,7 +167,8 @@ impl Accountant {
                 // What is certain to lie below another direction need not be resolved.
                 if found.upper > known.lower
                     && !found.is_within(POOR)
-                    && let Some(Some(better)) = contour(DEAR).map(|contour| contour.epsilons(&[delta])[0])
+                    && let Some(Some(better)) =
+                        contour(way, DEAR).map(|contour| contour.epsilons(&[delta])[0])
                 {
                     found = found.meet(better)?;
                 }
@@ -278,7 +285,7 @@ impl Accountant {
 
     /// Delta at `epsilon`.
     pub fn delta(&self, epsilon: f64) -> Result<Interval> {
-        sottovoce_fault::stop::look();
+        stop::look();
         check_epsilon(epsilon)?;
         if self.events.is_empty() {
             return Ok(Interval::ZERO);
@@ -366,7 +373,7 @@ impl Accountant {
 
     /// The total Rényi loss at `order`.
     pub fn rdp(&self, order: f64) -> Result<f64> {
-        sottovoce_fault::stop::look();
+        stop::look();
         let mut total = 0.0;
         for (event, count) in &self.events {
             total += *count as f64 * rdp::loss_of(event, self.adjacency, order)?;

@@ -1,6 +1,8 @@
 //! Choosing tilt, window and spacing for a composition: whatever is chosen here, [`compose`](super::compose) certifies what
 //! comes of it, so a poor plan makes a result wide or slow, not wrong.
 
+use rayon::prelude::*;
+
 use super::compose::{Window, ln_peak};
 use super::lattice::{Bracket, Lattice, between};
 use super::law::Law;
@@ -165,7 +167,7 @@ impl Plan {
         Self {
             delta,
             foreseen,
-            tilts: (0..14).map(|i| Reach::new(parts, strongest * 0.72_f64.powi(i))).collect(),
+            tilts: (0..14).into_par_iter().map(|i| Reach::new(parts, strongest * 0.72_f64.powi(i))).collect(),
             lowest: sum(|part| part.first),
             highest: sum(|part| part.last),
         }
