@@ -82,7 +82,7 @@ impl Prepared {
         let tapper = experiment.tapper(&[]);
         let sums = Sums { width, range: farthest, sensitivity };
         setting.masks = experiment.masks((std::path::Path::new(""), &place.graph, 0), sums, &tapper)?;
-        let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, |_| ())?;
+        let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, &|_| ())?;
         let grid = Grid::new(agreement.grid)?;
         let pairs = setting.cancelling.as_ref().map_or(0.0, |pairs| pairs.kappa() * sigma);
         for scale in [sigma, setting.relay_noise * sigma, pairs].into_iter().filter(|scale| *scale > 0.0) {

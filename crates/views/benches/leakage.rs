@@ -30,7 +30,7 @@ fn main() {
     let (published, matrix) =
         seconds(5, || published::gossip_all_pairs(Formula::Theorem1, &mixing, STEPS).expect("valid input"));
     let (exact, leakages) =
-        seconds(2, || exact::gossip_all_pairs(&mixing, STEPS, |_| ()).expect("valid input"));
+        seconds(2, || exact::gossip_all_pairs(&mixing, STEPS, &|_| ()).expect("valid input"));
     let mean: f64 = leakages.iter().map(exact::Leakage::mean).sum::<f64>() / leakages.len() as f64;
     println!("published, all pairs: {published:.3} s (loss of peer 1 towards 0: {:.6})", matrix[1]);
     println!("exact, all pairs:     {exact:.3} s (mean loss {mean:.6}, rank {:?})", leakages[0].rank);

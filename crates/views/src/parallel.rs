@@ -112,7 +112,7 @@ mod tests {
         let mixing = Mixing::new(&graph, Weights::MetropolisPlusOne);
         let losses = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let all = pool.install(|| exact::gossip_all_pairs(&mixing, 9, |_| ())).unwrap();
+            let all = pool.install(|| exact::gossip_all_pairs(&mixing, 9, &|_| ())).unwrap();
             all.iter().flat_map(|leakage| &leakage.losses).map(|loss| loss.to_bits()).collect::<Vec<_>>()
         };
         let alone = losses(1);

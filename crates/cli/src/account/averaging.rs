@@ -140,7 +140,7 @@ fn fixed(found: &Planned) -> Option<&Graph> {
 fn matrix(global: &Global, found: &Planned) -> anyhow::Result<()> {
     let run = &found.setting;
     let bar = global.progress(run.peers(), "observers");
-    let leakages = run.leakages(|_| bar.inc(1))?;
+    let leakages = run.leakages(&|_| bar.inc(1))?;
     bar.finish_and_clear();
     let mut by_distance: BTreeMap<u32, Group> = BTreeMap::new();
     for leakage in &leakages {
@@ -170,7 +170,7 @@ fn matrix(global: &Global, found: &Planned) -> anyhow::Result<()> {
 
 fn coalition(global: &Global, found: &Planned, size: usize) -> anyhow::Result<()> {
     let bar = global.progress(0, "coalitions");
-    let mut worst = found.setting.worst_coalition(size, |_| bar.inc(1))?;
+    let mut worst = found.setting.worst_coalition(size, &|_| bar.inc(1))?;
     worst.leakage.losses = told(worst.leakage.losses);
     bar.finish_and_clear();
     let coalition = Adversary::Coalition(worst.leakage.observers.clone());

@@ -37,7 +37,7 @@ impl File {
             }
             Experiment::Averaging(averaging) => {
                 let _waiting = global.waiting("accounting");
-                let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
+                let ready = averaging.ready(&folder_of(&self.file), seed, &|_| ())?;
                 said(ready.place.sha256.as_ref(), &ready.place.notes);
                 let setting = ready.setting.clone();
                 global.print(&reveal(Public::from(&ready), setting)?)

@@ -46,7 +46,7 @@ impl File {
         let (seed, runs) = (global.seed_of(&experiment), self.runs.unwrap_or(2000));
         match &experiment {
             Experiment::Averaging(averaging) => {
-                let ready = averaging.ready(&folder_of(&self.file), seed, |_| ())?;
+                let ready = averaging.ready(&folder_of(&self.file), seed, &|_| ())?;
                 let range = averaging.values.range;
                 let (observers, tapped) = Public::from(&ready).attackers();
                 let question = Question {

@@ -109,7 +109,7 @@ impl Plan {
         let bar = global.progress(place.graph.nodes(), "observers");
         let tapper = experiment.tapper(&observers);
         setting.masks = experiment.masks((Path::new(""), &place.graph, global.seed), sums, &tapper)?;
-        let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, |_| bar.inc(1))?;
+        let sigma = experiment.sigma(&setting, &tapper, sensitivity, None, &|_| bar.inc(1))?;
         bar.finish_and_clear();
         let Place { graph, .. } = place;
         let names = Names::of_graph(&graph);

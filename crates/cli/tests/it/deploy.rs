@@ -197,7 +197,7 @@ fn systemd_takes_the_unit() {
     fs::write(&path, read(UNIT).replace(PROGRAM, &program().display().to_string())).unwrap();
     match Command::new("systemd-analyze").arg("verify").arg(&path).output() {
         Err(why) => {
-            sottovoce_testing::skipped("systemd", &format!("no systemd-analyze on this machine ({why})"))
+            sottovoce_testing::skipped("systemd", &format!("no systemd-analyze on this machine ({why})"));
         }
         Ok(output) => {
             let said = String::from_utf8_lossy(&output.stderr);

@@ -69,7 +69,7 @@ fn bounds_that_fall_with_distance_are_kept_by_every_pair() {
     // From scratch, pair by pair; and no noise is wasted: one pair all but reaches its bound.
     let views = match row.protocol {
         Protocol::Gossip | Protocol::AcceleratedGossip | Protocol::RelayGossip => {
-            exact::relay_gossip_all_pairs(&site.mixing, row.steps, row.tau / row.sigma, |_| ()).unwrap()
+            exact::relay_gossip_all_pairs(&site.mixing, row.steps, row.tau / row.sigma, &|_| ()).unwrap()
         }
         other => panic!("{other:?}"),
     };
@@ -160,7 +160,7 @@ fn the_chosen_plan_keeps_its_target_by_the_exact_accountant() {
         if row.protocol == Protocol::RandomisedGossip {
             continue;
         }
-        let views = exact::relay_gossip_all_pairs(mixing, row.steps, tau, |_| ()).unwrap();
+        let views = exact::relay_gossip_all_pairs(mixing, row.steps, tau, &|_| ()).unwrap();
         let unit = 1.0 / (row.sigma * row.sigma);
         let worst = views.iter().map(|view| view.worst().1).fold(0.0, f64::max) * unit;
         let mean = views.iter().map(|view| view.mean()).sum::<f64>() / 23.0 * unit;

@@ -16,7 +16,7 @@ pub struct Pairs {
 impl Pairs {
     /// As planned.
     pub(super) fn planned(setting: &Setting) -> Result<Self> {
-        Ok(Self { leakages: setting.leakages(|_| ())? })
+        Ok(Self { leakages: setting.leakages(&|_| ())? })
     }
 
     /// As a run happened.

@@ -170,7 +170,7 @@ pub fn run(
 ) -> Result<Averaged> {
     let seeds = experiment.seeds.unwrap_or(1);
     require((1..=10_000).contains(&seeds), "seeds", seeds, "give a number from 1 to 10000")?;
-    let ready = experiment.ready(folder, seed, |_| ())?;
+    let ready = experiment.ready(folder, seed, &|_| ())?;
     done("averaging");
     let first = Simulated::new(&ready, seed)?;
     done("averaging again");

@@ -276,7 +276,7 @@ pub struct Ready {
 
 impl Averaging {
     /// Reads what the experiment names. `folder` is where relative names begin; `progress` hears of observers whose losses were found.
-    pub fn ready(&self, folder: &Path, seed: u64, progress: impl Fn(usize) + Sync) -> Result<Ready> {
+    pub fn ready(&self, folder: &Path, seed: u64, progress: &(dyn Fn(usize) + Sync)) -> Result<Ready> {
         self.check()?;
         let place = self.graph.place(folder, seed)?;
         let mut setting = self.setting(&place, seed)?;
@@ -459,7 +459,7 @@ impl Averaging {
         tapper: &Adversary,
         sensitivity: f64,
         falling: Option<&Falling>,
-        progress: impl Fn(usize) + Sync,
+        progress: &(dyn Fn(usize) + Sync),
     ) -> Result<f64> {
         if let Some(masks) = &setting.masks {
             return Ok(masks.ring.agreed().sigma);
@@ -468,7 +468,7 @@ impl Averaging {
             return Ok(sigma);
         }
         let by_distance = match falling {
-            Some(falling) => falling.share(&setting.graph()?, &setting.leakages(|_| ())?)?,
+            Some(falling) => falling.share(&setting.graph()?, &setting.leakages(&|_| ())?)?,
             None => 0.0,
         };
         if falling.is_some() && self.target.epsilon.is_none() {

@@ -220,7 +220,8 @@ impl Experiment {
 
     /// As the text of a file.
     pub fn to_toml(&self) -> Result<String> {
-        toml::to_string(self)
+        toml::Table::try_from(self)
+            .and_then(|table| toml::to_string(&table))
             .map_err(|error| Error::refused(format!("`experiment` cannot be written: {error}")))
     }
 }

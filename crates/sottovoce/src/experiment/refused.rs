@@ -150,7 +150,6 @@ mod tests {
                 "`target.against` is \", expected x\": give one of",
             ),
             ("averaging'\n[noise]\n\"a`b\" = 3", "`noise.a`b` is 3: there is no such field; give one of"),
-            ("paper'", "`figure` is missing: give it"),
         ] {
             let error = Experiment::parse(&format!("experiment = '{text}")).unwrap_err().to_string();
             assert!(error.starts_with(said), "{error}");

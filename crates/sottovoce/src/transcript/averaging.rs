@@ -314,7 +314,7 @@ impl Averaging {
             target.by_distance.again(self.distances.as_ref(), drawn.as_ref(), self.peers, target.delta);
         let alike = |drawn: Graph| drawn.nodes() == graph.nodes() && drawn.edges().eq(graph.edges());
         let sigma = match &falling {
-            Ok(falling) => experiment.sigma(setting, tapper, self.sensitivity, falling.as_ref(), |_| ())?,
+            Ok(falling) => experiment.sigma(setting, tapper, self.sensitivity, falling.as_ref(), &|_| ())?,
             Err(_) => self.sigma,
         };
         let again = self.again(experiment, setting, tapper)?;

@@ -38,7 +38,7 @@ impl Setting {
     }
 
     /// What every single peer learns of everyone; `done` hears of each.
-    pub fn leakages(&self, done: impl Fn(usize) + Sync) -> Result<Vec<Leakage>> {
+    pub fn leakages(&self, done: &(dyn Fn(usize) + Sync)) -> Result<Vec<Leakage>> {
         match &self.scheme {
             Scheme::Gossip { mixing, rounds, accelerated }
                 if self.results == Results::Kept
@@ -53,7 +53,7 @@ impl Setting {
     }
 
     /// The coalition of `size` peers that learns most (gossip on a fixed graph, results kept, no relay noise).
-    pub fn worst_coalition(&self, size: usize, done: impl Fn(usize) + Sync) -> Result<WorstCoalition> {
+    pub fn worst_coalition(&self, size: usize, done: &(dyn Fn(usize) + Sync)) -> Result<WorstCoalition> {
         let unknown = |field, value: String, why: &str| {
             let remedy = format!("the worst coalition is found {why}; name it with --observers");
             Err(Error::parameter(field, value, remedy))

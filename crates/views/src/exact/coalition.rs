@@ -32,7 +32,7 @@ pub struct WorstCoalition {
 /// ```
 /// use sottovoce_topology::{family::{Family, generate}, mixing::{Mixing, Weights}};
 /// let path = generate(&Family::Path { n: 5 }, 0, true)?;
-/// let found = sottovoce_views::exact::worst_coalition(&Mixing::new(&path, Weights::Metropolis), 2, 1, |_| ())?;
+/// let found = sottovoce_views::exact::worst_coalition(&Mixing::new(&path, Weights::Metropolis), 2, 1, &|_| ())?;
 /// assert!(found.exhaustive);
 /// assert_eq!(found.leakage.observers, [0, 3]); // together they hear 1, 2 and 4: everybody else
 /// assert_eq!(found.leakage.rank, Some(3));
@@ -42,7 +42,7 @@ pub fn worst_coalition(
     mixing: &Mixing,
     size: usize,
     steps: usize,
-    done: impl Fn(usize) + Sync,
+    done: &(dyn Fn(usize) + Sync),
 ) -> Result<WorstCoalition> {
     mixing.check()?;
     check_steps(steps)?;
@@ -59,7 +59,7 @@ fn enumerate(
     mixing: &Mixing,
     size: usize,
     steps: usize,
-    done: impl Fn(usize) + Sync,
+    done: &(dyn Fn(usize) + Sync),
 ) -> Result<WorstCoalition> {
     let all = subsets(mixing.nodes(), size);
     let found = parallel::map(all.len(), |i| gossip(mixing, &all[i], steps), done);
@@ -69,7 +69,7 @@ fn enumerate(
         .ok_or_else(|| Error::parameter("coalition", size, "give a size that leaves somebody to observe"))
 }
 
-fn greedy(mixing: &Mixing, size: usize, steps: usize, done: impl Fn(usize) + Sync) -> Result<WorstCoalition> {
+fn greedy(mixing: &Mixing, size: usize, steps: usize, done: &(dyn Fn(usize) + Sync)) -> Result<WorstCoalition> {
     let n = mixing.nodes();
     let mut members: Vec<usize> = Vec::new();
     // Dimensions count the members' own variables too: only then are they submodular.

@@ -61,7 +61,7 @@ pub fn relay_gossip_all_pairs(
     mixing: &Mixing,
     steps: usize,
     tau: f64,
-    done: impl Fn(usize) + Sync,
+    done: &(dyn Fn(usize) + Sync),
 ) -> Result<Vec<Leakage>> {
     check_tau(tau)?;
     if tau == 0.0 {

@@ -175,7 +175,7 @@ proptest! {
         prop_assert_eq!(other.rank, found.rank);
         let off = found.losses.iter().zip(&other.losses).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(off < 1e-9, "{off:e}");
-        let pairs = exact::gossip_all_pairs(&mixing, times * n / 2, |_| ()).unwrap();
+        let pairs = exact::gossip_all_pairs(&mixing, times * n / 2, &|_| ()).unwrap();
         let off = found.losses.iter().zip(&pairs[0].losses).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         prop_assert!(off < 1e-9 && pairs[0].rank == found.rank, "{off:e}");
     }

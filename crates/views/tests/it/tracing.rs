@@ -269,7 +269,7 @@ fn hardly_any_relay_noise_hides_hardly_anything() {
         assert!((found.losses[peer] - truth).abs() < 2e-3 && found.certified, "{lazy} {tau}: {found:?}");
         let all = exact::by_steps(&mixing, &[0], steps, &[tau]).unwrap();
         assert!(all[0][steps - 1].losses[peer] > truth - 2e-3, "{lazy} {tau}");
-        let pairs = exact::relay_gossip_all_pairs(&mixing, steps, tau, |_| ()).unwrap();
+        let pairs = exact::relay_gossip_all_pairs(&mixing, steps, tau, &|_| ()).unwrap();
         assert_eq!(pairs[0], found);
     }
 }
