@@ -17,7 +17,6 @@ ALLOWED = {
     "CC0-1.0", "CDLA-Permissive-2.0", "ISC", "MIT", "MIT-0", "Unicode-3.0", "Unlicense", "Zlib",
 }  # fmt: skip
 TEXTS = re.compile(r"^(licen[cs]e|copying|notice|unlicense|copyright)", re.IGNORECASE)
-MANIFESTS = ("Cargo.toml", "bindings/python/Cargo.toml")
 
 
 def allowed(expression: str) -> bool:
@@ -55,18 +54,15 @@ def allowed(expression: str) -> bool:
 @cache
 def compiled() -> tuple[dict, ...]:
     """Crates of others that end up in what is released, on any platform, with any feature."""
-    found = {}
-    for manifest in MANIFESTS:
-        words = ["--manifest-path", ROOT / manifest, "--all-features", "--locked"]
-        metadata = json.loads(run("cargo", "metadata", "--format-version", "1", *words, quiet=True))
-        edges = {node["id"]: node["deps"] for node in metadata["resolve"]["nodes"]}
-        waiting, seen = list(metadata["workspace_members"]), set()
-        while waiting:
-            identity = waiting.pop()
-            if identity not in seen:
-                seen.add(identity)
-                waiting += [edge["pkg"] for edge in edges[identity] if any(kind["kind"] != "dev" for kind in edge["dep_kinds"])]
-        found |= {(one["name"], one["version"]): one for one in metadata["packages"] if one["id"] in seen and one["source"]}
+    metadata = json.loads(run("cargo", "metadata", "--format-version", "1", "--all-features", "--locked", quiet=True))
+    edges = {node["id"]: node["deps"] for node in metadata["resolve"]["nodes"]}
+    waiting, seen = list(metadata["workspace_members"]), set()
+    while waiting:
+        identity = waiting.pop()
+        if identity not in seen:
+            seen.add(identity)
+            waiting += [edge["pkg"] for edge in edges[identity] if any(kind["kind"] != "dev" for kind in edge["dep_kinds"])]
+    found = {(one["name"], one["version"]): one for one in metadata["packages"] if one["id"] in seen and one["source"]}
     return tuple(found[key] for key in sorted(found))
 
 

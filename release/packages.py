@@ -16,9 +16,10 @@ ABOVE = re.compile(r'CARGO_MANIFEST_DIR"\)[^;]{0,40}(?:\.\.|\.parent\(\))')
 
 
 def crates() -> list[dict]:
-    """The crates of the workspace, as cargo describes them."""
+    """The crates of the workspace that are published, as cargo describes them."""
     metadata = run("cargo", "metadata", "--format-version", "1", "--no-deps", "--locked", quiet=True)
-    return sorted(json.loads(metadata)["packages"], key=lambda crate: crate["name"])
+    published = (crate for crate in json.loads(metadata)["packages"] if crate["publish"] != [])
+    return sorted(published, key=lambda crate: crate["name"])
 
 
 def version(all_crates: list[dict]) -> str:
@@ -84,7 +85,8 @@ def reaches_out(name: str, text: str) -> bool:
 def pack(place: Path, verify: bool) -> None:
     """All crates as files of a registry."""
     say("crates ...")
-    words = ["cargo", "package", "--workspace", "--locked"] + ([] if verify else ["--no-verify"])
+    names = [word for crate in crates() for word in ("-p", crate["name"])]
+    words = ["cargo", "package", "--locked", *names] + ([] if verify else ["--no-verify"])
     run(*words, quiet=not verify, CARGO_TARGET_DIR=str(TARGET))
     place.mkdir()
     for crate in crates():

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The Python package as people get it: a wheel, built once, installed into clean virtual environments, used, tested, type-checked. Skips, and says so, where
-# Python 3.10 or its packages cannot be had. SOTTOVOCE_BINARY names the program that documents are compared with.
+# Python 3.10 or its packages cannot be had. SOTTOVOCE_BINARY names the program that documents are compared with. `check.sh wheel` stops
+# once the wheel works in an environment that has nothing else.
 set -euo pipefail
 cd "$(dirname "$0")"
 skip() { printf 'skipped: %s\n' "$*"; exit 0; }
@@ -34,6 +35,7 @@ took "the wheel"
 "$folder/clean/bin/python" -m pip --quiet --disable-pip-version-check install --no-index "$wheel"
 tests=$PWD/tests
 (cd "$folder" && clean/bin/python "$tests/alone.py")
+if [ "${1:-}" = wheel ]; then exit; fi
 
 # With everything it can use.
 install "$wheel[all,test]" || skip "packages for the tests cannot be installed; the wheel itself works"

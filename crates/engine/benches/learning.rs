@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use sottovoce_engine::learning::{Method, Session, Settings, Task, Walk};
 use sottovoce_learning::houses;
+use sottovoce_testing::figure;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 
@@ -49,6 +50,7 @@ fn main() {
             let text = String::from_utf8_lossy(&output.stdout);
             let theirs: f64 = text.trim().parse().unwrap_or(f64::NAN);
             println!("walk: {:.0} ns a step by NumPy, ratio {:.0}", theirs * 1e9, theirs / (best / steps));
+            figure("a step of a learning walk, times NumPy", theirs / (best / steps));
         }
         _ => println!("Python with NumPy is not at hand: no ratio"),
     }

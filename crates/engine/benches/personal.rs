@@ -15,6 +15,7 @@ use sottovoce_learning::{Clip, Gradients, Loss, Model, Shards, Table};
 use sottovoce_protocol::personal::{Hidden, Plan, Rule};
 use sottovoce_protocol::{Law, Peer};
 use sottovoce_simulator::personal::{FastPersonal, PersonalSetup, Rows};
+use sottovoce_testing::figure;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::{Graph, Similarity};
 
@@ -77,10 +78,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("one thread   {:>12.0} updates a second", one);
     println!("two threads  {:>12.0} updates a second, {:.2} times one", two, two / one);
     match peer() {
-        Some(numpy) => println!(
-            "NumPy loop   {numpy:>12.0} updates a second; two threads are {:.1} times as fast",
-            two / numpy
-        ),
+        Some(numpy) => {
+            println!(
+                "NumPy loop   {numpy:>12.0} updates a second; two threads are {:.1} times as fast",
+                two / numpy
+            );
+            figure("a personalised update on two threads, times NumPy", two / numpy);
+        }
         None => println!("NumPy loop   not here: give a Python with NumPy"),
     }
     Ok(())

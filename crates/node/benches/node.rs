@@ -19,6 +19,7 @@ use sottovoce_privacy::noise::exact::Grid;
 use sottovoce_privacy::{Adjacency, Unit};
 use sottovoce_protocol::averaging::{Averager, Gossip, Noising, Row, Start};
 use sottovoce_protocol::{Peer, Release};
+use sottovoce_testing::figure;
 
 const PEER: &str = "SOTTOVOCE_NODE_BENCH_PEER";
 /// Ticks that hardly delay anything.
@@ -192,6 +193,7 @@ fn exchange() {
         of(|turn| turn.0 / turn.1),
         turns.len()
     );
+    figure("durable exchange of 10 MB, of a bare stream", of(|turn| turn.0 / turn.1));
     // Nothing leaves before it is stored: that much time passes in any case.
     let stored = both_store(8 * width);
     println!(
@@ -310,6 +312,10 @@ fn commit() {
             of(|turn| turn[0] / turn[2]),
             of(|turn| turn[1] / turn[2]),
         );
+        figure(
+            &format!("a step that stores {} bytes, times a plain write and sync", data.len()),
+            of(|turn| turn[0] / turn[2]),
+        );
     }
 }
 
@@ -357,6 +363,12 @@ fn relay() {
                 1e3 * with,
                 with / without
             );
+            if tick > QUICK {
+                figure(
+                    &format!("a round of {width} numbers with relay noise, times one without"),
+                    with / without,
+                );
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde_json::Value;
 use sottovoce_privacy::{Accountant, Adjacency, Mechanism};
+use sottovoce_testing::figure;
 
 const DATA: &str = include_str!("../tests/it/reference/accounting.json");
 
@@ -75,7 +76,7 @@ fn main() {
     let peer = Command::new("python3")
         .args([
             format!("{here}/benches/accounting_peer.py"),
-            format!("{here}/tests/reference/accounting.json"),
+            format!("{here}/tests/it/reference/accounting.json"),
         ])
         .output();
     match peer {
@@ -90,6 +91,7 @@ fn main() {
                     times["version"],
                     theirs / ours
                 );
+                figure(&format!("{name}, times dp-accounting"), theirs / ours);
             }
         }
         _ => println!("Python with dp-accounting is not at hand: no ratio"),

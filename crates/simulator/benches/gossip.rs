@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_simulator::bulk::Bulk;
+use sottovoce_testing::figure;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_topology::{Graph, Result};
@@ -104,6 +105,7 @@ fn report(case: &Case<'_>, threads: usize) {
         copy / step,
         read / step
     );
+    figure(&format!("a gossip step of {nodes} peers, {name}, of a read"), read / step);
 }
 
 fn parallel_read(arrays: &[&[f64]], threads: usize) {

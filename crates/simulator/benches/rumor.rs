@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use sottovoce_simulator::Result;
 use sottovoce_simulator::rumor::{Among, Crowd, Dice, Rules};
+use sottovoce_testing::figure;
 
 const PEERS: usize = 1 << 16;
 
@@ -66,6 +67,7 @@ fn compare(ours: &[(String, f64)]) {
         let theirs: f64 = theirs.parse().unwrap_or(f64::NAN);
         if let Some((_, time)) = ours.iter().find(|(key, _)| key == name) {
             println!("{name}: {theirs:.0} ns there, {time:.2} ns here, ratio {:.1}", theirs / time);
+            figure(&format!("a telling, {name}, times NumPy"), theirs / time);
         }
     }
 }

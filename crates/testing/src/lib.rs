@@ -9,6 +9,11 @@ use std::path::PathBuf;
 
 pub use ports::ports;
 
+/// Prints a figure of a benchmark for `benches/record`, which keeps the last ones: a name without tabs, and a number.
+pub fn figure(name: &str, value: f64) {
+    println!("figure\t{name}\t{value:.3}");
+}
+
 /// Names a file to which each skip is appended, in a line: what is missing, which test, why.
 pub const SKIPS: &str = "SOTTOVOCE_SKIPS";
 

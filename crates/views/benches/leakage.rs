@@ -6,6 +6,7 @@
 use std::process::Command;
 use std::time::Instant;
 
+use sottovoce_testing::figure;
 use sottovoce_topology::family::{Family, generate};
 use sottovoce_topology::mixing::{Mixing, Weights};
 use sottovoce_views::exact;
@@ -39,11 +40,9 @@ fn main() {
     let mixing = Mixing::new(&big, Weights::MetropolisPlusOne);
     let start = Instant::now();
     let one = exact::gossip(&mixing, &[0], 20).expect("valid input");
-    println!(
-        "exact, one observer of 100,000 (degree 10, 20 steps): {:.2} s, rank {:?}",
-        start.elapsed().as_secs_f64(),
-        one.rank
-    );
+    let took = start.elapsed().as_secs_f64();
+    println!("exact, one observer of 100,000 (degree 10, 20 steps): {took:.2} s, rank {:?}", one.rank);
+    figure("one observer of 100,000 peers, seconds", took);
     println!("largest resident set so far: {} MiB", peak_memory());
 
     let peer = format!("{}/benches/leakage_peer.py", env!("CARGO_MANIFEST_DIR"));
@@ -55,6 +54,7 @@ fn main() {
     let print = |name: &str, key: &str, ours: f64| {
         let theirs = times[key].as_f64().unwrap_or(f64::NAN);
         println!("{name}: {theirs:.2} s there, {ours:.3} s here, ratio {:.0}", theirs / ours);
+        figure(&format!("all pairs of 2048 peers, {name}, times"), theirs / ours);
     };
     print("published, dense NumPy", "published_dense", published);
     print("published, sparse SciPy", "published_sparse", published);

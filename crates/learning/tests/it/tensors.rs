@@ -174,7 +174,7 @@ fn pytorch_agrees() {
         ]);
         std::fs::write(path("images"), given).unwrap();
         std::fs::write(path("parameters"), net.to_safetensors(&parameters).unwrap()).unwrap();
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/by_pytorch.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/by_pytorch.py");
         let run = Command::new(&python)
             .arg(script)
             .arg(kind)

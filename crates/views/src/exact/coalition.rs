@@ -69,7 +69,12 @@ fn enumerate(
         .ok_or_else(|| Error::parameter("coalition", size, "give a size that leaves somebody to observe"))
 }
 
-fn greedy(mixing: &Mixing, size: usize, steps: usize, done: &(dyn Fn(usize) + Sync)) -> Result<WorstCoalition> {
+fn greedy(
+    mixing: &Mixing,
+    size: usize,
+    steps: usize,
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<WorstCoalition> {
     let n = mixing.nodes();
     let mut members: Vec<usize> = Vec::new();
     // Dimensions count the members' own variables too: only then are they submodular.

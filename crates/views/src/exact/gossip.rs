@@ -66,7 +66,11 @@ pub fn gossip_published(
 }
 
 /// What every peer learns on its own: `losses[v]` are those towards observer `v`. `done` hears how many observers are ready.
-pub fn gossip_all_pairs(mixing: &Mixing, steps: usize, done: &(dyn Fn(usize) + Sync)) -> Result<Vec<Leakage>> {
+pub fn gossip_all_pairs(
+    mixing: &Mixing,
+    steps: usize,
+    done: &(dyn Fn(usize) + Sync),
+) -> Result<Vec<Leakage>> {
     mixing.check()?;
     check_steps(steps)?;
     check_observers(&[0], mixing.nodes())?;

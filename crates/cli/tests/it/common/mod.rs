@@ -1,4 +1,4 @@
-//! Running the real binary.
+//! Asking the program: in this process where words and documents are all that matters, as a process where streams, folders or exits do.
 // Not every file of tests uses all of it.
 #![allow(dead_code)]
 
@@ -8,6 +8,7 @@ pub(crate) mod held;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use sottovoce_cli::{Answer, Fault};
 
 /// The program with these arguments, separated by spaces.
 pub(crate) fn sottovoce(arguments: &str) -> Command {
@@ -16,11 +17,17 @@ pub(crate) fn sottovoce(arguments: &str) -> Command {
     command
 }
 
+/// What the program answers in this process.
+pub(crate) fn asked(arguments: &str) -> Result<Answer, Fault> {
+    sottovoce_cli::ask(&arguments.split_whitespace().collect::<Vec<_>>())
+}
+
 /// The document it prints, with nothing beside it.
 pub(crate) fn json(arguments: &str) -> Value {
-    let output = sottovoce(arguments).arg("--json").assert().success().get_output().clone();
-    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    let answer =
+        asked(&format!("{arguments} --json")).unwrap_or_else(|fault| panic!("{arguments}: {fault:?}"));
+    assert!(answer.notes.is_empty(), "{arguments}: {:?}", answer.notes);
+    serde_json::from_str(&answer.printed).unwrap()
 }
 
 /// The number at a path of a document.
@@ -35,9 +42,9 @@ pub(crate) fn flat(printed: &[u8]) -> String {
 
 /// Fails with exit code 2, a message with each of the words, and nothing on standard output.
 pub(crate) fn refused(arguments: &str, words: &[&str]) {
-    let output = sottovoce(arguments).assert().code(2).get_output().clone();
-    let message = flat(&output.stderr);
-    assert!(output.stdout.is_empty(), "{arguments}");
+    let fault = asked(arguments).expect_err(arguments);
+    assert_eq!((fault.code, fault.printed.as_str()), (2, ""), "{arguments}: {}", fault.message);
+    let message = flat(fault.message.as_bytes());
     for word in words {
         assert!(message.contains(word), "{arguments}: `{word}` is not in: {message}");
     }
