@@ -65,6 +65,7 @@ fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
 }
 
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn less_noise_or_more_draws_than_agreed_are_found_in_a_transcript() {
     let folder = tempfile::tempdir().unwrap();
     let place = at(&folder, "report");
@@ -170,6 +171,7 @@ fn agents_learn_from_each_other() {
 
 /// Where there may be no card: it is noted who computes, and draws and promises are the same.
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn a_card_that_is_not_there_is_noted() {
     let asked = small("--model cnn --rounds 3 --out");
     let folder = tempfile::tempdir().unwrap();
@@ -281,6 +283,7 @@ fn files_are_read_and_broken_ones_refused() {
 }
 
 #[test]
+#[ignore = "second tier: a data set"]
 fn mnist_is_learned_a_little() {
     let Some(data) = sottovoce_testing::data("mnist") else { return };
     let data = data.display();
@@ -314,6 +317,7 @@ fn canaries_in_one_run_leave_the_claim_standing() {
 }
 
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn nets_with_and_without_an_image_leave_the_claim_standing() {
     let line = "audit membership --attack threshold --method dsgt --models 10";
     let found = json(line);
@@ -358,6 +362,7 @@ fn a_band_is_counted_by_cycles_and_found_in_transcripts() {
 
 /// Too many images are a rate that is too small, and an epsilon that is. Where images are drawn they are counted again; where a folder holds them, it is said that they are not.
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn numbers_of_images_are_counted_again_or_said_to_be_unchecked() {
     let folder = tempfile::tempdir().unwrap();
     let (place, graph) = (at(&folder, "report"), at(&folder, "graph.txt"));

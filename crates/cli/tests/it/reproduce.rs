@@ -76,6 +76,7 @@ fn without_an_argument_everything_is_listed() {
 }
 
 #[test]
+#[ignore = "second tier: whole figures"]
 fn everything_at_once_on_small_graphs() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("new/out");
@@ -140,6 +141,7 @@ fn bad_requests_are_refused_before_any_work() {
 }
 
 #[test]
+#[ignore = "second tier: whole figures"]
 fn the_papers_social_graph_has_744_peers() {
     let Some(data) = sottovoce_testing::data("facebook-ego") else { return };
     let folder = tempfile::tempdir().unwrap();

@@ -30,8 +30,21 @@ fn kept(out: &Path) -> Vec<(String, Value)> {
     all
 }
 
+/// The smallest of its tables.
+#[test]
+fn an_attack_on_membership_has_a_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let result = reproduced(&["consensus-deep-learning/table5"], &folder.path().join("out"));
+    let table = item(&result, "table5");
+    assert!(table["verdict"]["reproduced"].is_boolean() && table["verdict"]["holds"].is_boolean(), "{table}");
+    assert!(
+        table["numbers"].as_object().unwrap().values().all(|number| number.as_f64().unwrap().is_finite())
+    );
+}
+
 /// All of the paper at once, then again with some cells lost and one forged: what is there is taken, what is not is made, and the numbers are the same.
 #[test]
+#[ignore = "second tier: whole tables"]
 fn finished_cells_are_kept_and_what_was_interrupted_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -81,6 +94,7 @@ fn finished_cells_are_kept_and_what_was_interrupted_goes_on() {
 
 /// Two trials differ, in graph and noise; one alone has the same bits as the first of two.
 #[test]
+#[ignore = "second tier: whole tables"]
 fn trials_differ_and_the_first_is_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (folder.path().join("one"), folder.path().join("two"));
@@ -98,6 +112,7 @@ fn trials_differ_and_the_first_is_the_same() {
 
 /// Where there is no card it is said, and the processor finds the same numbers; papers without nets refuse it.
 #[test]
+#[ignore = "second tier: whole tables"]
 fn a_card_that_is_not_there_is_noted_and_one_that_is_of_no_use_refused() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::cargo_bin("sottovoce").unwrap();
@@ -142,6 +157,7 @@ fn cifar(folder: &Path) {
 }
 
 #[test]
+#[ignore = "second tier: whole tables"]
 fn cifar_is_learned_where_its_files_are_and_sizes_small() {
     let folder = tempfile::tempdir().unwrap();
     cifar(&folder.path().join("cifar-100-binary"));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use common::commands::{COMMANDS, filled, folder};
 use common::held::held;
-use common::{json, sottovoce};
+use common::{asked, json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
@@ -53,8 +53,7 @@ fn described(schema: &Value) -> BTreeSet<&String> {
 #[test]
 fn documents_have_the_form_that_the_schema_says() {
     let folder = folder();
-    let schemas: BTreeMap<String, Value> =
-        serde_json::from_slice(&sottovoce("schema").assert().success().get_output().stdout).unwrap();
+    let schemas: BTreeMap<String, Value> = serde_json::from_str(&asked("schema").unwrap().printed).unwrap();
     let mut used: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (name, command) in COMMANDS.iter().chain(&[("schema options", "schema --options")]) {
         let command = filled(command, folder.path());
@@ -91,8 +90,9 @@ fn documents_have_the_form_that_the_schema_says() {
         *file.pointer_mut(pointer).unwrap() = value;
         std::fs::write(&path, file.to_string()).unwrap();
         let line = format!("audit transcript {} --json", path.display());
-        let printed = sottovoce(&line).assert().code(1).get_output().stdout.clone();
-        let fell: Value = serde_json::from_slice(&printed).unwrap();
+        let fault = asked(&line).unwrap_err();
+        assert_eq!(fault.code, 1, "{}", fault.message);
+        let fell: Value = serde_json::from_str(&fault.printed).unwrap();
         held(&fell, &schemas[name], &schemas[name], name).unwrap();
         used.entry(name).or_default().extend(fell.as_object().unwrap().keys().cloned());
     }
@@ -116,8 +116,8 @@ fn a_document_with_another_key_or_kind_is_refused() {
         ("account mechanism", "account mechanism --laplace --scale 2"),
         ("account mechanism", "account mechanism --laplace --calibrate --epsilon 3"),
     ] {
-        let schema = &sottovoce(&format!("schema {name}")).assert().success().get_output().stdout.clone();
-        let schema: Value = serde_json::from_slice(schema).unwrap();
+        let schema = asked(&format!("schema {name}")).unwrap().printed;
+        let schema: Value = serde_json::from_str(&schema).unwrap();
         let document = json(command);
         let fits = |document: &Value| held(document, &schema, &schema, name).is_ok();
         assert!(fits(&document), "{command}");

@@ -64,6 +64,7 @@ fn until(browser: &mut Browser, expression: &str) {
 const FOLDERS: &str = "[...document.querySelectorAll('#runs tbody tr:not([hidden]) td:nth-child(2)')].map((cell) => cell.textContent)";
 
 #[test]
+#[ignore = "second tier: a browser"]
 fn runs_are_listed_sorted_chosen_and_compared() {
     let Some(program) = chromium::program() else { return };
     let place = tempfile::tempdir().unwrap();

@@ -5,37 +5,40 @@ use crate::common;
 use std::path::Path;
 
 use common::commands::{COMMANDS, filled, folder};
-use common::sottovoce;
+use common::{asked, sottovoce};
 
 const WIDTH: usize = 100;
 
-/// Both streams of a command that is run in a folder.
-fn printed(arguments: &str, folder: &Path) -> String {
-    let output = sottovoce(arguments).current_dir(folder).output().unwrap();
-    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+/// What a command shows.
+fn fits(arguments: &str) -> String {
+    let answer = asked(arguments).unwrap_or_else(|fault| panic!("{arguments}: {fault:?}"));
+    let text = answer.printed + &answer.notes.join("\n");
+    narrow(arguments, &text);
+    text
 }
 
-fn fits(arguments: &str, folder: &Path) -> String {
-    let text = printed(arguments, folder);
+fn narrow(arguments: &str, text: &str) {
     let wide = text.lines().find(|line| line.chars().count() > WIDTH);
     assert_eq!(wide, None, "{arguments}");
-    text
 }
 
 #[test]
 fn every_command_fits() {
     let folder = folder();
     for (_, command) in COMMANDS {
-        let command = filled(command, Path::new(""));
-        let again = if command.contains("--out") { " --overwrite" } else { "" };
-        let text = fits(&command, folder.path());
+        // With the lists of all peers, too.
+        let all = if command.contains("--quiet") { "" } else { " --verbose" };
+        let text = fits(&format!("{}{all}", filled(command, folder.path())));
         assert!(text.len() > 30 && text.lines().all(|line| line == line.trim_end()), "{command}: {text}");
-        if !command.contains("--quiet") {
-            fits(&format!("{command}{again} --verbose"), folder.path());
-        }
     }
-    for kind in ["averaging", "learning", "rumor"] {
-        fits(&format!("new {kind}"), folder.path());
+    for command in [
+        "account averaging --graph GRAPH --steps 2 --all-pairs",
+        "run averaging --peers 9 --no-report",
+        "new averaging",
+        "new learning",
+        "new rumor",
+    ] {
+        fits(&filled(command, folder.path()));
     }
 }
 
@@ -59,8 +62,9 @@ fn every_message_fits() {
         "schema nonsense",
     ] {
         let command = filled(command, Path::new(""));
-        assert!(!sottovoce(&command).current_dir(folder.path()).output().unwrap().status.success());
-        fits(&command, folder.path());
+        let output = sottovoce(&command).current_dir(folder.path()).output().unwrap();
+        assert!(!output.status.success(), "{command}");
+        narrow(&command, &String::from_utf8([output.stdout, output.stderr].concat()).unwrap());
     }
 }
 
@@ -74,26 +78,24 @@ fn below(help: &str) -> Vec<String> {
         .collect()
 }
 
-fn help_fits(words: &str, folder: &Path) -> usize {
-    let help = fits(&format!("{words} --help"), folder);
-    fits(&format!("{words} -h"), folder);
+fn help_fits(words: &str) -> usize {
+    let help = fits(&format!("{words} --help"));
+    fits(&format!("{words} -h"));
     let examples: Vec<&str> = help.lines().skip_while(|line| !line.starts_with("Example")).skip(1).collect();
     let examples = examples.iter().take_while(|line| !line.is_empty());
     for example in examples {
         assert!(example.starts_with("  sottovoce ") && example.len() <= 98, "{words}: {example}");
     }
-    1 + below(&help).iter().map(|name| help_fits(&format!("{words} {name}"), folder)).sum::<usize>()
+    1 + below(&help).iter().map(|name| help_fits(&format!("{words} {name}"))).sum::<usize>()
 }
 
 #[test]
 fn all_help_fits_and_examples_stay_on_their_lines() {
-    let folder = folder();
-    assert!(help_fits("", folder.path()) > 30);
+    assert!(help_fits("") > 30);
 }
 
 #[test]
 fn a_headline_alone_stays_on_its_line() {
-    let command = "account rumor --peers 100 --curious 10 --muting 0.1 --quiet";
-    let text = printed(command, Path::new("."));
+    let text = asked("account rumor --peers 100 --curious 10 --muting 0.1 --quiet").unwrap().printed;
     assert!(text.lines().count() == 1 && text.chars().count() > WIDTH, "{text}");
 }

@@ -154,6 +154,7 @@ fn a_stranger_is_not_let_in() {
 }
 
 #[test]
+#[ignore = "second tier: waits"]
 fn what_is_no_frame_is_refused_and_the_run_goes_on() {
     let town = town();
     let victim = town.start(0);
@@ -256,6 +257,7 @@ fn another_version_is_named() {
 }
 
 #[test]
+#[ignore = "second tier: much traffic"]
 fn whoever_sends_garbage_does_not_grow_the_victim() {
     let town = town();
     let victim = town.start(0);
@@ -278,6 +280,7 @@ fn whoever_sends_garbage_does_not_grow_the_victim() {
 }
 
 #[test]
+#[ignore = "second tier: waits"]
 fn whoever_is_in_another_run_by_now_stops_none_that_has_begun() {
     let town = town();
     let victim = town.start(0);

@@ -164,11 +164,10 @@ fn groups_hold_for_all_data() {
 }
 
 /// Neither the pair of two removals nor that of two additions dominates one of each: their compositions were exceeded.
-#[test]
-fn one_removed_and_one_added_compose() {
-    for adjacency in [Adjacency::AddRemove, Adjacency::ZeroOut] {
+fn one_of_each(adjacencies: &[Adjacency], rates: &[f64]) {
+    for &adjacency in adjacencies {
         let laplace = Mechanism::discrete_laplace(1.0, 1).unwrap();
-        for rate in [0.1, 0.5, 0.8, 0.97] {
+        for &rate in rates {
             let mut one = composed(laplace, 1, adjacency);
             one.add(Release::Mechanism(laplace.poisson(rate).unwrap()), 1).unwrap();
             let two = Group::new(one, 2).unwrap();
@@ -186,6 +185,17 @@ fn one_removed_and_one_added_compose() {
         let (epsilon, delta) = (two.epsilon(0.985).unwrap().0.upper(), two.delta(12.5).unwrap().upper);
         assert!(epsilon >= 13.415_758 && delta >= 0.991_597, "{epsilon} {delta}");
     }
+}
+
+#[test]
+fn one_removed_and_one_added_compose() {
+    one_of_each(&[Adjacency::AddRemove], &[0.8]);
+}
+
+#[test]
+#[ignore = "second tier: many cases"]
+fn one_removed_and_one_added_compose_at_every_rate() {
+    one_of_each(&[Adjacency::AddRemove, Adjacency::ZeroOut], &[0.1, 0.5, 0.8, 0.97]);
 }
 
 /// In a batch the chain must pass through the smaller data sets: at the full number of rows it is exceeded.

@@ -55,6 +55,7 @@ fn report() -> AveragingReport {
 }
 
 #[test]
+#[ignore = "second tier: a browser"]
 fn the_address_decides_what_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let Some((program, page)) = prepare(folder.path(), &report().files().unwrap()) else { return };
@@ -78,6 +79,7 @@ fn the_address_decides_what_is_shown() {
 }
 
 #[test]
+#[ignore = "second tier: a browser"]
 fn readers_can_point_click_type_and_sort() {
     let folder = tempfile::tempdir().unwrap();
     let Some((program, page)) = prepare(folder.path(), &report().files().unwrap()) else { return };
