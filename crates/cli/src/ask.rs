@@ -17,7 +17,7 @@ use clap::ArgMatches;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::progress::Watch;
-use crate::{Cli, Global, called, exit, input, output, read, seed};
+use crate::{Cli, Global, called, exit, help, input, output, read, seed};
 
 /// Why a command came to nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,7 +128,7 @@ fn done(words: Vec<OsString>, given: impl FnOnce(&mut Global)) -> Result<(), Fau
             run(&cli, &matches, &command)
         }
         Err(error) => {
-            let fault = Fault::new(error.render().to_string(), error.exit_code() as u8);
+            let fault = Fault::new(help::text(&error), error.exit_code() as u8);
             Err(Fault { field: of_clap(&error), ..fault })
         }
     };

@@ -15,18 +15,29 @@ pub(crate) fn flowing(command: Command) -> Command {
     below.into_iter().fold(command, |command, name| command.mut_subcommand(name, flowing))
 }
 
-/// Shows help, or what is wrong with the arguments, and ends the program. A list of alternatives may be wider than everything else;
-/// then lines are broken, and the text goes without colours.
-pub(crate) fn show(error: &clap::Error) -> ! {
+/// Help, or what is wrong with the arguments. A list of alternatives may be wider than everything else; then lines are broken.
+pub(crate) fn text(error: &clap::Error) -> String {
     let text = error.render().to_string();
-    if text.lines().all(|line| line.chars().count() <= WIDTH) {
+    if narrow(&text) {
+        return text;
+    }
+    let spaced = |line: &str| match narrow(line) {
+        true => line.to_owned(),
+        false => line.replace('|', " | "),
+    };
+    prose::wrapped(&text.lines().map(spaced).collect::<Vec<_>>().join("\n"))
+}
+
+fn narrow(text: &str) -> bool {
+    text.lines().all(|line| line.chars().count() <= WIDTH)
+}
+
+/// Shows it, with colours where no line had to be broken, and ends the program.
+pub(crate) fn show(error: &clap::Error) -> ! {
+    if narrow(&error.render().to_string()) {
         error.exit();
     }
-    let spaced = |line: &str| match line.chars().count() > WIDTH {
-        true => line.replace('|', " | "),
-        false => line.to_owned(),
-    };
-    let text = prose::wrapped(&text.lines().map(spaced).collect::<Vec<_>>().join("\n"));
+    let text = text(error);
     // Whether anybody reads it does not matter.
     _ = match error.use_stderr() {
         true => writeln!(std::io::stderr().lock(), "{text}"),
