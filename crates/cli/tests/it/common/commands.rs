@@ -198,31 +198,33 @@ pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("audit file personalized", "audit OUT-personal/experiment.toml --runs 50"),
     (
         "run deep",
-        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 6 --lot 20 --out OUT-deep",
+        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 6 --lot 20 --epsilon 1 --out OUT-deep",
     ),
     (
         "run deep",
-        "run deep --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --method dinno --no-report",
+        "run deep --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --noise-multiplier 2 --method dinno --no-report",
     ),
     (
         "run deep",
         "run deep --model mlp --method central --noise-multiplier 0 --images 100 --rounds 3 --lot 20 --no-report",
     ),
-    ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20"),
+    ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --epsilon 1"),
     ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --noise-multiplier 0"),
     (
         "run deep",
-        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 3 --lot 20 --cancel 3 --no-report",
+        "run deep --model mlp --agents 4 --images 400 --test-images 50 --rounds 3 --lot 20 --noise-multiplier 2 --cancel 3 --no-report",
     ),
-    ("account deep", "account deep --agents 4 --images 400 --rounds 6 --lot 20 --cancel 3 --colluders 2"),
+    (
+        "account deep",
+        "account deep --agents 4 --images 400 --rounds 6 --lot 20 --noise-multiplier 2 --cancel 3 --colluders 2",
+    ),
     ("account transcript deep", "account transcript OUT-deep/transcript.json"),
     ("audit transcript deep", "audit transcript OUT-deep/transcript.json"),
     ("audit file deep", "audit OUT-deep/experiment.toml"),
     (
         "audit membership",
-        "audit membership --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --band 2",
+        "audit membership --model mlp --graph NAMED --images 300 --test-images 50 --rounds 3 --lot 20 --noise-multiplier 2 --band 2",
     ),
-    ("audit membership", "audit membership --attack threshold --method dsgd --models 10"),
     ("compare", "compare OUT-averaging OUT-averaging"),
     ("account transcript", "account transcript OUT-averaging/transcript.json"),
     ("audit transcript", "audit transcript OUT-averaging/transcript.json"),
@@ -291,6 +293,10 @@ pub(crate) fn folder() -> tempfile::TempDir {
     }
     folder
 }
+
+/// One of them that trains fifty nets.
+pub(crate) const LONG: (&str, &str) =
+    ("audit membership", "audit membership --attack threshold --method dsgd --models 10");
 
 /// The command with the names of the files in the folder.
 pub(crate) fn filled(command: &str, folder: &Path) -> String {
