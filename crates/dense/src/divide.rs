@@ -13,7 +13,7 @@ use crate::tridiagonal::columns;
 use crate::{Mat, MatMut};
 
 /// Up to this order QL is quicker.
-const LEAF: usize = 32;
+pub(crate) const LEAF: usize = 32;
 /// From this order on, halves are solved side by side.
 const LARGE: usize = 192;
 /// Roots that are a piece of work.
@@ -243,7 +243,11 @@ fn find<S: Simd>(
         if value.abs() <= 4.0 * f64::EPSILON * (constant + psi.abs() + phi.abs()) {
             break;
         }
-        if value < 0.0 { low = x } else { high = x }
+        if value < 0.0 {
+            low = x
+        } else {
+            high = x
+        }
         let (one, other) = (delta[left] - x, delta[right] - x);
         let mut rest = value - one * psi_slope - other * phi_slope;
         if step == 0 {

@@ -2,14 +2,16 @@
 
 use fearless_simd::prelude::*;
 
-use crate::divide;
+use crate::divide::{self, LEAF};
 use crate::simd::{Kernel, go, rotate, scale};
 use crate::tridiagonal::Tridiagonal;
 use crate::{Mat, MatRef};
 
 /// Rounds in which one eigenvalue must be found.
 const ROUNDS: usize = 60;
-/// What is left beside the diagonal of a matrix of norm near 1, and is nothing.
+/// After so many, what is rounding of the largest is nothing.
+const PATIENCE: usize = 12;
+/// What is left beside the diagonal of part of a matrix of norm near 1, and is nothing.
 const NOTHING: f64 = 1e-140;
 /// From this order on, all is done by a thread of the pool: work is then handed on quickly.
 const LARGE: usize = 256;
@@ -32,19 +34,26 @@ pub struct Eigen {
 /// assert!((found.vectors[(0, 0)] + found.vectors[(1, 0)]).abs() < 1e-15);
 /// ```
 pub fn eigen<'a>(matrix: impl Into<MatRef<'a>>) -> Option<Eigen> {
-    let (matrix, factor) = scaled(matrix.into())?;
+    let Scaled { matrix, factor, order } = Scaled::new(matrix.into())?;
     in_pool(matrix.nrows(), move || {
         let tridiagonal = Tridiagonal::new(matrix);
         let (mut values, mut vectors) = divide::eigen(&tridiagonal.diagonal, &tridiagonal.beside)?;
         tridiagonal.back(&mut vectors);
         values.iter_mut().for_each(|value| *value /= factor);
+        if !order.is_sorted() {
+            let mut own = Mat::zeros(order.len(), order.len());
+            for k in 0..order.len() {
+                order.iter().zip(vectors.col(k)).for_each(|(&i, x)| own[(i, k)] = *x);
+            }
+            vectors = own;
+        }
         Some(Eigen { values, vectors })
     })
 }
 
 /// Eigenvalues in increasing order, from the lower half of a symmetric matrix; none if a number is not finite.
 pub fn eigenvalues<'a>(matrix: impl Into<MatRef<'a>>) -> Option<Vec<f64>> {
-    let (matrix, factor) = scaled(matrix.into())?;
+    let Scaled { matrix, factor, .. } = Scaled::new(matrix.into())?;
     in_pool(matrix.nrows(), move || {
         let Tridiagonal { diagonal: mut values, beside, .. } = Tridiagonal::new(matrix);
         by_ql(&mut values, &beside, None)?;
@@ -54,16 +63,36 @@ pub fn eigenvalues<'a>(matrix: impl Into<MatRef<'a>>) -> Option<Vec<f64>> {
     })
 }
 
-/// The matrix times a power of two that brings its largest number near 1, and this power.
-fn scaled(matrix: MatRef<'_>) -> Option<(Mat, f64)> {
-    let size = matrix.nrows();
-    assert_eq!(size, matrix.ncols(), "a square matrix");
-    let mut copy = Mat::from_fn(size, size, |i, j| if i < j { 0.0 } else { matrix[(i, j)] });
-    let factor = scale(copy.as_slice().iter().copied())?;
-    if factor != 1.0 {
-        copy *= factor;
+/// The lower half of a matrix, ready to be decomposed.
+struct Scaled {
+    /// Its largest number is near 1.
+    matrix: Mat,
+    /// By which power of two it was multiplied.
+    factor: f64,
+    /// Which rows and columns these are. The largest of small matrices come first: then the digits of small eigenvalues are not lost if small numbers are in
+    /// rows of their own.
+    order: Vec<usize>,
+}
+
+impl Scaled {
+    fn new(matrix: MatRef<'_>) -> Option<Self> {
+        let size = matrix.nrows();
+        assert_eq!(size, matrix.ncols(), "a square matrix");
+        let mut order: Vec<usize> = (0..size).collect();
+        if size <= LEAF {
+            order.sort_by(|&i, &j| matrix[(j, j)].abs().total_cmp(&matrix[(i, i)].abs()));
+        }
+        let entry = |i: usize, j: usize| {
+            let (u, v) = (order[i], order[j]);
+            if i < j { 0.0 } else { matrix[(u.max(v), u.min(v))] }
+        };
+        let mut matrix = Mat::from_fn(size, size, entry);
+        let factor = scale(matrix.as_slice().iter().copied())?;
+        if factor != 1.0 {
+            matrix *= factor;
+        }
+        Some(Self { matrix, factor, order })
     }
-    Some((copy, factor))
 }
 
 fn in_pool<T: Send>(size: usize, work: impl FnOnce() -> T + Send) -> T {
@@ -71,8 +100,16 @@ fn in_pool<T: Send>(size: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Eigenvalues of a tridiagonal matrix of norm near 1, in no order; `vectors`, as many columns, are turned along.
-pub(crate) fn by_ql(diagonal: &mut [f64], beside: &[f64], vectors: Option<&mut Mat>) -> Option<()> {
-    let mut e = beside.to_vec();
+pub(crate) fn by_ql(diagonal: &mut [f64], beside: &[f64], mut vectors: Option<&mut Mat>) -> Option<()> {
+    let (mut e, n) = (beside.to_vec(), diagonal.len());
+    // Small numbers are to be done with first.
+    if diagonal.first().map(|x| x.abs()) > diagonal.last().map(|x| x.abs()) {
+        diagonal.reverse();
+        e.reverse();
+        if let Some(vectors) = &mut vectors {
+            **vectors = Mat::from_fn(vectors.nrows(), n, |i, k| vectors[(i, n - 1 - k)]);
+        }
+    }
     e.push(0.0);
     go(Ql { d: diagonal, e: &mut e, vectors })
 }
@@ -89,11 +126,16 @@ impl Kernel for Ql<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, _: S) -> Option<()> {
         let Self { d, e, mut vectors } = self;
+        // Roundings of the largest may not settle beside what is smaller than they are.
+        let largest =
+            d.iter().chain(&*e).fold(0.0_f64, |most, x| if x.abs() > most { x.abs() } else { most });
+        let rounding = NOTHING.max(0.5 * f64::EPSILON * largest);
         for l in 0..d.len() {
             for round in 0.. {
+                let nothing = if round < PATIENCE { NOTHING } else { rounding };
                 let small = |m: &usize| {
                     let size = e[*m].abs();
-                    size <= f64::EPSILON * (d[*m].abs() + d[*m + 1].abs()) || size < NOTHING
+                    size <= f64::EPSILON * (d[*m].abs() + d[*m + 1].abs()) || size <= nothing
                 };
                 let m = (l..d.len() - 1).find(small).unwrap_or(d.len() - 1);
                 if m == l {

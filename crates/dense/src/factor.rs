@@ -139,8 +139,7 @@ impl Lu {
         let height = right.rows;
         let left = left.submatrix(from, from, height, middle - from);
         let top = right.columns.iter_mut().map(|column| &mut column[..middle - from]).collect();
-        let triangle =
-            Triangle { matrix: left.subrows(0, middle - from), upper: false, unit: true };
+        let triangle = Triangle { matrix: left.subrows(0, middle - from), upper: false, unit: true };
         solve(triangle, MatMut { rows: middle - from, columns: top });
         let solved = Mat::from_fn(middle - from, to - middle, |i, j| right.columns[j][i]);
         let below = left.subrows(middle - from, height - (middle - from));
@@ -186,7 +185,8 @@ impl Kernel for LuLeaf<'_> {
         for j in self.from..self.to {
             let mut pivot = j;
             let column = factors.col(j);
-            let largest = column[j..].iter().fold(0.0_f64, |most, x| if x.abs() > most { x.abs() } else { most });
+            let largest =
+                column[j..].iter().fold(0.0_f64, |most, x| if x.abs() > most { x.abs() } else { most });
             if !(column[j].abs() >= largest) {
                 pivot = j + column[j..].iter().position(|x| x.abs() == largest).unwrap_or(0);
             }

@@ -68,6 +68,11 @@ impl Mat {
         &mut self.numbers
     }
 
+    /// All numbers, column after column.
+    pub fn into_numbers(self) -> Vec<f64> {
+        self.numbers
+    }
+
     /// One column.
     pub fn col(&self, j: usize) -> &[f64] {
         &self.numbers[j * self.rows..][..self.rows]
@@ -198,7 +203,10 @@ impl<'a> MatMut<'a> {
 
     /// The rows from `i` on.
     pub(crate) fn from_row(self, i: usize) -> Self {
-        Self { rows: self.rows - i, columns: self.columns.into_iter().map(|column| &mut column[i..]).collect() }
+        Self {
+            rows: self.rows - i,
+            columns: self.columns.into_iter().map(|column| &mut column[i..]).collect(),
+        }
     }
 
     /// The same again, for a shorter time.

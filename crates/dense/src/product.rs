@@ -292,7 +292,11 @@ fn few_tiles<S: Simd, const R: usize, const N: usize>(simd: S, few: Few<'_, '_>)
 }
 
 #[inline(always)]
-fn dots<S: Simd, const R: usize, const N: usize>(simd: S, left: [&[f64]; R], right: [&[f64]; N]) -> [[f64; R]; N] {
+fn dots<S: Simd, const R: usize, const N: usize>(
+    simd: S,
+    left: [&[f64]; R],
+    right: [&[f64]; N],
+) -> [[f64; R]; N] {
     let (n, mut sums) = (left[0].len(), [[simd.splat_f64x8(0.0); R]; N]);
     let count = n / LANES;
     let (lefts, rights) = (whole(&left, count), whole(&right, count));

@@ -44,9 +44,7 @@ pub fn thin_svd<'a>(matrix: impl Into<MatRef<'a>>) -> Option<Svd> {
     let turned = eigen(&(work.transpose() * &work))?.vectors;
     let mut v = Mat::from_fn(n, n, |i, k| turned[(i, n - 1 - k)]);
     let mut u = &work * &v;
-    let settled = (0..SWEEPS).any(|_| {
-        sweep(&mut u, &mut v)
-    });
+    let settled = (0..SWEEPS).any(|_| sweep(&mut u, &mut v));
     if !settled {
         return None;
     }

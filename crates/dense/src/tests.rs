@@ -104,7 +104,10 @@ fn spectrum(matrix: &Mat, mut wanted: Vec<f64>) {
     let values = checked(matrix);
     let norm = wanted.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
     for (value, wanted) in values.iter().zip(&wanted) {
-        assert!((value - wanted).abs() <= 16.0 * EPS * norm * (values.len() as f64).sqrt(), "{value} is not {wanted}");
+        assert!(
+            (value - wanted).abs() <= 16.0 * EPS * norm * (values.len() as f64).sqrt(),
+            "{value} is not {wanted}"
+        );
     }
 }
 
@@ -131,7 +134,9 @@ fn products_are_what_naive_loops_give() {
 
 #[test]
 fn large_products_are_right_in_every_block() {
-    for (m, n, depth) in [(200, 300, 520), (401, 13, 700), (5, 1700, 260), (17, 3, 9000), (50_000, 4, 40), (50_000, 11, 60)] {
+    for (m, n, depth) in
+        [(200, 300, 520), (401, 13, 700), (5, 1700, 260), (17, 3, 9000), (50_000, 4, 40), (50_000, 11, 60)]
+    {
         let (a, b) = (drawn(m, depth, 1), drawn(depth, n, 2));
         let (at, wanted) = (a.transpose().to_owned(), naive(a.as_ref(), b.as_ref()));
         let tolerance = EPS * ((m * n) as f64).sqrt() * depth as f64;
@@ -143,7 +148,8 @@ fn large_products_are_right_in_every_block() {
 #[test]
 fn parts_and_transposes_multiply_too() {
     let (a, b) = (drawn(90, 70, 1), drawn(80, 90, 2));
-    let (a, b) = (a.submatrix(3, 5, 60, 50).transpose(), b.as_ref().subrows(7, 40).subcols(11, 60).transpose());
+    let (a, b) =
+        (a.submatrix(3, 5, 60, 50).transpose(), b.as_ref().subrows(7, 40).subcols(11, 60).transpose());
     close(&(a * b), &naive(a, b), 1e-12);
     assert_eq!(a.to_owned()[(2, 3)], a[(2, 3)]);
 }
@@ -195,7 +201,10 @@ fn small_rationals_are_solved_exactly_enough() {
     let hilbert = Mat::from_fn(n, n, |i, j| 1.0 / (i + j + 1) as f64);
     let inverse = Mat::from_fn(n, n, |i, j| {
         let sign = if (i + j) % 2 == 0 { 1.0 } else { -1.0 };
-        sign * (i + j + 1) as f64 * choose(n + i, n - j - 1) * choose(n + j, n - i - 1) * choose(i + j, i).powi(2)
+        sign * (i + j + 1) as f64
+            * choose(n + i, n - j - 1)
+            * choose(n + j, n - i - 1)
+            * choose(i + j, i).powi(2)
     });
     let (mut by_lu, mut by_cholesky) = (Mat::identity(n), Mat::identity(n));
     Lu::new(&hilbert).solve(&mut by_lu);
@@ -205,7 +214,8 @@ fn small_rationals_are_solved_exactly_enough() {
     close(&by_cholesky, &inverse, 1e-9 * inverse.norm_l2());
     // Rows must be exchanged.
     let mut x = Mat::from_fn(3, 1, |i, _| [4.0, 10.0, 3.0][i]);
-    Lu::new(&Mat::from_fn(3, 3, |i, j| [[0.0, 2.0, 0.0], [0.0, 0.0, 5.0], [3.0, 0.0, 0.0]][i][j])).solve(&mut x);
+    Lu::new(&Mat::from_fn(3, 3, |i, j| [[0.0, 2.0, 0.0], [0.0, 0.0, 5.0], [3.0, 0.0, 0.0]][i][j]))
+        .solve(&mut x);
     assert_eq!(x.col(0), [1.0, 2.0, 2.0]);
 }
 
@@ -254,7 +264,15 @@ fn graphs_have_the_spectra_of_closed_forms() {
         spectrum(&ring(n), (0..n).map(|k| 2.0 - 2.0 * (2.0 * turn * k as f64 / m).cos()).collect());
         spectrum(&path(n), (0..n).map(|k| 2.0 - 2.0 * (turn * k as f64 / m).cos()).collect());
         spectrum(&complete(n), (0..n).map(|k| if k == 0 { 0.0 } else { m }).collect());
-        let of_star = |k| if k == 0 { 0.0 } else if k == 1 { m } else { 1.0 };
+        let of_star = |k| {
+            if k == 0 {
+                0.0
+            } else if k == 1 {
+                m
+            } else {
+                1.0
+            }
+        };
         spectrum(&star(n), (0..n).map(of_star).collect());
         spectrum(&Mat::identity(n), vec![1.0; n]);
         spectrum(&Mat::zeros(n, n), vec![0.0; n]);
@@ -298,7 +316,9 @@ fn tiny_huge_clustered_and_graded_matrices_are_decomposed() {
         for step in [0.5, 3.0, 9.0] {
             let drawn = symmetric(n, 8);
             checked(&Mat::from_fn(n, n, |i, j| drawn[(i, j)] * power(i, step) * power(j, step)));
-            checked(&Mat::from_fn(n, n, |i, j| drawn[(i, j)] * power(n - 1 - i, step) * power(n - 1 - j, step)));
+            checked(&Mat::from_fn(n, n, |i, j| {
+                drawn[(i, j)] * power(n - 1 - i, step) * power(n - 1 - j, step)
+            }));
         }
         // Clusters: an orthogonal matrix around few different values, some of them apart by roundings.
         let basis = eigen(&symmetric(n, 9)).unwrap().vectors;
@@ -307,6 +327,22 @@ fn tiny_huge_clustered_and_graded_matrices_are_decomposed() {
             let scaled = Mat::from_fn(n, n, |i, k| basis[(i, k)] * values(k));
             let cluster = &scaled * basis.transpose();
             checked(&Mat::from_fn(n, n, |i, j| 0.5 * (cluster[(i, j)] + cluster[(j, i)])));
+        }
+    }
+}
+
+/// `D C D` with a well-conditioned `C`: however small, eigenvalues have their digits, whose product is the determinant.
+#[test]
+fn small_matrices_keep_the_digits_of_small_eigenvalues() {
+    for (seed, n) in [(1, 2), (2, 3), (3, 8), (4, 20), (5, 32)] {
+        let inner = definite(n, seed);
+        let weight = |i: usize| (-20.0 * ((i * 7) % n) as f64 / n as f64).exp2();
+        let graded = Mat::from_fn(n, n, |i, j| inner[(i, j)] * weight(i) * weight(j));
+        let lower = cholesky(&inner).unwrap();
+        let logarithm: f64 = (0..n).map(|i| 2.0 * (lower[(i, i)] * weight(i)).ln()).sum();
+        for values in [eigen(&graded).unwrap().values, eigenvalues(&graded).unwrap()] {
+            let found: f64 = values.iter().map(|value| value.ln()).sum();
+            assert!((found - logarithm).abs() < 1e-7, "{n}: {found} is not {logarithm}, {values:?}");
         }
     }
 }
@@ -359,7 +395,8 @@ fn singular_values_are_found() {
     }
     // Nearly parallel rows: values over many orders of magnitude, which a Gram matrix cannot tell from rounding.
     for step in [1.0, 3.0, 6.0] {
-        let (left, right) = (eigen(&symmetric(40, 1)).unwrap().vectors, eigen(&symmetric(30, 2)).unwrap().vectors);
+        let (left, right) =
+            (eigen(&symmetric(40, 1)).unwrap().vectors, eigen(&symmetric(30, 2)).unwrap().vectors);
         let value = |k: usize| (-step * k as f64).exp2();
         let scaled = Mat::from_fn(40, 30, |i, k| left[(i, k)] * value(k));
         let found = singular(&(&scaled * right.transpose()));
@@ -379,7 +416,8 @@ fn bits_do_not_depend_on_threads() {
         pool.install(|| {
             let (a, b, matrix) = (drawn(300, 170, 1), drawn(170, 260, 2), definite(300, 3));
             let lower = cholesky(&matrix).unwrap();
-            let (mut half, mut solved, general) = (drawn(300, 280, 4), drawn(300, 280, 4), drawn(300, 300, 5));
+            let (mut half, mut solved, general) =
+                (drawn(300, 280, 4), drawn(300, 280, 4), drawn(300, 300, 5));
             solve_lower(&lower, &mut half);
             Lu::new(&general).solve(&mut solved);
             let found = eigen(&symmetric(420, 6)).unwrap();

@@ -58,7 +58,8 @@ fn one_group(triangle: Triangle<'_>, right: MatMut<'_>) {
     }
     let middle = (size / 2).next_multiple_of(BLOCK).min(size - 1);
     let (above, below) = right.split_row(middle);
-    let part = |from: usize, rows: usize| Triangle { matrix: matrix.submatrix(from, from, rows, rows), ..triangle };
+    let part =
+        |from: usize, rows: usize| Triangle { matrix: matrix.submatrix(from, from, rows, rows), ..triangle };
     // Upper triangles are solved from below.
     let (mut first, mut second) = if upper { (below, above) } else { (above, below) };
     let (top, rest) = (part(0, middle), part(middle, size - middle));
@@ -133,8 +134,11 @@ impl Kernel for Substitution<'_, '_> {
     #[inline(always)]
     fn run<S: Simd>(self, simd: S) {
         let (wide, narrow) = self.columns.split_at_mut(self.columns.len() / WIDE * WIDE);
-        wide.chunks_mut(WIDE).for_each(|columns| substitution::<S, 8>(simd, self.block, columns, self.rows, self.upper));
-        narrow.chunks_mut(TOGETHER).for_each(|columns| substitution::<S, 2>(simd, self.block, columns, self.rows, self.upper));
+        wide.chunks_mut(WIDE)
+            .for_each(|columns| substitution::<S, 8>(simd, self.block, columns, self.rows, self.upper));
+        narrow
+            .chunks_mut(TOGETHER)
+            .for_each(|columns| substitution::<S, 2>(simd, self.block, columns, self.rows, self.upper));
     }
 }
 

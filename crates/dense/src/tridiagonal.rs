@@ -146,7 +146,8 @@ fn times(a: &Mat, from: usize, x: &[f64]) -> Vec<f64> {
         384..1024 => 2,
         _ => 4,
     };
-    let edge = |piece: usize| size - (((pieces - piece) as f64 / pieces as f64).sqrt() * size as f64) as usize;
+    let edge =
+        |piece: usize| size - (((pieces - piece) as f64 / pieces as f64).sqrt() * size as f64) as usize;
     let piece = |i: usize| {
         let (start, end) = (edge(i), edge(i + 1));
         let mut y = vec![0.0; size - start];
@@ -183,7 +184,12 @@ impl Kernel for Symmetric<'_> {
         let Self { a, from, columns, x, y } = self;
         let whole = columns - columns % 4;
         for j in (0..whole).step_by(4) {
-            columns_of(simd, std::array::from_fn::<_, 4, _>(|k| &a.col(from + j + k)[from + j..]), &x[j..], &mut y[j..]);
+            columns_of(
+                simd,
+                std::array::from_fn::<_, 4, _>(|k| &a.col(from + j + k)[from + j..]),
+                &x[j..],
+                &mut y[j..],
+            );
         }
         for j in whole..columns {
             columns_of(simd, [&a.col(from + j)[from + j..]], &x[j..], &mut y[j..]);

@@ -8,7 +8,7 @@
 
 use crate::mixing::Mixing;
 use crate::{Error, Graph, Result, require};
-use faer::Mat;
+use sottovoce_dense::Mat;
 
 /// Above this many nodes the full matrix is refused (three matrices of 134 MB each); rows are available for any
 /// graph.
@@ -75,9 +75,9 @@ fn exponential(
 ) -> Option<Vec<Vec<f64>>> {
     let squarings = norm.max(1.0).log2().ceil() as i32;
     let scale = 2f64.powi(-squarings);
-    let (mut sum, mut term) = (Mat::<f64>::identity(n, n), Mat::<f64>::identity(n, n));
+    let (mut sum, mut term) = (Mat::identity(n), Mat::identity(n));
     for k in 1..=TERMS {
-        let mut next = Mat::<f64>::zeros(n, n);
+        let mut next = Mat::zeros(n, n);
         for column in 0..n {
             for u in 0..n {
                 let walks = row(u, &|v| term[(v, column)]);

@@ -1,8 +1,7 @@
 //! An orthonormal basis that grows by blocks, in doubles: projected twice, and told how many directions are new.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
+use sottovoce_dense::{MatMut, MatRef};
 
 /// Less than this, of a vector of length one, is too little to know its direction.
 const LITTLE: f64 = 1e-10;
@@ -15,9 +14,6 @@ const AGAIN: f64 = 0.1;
 
 /// Columns of at least this length are worth a thread of their own. Whose thread it is does not matter for what comes out: every sum keeps its order.
 const LONG: usize = 1 << 15;
-
-/// So many of them go together.
-const TOGETHER: usize = 32;
 
 /// Orthonormal columns, one after the other.
 pub(crate) struct Basis {
@@ -115,32 +111,15 @@ impl Basis {
         }
         let width = block.len() / n;
         let basis = &self.columns[from * n..];
-        let mut along = vec![0.0; rank * width];
-        let together = if n < LONG { rank } else { TOGETHER };
-        let block: MatMut<f64> = MatMut::from_column_major_slice_mut(block, n, width);
-        let pieces = along.par_chunks_mut(together * width).zip(basis.par_chunks(together * n));
-        pieces.for_each(|(along, basis)| {
-            let along: MatMut<f64> = MatMut::from_column_major_slice_mut(along, width, basis.len() / n);
-            let basis = MatRef::from_column_major_slice(basis, n, basis.len() / n);
-            matmul(along, Accum::Replace, block.as_ref().transpose(), basis, 1.0, Par::Seq);
-        });
+        let (basis, mut along) = (MatRef::from_slice(basis, n, rank), vec![0.0; rank * width]);
+        let product = MatRef::from_slice(block, n, width);
+        MatMut::from_slice(&mut along, width, rank).add_product(1.0, product.transpose(), basis);
         if along.iter().all(|x| x.abs() <= negligible) {
             return;
         }
-        let along: MatRef<f64> = MatRef::from_column_major_slice(&along, width, rank);
-        subtract(block, MatRef::from_column_major_slice(basis, n, rank), along);
+        let along = MatRef::from_slice(&along, width, rank);
+        MatMut::from_slice(block, n, width).add_product(-1.0, basis, along.transpose());
     }
-}
-
-/// `block -= basis * along^T`.
-fn subtract(block: MatMut<f64>, basis: MatRef<f64>, along: MatRef<f64>) {
-    let rows = block.nrows();
-    if rows < LONG {
-        return matmul(block, Accum::Add, basis, along.transpose(), -1.0, Par::Seq);
-    }
-    let (block, more) = block.split_at_row_mut(rows / 2);
-    let (basis, lower) = basis.split_at_row(rows / 2);
-    rayon::join(|| subtract(block, basis, along), || subtract(more, lower, along));
 }
 
 #[inline(always)]

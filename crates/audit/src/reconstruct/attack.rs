@@ -11,7 +11,7 @@
 //!
 //! Proofs: `docs/theorems/reconstruction.md`.
 
-use faer::Mat;
+use sottovoce_dense::Mat;
 
 use super::Result;
 use super::solve::Projector;
@@ -25,10 +25,10 @@ pub(super) struct Attackers {
     pub(super) uninformed: Vec<f64>,
     /// How much of a noisy value's deviation from the mean is the private value's.
     pub(super) share: f64,
-    informed_weights: Mat<f64>,
+    informed_weights: Mat,
     /// What the other peers' known values contribute to each informed estimate; 0 for one's own.
-    others: Mat<f64>,
-    noisy_weights: Mat<f64>,
+    others: Mat,
+    noisy_weights: Mat,
     /// What a unit of common mean contributes to each noisy estimate.
     common: Vec<f64>,
 }
@@ -38,7 +38,7 @@ impl Attackers {
     pub(super) fn new(view: &View, deviation: f64) -> Result<Self> {
         let (targets, columns) = (view.targets.len(), view.hidden.ncols());
         let informed = Projector::new(view.hidden.as_ref(), targets)?;
-        let coefficients = view.hidden.subcols(0, targets);
+        let coefficients = view.hidden.as_ref().subcols(0, targets);
         let informed_weights = Mat::from_fn(targets, view.hidden.nrows(), |u, row| {
             if informed.sees(u) { informed.weights[(u, row)] / informed.leverages[u] } else { 0.0 }
         });
@@ -53,11 +53,11 @@ impl Attackers {
                 view.hidden[(row, column)] * if column < targets { width } else { 1.0 }
             });
             let mut projector = Projector::new(scaled.as_ref(), targets)?;
-            projector.weights *= faer::Scale(width);
+            projector.weights *= width;
             projector
         };
         let totals = &uninformed.weights * coefficients;
-        let common = (0..targets).map(|u| totals.row(u).iter().sum()).collect();
+        let common = (0..targets).map(|u| totals.row(u).sum()).collect();
         Ok(Self {
             uninformed: uninformed.leverages,
             noisy_weights: uninformed.weights,
@@ -70,15 +70,15 @@ impl Attackers {
     }
 
     /// The informed estimates; column by column, `private` are the values the attacker knows (never the one it estimates).
-    pub(super) fn informed(&self, messages: &Mat<f64>, private: &Mat<f64>) -> Mat<f64> {
-        &self.informed_weights * messages - &self.others * private
+    pub(super) fn informed(&self, messages: &Mat, private: &Mat) -> Mat {
+        &self.informed_weights * messages - &(&self.others * private)
     }
 
     /// The estimates of noisy values by someone who knows only the mean of all values.
-    pub(super) fn noisy(&self, messages: &Mat<f64>, mean: f64) -> Mat<f64> {
+    pub(super) fn noisy(&self, messages: &Mat, mean: f64) -> Mat {
         let mut guess = &self.noisy_weights * messages;
         for (u, common) in self.common.iter().enumerate() {
-            guess.row_mut(u).iter_mut().for_each(|x| *x += mean * (1.0 - common));
+            (0..guess.ncols()).for_each(|run| guess[(u, run)] += mean * (1.0 - common));
         }
         guess
     }

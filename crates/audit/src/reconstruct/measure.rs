@@ -4,8 +4,8 @@
 //! uninformed attacker, and a game for the informed one, who has to tell the two apart. Runs are played [`BLOCK`] at a time, as
 //! the coordinates of a vector; a block is a function of its number and the seed, and blocks are added up in order.
 
-use faer::Mat;
 use rand::Rng;
+use sottovoce_dense::Mat;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::noise::PeerNoise;
 use sottovoce_simulator::paired::secret;
@@ -110,7 +110,7 @@ impl Experiment<'_> {
     }
 
     /// What the observers are left with once they have taken out what they knew, in units of the local noise.
-    fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Result<Mat<f64>> {
+    fn listen(&self, seed: u64, values: &[Vec<f64>], runs: usize) -> Result<Mat> {
         let view = self.view;
         if let Some(sight) = self.sight {
             let sums = sight.sums(seed, values, runs)?;
@@ -144,10 +144,10 @@ impl Experiment<'_> {
                 own[(i, run)] = value.map_or(0.0, |value| value[run] / self.sigma) + noise[run];
             }
         }
-        Ok(heard - &view.known * own)
+        Ok(heard - &(&view.known * &own))
     }
 
-    fn score(&self, messages: &Mat<f64>, private: &Mat<f64>, noisy: &Mat<f64>, middle: f64) -> Vec<Tally> {
+    fn score(&self, messages: &Mat, private: &Mat, noisy: &Mat, middle: f64) -> Vec<Tally> {
         let informed = self.attackers.informed(messages, private);
         let guessed = self.attackers.noisy(messages, middle);
         let share = self.attackers.share;

@@ -4,7 +4,7 @@
 //! the messages divided by `s`; below [`TOLERANCE`] of the largest it is left out. The exact loss counts it: someone with more
 //! digits would see it.
 
-use faer::{Mat, MatRef};
+use sottovoce_dense::{Mat, MatRef, Svd, thin_svd};
 
 use super::{Error, Result};
 
@@ -14,7 +14,7 @@ pub const TOLERANCE: f64 = 1e-11;
 /// The projection onto the span of the messages, for some of the variables.
 pub(super) struct Projector {
     /// Row `u` times the messages is the projection of variable `u`, for the first `targets` variables.
-    pub(super) weights: Mat<f64>,
+    pub(super) weights: Mat,
     /// The squared length of each projection.
     pub(super) leverages: Vec<f64>,
     /// Number of directions used.
@@ -25,7 +25,7 @@ pub(super) struct Projector {
 
 impl Projector {
     /// From messages as rows over standardised variables.
-    pub(super) fn new(messages: MatRef<'_, f64>, targets: usize) -> Result<Self> {
+    pub(super) fn new(messages: MatRef<'_>, targets: usize) -> Result<Self> {
         let (rows, columns) = (messages.nrows(), messages.ncols());
         if rows == 0 || columns == 0 {
             return Ok(Self {
@@ -35,16 +35,15 @@ impl Projector {
                 rounding: 0.0,
             });
         }
-        let svd = messages.thin_svd().map_err(|_| Error::Unsolved(rows))?;
-        let values: Vec<f64> = svd.S().column_vector().iter().copied().collect();
+        let Svd { u: left, values, v } = thin_svd(messages).ok_or(Error::Unsolved(rows))?;
         let rank = values.iter().filter(|&&s| s > TOLERANCE * values[0]).count();
         let smallest = if rank > 0 { values[rank - 1] } else { 1.0 };
         let rounding = 16.0 * f64::EPSILON * values[0] / smallest;
         // Rounding must not make a rumour of somebody who was never mentioned.
         let heard: Vec<bool> = (0..targets).map(|u| (0..rows).any(|row| messages[(row, u)] != 0.0)).collect();
-        let right = Mat::from_fn(targets, rank, |u, k| if heard[u] { svd.V()[(u, k)] } else { 0.0 });
-        let scaled = Mat::from_fn(rows, rank, |row, k| svd.U()[(row, k)] / values[k]);
-        let leverages = (0..targets).map(|u| right.row(u).squared_norm_l2().min(1.0)).collect();
+        let right = Mat::from_fn(targets, rank, |u, k| if heard[u] { v[(u, k)] } else { 0.0 });
+        let scaled = Mat::from_fn(rows, rank, |row, k| left[(row, k)] / values[k]);
+        let leverages = (0..targets).map(|u| right.row(u).map(|x| x * x).sum::<f64>().min(1.0)).collect();
         Ok(Self { weights: &right * scaled.transpose(), leverages, rank, rounding })
     }
 

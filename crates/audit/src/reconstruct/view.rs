@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::Mat;
+use sottovoce_dense::Mat;
 use sottovoce_protocol::averaging::Noising;
 use sottovoce_protocol::{Coefficients, Peer};
 use sottovoce_simulator::averaging::Scheme;
@@ -36,9 +36,9 @@ pub(super) struct View {
     /// The row of each message, by round and sender.
     pub(super) rows: BTreeMap<(usize, Peer), usize>,
     /// Coefficients of what the observers do not know.
-    pub(super) hidden: Mat<f64>,
+    pub(super) hidden: Mat,
     /// Coefficients of what they do.
-    pub(super) known: Mat<f64>,
+    pub(super) known: Mat,
 }
 
 /// A noise that the observers know.

@@ -1,13 +1,13 @@
 //! All eigenvalues of a small matrix, each with a bound on its error that is checked after the fact.
 //!
-//! `faer` computes `B = V diag(theta) V'`; then the residual `R = B V - V diag(theta)` is formed from the sparse rows.
+//! `sottovoce-dense` computes `B = V diag(theta) V'`; then the residual `R = B V - V diag(theta)` is formed from the sparse rows.
 //! By Kahan's theorem (Parlett, *The Symmetric Eigenvalue Problem*, chapter 11) the sorted `theta` match the sorted
 //! eigenvalues one to one within `sqrt(2) |R| / sigma_min(V)`. So here, unlike for an iterative method, it is certain
 //! *which* eigenvalue each number is.
 
 use super::form::{EdgeForm, ROUNDING};
 use crate::{Error, Result};
-use faer::{Mat, Side};
+use sottovoce_dense::{Eigen, Mat, eigen};
 
 /// Above this order the iterative solver takes over; a full decomposition of 1000 rows takes half a second.
 pub(crate) const DENSE_LIMIT: usize = 1000;
@@ -21,7 +21,7 @@ pub(crate) struct DenseSpectrum {
 /// Every eigenvalue of `form`.
 pub(crate) fn eigenvalues(form: &EdgeForm) -> Result<DenseSpectrum> {
     let n = form.order();
-    let mut matrix = Mat::<f64>::zeros(n, n);
+    let mut matrix = Mat::zeros(n, n);
     for u in 0..n {
         for (v, value) in form.entries(u) {
             matrix[(u, v)] = value;
@@ -33,24 +33,21 @@ pub(crate) fn eigenvalues(form: &EdgeForm) -> Result<DenseSpectrum> {
 }
 
 /// Eigenvalues in increasing order and orthonormal eigenvectors, as columns, of a symmetric matrix.
-pub(crate) fn decompose(matrix: &Mat<f64>) -> Result<(Vec<f64>, Mat<f64>)> {
-    let unsolved = |_| {
-        Error::Format(format!("the eigenvalues of a matrix of order {} did not converge", matrix.nrows()))
-    };
-    let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(unsolved)?;
-    let values = eigen.S().column_vector().iter().copied().collect();
-    Ok((values, eigen.U().to_owned()))
+pub(crate) fn decompose(matrix: &Mat) -> Result<(Vec<f64>, Mat)> {
+    let unsolved =
+        || Error::Format(format!("the eigenvalues of a matrix of order {} did not converge", matrix.nrows()));
+    let Eigen { values, vectors } = eigen(matrix).ok_or_else(unsolved)?;
+    Ok((values, vectors))
 }
 
 /// `sqrt(2) |R|_F / sigma_min(V)`, rounding included.
-fn error_bound(form: &EdgeForm, values: &[f64], vectors: &Mat<f64>) -> Result<f64> {
+fn error_bound(form: &EdgeForm, values: &[f64], vectors: &Mat) -> Result<f64> {
     let n = values.len();
     let (mut squares, mut residual) = (0.0, vec![0.0; n]);
     for (k, &theta) in values.iter().enumerate() {
-        let column: Vec<f64> = vectors.col(k).iter().copied().collect();
-        squares += form.residual(&column, theta, &mut residual).powi(2);
+        squares += form.residual(vectors.col(k), theta, &mut residual).powi(2);
     }
-    let departure = vectors.transpose() * vectors - Mat::<f64>::identity(n, n);
+    let departure = vectors.transpose() * vectors - &Mat::identity(n);
     // Rounding of the product: each entry is a sum of n products of entries of unit columns.
     let departure = departure.norm_l2() + (n * n) as f64 * ROUNDING;
     if !(departure < 0.5 && squares.is_finite()) {

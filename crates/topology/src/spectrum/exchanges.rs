@@ -8,7 +8,7 @@ use super::below_one;
 use super::dense::{DENSE_LIMIT, decompose};
 use super::times::require_gap;
 use crate::{Error, Result, mixing::Mixing};
-use faer::Mat;
+use sottovoce_dense::Mat;
 
 /// Computed resistances may be off by this share at most: eigenvalues and vectors of up to a thousand nodes have more digits than that.
 const ROUNDING: f64 = 1e-6;
@@ -61,7 +61,7 @@ impl Exchanges {
 /// `(n/2) Σ_k (v_k[u] - v_k[v])² / lambda_k` over the eigenvectors of `I - W` beside the constants.
 fn resistances(mixing: &Mixing, edges: &[(usize, usize, f64)]) -> Result<Vec<f64>> {
     let n = mixing.nodes();
-    let mut matrix = Mat::<f64>::zeros(n, n);
+    let mut matrix = Mat::zeros(n, n);
     for u in 0..n {
         for (v, weight) in mixing.row(u) {
             matrix[(u, v)] = -weight;

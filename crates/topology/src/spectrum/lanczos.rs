@@ -19,9 +19,9 @@ use super::dense::decompose;
 use super::factor::Factor;
 use super::form::EdgeForm;
 use crate::{Error, Result};
-use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use sottovoce_dense::Mat;
 
 /// The residual aimed at, relative to the eigenvalue.
 const RELATIVE: f64 = 1e-9;
@@ -102,7 +102,7 @@ struct Search<'a> {
     basis: Vec<Vec<f64>>,
     projected: Vec<Vec<f64>>,
     /// The Ritz pairs of the last projection, best first: values, and vectors as columns.
-    pairs: Option<(Vec<f64>, Mat<f64>)>,
+    pairs: Option<(Vec<f64>, Mat)>,
     rng: ChaCha8Rng,
 }
 
@@ -176,10 +176,9 @@ impl<'a> Search<'a> {
         Ok(Ritz { value, error_bound })
     }
 
-    fn combine(&self, coefficients: &Mat<f64>, column: usize) -> Vec<f64> {
+    fn combine(&self, coefficients: &Mat, column: usize) -> Vec<f64> {
         let mut sum = vec![0.0; self.form.order()];
-        let coefficients: Vec<f64> = coefficients.col(column).iter().copied().collect();
-        accumulate(&mut sum, &self.basis, &coefficients);
+        accumulate(&mut sum, &self.basis, coefficients.col(column));
         sum
     }
 

@@ -6,9 +6,8 @@
 //! | few coalitions | every one | exact |
 //! | otherwise | the smaller of two bounds for each peer (`docs/theorems/cancelling.md`, Theorem 3) | from above |
 
-use faer::linalg::solvers::SolveCore;
-use faer::{Conj, Mat, Side};
 use serde::Serialize;
+use sottovoce_dense::{Mat, cholesky, eigenvalues, solve_cholesky};
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
 use sottovoce_simulator::cancelling::Cancelling;
 
@@ -168,15 +167,14 @@ fn connectivity(cancelling: &Cancelling) -> Result<f64> {
         return Ok(gap::at_least(&everyone));
     }
     let laplacian = laplacian(cancelling, 1.0, 0.0);
-    let unsolved = |_| Error::parameter("keys", "given", "their eigenvalues were not found; take other keys");
-    let mut values = laplacian.self_adjoint_eigenvalues(Side::Lower).map_err(unsolved)?;
-    values.sort_by(f64::total_cmp);
+    let unsolved = || Error::parameter("keys", "given", "their eigenvalues were not found; take other keys");
+    let values = eigenvalues(&laplacian).ok_or_else(unsolved)?;
     let largest = values.last().copied().unwrap_or(0.0);
     Ok(values.get(1).copied().unwrap_or(0.0) - 1e-12 * n as f64 * largest)
 }
 
 /// `own I + squared L`.
-fn laplacian(cancelling: &Cancelling, squared: f64, own: f64) -> Mat<f64> {
+fn laplacian(cancelling: &Cancelling, squared: f64, own: f64) -> Mat {
     let (n, keys) = (cancelling.peers(), cancelling.keys());
     let mut matrix = Mat::zeros(n, n);
     for u in 0..n {
@@ -191,10 +189,10 @@ fn flows(cancelling: &Cancelling, colluders: usize) -> Result<Vec<f64>> {
     let n = cancelling.peers();
     let squared = cancelling.kappa().powi(2);
     let matrix = laplacian(cancelling, squared, 1.0);
-    let unsolved = |_| Error::parameter("cancel", cancelling.kappa(), "too loud to be solved for; give less");
-    let factored = matrix.llt(Side::Lower).map_err(unsolved)?;
-    let mut potentials = Mat::<f64>::identity(n, n);
-    factored.solve_in_place_with_conj(Conj::No, potentials.as_mut());
+    let unsolved = || Error::parameter("cancel", cancelling.kappa(), "too loud to be solved for; give less");
+    let lower = cholesky(&matrix).ok_or_else(unsolved)?;
+    let mut potentials = Mat::identity(n);
+    solve_cholesky(&lower, &mut potentials);
     let bound = |u: usize| flow(cancelling, squared, colluders, u, |v| potentials[(v, u)]);
     Ok(parallel::map(n, bound, |_| ()))
 }

@@ -5,7 +5,7 @@
 //! weights `D` with `A = P D P`, so `P` is a square root, and weights grow where losses are too large. Any weights bound every error from below:
 //! `tr(A P^-1) >= 2 tr (D^½ A D^½)^½ - tr D`.
 
-use faer::{Mat, Side};
+use sottovoce_dense::{Eigen, Mat, eigen};
 use sottovoce_topology::mixing::Mixing;
 
 use crate::error::check_steps;
@@ -24,7 +24,7 @@ const KEPT: f64 = 1e-9;
 #[derive(Debug, Clone)]
 pub struct Best {
     /// The covariance of the peers' noises, in units in which local privacy has 1 on the diagonal.
-    pub covariance: Mat<f64>,
+    pub covariance: Mat,
     /// Mean squared error of a result, in units of the variance of local privacy.
     pub error: f64,
     /// No covariance has less than this.
@@ -70,9 +70,9 @@ pub fn best_covariance(mixing: &Mixing, steps: usize) -> Result<Best> {
 }
 
 /// `W^T' W^T / n`, with a little of everything.
-fn cost(mixing: &Mixing, steps: usize) -> Mat<f64> {
+fn cost(mixing: &Mixing, steps: usize) -> Mat {
     let n = mixing.nodes();
-    let mut columns = Mat::<f64>::identity(n, n);
+    let mut columns = Mat::identity(n);
     for j in 0..n {
         let mut now: Vec<f64> = (0..n).map(|i| columns[(i, j)]).collect();
         let mut next = vec![0.0; n];
@@ -87,26 +87,25 @@ fn cost(mixing: &Mixing, steps: usize) -> Mat<f64> {
 }
 
 /// `D^-½ (D^½ A D^½)^½ D^-½`, and the trace of the root.
-fn precision(cost: &Mat<f64>, weights: &[f64]) -> Result<(Mat<f64>, f64)> {
+fn precision(cost: &Mat, weights: &[f64]) -> Result<(Mat, f64)> {
     let n = weights.len();
     let scaled = Mat::from_fn(n, n, |i, j| (weights[i] * weights[j]).sqrt() * cost[(i, j)]);
     let (root, trace) = spectral(&scaled, |value| if value > 0.0 { value.sqrt() } else { 0.0 })?;
     Ok((Mat::from_fn(n, n, |i, j| root[(i, j)] / (weights[i] * weights[j]).sqrt()), trace))
 }
 
-fn inverted(matrix: &Mat<f64>) -> Result<Mat<f64>> {
+fn inverted(matrix: &Mat) -> Result<Mat> {
     Ok(spectral(matrix, |value| 1.0 / value)?.0)
 }
 
 /// A function of a symmetric matrix, and its trace.
-fn spectral(matrix: &Mat<f64>, of: impl Fn(f64) -> f64) -> Result<(Mat<f64>, f64)> {
-    let unsolved = |_| Error::parameter("steps", "given", "eigenvalues were not found; give another number");
-    let eigen = matrix.self_adjoint_eigen(Side::Lower).map_err(unsolved)?;
-    let (vectors, values) = (eigen.U(), eigen.S().column_vector());
-    let image: Vec<f64> = values.iter().map(|value| of(*value)).collect();
+fn spectral(matrix: &Mat, of: impl Fn(f64) -> f64) -> Result<(Mat, f64)> {
+    let unsolved = || Error::parameter("steps", "given", "eigenvalues were not found; give another number");
+    let Eigen { values, vectors } = eigen(matrix).ok_or_else(unsolved)?;
+    let image: Vec<f64> = values.into_iter().map(of).collect();
     let n = image.len();
     let scaled = Mat::from_fn(n, n, |i, k| vectors[(i, k)] * image[k]);
-    Ok((scaled * vectors.transpose(), image.iter().sum()))
+    Ok((&scaled * vectors.transpose(), image.iter().sum()))
 }
 
 #[cfg(test)]

@@ -1,12 +1,11 @@
 //! What peers learn from their own messages where pairs cancel: `q_u' (I + kappa² Q L Q')^-1 q_u`, in the space of what they heard.
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, Par};
+use sottovoce_dense::{Mat, solve_lower};
 use sottovoce_simulator::cancelling::Cancelling;
 
 use super::honest::Honest;
 use crate::exact::Leakage;
-use crate::exact::relay::{Factored, relative_rounding};
+use crate::exact::relay::{Factored, relative_rounding, squared_length};
 use crate::span::Space;
 
 /// Rounding below this is added where a loss becomes a guarantee; above, to the loss itself.
@@ -40,7 +39,7 @@ pub(crate) fn under(space: Option<&Space>, cancelling: &Cancelling, observers: &
 /// The losses, and by how much they may be off.
 fn losses(space: &Space, cancelling: &Cancelling, honest: &Honest<'_>) -> Option<(Vec<f64>, f64)> {
     let (rank, nodes, kappa) = (space.rank(), cancelling.peers(), cancelling.kappa());
-    let mut gram = Mat::<f64>::identity(rank, rank);
+    let mut gram = Mat::identity(rank);
     let mut loudest = 0.0_f64;
     for v in (0..nodes).filter(|&v| honest.group[v].is_some()) {
         loudest = loudest.max(2.0 * honest.others(v).count() as f64);
@@ -54,11 +53,10 @@ fn losses(space: &Space, cancelling: &Cancelling, honest: &Honest<'_>) -> Option
     }
     let factored = Factored::new(&gram)?;
     let relative = relative_rounding(factored.condition_of(rank), rank);
-    let rows = Mat::from_fn(rank, nodes, |i, u| space.column(i)[u]);
-    let mut solved = rows;
-    solve_lower_triangular_in_place(factored.lower.as_ref(), solved.as_mut(), Par::Seq);
+    let mut solved = Mat::from_fn(rank, nodes, |i, u| space.column(i)[u]);
+    solve_lower(&factored.lower, &mut solved);
     let all =
-        (0..nodes).map(|u| solved.col(u).squared_norm_l2()).map(|loss| if loss < 1.0 { loss } else { 1.0 });
+        (0..nodes).map(|u| squared_length(solved.col(u))).map(|loss| if loss < 1.0 { loss } else { 1.0 });
     // A space that is off by an angle has directions that are off by as much, and under the noise of the pairs by `sqrt` of its largest eigenvalue times that.
     let off = space.angle * (1.0 + kappa * kappa * loudest).sqrt();
     let rounding = ((1.0 + space.angle) / (1.0 - off)).powi(2) - 1.0 + relative;

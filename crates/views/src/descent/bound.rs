@@ -6,7 +6,7 @@
 //! shifts found by turning each towards what it gains most from, scaled until it is valid. The last is the exact supremum up to
 //! how far the search got; whatever it found, the bound holds.
 
-use faer::{Mat, Side};
+use sottovoce_dense::{Mat, eigenvalues};
 
 /// Rounds of turning, at most.
 const SWEEPS: usize = 200;
@@ -17,10 +17,10 @@ const SETTLED: f64 = 1e-10;
 
 /// The smallest of the three bounds, and of `T`. `rounding` bounds the error of each entry, relative to the diagonal entries it
 /// belongs to.
-pub(super) fn largest_shift(block: &Mat<f64>, rounding: f64) -> f64 {
+pub(super) fn largest_shift(block: &Mat, rounding: f64) -> f64 {
     let steps = block.nrows() as f64;
     let (mut sum, mut trace, mut signed) = (0.0, 0.0, false);
-    for (j, column) in block.col_iter().enumerate() {
+    for (j, column) in block.cols().enumerate() {
         for (i, &x) in column.iter().enumerate() {
             sum += x.abs();
             signed |= x < 0.0;
@@ -34,16 +34,16 @@ pub(super) fn largest_shift(block: &Mat<f64>, rounding: f64) -> f64 {
 }
 
 /// The bound by the smallest multiple of `y` that is valid; infinite if there is none.
-fn scaled(block: &Mat<f64>, y: &[f64]) -> f64 {
+fn scaled(block: &Mat, y: &[f64]) -> f64 {
     let root = |i: usize| y[i].max(f64::MIN_POSITIVE).sqrt();
     let balanced = Mat::from_fn(y.len(), y.len(), |i, j| block[(i, j)] / (root(i) * root(j)));
-    let values = balanced.self_adjoint_eigenvalues(Side::Lower).unwrap_or_default();
+    let values = eigenvalues(&balanced).unwrap_or_default();
     let bound = values.into_iter().fold(f64::NEG_INFINITY, f64::max) * y.iter().sum::<f64>();
     if bound.is_finite() { bound } else { f64::INFINITY }
 }
 
 /// What each shift gains, once each was turned towards the sum of the others, as `block` weighs them, again and again.
-fn gains(block: &Mat<f64>) -> Vec<f64> {
+fn gains(block: &Mat) -> Vec<f64> {
     let (steps, width) = (block.nrows(), block.nrows().min(DIMENSIONS));
     // Any start will do in which no two shifts are alike.
     let start = |t: usize, k: usize| ((t * 7919 + k * 104_729 + t * k * 31) % 1009) as f64 - 504.3;

@@ -7,10 +7,7 @@
 
 use std::ops::Range;
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::Llt;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use sottovoce_dense::{Mat, MatRef, cholesky, solve_lower};
 
 use super::bound::largest_shift;
 use super::spaces::Spaces;
@@ -26,7 +23,7 @@ struct Gram<'a> {
     spaces: &'a Spaces,
     /// Where the rows of each iteration begin, and where the last end.
     offsets: Vec<usize>,
-    lower: Mat<f64>,
+    lower: Mat,
 }
 
 /// Total rank.
@@ -68,20 +65,20 @@ impl<'a> Gram<'a> {
         for t in 0..spaces.iterations {
             for s in 0..=t {
                 let block = product(spaces, &gram, &offsets, t, s);
-                gram.submatrix_mut(offsets[t], offsets[s], spaces.rank(t), spaces.rank(s)).copy_from(&block);
+                gram.set(offsets[t], offsets[s], &block);
             }
         }
-        let lower = Llt::new(gram.as_ref(), Side::Lower).ok()?.L().to_owned();
+        let lower = cholesky(&gram)?;
         Some(Self { spaces, offsets, lower })
     }
 
     /// The block `P` of each of these peers.
-    fn blocks(&self, peers: Range<usize>) -> Vec<Mat<f64>> {
+    fn blocks(&self, peers: Range<usize>) -> Vec<Mat> {
         let steps = self.spaces.iterations;
-        let solved: Vec<Mat<f64>> = (0..steps).map(|s| self.solve(s, peers.clone())).collect();
+        let solved: Vec<Mat> = (0..steps).map(|s| self.solve(s, peers.clone())).collect();
         let entry = |i: usize, s: usize, t: usize| {
             // The later of the two begins further down.
-            let (first, second) = (solved[s].col_as_slice(i), solved[t].col_as_slice(i));
+            let (first, second) = (solved[s].col(i), solved[t].col(i));
             let common = first.len().min(second.len());
             let (first, second) = (&first[first.len() - common..], &second[second.len() - common..]);
             first.iter().zip(second).map(|(x, y)| x * y).sum::<f64>()
@@ -100,7 +97,7 @@ impl<'a> Gram<'a> {
     }
 
     /// `L^-1 a_(u,s)` for these peers `u`, without the zeros of the iterations before `s`.
-    fn solve(&self, s: usize, peers: Range<usize>) -> Mat<f64> {
+    fn solve(&self, s: usize, peers: Range<usize>) -> Mat {
         let (from, nodes) = (self.offsets[s], self.spaces.nodes);
         let size = self.offsets[self.spaces.iterations] - from;
         let mut columns = Mat::zeros(size, peers.len());
@@ -111,22 +108,22 @@ impl<'a> Gram<'a> {
             }
         }
         let factor = self.lower.submatrix(from, from, size, size);
-        solve_lower_triangular_in_place(factor, columns.as_mut(), Par::Seq);
+        solve_lower(factor, &mut columns);
         columns
     }
 }
 
 /// Block `(t, s)` of the Gram matrix: a period earlier it was the same but for the first noises.
-fn product(spaces: &Spaces, gram: &Mat<f64>, offsets: &[usize], t: usize, s: usize) -> Mat<f64> {
+fn product(spaces: &Spaces, gram: &Mat, offsets: &[usize], t: usize, s: usize) -> Mat {
     let (rows, columns, period) = (spaces.rank(t), spaces.rank(s), spaces.period());
-    let mut block = Mat::zeros(rows, columns);
-    if s >= period {
-        block.copy_from(gram.submatrix(offsets[t - period], offsets[s - period], rows, columns));
-    }
+    let mut block = match (t.checked_sub(period), s.checked_sub(period)) {
+        (Some(t), Some(s)) => gram.submatrix(offsets[t], offsets[s], rows, columns).to_owned(),
+        _ => Mat::zeros(rows, columns),
+    };
     for r in 0..period.min(s + 1) {
-        let left = MatRef::from_column_major_slice(spaces.over(t, r), spaces.nodes, rows);
-        let right = MatRef::from_column_major_slice(spaces.over(s, r), spaces.nodes, columns);
-        matmul(block.as_mut(), Accum::Add, left.transpose(), right, 1.0, Par::Seq);
+        let left = MatRef::from_slice(spaces.over(t, r), spaces.nodes, rows);
+        let right = MatRef::from_slice(spaces.over(s, r), spaces.nodes, columns);
+        block.as_mut().add_product(1.0, left.transpose(), right);
     }
     block
 }

@@ -11,8 +11,7 @@
 //! and the block of `u` is `A_u' G^-1 A_u`. Rounding is bounded and added; since more noise never reveals more, the loss without relay noise
 //! ([`linear`]) is a bound too. Conditional like that.
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, Par};
+use sottovoce_dense::{Mat, solve_lower};
 use sottovoce_topology::mixing::Mixing;
 
 use super::bound::largest_shift;
@@ -74,9 +73,9 @@ pub fn loss(
 }
 
 /// The covariances of all messages: the lower triangle, by rounds.
-fn gram(powers: &Powers, rounds: usize, tau_squared: f64) -> Mat<f64> {
+fn gram(powers: &Powers, rounds: usize, tau_squared: f64) -> Mat {
     let (b, all) = (powers.heard, powers.steps);
-    let moments: Vec<Mat<f64>> = (0..2 * all - 1).map(|k| powers.moment(k)).collect();
+    let moments: Vec<Mat> = (0..2 * all - 1).map(|k| powers.moment(k)).collect();
     // What grows by one round is what was there two powers earlier, and the new noises.
     let mut gram = Mat::zeros(b * all, b * all);
     for r in 0..all {
@@ -84,9 +83,9 @@ fn gram(powers: &Powers, rounds: usize, tau_squared: f64) -> Mat<f64> {
             let mut block = Mat::zeros(b, b);
             for q in 0..=s {
                 let weight = tau_squared + if q % rounds == 0 { 1.0 } else { 0.0 };
-                block += weight * &moments[r + s - 2 * q];
+                block.add_scaled(weight, &moments[r + s - 2 * q]);
             }
-            gram.submatrix_mut(r * b, s * b, b, b).copy_from(&block);
+            gram.set(r * b, s * b, &block);
         }
     }
     gram
@@ -105,12 +104,12 @@ fn losses(powers: &Powers, factored: &Factored, rounds: usize) -> (Vec<f64>, f64
         let entry =
             |row: usize, u: usize| if row < later { 0.0 } else { powers.columns[(row - later) * n + u] };
         let mut column = Mat::from_fn(size, n, entry);
-        solve_lower_triangular_in_place(factored.lower.as_ref(), column.as_mut(), Par::Seq);
+        solve_lower(&factored.lower, &mut column);
         column
     };
     let solved = parallel::map(iterations, solve, |_| {});
     let product = |u: usize, s: usize, t: usize| -> f64 {
-        solved[s].col(u).iter().zip(solved[t].col(u).iter()).map(|(x, y)| x * y).sum()
+        solved[s].col(u).iter().zip(solved[t].col(u)).map(|(x, y)| x * y).sum()
     };
     let loss =
         |u: usize| largest_shift(&Mat::from_fn(iterations, iterations, |s, t| product(u, s, t)), rounding);

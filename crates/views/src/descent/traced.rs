@@ -4,7 +4,7 @@
 //! warnings of [`exact::traced`](crate::exact::traced()) hold here too: without relay noise, messages of many rounds become
 //! parallel, and where doubles cannot certify their directions every release counts as lost.
 
-use faer::Mat;
+use sottovoce_dense::Mat;
 
 use super::bound::largest_shift;
 use super::{Currency, DescentLoss, adversary, check_iterations, local, standing};
@@ -54,7 +54,7 @@ pub fn step_variables(nodes: usize, rounds: usize, iterations: usize) -> Vec<Vec
 }
 
 /// The projection on the basis, between these variables.
-fn block(basis: &Space, variables: &[usize]) -> Mat<f64> {
+fn block(basis: &Space, variables: &[usize]) -> Mat {
     let mut block = Mat::zeros(variables.len(), variables.len());
     for column in (0..basis.rank()).map(|i| basis.column(i)) {
         // Variables that no message contains are not seen.

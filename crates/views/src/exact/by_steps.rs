@@ -5,13 +5,12 @@
 //! and the loss after `t` steps is a partial sum. The Gram matrix splits into `H + tau² C`, both the same for every `tau`
 //! (`relay.rs` has the formula), with `C[t, s] = C[t-1, s-1] + h_(t+s)`.
 
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Mat, MatRef, Par};
+use sottovoce_dense::{Mat, MatRef, solve_lower};
 use sottovoce_topology::mixing::Mixing;
 
 use super::Leakage;
 use super::gossip::Hidden;
-use super::relay::{Factored, Powers, check_tau, relative_rounding};
+use super::relay::{Factored, Powers, check_tau, relative_rounding, squared_length};
 use crate::Result;
 use crate::error::{check_observers, check_steps};
 use crate::span::krylov;
@@ -57,27 +56,27 @@ pub fn by_steps(
 struct Gram {
     powers: Powers,
     /// `h_(t+s)`: from the private values' noises.
-    values: Mat<f64>,
+    values: Mat,
     /// `C`: from the relay noises.
-    relayed: Mat<f64>,
+    relayed: Mat,
 }
 
 impl Gram {
     fn new(hidden: &Hidden, nodes: usize, steps: usize) -> Self {
         let powers = Powers::new(hidden, nodes, steps);
         let b = powers.heard;
-        let moments: Vec<Mat<f64>> = (0..2 * steps - 1).map(|k| powers.moment(k)).collect();
+        let moments: Vec<Mat> = (0..2 * steps - 1).map(|k| powers.moment(k)).collect();
         let mut values = Mat::zeros(b * steps, b * steps);
         let mut relayed = values.clone();
         for t in 0..steps {
             sottovoce_fault::stop::look();
             for s in 0..=t {
                 let mut block = moments[t + s].clone();
-                values.submatrix_mut(t * b, s * b, b, b).copy_from(&block);
+                values.set(t * b, s * b, &block);
                 if s > 0 {
-                    block += relayed.submatrix((t - 1) * b, (s - 1) * b, b, b);
+                    block += &relayed.submatrix((t - 1) * b, (s - 1) * b, b, b).to_owned();
                 }
-                relayed.submatrix_mut(t * b, s * b, b, b).copy_from(&block);
+                relayed.set(t * b, s * b, &block);
             }
         }
         Self { powers, values, relayed }
@@ -114,17 +113,17 @@ impl Gram {
     fn first(&self, steps: usize, tau: f64) -> Option<Vec<Vec<f64>>> {
         let (b, nodes) = (self.powers.heard, self.powers.nodes);
         let size = b * steps;
-        let (values, relayed) =
-            (self.values.submatrix(0, 0, size, size), self.relayed.submatrix(0, 0, size, size));
-        let factored = Factored::new(&(values + tau * tau * relayed))?;
-        let all = MatRef::from_column_major_slice(&self.powers.columns[..nodes * size], nodes, size);
+        let mut gram = self.values.submatrix(0, 0, size, size).to_owned();
+        gram.add_scaled(tau * tau, &self.relayed.submatrix(0, 0, size, size).to_owned());
+        let factored = Factored::new(&gram)?;
+        let all = MatRef::from_slice(&self.powers.columns[..nodes * size], nodes, size);
         let mut solved = all.transpose().to_owned();
-        solve_lower_triangular_in_place(factored.lower.as_ref(), solved.as_mut(), Par::Seq);
+        solve_lower(&factored.lower, &mut solved);
         let mut sums = vec![0.0; nodes];
         let mut losses = Vec::with_capacity(steps);
         for t in 0..steps {
-            let block = solved.submatrix(t * b, 0, b, nodes);
-            sums.iter_mut().enumerate().for_each(|(u, sum)| *sum += block.col(u).squared_norm_l2());
+            let part = |u: usize| squared_length(&solved.col(u)[t * b..][..b]);
+            sums.iter_mut().enumerate().for_each(|(u, sum)| *sum += part(u));
             let rounding = relative_rounding(factored.condition_of(b * (t + 1)), b * (t + 1));
             if !rounding.is_finite() {
                 break;

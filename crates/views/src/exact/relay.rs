@@ -12,10 +12,7 @@
 //! reveals more, the loss without relay noise is a bound too: the smaller of the two is returned. Where rounding is not little the
 //! messages themselves are taken, in as many digits as it takes (`span/digits.rs`).
 
-use faer::linalg::matmul::matmul;
-use faer::linalg::solvers::Llt;
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::{Accum, Mat, MatRef, Par, Side};
+use sottovoce_dense::{Mat, MatRef, cholesky, solve_lower};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::Schedule;
 
@@ -165,31 +162,28 @@ impl Powers {
         Self { nodes, steps, heard: heard.len(), columns }
     }
 
-    fn block(&self, t: usize) -> MatRef<'_, f64> {
+    fn block(&self, t: usize) -> MatRef<'_> {
         let size = self.nodes * self.heard;
-        MatRef::from_column_major_slice(&self.columns[t * size..(t + 1) * size], self.nodes, self.heard)
+        MatRef::from_slice(&self.columns[t * size..(t + 1) * size], self.nodes, self.heard)
     }
 
     /// `h_k = E' B^k E`, from the two powers nearest to half of it.
-    pub(crate) fn moment(&self, k: usize) -> Mat<f64> {
+    pub(crate) fn moment(&self, k: usize) -> Mat {
         sottovoce_fault::stop::look();
-        let mut h = Mat::zeros(self.heard, self.heard);
-        let (low, high) = (self.block(k / 2), self.block(k - k / 2));
-        matmul(h.as_mut(), Accum::Replace, low.transpose(), high, 1.0, Par::Seq);
-        h
+        self.block(k / 2).transpose() * self.block(k - k / 2)
     }
 
     /// The Gram matrix of all messages, factored; none if it is not positive definite in doubles.
     fn messages(&self, tau_squared: f64) -> Option<Factored> {
         let (b, steps) = (self.heard, self.steps);
-        let moments: Vec<Mat<f64>> = (0..2 * steps - 1).map(|k| self.moment(k)).collect();
+        let moments: Vec<Mat> = (0..2 * steps - 1).map(|k| self.moment(k)).collect();
         let mut gram = Mat::zeros(b * steps, b * steps);
         for t in 0..steps {
             for s in 0..=t {
                 sottovoce_fault::stop::look();
                 let mut block = moments[t + s].clone();
-                (0..=s).for_each(|r| block += tau_squared * &moments[t + s - 2 * r]);
-                gram.submatrix_mut(t * b, s * b, b, b).copy_from(&block);
+                (0..=s).for_each(|r| block.add_scaled(tau_squared, &moments[t + s - 2 * r]));
+                gram.set(t * b, s * b, &block);
             }
         }
         Factored::new(&gram)
@@ -197,10 +191,10 @@ impl Powers {
 
     /// `|L^-1 a_u|²` for every peer, and the relative rounding that may be in it.
     fn losses(&self, messages: &Factored) -> Option<(Vec<f64>, f64)> {
-        let all = MatRef::from_column_major_slice(&self.columns, self.nodes, self.heard * self.steps);
+        let all = MatRef::from_slice(&self.columns, self.nodes, self.heard * self.steps);
         let mut solved = all.transpose().to_owned();
-        solve_lower_triangular_in_place(messages.lower.as_ref(), solved.as_mut(), Par::Seq);
-        let losses = (0..self.nodes).map(|u| solved.col(u).squared_norm_l2()).collect();
+        solve_lower(&messages.lower, &mut solved);
+        let losses = (0..self.nodes).map(|u| squared_length(solved.col(u))).collect();
         let size = messages.lower.nrows();
         let rounding = relative_rounding(messages.condition_of(size), size);
         rounding.is_finite().then_some((losses, rounding))
@@ -214,18 +208,23 @@ pub(crate) fn relative_rounding(condition: f64, size: usize) -> f64 {
     if rounding <= LITTLE { rounding } else { f64::INFINITY }
 }
 
+/// The sum of all squares.
+pub(crate) fn squared_length(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum()
+}
+
 /// A Cholesky factor, and what its condition follows from.
 pub(crate) struct Factored {
-    pub(crate) lower: Mat<f64>,
+    pub(crate) lower: Mat,
     /// Squared lengths of the rows of the factor and of its inverse, summed up to each row.
     lengths: Vec<(f64, f64)>,
 }
 
 impl Factored {
-    pub(crate) fn new(gram: &Mat<f64>) -> Option<Self> {
-        let lower = Llt::new(gram.as_ref(), Side::Lower).ok()?.L().to_owned();
-        let mut inverse = Mat::<f64>::identity(gram.nrows(), gram.nrows());
-        solve_lower_triangular_in_place(lower.as_ref(), inverse.as_mut(), Par::Seq);
+    pub(crate) fn new(gram: &Mat) -> Option<Self> {
+        let lower = cholesky(gram)?;
+        let mut inverse = Mat::identity(gram.nrows());
+        solve_lower(&lower, &mut inverse);
         let mut lengths = vec![(0.0, 0.0); gram.nrows()];
         for j in 0..gram.nrows() {
             for (i, sum) in lengths.iter_mut().enumerate().skip(j) {

@@ -4,8 +4,7 @@
 //! A telling changes each count by at most one, so the equations are tridiagonal: in blocks along the larger of the two counts, or
 //! in single numbers for totals. They are eliminated from the largest count down; no entry of the result is a difference of large ones.
 
-use faer::Mat;
-use faer::linalg::solvers::{PartialPivLu, Solve};
+use sottovoce_dense::{Lu, Mat};
 
 use super::chain::{Chain, Split};
 
@@ -52,8 +51,8 @@ impl Layout {
 
 /// One block after elimination: its states are `slope` times those of the block before, plus `offset` (value and tellings).
 struct Block {
-    slope: Mat<f64>,
-    offset: Mat<f64>,
+    slope: Mat,
+    offset: Mat,
 }
 
 /// All states.
@@ -77,9 +76,9 @@ pub(super) fn states(chain: &Chain, layout: &Layout) -> Solved {
 
 fn eliminate(chain: &Chain, layout: &Layout, block: usize, above: Option<&Block>) -> Block {
     let width = layout.width;
-    let mut own = Mat::<f64>::identity(width, width);
-    let mut slope = Mat::<f64>::zeros(width, width);
-    let mut offset = Mat::<f64>::zeros(width, 2);
+    let mut own = Mat::identity(width);
+    let mut slope = Mat::zeros(width, width);
+    let mut offset = Mat::zeros(width, 2);
     for row in 0..width {
         let (k, c) = layout.state(block * width + row);
         offset[(row, 0)] = chain.reward(k, c);
@@ -96,9 +95,9 @@ fn eliminate(chain: &Chain, layout: &Layout, block: usize, above: Option<&Block>
             }
         });
     }
-    let factors = PartialPivLu::new(own.as_ref());
-    factors.solve_in_place(slope.as_mut());
-    factors.solve_in_place(offset.as_mut());
+    let factors = Lu::new(&own);
+    factors.solve(&mut slope);
+    factors.solve(&mut offset);
     Block { slope, offset }
 }
 

@@ -5,13 +5,13 @@
 //! a sparse matrix only (`chebyshev.rs`); on all others they are computed by eigenvectors, which takes eight times as long for twice as many
 //! peers.
 
-use faer::{Mat, Side};
+use sottovoce_dense::{Mat, eigen};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::Spectrum;
 
 use super::chebyshev::Expansion;
 use crate::error::{Error, check_steps};
-use crate::{Result, parallel, require};
+use crate::{Result, require};
 
 /// Up to so many peers eigenvectors take no time.
 const FEW_PEERS: usize = 1000;
@@ -21,9 +21,6 @@ const MOST_PEERS: usize = 10_000;
 
 /// Most steps whose sum is worth waiting for: some seconds.
 const MOST_STEPS: usize = 1 << 30;
-
-/// Rows of the result at a time.
-const ROWS: usize = 64;
 
 /// `Σ_(i=1..T) W^i / i`, row after row.
 ///
@@ -99,19 +96,14 @@ fn by_eigenvectors(mixing: &Mixing, f: impl Fn(f64) -> f64, constant: f64) -> Re
     let n = mixing.nodes();
     // The constant vector is moved to the eigenvalue -2, where no other can be.
     let entry = |u: usize, v: usize| mixing.weight(u, v) - 3.0 / n as f64;
-    let eigen = Mat::from_fn(n, n, entry).self_adjoint_eigen(Side::Lower).map_err(|_| {
-        Error::parameter("graph", format!("{n} nodes"), "its eigenvalues could not be computed")
-    })?;
+    let unsolved =
+        || Error::parameter("graph", format!("{n} nodes"), "its eigenvalues could not be computed");
+    let found = eigen(&Mat::from_fn(n, n, entry)).ok_or_else(unsolved)?;
     let value = |x: f64| if x < -1.5 { constant } else { f(x) };
-    let values: Vec<f64> = (0..n).map(|i| value(eigen.S()[i])).collect();
-    let vectors = eigen.U();
-    let scaled = Mat::from_fn(n, n, |u, i| vectors[(u, i)] * values[i]);
-    let mut out = vec![0.0; n * n];
-    parallel::fill(&mut out, ROWS * n, |piece, rows| {
-        let product = scaled.subrows(piece * ROWS, rows.len() / n) * vectors.transpose();
-        rows.iter_mut().enumerate().for_each(|(i, x)| *x = product[(i / n, i % n)]);
-    });
-    Ok(out)
+    let values: Vec<f64> = found.values.iter().map(|x| value(*x)).collect();
+    let scaled = Mat::from_fn(n, n, |u, i| found.vectors[(u, i)] * values[i]);
+    // Its columns are the rows.
+    Ok((&found.vectors * scaled.transpose()).into_numbers())
 }
 
 #[cfg(test)]

@@ -6,8 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::Mat;
-use faer::linalg::solvers::{PartialPivLu, Solve};
+use sottovoce_dense::{Lu, Mat};
 
 use super::sets::{Label, Set, Sets, Telling};
 
@@ -27,7 +26,7 @@ pub(super) struct Kernel {
     /// From each followed set: where an unnoticed telling leads to, and where it is stopped.
     silent: Vec<Vec<(usize, f64)>>,
     stops: Vec<Vec<(usize, f64)>>,
-    factors: PartialPivLu<f64>,
+    factors: Lu,
     /// Additions that one number takes at most.
     terms: f64,
 }
@@ -38,7 +37,7 @@ impl Kernel {
         let size = sets.list.len();
         let (mut silent, mut stops) = (vec![Vec::new(); size], vec![Vec::new(); size]);
         let mut outcomes: BTreeMap<Outcome, usize> = BTreeMap::new();
-        let mut rest = Mat::<f64>::identity(size, size);
+        let mut rest = Mat::identity(size);
         for (i, honest) in sets.list.iter().enumerate() {
             let mut active: Set = honest.iter().chain(curious).copied().collect();
             active.sort_unstable();
@@ -69,7 +68,7 @@ impl Kernel {
         let mut list: Vec<(usize, Outcome)> = outcomes.into_iter().map(|(outcome, i)| (i, outcome)).collect();
         list.sort_unstable_by_key(|(i, _)| *i);
         let outcomes = list.into_iter().map(|(_, outcome)| outcome).collect();
-        Self { outcomes, silent, stops, factors: PartialPivLu::new(rest.as_ref()), terms: terms as f64 }
+        Self { outcomes, silent, stops, factors: Lu::new(&rest), terms: terms as f64 }
     }
 
     /// The law of one set for certain.
@@ -99,8 +98,8 @@ impl Kernel {
 
     fn solve(&self, law: &[f64]) -> Vec<f64> {
         let mut right = Mat::from_fn(law.len(), 1, |i, _| law[i]);
-        self.factors.solve_in_place(right.as_mut());
-        (0..law.len()).map(|i| right[(i, 0)]).collect()
+        self.factors.solve(&mut right);
+        right.into_numbers()
     }
 
     fn residual(&self, law: &[f64], visits: &[f64]) -> Vec<f64> {

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use faer::Mat;
-use faer::linalg::solvers::{PartialPivLu, Solve};
+use sottovoce_dense::{Lu, Mat};
 
 /// What an observer may notice of one step; `None` is nothing at all.
 pub(crate) type Label = Option<usize>;
@@ -43,15 +42,15 @@ impl<S: Ord + Clone> Machine<S> {
     /// Leaves out how many steps passed unnoticed: from one observation to the next.
     pub(crate) fn without_clock(mut self) -> Self {
         let size = self.index.len();
-        let mut rest = Mat::<f64>::identity(size, size);
+        let mut rest = Mat::identity(size);
         for (from, to, p) in self.steps.remove(&None).unwrap_or_default() {
             rest[(from, to)] -= p;
         }
-        let factors = PartialPivLu::new(rest.as_ref());
+        let factors = Lu::new(&rest);
         for steps in self.steps.values_mut() {
             let mut dense = Mat::zeros(size, size);
             steps.iter().for_each(|&(from, to, p)| dense[(from, to)] += p);
-            factors.solve_in_place(dense.as_mut());
+            factors.solve(&mut dense);
             let entries = (0..size).flat_map(|i| (0..size).map(move |j| (i, j)));
             *steps = entries.map(|(i, j)| (i, j, dense[(i, j)])).filter(|step| step.2 != 0.0).collect();
         }
