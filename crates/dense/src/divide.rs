@@ -8,7 +8,7 @@ use fearless_simd::prelude::*;
 use rayon::prelude::*;
 
 use crate::eigen::by_ql;
-use crate::simd::{Kernel, LANES, fma, go, load, rotate, total};
+use crate::simd::{Kernel, LANES, fma, go, go_narrow, load, rotate, total};
 use crate::tridiagonal::columns;
 use crate::{Mat, MatMut};
 
@@ -306,7 +306,7 @@ fn sums<S: Simd>(simd: S, delta: &[f64], squares: &[f64], x: f64) -> (f64, f64) 
 fn combine(poles: &[f64], z: &[f64], order: &[usize], deltas: &mut Mat) -> Option<()> {
     let count = poles.len();
     let mut exact = vec![1.0; count];
-    let piece = |(i, exact): (usize, &mut [f64])| go(Exact { poles, first: i * GROUP, exact, deltas });
+    let piece = |(i, exact): (usize, &mut [f64])| go_narrow(Exact { poles, first: i * GROUP, exact, deltas });
     if count < LARGE {
         exact.chunks_mut(GROUP).enumerate().for_each(piece);
     } else {
@@ -314,7 +314,7 @@ fn combine(poles: &[f64], z: &[f64], order: &[usize], deltas: &mut Mat) -> Optio
     }
     exact.iter_mut().zip(z).for_each(|(exact, z)| *exact = exact.abs().sqrt().copysign(*z));
     let mut columns = columns(deltas);
-    let work = |columns: &mut [&mut [f64]]| go(Vectors { exact: &exact, order, columns });
+    let work = |columns: &mut [&mut [f64]]| go_narrow(Vectors { exact: &exact, order, columns });
     let found = if count < LARGE { work(&mut columns) } else { columns.par_chunks_mut(GROUP).all(work) };
     found.then_some(())
 }

@@ -3,7 +3,7 @@
 use fearless_simd::prelude::*;
 
 use crate::divide::{self, LEAF};
-use crate::simd::{Kernel, go, rotate, scale};
+use crate::simd::{Kernel, go_narrow, rotate, scale};
 use crate::tridiagonal::Tridiagonal;
 use crate::{Mat, MatRef};
 
@@ -111,7 +111,7 @@ pub(crate) fn by_ql(diagonal: &mut [f64], beside: &[f64], mut vectors: Option<&m
         }
     }
     e.push(0.0);
-    go(Ql { d: diagonal, e: &mut e, vectors })
+    go_narrow(Ql { d: diagonal, e: &mut e, vectors })
 }
 
 struct Ql<'a> {

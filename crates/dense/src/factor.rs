@@ -2,7 +2,7 @@
 
 use fearless_simd::prelude::*;
 
-use crate::simd::{Axpy, Kernel, go};
+use crate::simd::{Axpy, Kernel, go_narrow};
 use crate::triangular::{Triangle, solve};
 use crate::{Mat, MatMut, MatRef};
 
@@ -34,7 +34,7 @@ pub fn cholesky<'a>(matrix: impl Into<MatRef<'a>>) -> Option<Mat> {
 
 fn factor_cholesky(a: &mut Mat, from: usize, to: usize) -> Option<()> {
     if to - from <= LEAF {
-        return go(CholeskyLeaf { a, from, to });
+        return go_narrow(CholeskyLeaf { a, from, to });
     }
     let middle = half(from, to);
     factor_cholesky(a, from, middle)?;
@@ -128,7 +128,7 @@ impl Lu {
 
     fn factor(&mut self, from: usize, to: usize) {
         if to - from <= LEAF {
-            return go(LuLeaf { lu: self, from, to });
+            return go_narrow(LuLeaf { lu: self, from, to });
         }
         let middle = half(from, to);
         self.factor(from, middle);

@@ -173,9 +173,8 @@ fn tile<S: Simd>(simd: S, a: &[f64], across: usize, b: &[[f64; COLUMNS]]) -> [[f
     if is_wide::<S>() {
         part::<S, 2, COLUMNS>(simd, a, across, b, 0, 0, &mut out);
     } else {
-        for from in 0..2 {
-            part::<S, 1, 6>(simd, a, across, b, from, 0, &mut out);
-            part::<S, 1, 6>(simd, a, across, b, from, 6, &mut out);
+        for quarter in 0..4 {
+            part::<S, 1, 6>(simd, a, across, b, quarter / 2, quarter % 2 * 6, &mut out);
         }
     }
     out

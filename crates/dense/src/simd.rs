@@ -2,7 +2,9 @@
 //!
 //! Products that are added are rounded once, whatever the processor, and lanes are added up in one order: results do not depend on the width of registers.
 
-use fearless_simd::{Level, dispatch, f64x8, prelude::*};
+#[cfg(not(target_arch = "x86_64"))]
+use fearless_simd::dispatch;
+use fearless_simd::{Level, f64x8, prelude::*};
 
 /// Numbers in a vector.
 pub(crate) const LANES: usize = 8;
@@ -23,6 +25,35 @@ pub(crate) trait Kernel {
 
 /// Runs a kernel.
 pub(crate) fn go<K: Kernel>(kernel: K) -> K::Out {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(simd) = Level::new().as_avx512() {
+        return simd.vectorize(
+            #[inline(always)]
+            move || kernel.run(simd),
+        );
+    }
+    go_narrow(kernel)
+}
+
+/// Runs a kernel that gains nothing from the widest registers; fewer copies of it are compiled.
+pub(crate) fn go_narrow<K: Kernel>(kernel: K) -> K::Out {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(simd) = Level::new().as_avx2() {
+            return simd.vectorize(
+                #[inline(always)]
+                move || kernel.run(simd),
+            );
+        }
+        if let Some(simd) = Level::new().as_sse2() {
+            return simd.vectorize(
+                #[inline(always)]
+                move || kernel.run(simd),
+            );
+        }
+        unreachable!("every such processor has SSE2");
+    }
+    #[cfg(not(target_arch = "x86_64"))]
     dispatch!(Level::new(), simd => kernel.run(simd))
 }
 

@@ -5,7 +5,7 @@
 
 use fearless_simd::prelude::*;
 
-use crate::simd::{Dots, Kernel, dot, go, rotate, scale};
+use crate::simd::{Dots, Kernel, dot, go_narrow, rotate, scale};
 use crate::{Mat, MatRef, eigen};
 
 /// Sweeps over all pairs of columns, at most.
@@ -75,7 +75,7 @@ fn sweep(u: &mut Mat, v: &mut Mat) -> bool {
             let (a, b) = (lengths[(i, i)], lengths[(j, j)]);
             if a > nothing && b > nothing && lengths[(i, j)].abs() > close * (a * b).sqrt() {
                 let ((x, y), (p, q)) = (pair(u, i, j), pair(v, i, j));
-                settled &= !go(Turn { x, y, p, q, close });
+                settled &= !go_narrow(Turn { x, y, p, q, close });
             }
         }
     }

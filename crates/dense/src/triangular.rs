@@ -3,7 +3,7 @@
 use fearless_simd::prelude::*;
 use rayon::prelude::*;
 
-use crate::simd::{Axpy, Kernel, LANES, each, fma, go, load};
+use crate::simd::{Axpy, Kernel, LANES, each, fma, go, go_narrow, load};
 use crate::{Mat, MatMut, MatRef, WORTH};
 
 /// Rows that are substituted one after the other.
@@ -51,7 +51,7 @@ fn one_group(triangle: Triangle<'_>, right: MatMut<'_>) {
     let Triangle { matrix, upper, .. } = triangle;
     let (size, count) = (matrix.nrows(), right.columns.len());
     if count <= FEW && matrix.down == 1 {
-        return right.columns.into_iter().for_each(|column| go(One { triangle, x: column }));
+        return right.columns.into_iter().for_each(|column| go_narrow(One { triangle, x: column }));
     }
     if size <= BLOCK {
         return substitute(triangle, right);
