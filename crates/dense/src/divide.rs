@@ -244,9 +244,9 @@ fn find<S: Simd>(
             break;
         }
         if value < 0.0 {
-            low = x
+            low = x;
         } else {
-            high = x
+            high = x;
         }
         let (one, other) = (delta[left] - x, delta[right] - x);
         let mut rest = value - one * psi_slope - other * phi_slope;

@@ -42,7 +42,7 @@ fn factor_cholesky(a: &mut Mat, from: usize, to: usize) -> Option<()> {
     let (left, mut right) = a.split(middle);
     let left = left.subcols(from, middle - from);
     right.columns.truncate(to - middle);
-    let right = right.from_row(middle);
+    let right = right.below(middle);
     subtract_lower(right, left.subrows(middle, size - middle), left.subrows(middle, to - middle));
     factor_cholesky(a, middle, to)
 }
@@ -135,7 +135,7 @@ impl Lu {
         self.exchange(from..middle, middle..to);
         let (left, mut right) = self.factors.split(middle);
         right.columns.truncate(to - middle);
-        let mut right = right.from_row(from);
+        let mut right = right.below(from);
         let height = right.rows;
         let left = left.submatrix(from, from, height, middle - from);
         let top = right.columns.iter_mut().map(|column| &mut column[..middle - from]).collect();
@@ -143,7 +143,7 @@ impl Lu {
         solve(triangle, MatMut { rows: middle - from, columns: top });
         let solved = Mat::from_fn(middle - from, to - middle, |i, j| right.columns[j][i]);
         let below = left.subrows(middle - from, height - (middle - from));
-        right.from_row(middle - from).add_product(-1.0, below, &solved);
+        right.below(middle - from).add_product(-1.0, below, &solved);
         self.factor(middle, to);
         self.exchange(middle..to, from..middle);
     }
@@ -187,7 +187,7 @@ impl Kernel for LuLeaf<'_> {
             let column = factors.col(j);
             let largest =
                 column[j..].iter().fold(0.0_f64, |most, x| if x.abs() > most { x.abs() } else { most });
-            if !(column[j].abs() >= largest) {
+            if column[j].abs() < largest {
                 pivot = j + column[j..].iter().position(|x| x.abs() == largest).unwrap_or(0);
             }
             exchanged[j] = pivot;

@@ -202,7 +202,7 @@ impl<'a> MatMut<'a> {
     }
 
     /// The rows from `i` on.
-    pub(crate) fn from_row(self, i: usize) -> Self {
+    pub(crate) fn below(self, i: usize) -> Self {
         Self {
             rows: self.rows - i,
             columns: self.columns.into_iter().map(|column| &mut column[i..]).collect(),

@@ -20,10 +20,12 @@ const DEPTH: usize = 256;
 const HEIGHT: usize = 192;
 /// Columns that are packed together.
 const WIDTH: usize = 1536;
-/// Up to so many columns rows are not packed, if they need not be.
+/// Up to so many columns, rows are not packed.
 const NARROW: usize = 2 * COLUMNS;
 /// As long as they are so few numbers, which are in some cache.
 const NEAR: usize = 1 << 21;
+/// As few as fit into the second-level cache need not be packed at all.
+const NEARER: usize = 1 << 15;
 /// Up to so many columns are sums of columns.
 const THIN: usize = 4;
 /// Rows of them that go together.
@@ -47,7 +49,7 @@ pub(crate) fn add_product(c: MatMut<'_>, factor: f64, a: MatRef<'_>, b: MatRef<'
     if a.down == 1 && n <= THIN {
         return thin(c, factor, a, b, alone);
     }
-    let direct = n <= NARROW && a.down == 1 && m * depth <= NEAR;
+    let direct = a.down == 1 && m * depth <= if n <= NARROW { NEAR } else { NEARER };
     let height = match alone {
         true => m,
         // At least two pieces, and whole tiles.

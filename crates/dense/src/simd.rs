@@ -186,8 +186,7 @@ pub(crate) fn rotate(x: &mut [f64], y: &mut [f64], c: f64, s: f64) {
 pub(crate) fn scale(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     let mut largest = 0.0_f64;
     for x in numbers {
-        // Also for what is not a number.
-        if !(x.abs() <= largest) {
+        if x.abs() > largest || x.is_nan() {
             largest = x.abs();
             if !largest.is_finite() {
                 return None;

@@ -112,7 +112,7 @@ impl Kernel for Turn<'_> {
         Dots { columns: &[x, y], x, out: &mut first }.run(simd);
         Dots { columns: &[y], x: y, out: &mut second }.run(simd);
         let ([a, along], [b]) = (first, second);
-        if !(along.abs() > close * (a * b).sqrt()) {
+        if along.abs() <= close * (a * b).sqrt() || along.is_nan() {
             return false;
         }
         let ratio = (b - a) / (2.0 * along);

@@ -66,7 +66,7 @@ impl Tridiagonal {
                 let (left, right) = a.split(last);
                 let (v, w) = (left.subcols(first, width), w.as_ref());
                 let (one, other) = (both(v, w), both(w, v));
-                subtract_lower(right.from_row(last), one.as_ref(), other.as_ref());
+                subtract_lower(right.below(last), one.as_ref(), other.as_ref());
             }
         }
         if n > 0 {
@@ -92,7 +92,7 @@ impl Tridiagonal {
                 t[(i, i)] = factor;
             }
             let along = v.transpose() * vectors.as_ref().subrows(first + 1, n - first - 1);
-            vectors.as_mut().from_row(first + 1).add_product(-1.0, v, &(&t * &along));
+            vectors.as_mut().below(first + 1).add_product(-1.0, v, &(&t * &along));
         }
     }
 }
