@@ -337,3 +337,49 @@ fn dots<S: Simd, const R: usize, const N: usize>(
     }
     out
 }
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use crate::Mat;
+
+    /// Narrower registers give the same bits of tiles, and of dot products.
+    #[test]
+    fn bits_do_not_depend_on_the_processor() {
+        let number = |i: usize, j: usize| ((i * 7919 + j * 104_729) % 1009) as f64 / 504.0 - 1.0;
+        let (a, b) = (Mat::from_fn(37, 50, number), Mat::from_fn(50, 17, number));
+        let mut packed_b = vec![0.0; 24 * 50];
+        for (i, packed) in packed_b.chunks_mut(COLUMNS * 50).enumerate() {
+            pack::<COLUMNS>(packed, b.as_ref().subcols(12 * i, COLUMNS.min(17 - 12 * i)).transpose());
+        }
+        let left = a.transpose().to_owned();
+        let level = fearless_simd::Level::new();
+        let (Some(avx2), Some(sse2)) = (level.as_avx2(), level.as_sse2()) else { return };
+        let all = [0, 1, 2].map(|width| {
+            let (mut tiles, mut few) = (Mat::zeros(37, 17), Mat::zeros(37, 17));
+            let (mut columns, mut room) = (tiles.as_mut().columns, Vec::new());
+            let tiled = Tiles {
+                a: a.as_ref(),
+                direct: false,
+                packed_a: &mut room,
+                b: &packed_b,
+                factor: 0.5,
+                columns: &mut columns,
+            };
+            match width {
+                0 => go(tiled),
+                1 => avx2.vectorize(|| tiled.run(avx2)),
+                _ => sse2.vectorize(|| tiled.run(sse2)),
+            }
+            let mut columns = few.as_mut().columns;
+            let dots = Few { a: left.transpose(), b: b.as_ref(), factor: 0.5, columns: &mut columns };
+            match width {
+                0 => go(dots),
+                1 => avx2.vectorize(|| dots.run(avx2)),
+                _ => sse2.vectorize(|| dots.run(sse2)),
+            }
+            (tiles, few)
+        });
+        assert!(all[0] == all[1] && all[0] == all[2]);
+    }
+}
