@@ -102,6 +102,7 @@ fn three_hospitals_can_be_followed() {
 }
 
 #[test]
+#[ignore = "second tier: every page"]
 fn concepts_and_guides_can_be_followed() {
     assert!(followed(&root().join("docs/concepts.md")) >= 3);
     let guides = std::fs::read_dir(root().join("docs/how-to")).unwrap().map(|entry| entry.unwrap().path());

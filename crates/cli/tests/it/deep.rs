@@ -29,6 +29,7 @@ fn at(folder: &tempfile::TempDir, name: &str) -> String {
 }
 
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
     let folder = tempfile::tempdir().unwrap();
     let place = at(&folder, "report");
@@ -109,6 +110,7 @@ fn a_run_goes_on_bit_for_bit_whatever_the_threads() {
 }
 
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn a_checkpoint_of_another_run_or_a_broken_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let state = at(&folder, "state");
@@ -162,6 +164,7 @@ fn a_delta_above_one_in_the_images_is_warned_of() {
 
 /// Together agents tell figures apart that most of them have hardly seen; alone they cannot.
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn agents_learn_from_each_other() {
     let line = "run deep --images 3000 --test-images 300 --rounds 60 --lot 60 --split 1 --noise-multiplier 0 --no-report";
     let (together, alone) = (json(line), json(&format!("{line} --method local")));
@@ -334,6 +337,7 @@ fn nets_with_and_without_an_image_leave_the_claim_standing() {
 }
 
 #[test]
+#[ignore = "second tier: many nets are trained"]
 fn a_band_is_counted_by_cycles_and_found_in_transcripts() {
     let folder = tempfile::tempdir().unwrap();
     let place = at(&folder, "report");
