@@ -1,8 +1,5 @@
 //! The program for Python: words in, one JSON document out, in this process. No mathematics, and no defaults of its own.
 
-// A fault is made once a command, and has to say all that is known of it.
-#![allow(clippy::result_large_err)]
-
 mod ask;
 mod desk;
 #[cfg(feature = "node")]

@@ -6,9 +6,6 @@
 //!  progress ◄──┘  └── stop     (Watch: looked at and raised by another thread)
 //! ```
 
-// A fault is made once a command, and has to say all that is known of it.
-#![allow(clippy::result_large_err)]
-
 use std::cell::RefCell;
 use std::error::Error as _;
 use std::ffi::OsString;
