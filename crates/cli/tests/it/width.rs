@@ -49,6 +49,20 @@ fn every_command_fits() {
 }
 
 #[test]
+#[ignore = "second tier: every command twice"]
+fn all_commands_fit_with_and_without_lists() {
+    let folder = folder();
+    for (_, command) in COMMANDS {
+        let command = filled(command, folder.path());
+        fits(&command);
+        let again = if command.contains("--out") { " --overwrite" } else { "" };
+        if !command.contains("--quiet") {
+            fits(&format!("{command}{again} --verbose"));
+        }
+    }
+}
+
+#[test]
 fn every_message_fits() {
     let folder = folder();
     for command in [

@@ -114,6 +114,7 @@ where
         .flat_map(|(peer, &count)| (1..=count).map(move |at| (peer, at)))
         .collect();
     let total = all.len() as u64;
+    assert!(total > 300, "{total} operations only");
     let plugs = plugs.min(total);
     let chosen: Vec<(Peer, u64, Mode)> = (0..plugs)
         .map(|place| all[(place * total / plugs) as usize])

@@ -40,10 +40,11 @@ pub(crate) fn under(space: Option<&Space>, cancelling: &Cancelling, observers: &
 fn losses(space: &Space, cancelling: &Cancelling, honest: &Honest<'_>) -> Option<(Vec<f64>, f64)> {
     let (rank, nodes, kappa) = (space.rank(), cancelling.peers(), cancelling.kappa());
     let mut gram = Mat::identity(rank);
-    let mut loudest = 0.0_f64;
+    let (mut loudest, mut pairs) = (0.0_f64, 0);
     for v in (0..nodes).filter(|&v| honest.group[v].is_some()) {
         loudest = loudest.max(2.0 * honest.others(v).count() as f64);
         for w in honest.others(v).filter(|&w| w > v) {
+            pairs += 1;
             let difference: Vec<f64> =
                 (0..rank).map(|i| kappa * (space.column(i)[v] - space.column(i)[w])).collect();
             for (i, x) in difference.iter().enumerate().filter(|(_, x)| **x != 0.0) {
@@ -52,7 +53,8 @@ fn losses(space: &Space, cancelling: &Cancelling, honest: &Honest<'_>) -> Option
         }
     }
     let factored = Factored::new(&gram)?;
-    let relative = relative_rounding(factored.condition_of(rank), rank);
+    // Each pair is one more number in every sum, and one more rounding.
+    let relative = relative_rounding(factored.condition_of(rank), rank + pairs);
     let mut solved = Mat::from_fn(rank, nodes, |i, u| space.column(i)[u]);
     solve_lower(&factored.lower, &mut solved);
     let all =

@@ -20,6 +20,10 @@ use std::path::PathBuf;
 pub(crate) fn child() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let path = tests.ancestors().nth(2).unwrap().join("examples/child");
-    assert!(path.exists(), "{} is missing: build it by `cargo build --example child`", path.display());
+    assert!(
+        path.exists(),
+        "{} is missing: build it by `cargo build --release --workspace --example child`",
+        path.display()
+    );
     path
 }
