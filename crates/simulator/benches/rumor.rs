@@ -67,7 +67,7 @@ fn compare(ours: &[(String, f64)]) {
         let theirs: f64 = theirs.parse().unwrap_or(f64::NAN);
         if let Some((_, time)) = ours.iter().find(|(key, _)| key == name) {
             println!("{name}: {theirs:.0} ns there, {time:.2} ns here, ratio {:.1}", theirs / time);
-            figure(&format!("a telling, {name}, times NumPy"), theirs / time);
+            figure(&format!("a push, {name}, times NumPy"), theirs / time);
         }
     }
 }
