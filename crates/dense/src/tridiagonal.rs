@@ -140,7 +140,7 @@ fn image(a: &Mat, w: &Mat, first: usize, j: usize, factor: f64) -> Vec<f64> {
 /// The symmetric matrix whose lower half begins at row and column `from`, times a vector.
 fn times(a: &Mat, from: usize, x: &[f64]) -> Vec<f64> {
     let size = x.len();
-    // Pieces of the same area, whoever does them.
+    // Pieces of the same area, on any number of threads.
     let pieces = match size {
         0..384 => 1,
         384..1024 => 2,
