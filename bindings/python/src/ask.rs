@@ -45,6 +45,7 @@ pub(crate) fn ask(
     words: Vec<OsString>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Said> {
+    crate::not_forked()?;
     let watch = Watch::default();
     let mut told = begin(words, &watch)?;
     loop {

@@ -17,6 +17,7 @@ pub(crate) enum Word<Q, T> {
 pub(crate) fn elsewhere<Q: Send + 'static, T: Send + 'static>(
     work: impl FnOnce(Sender<Word<Q, T>>) -> T + Send + 'static,
 ) -> PyResult<Receiver<Word<Q, T>>> {
+    crate::not_forked()?;
     let (tell, told) = channel();
     let begun = std::thread::Builder::new().name("sottovoce".into()).spawn(move || {
         let done = work(tell.clone());

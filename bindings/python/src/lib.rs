@@ -7,7 +7,9 @@ mod peer;
 mod training;
 mod vectors;
 
-use pyo3::exceptions::PyValueError;
+use std::sync::OnceLock;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use sottovoce::experiment::Experiment;
 use sottovoce_cli::Fault;
@@ -24,6 +26,17 @@ fn experiment(text: &str) -> PyResult<(String, String)> {
 /// What is refused, in words: the message names the field, the value and the remedy.
 fn refusal(error: &dyn std::fmt::Display) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// Refuses work in a fork of a process that has worked: threads do not survive a fork, and the child would wait for them for ever.
+fn not_forked() -> PyResult<()> {
+    static WORKED_IN: OnceLock<u32> = OnceLock::new();
+    if *WORKED_IN.get_or_init(std::process::id) == std::process::id() {
+        return Ok(());
+    }
+    let message = "this process is a fork of one in which sottovoce has run, and its threads are not here: start workers by \
+                   multiprocessing.set_start_method(\"spawn\"), or fork before the first call";
+    Err(PyRuntimeError::new_err(message))
 }
 
 /// A JSON object as TOML.

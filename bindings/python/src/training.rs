@@ -77,7 +77,7 @@ fn document(result: impl Serialize) -> PyResult<String> {
 struct Setting {
     experiment: Experiment,
     folder: PathBuf,
-    seed: u64,
+    seed: Option<u64>,
     rows: Vec<usize>,
     start: Vec<f64>,
 }
@@ -91,7 +91,7 @@ impl Setting {
         start: Vec<f64>,
     ) -> PyResult<Self> {
         let experiment = Experiment::parse(text).map_err(|error| refusal(&error))?;
-        let seed = seed.or(experiment.seed()).unwrap_or(0);
+        let seed = seed.or(experiment.seed());
         Ok(Self { experiment, folder, seed, rows, start })
     }
 
@@ -174,7 +174,8 @@ fn audit(
     let setting = Setting::read(text, folder, seed, rows, start)?;
     let mut told: Option<Receiver<_>> = Some(elsewhere(move |desk: Sender<Word<Question, _>>| {
         let versions = [setting.outside(&desk, 0), setting.outside(&desk, 1)];
-        training::audit(&setting.experiment, &setting.folder, setting.seed, versions, (peer, runs), || ())
+        let seed = setting.seed.unwrap_or(0);
+        training::audit(&setting.experiment, &setting.folder, seed, versions, (peer, runs), || ())
     })?);
     let (gradients, nobody) = ([versions.0, versions.1], py.None().into_bound(py));
     let caught = serve(py, &mut told, |question| answer(question, &gradients, &nobody))?;

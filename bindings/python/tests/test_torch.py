@@ -61,7 +61,7 @@ def test_a_module_learns_privately():
 
     start = model.start
     before = accuracy(start)
-    result = train(model, data, start, "deep", protocol={"method": "dsgt", "rounds": 60, "lot": 40.0, "rate": 2.0}, target={"epsilon": 8.0})
+    result = train(model, data, start, "deep", protocol={"method": "dsgt", "rounds": 60, "lot": 40.0, "rate": 2.0}, target={"epsilon": 8.0}, seed=0)
     assert result.guarantees[0].epsilon <= 8.0 and result["parameters"] == 42
     assert accuracy(result.model) > max(0.8, before), (before, accuracy(result.model))
 
@@ -72,3 +72,42 @@ def test_modules_that_mix_rows_are_refused():
     assert caught.value.field == "module"
     with pytest.raises(SottovoceError, match="without parameters"):
         TorchModel(torch.nn.Tanh(), torch.nn.functional.mse_loss)
+
+
+class Centred(torch.nn.Module):
+    """Keeps a mean of what it has seen, in one of the ways in which people do."""
+
+    def __init__(self, how):
+        super().__init__()
+        self.linear, self.how, self.mean, self.seen = torch.nn.Linear(2, 2), how, torch.zeros(2), []
+        self.register_buffer("running", torch.zeros(2))
+
+    def forward(self, rows):
+        with torch.no_grad():
+            if self.how == "buffer":
+                self.running.mul_(0.9).add_(0.1 * rows.mean(0))
+            elif self.how == "attribute":
+                self.mean = 0.9 * self.mean + 0.1 * rows.mean(0)
+            elif self.how == "list":
+                self.seen.append(rows.mean(0))
+        return self.linear(rows - self.running - self.mean)
+
+
+@pytest.mark.parametrize("how", ["buffer", "attribute", "list"])
+def test_modules_that_remember_rows_are_refused(how):
+    points, labels = moons(5, 1)
+    model = TorchModel(Centred(how), torch.nn.functional.cross_entropy, vectorised=False)
+    with pytest.raises(SottovoceError) as caught:
+        model.gradient(0, model.start, (points, labels))
+    assert caught.value.field == "module"
+    # Together PyTorch itself may have something against it.
+    model = TorchModel(Centred(how), torch.nn.functional.cross_entropy, vectorised=True)
+    with pytest.raises((SottovoceError, RuntimeError)):
+        model.gradient(0, model.start, (points, labels))
+
+
+def test_buffers_that_stay_are_welcome():
+    points, labels = moons(5, 1)
+    for vectorised in [True, False]:
+        model = TorchModel(Centred("never"), torch.nn.functional.cross_entropy, vectorised=vectorised)
+        assert model.gradient(0, model.start, (points, labels)).shape == (5, 6)

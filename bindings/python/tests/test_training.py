@@ -43,7 +43,7 @@ def towards(_peer, model, rows):
     return model - rows
 
 
-QUICK = {"protocol": {"iterations": 3}, "noise": {"sigma": 2.0}}
+QUICK = {"protocol": {"iterations": 3}, "noise": {"sigma": 2.0}, "seed": 1}
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_what_is_no_gradient_is_named(returned, found, said):
 
     for experiment in ["learning", "deep"]:
         calls.clear()
-        fields = QUICK if experiment == "learning" else {"protocol": {"rounds": 3, "lot": 30.0}, "noise": {"noise-multiplier": 1.0}}
+        fields = QUICK if experiment == "learning" else {"protocol": {"rounds": 3, "lot": 30.0}, "noise": {"noise-multiplier": 1.0}, "seed": 1}
         with pytest.raises(GradientError) as caught:
             train(gradient, numbers(), [0.0, 0.0], experiment, **fields)
         error = caught.value
@@ -252,7 +252,7 @@ def test_one_row_is_protected_where_lots_are_drawn():
         return model - rows
 
     data = [numpy.full((300, 2), 0.1 * peer) for peer in range(5)]
-    fields = {"protocol": {"method": "dsgt", "rounds": 30, "lot": 30.0, "rate": 0.3}, "target": {"epsilon": 4.0}}
+    fields = {"protocol": {"method": "dsgt", "rounds": 30, "lot": 30.0, "rate": 0.3}, "target": {"epsilon": 4.0}, "seed": 1}
     result = train(gradient, data, [0.0, 0.0], "deep", **fields)
     assert result["unit"] == "record" and result.releases == [30] * 5
     (guarantee,) = result.guarantees
@@ -265,6 +265,133 @@ def test_one_row_is_protected_where_lots_are_drawn():
     assert len(set(asked)) > 5 and 20 < numpy.mean(asked) < 40
     assert numpy.abs(result.models - 0.2).max() < 1.0
     assert (train(gradient, data, [0.0, 0.0], "deep", **fields).models == result.models).all()
+
+
+def holders(rows):
+    """The same rows in everything that holds rows; labels of pandas are shuffled."""
+    import random
+
+    array, kinds = numpy.array(rows), {}
+    kinds["array"] = lambda: array.copy()
+    kinds["list"] = lambda: [row.copy() for row in array]
+    kinds["tuple"] = lambda: (array[:, :1].copy(), array[:, 1].copy())
+    try:
+        import pandas
+
+        labels = list(range(len(rows)))
+        random.Random(3).shuffle(labels)
+        kinds["frame"] = lambda: pandas.DataFrame(array.copy(), index=labels)
+        kinds["series"] = lambda: (array[:, :1].copy(), pandas.Series(array[:, 1].copy(), index=labels))
+    except ImportError:
+        pass
+    try:
+        import torch
+
+        kinds["tensor"] = lambda: torch.tensor(array)
+    except ImportError:
+        pass
+    return kinds
+
+
+def as_numbers(rows):
+    if isinstance(rows, tuple):
+        return numpy.column_stack([numpy.asarray(part).reshape(len(part), -1) for part in rows])
+    return numpy.asarray(rows.detach() if hasattr(rows, "detach") else rows, dtype=float).reshape(-1, 2)
+
+
+@pytest.mark.parametrize("kind", ["array", "list", "tuple", "frame", "series", "tensor", "file"])
+def test_one_record_moves_one_row_of_gradients(kind, tmp_path):
+    """Replaces one record and compares gradients, row by row."""
+    rows = [[float(i), 100.0 + i] for i in range(40)]
+    other = [row if i != 7 else [-1.0, -2.0] for i, row in enumerate(rows)]
+
+    def held(rows, name):
+        if kind == "file":
+            numpy.save(tmp_path / name, numpy.array(rows))
+            return numpy.load(tmp_path / f"{name}.npy", mmap_mode="r")
+        made = holders(rows)
+        if kind not in made:
+            pytest.skip(f"{kind} needs a package that is not installed")
+        return made[kind]()
+
+    def gradients(data):
+        seen = []
+
+        def gradient(peer, model, picked):
+            found = as_numbers(picked)
+            seen.append(found.copy())
+            return found - model
+
+        train(gradient, [data], [0.0, 0.0], "deep", protocol={"method": "central", "rounds": 6, "lot": 20.0}, noise={"noise-multiplier": 1.0}, seed=1)
+        return seen
+
+    before, after = gradients(held(rows, "one")), gradients(held(other, "other"))
+    changed = 0
+    for one, two in zip(before, after, strict=True):
+        differs = (one != two).any(axis=1)
+        assert (one[:, 1] == 100 + one[:, 0]).all(), "features and labels of one row stay together"
+        assert differs.sum() == (one[:, 0] == 7).sum() <= 1
+        changed += differs.sum()
+    assert changed > 0
+
+
+def test_functions_cannot_change_the_data(tmp_path):
+    for kind, make in holders([[float(i), 1.0] for i in range(6)]).items():
+        for experiment, fields in [("learning", QUICK), ("deep", {"protocol": {"method": "local", "rounds": 3, "lot": 3.0}, "noise": {"noise-multiplier": 1.0}, "seed": 1})]:
+            data = [make(), make()]
+
+            def gradient(peer, model, rows):
+                found = as_numbers(rows).copy()
+                for part in rows if isinstance(rows, (tuple, list)) else [rows]:
+                    part *= 0
+                return found - model
+
+            train(gradient, data, [0.0, 0.0], experiment, **fields)
+            assert (as_numbers(data[0]) == as_numbers(make())).all(), (kind, experiment)
+
+
+def test_rows_without_positions_are_refused():
+    for rows in [{"x": [1.0], "y": [2.0]}, "text", {1.0, 2.0}, 7]:
+        with pytest.raises(SottovoceError) as caught:
+            train(towards, [rows, rows], [0.0], **QUICK)
+        assert caught.value.field == "data"
+
+
+def test_noise_that_nobody_can_repeat_unless_a_seed_is_given():
+    quick = {key: value for key, value in QUICK.items() if key != "seed"}
+    for experiment, fields in [("learning", quick), ("deep", {"protocol": {"rounds": 3, "lot": 10.0}, "noise": {"noise-multiplier": 1.0}})]:
+        one, two = (train(towards, numbers(), [0.0, 0.0], experiment, **fields) for _ in range(2))
+        assert (one.models != two.models).all(), "64 bits from the system are not drawn twice"
+        assert "seed" not in one.document and "seed" not in one.headline
+        seeded = [train(towards, numbers(), [0.0, 0.0], experiment, seed=5, **fields) for _ in range(2)]
+        assert (seeded[0].models == seeded[1].models).all() and seeded[0]["seed"] == 5
+        assert "seed 5" in seeded[0].headline and any("seed 5" in note for note in seeded[0].notes)
+        for guarantee, known in [(one.guarantees[0], False), (seeded[0].guarantees[0], True)]:
+            assert any("public seed" in limit for limit in guarantee.not_covered) == known
+
+
+@pytest.mark.parametrize("experiment", ["learning", "deep"])
+def test_what_was_asked_for_comes_first(experiment):
+    protocol = {"iterations": 5} if experiment == "learning" else {"rounds": 5, "lot": 10.0}
+    result = train(towards, numbers(), [0.0, 0.0], experiment, protocol=protocol, target={"epsilon": 0.1}, graph={"family": {"ring": {"n": 6}}})
+    assert 0.09 < result.guarantees[0].epsilon <= 0.1 and "epsilon 0.100" in result.headline, result.headline
+
+
+def test_a_forked_child_is_told_so():
+    script = """
+        import os, sottovoce
+        sottovoce.ask("account", "rumor", peers=40, curious=4)
+        child = os.fork()
+        if child == 0:
+            try:
+                sottovoce.ask("account", "rumor", peers=40, curious=4)
+            except RuntimeError as error:
+                os._exit(7 if "spawn" in str(error) else 1)
+            os._exit(2)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    said = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, timeout=60)
+    assert said.stdout == "7\n", said
 
 
 def test_claims_are_attacked():

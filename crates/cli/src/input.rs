@@ -1,17 +1,16 @@
-//! What is read: watched, so that a failing device is told from a wrong file, and hashed, so that a result can say what it rests on.
+//! What is read: watched, so that a failing device is told from a wrong file; what is public of it is hashed, so that a result can say what it rests on.
+//! Private data are not: whoever knows all rows but one would find that one from the hash by guessing.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, anyhow};
 use sha2::{Digest, Sha256};
 use sottovoce::deep;
-use sottovoce::experiment::{PersonalTask, TaskSpec};
-use sottovoce_learning::Task;
-use sottovoce_learning::read::Source;
+use sottovoce::experiment::PersonalTask;
 
 thread_local! {
     /// SHA-256 of the files that a command has read, by their key in JSON documents.
@@ -20,8 +19,6 @@ thread_local! {
 
 /// The key of the graph's (or the schedule's) file.
 pub(crate) const GRAPH: &str = "graph_sha256";
-/// The key of the data's file or folder.
-pub(crate) const DATA: &str = "data_sha256";
 /// The key of the file of a token's holders.
 pub(crate) const TRAJECTORY: &str = "trajectory_sha256";
 /// The key of the file of releases.
@@ -46,37 +43,16 @@ pub(crate) fn keep(key: &'static str, hex: String) {
     READ.with_borrow_mut(|read| read.insert(key, hex));
 }
 
-/// Keeps the hashes of what a task was read from.
-pub(crate) fn of_task(spec: &TaskSpec, task: &Task) -> io::Result<()> {
-    match (&spec.data, task.sources().first()) {
-        (_, Some(source)) => keep(DATA, source.sha256.clone()),
-        (Some(folder), None) if folder.is_dir() => hash(DATA, folder)?,
-        _ => {}
-    }
-    Ok(())
-}
-
-/// Keeps the hashes of what a net is learned from.
+/// Keeps the hash of the graph on which a net is learned.
 pub(crate) fn of_images(ready: &deep::Ready) {
     if let Some(hash) = &ready.graph_sha256 {
         keep(GRAPH, hash.clone());
     }
-    of_sources(&ready.sources);
 }
 
-/// Keeps the hash of a folder of images.
-pub(crate) fn of_sources(sources: &[Source]) {
-    if let Some(source) = sources.first() {
-        keep(DATA, source.sha256.clone());
-    }
-}
-
-/// Keeps the hashes of what agents of personalised models were read from.
+/// Keeps the hash of who is similar to whom.
 pub(crate) fn of_agents(task: &PersonalTask, folder: &Path) -> io::Result<()> {
-    for (key, path) in [(DATA, &task.data), (GRAPH, &task.table.similar)] {
-        path.as_ref().map_or(Ok(()), |path| hash(key, &folder.join(path)))?;
-    }
-    Ok(())
+    task.table.similar.as_ref().map_or(Ok(()), |path| hash(GRAPH, &folder.join(path)))
 }
 
 /// Reads by `parse`, and keeps the hash of all bytes under `key`. What the device says goes before what the parser makes of it.
@@ -124,21 +100,9 @@ pub(crate) fn open(field: &str, path: &Path) -> anyhow::Result<File> {
     })
 }
 
-/// Keeps the hash of a file, or of the plain files of a folder by their names, under `key`.
-pub(crate) fn hash(key: &'static str, path: &Path) -> io::Result<()> {
-    let mut hash = Sha256::new();
-    if path.is_dir() {
-        let mut files: Vec<_> = fs::read_dir(path)?.collect::<io::Result<_>>()?;
-        files.sort_by_key(fs::DirEntry::file_name);
-        for file in files.iter().filter(|file| file.path().is_file()) {
-            hash.update(file.file_name().as_encoded_bytes());
-            hash.update([0]);
-            hash.update(of_file(&file.path())?.finalize());
-        }
-    } else {
-        hash = of_file(path)?;
-    }
-    note(key, hash);
+/// Keeps the hash of a file under `key`.
+fn hash(key: &'static str, path: &Path) -> io::Result<()> {
+    note(key, of_file(path)?);
     Ok(())
 }
 

@@ -27,7 +27,6 @@ impl Global {
         // Of the files that were read, as JSON documents have them, but shorter.
         let hashes = input::hashes();
         let short = |key| hashes.get(key).map(|all: &String| all.chars().take(16).collect::<String>());
-        provenance.data_hash = short(input::DATA).or(provenance.data_hash.take());
         provenance.graph_hash = short(input::GRAPH).or(provenance.graph_hash.take());
     }
 }

@@ -4,7 +4,7 @@
 //! text   headline             a sentence that says what came of it; with --quiet this and nothing else, on one line
 //!        the rest             tables, what is promised, what is not covered; prose is broken between words (`prose.rs`)
 //!        lists of all peers   with --verbose
-//! JSON   schema_version, version, command, seed, graph_sha256, data_sha256, then the result's own keys
+//! JSON   schema_version, version, command, seed, graph_sha256, then the result's own keys
 //! ```
 
 use std::cell::RefCell;
@@ -45,9 +45,6 @@ pub(crate) struct Origin {
     /// Of the graph's or the schedule's file, where one was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     graph_sha256: Option<String>,
-    /// Of the file of data or values; of a folder, over its files' names and hashes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    data_sha256: Option<String>,
     /// Of the file of a token's holders.
     #[serde(skip_serializing_if = "Option::is_none")]
     trajectory_sha256: Option<String>,
@@ -96,7 +93,6 @@ impl Global {
             command: words.map(|word| word.to_string_lossy().into_owned()).collect(),
             seed: Some(self.seed).filter(|_| !own.contains_key("seed")),
             graph_sha256: hash(input::GRAPH),
-            data_sha256: hash(input::DATA),
             trajectory_sha256: hash(input::TRAJECTORY),
             events_sha256: hash(input::EVENTS),
             unchecked: self.unchecked.clone(),

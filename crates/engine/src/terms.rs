@@ -5,7 +5,8 @@
 use std::fmt;
 
 use serde::Serialize;
-use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Standing, Unit};
+use sottovoce_fault::decimal;
+use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Risk, Standing, Unit};
 use sottovoce_views::rumor::NOT_COVERED;
 
 use crate::names::Names;
@@ -84,6 +85,8 @@ pub struct Stated {
     pub unit: Unit,
     /// Under which adjacency.
     pub adjacency: Adjacency,
+    /// What an attacker can do with such a loss.
+    pub risk: Risk,
     /// By what right.
     pub standing: Standing,
     /// What it does not speak of.
@@ -107,10 +110,10 @@ impl Stated {
         delta: f64,
     ) -> sottovoce_privacy::Result<Self> {
         let epsilon = guarantee.epsilon(delta)?.upper;
-        Ok(Self::at(about, guarantee, delta, epsilon))
+        Ok(Self { risk: guarantee.loss.risk()?, ..Self::at(about, guarantee, delta, epsilon) })
     }
 
-    /// The same, of an epsilon that is known already.
+    /// The same, of an epsilon that is known already. Of the risk no more is known than follows from it.
     pub fn at(about: impl Into<String>, guarantee: &Guarantee, delta: f64, epsilon: f64) -> Self {
         let (adversary, observers) = match &guarantee.adversary {
             Adversary::WireTapper => ("wire-tapper", Vec::new()),
@@ -133,6 +136,7 @@ impl Stated {
             observer_names: Vec::new(),
             unit: guarantee.unit,
             adjacency: guarantee.adjacency,
+            risk: Risk::of_pair(epsilon, delta),
             standing: guarantee.standing.clone(),
             not_covered: guarantee.not_covered.clone(),
         }
@@ -150,6 +154,7 @@ impl Stated {
             observer_names: Vec::new(),
             unit: Unit::Source,
             adjacency: Adjacency::Replace,
+            risk: Risk::of_pair(epsilon, delta),
             standing: Standing::Proven,
             not_covered: NOT_COVERED.map(str::to_owned).to_vec(),
         }
@@ -171,28 +176,9 @@ impl Stated {
     }
 }
 
-/// Three significant digits, never less than the value.
+/// Three significant digits, and all before the point; never less than the value.
 pub fn short_up(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    if value.abs() < 1e-3 {
-        let exponent = value.abs().log10().floor() as i32;
-        let hundredths = (value / 10_f64.powi(exponent) * 100.0).ceil();
-        // Rounding may have taken a hair away; the next one then fits.
-        let written = [0.0, 1.0].map(|more| match hundredths + more {
-            // Nine and a hair is rounded up to ten, which has another exponent.
-            ten if ten >= 1000.0 => format!("1.00e{}", exponent + 1),
-            other => format!("{:.2}e{exponent}", other / 100.0),
-        });
-        let fits = |shown: &String| shown.parse::<f64>().is_ok_and(|shown| shown >= value);
-        return written.into_iter().find(fits).unwrap_or_else(|| value.to_string());
-    }
-    let digits = (2 - value.abs().log10().floor() as i32).clamp(0, 12); // whole numbers
-    let scale = 10_f64.powi(digits);
-    let scaled = (value * scale).ceil();
-    let rounded = if scaled / scale >= value { scaled } else { scaled + 1.0 };
-    format!("{:.*}", digits as usize, rounded / scale)
+    if value.abs() < 1000.0 { decimal::up(value, 3) } else { decimal::up_to_places(value, 0) }
 }
 
 #[cfg(test)]

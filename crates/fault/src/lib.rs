@@ -3,6 +3,7 @@
 //! Every crate has errors of its own; all of them hold this one, and say by `at_fault` which parameter they are about, whichever
 //! crate found it. So a command line can print it, and another language can show it beside the field of a form. Nothing is wrong where work is [stopped](stop).
 
+pub mod decimal;
 pub mod stop;
 
 use std::fmt::Display;

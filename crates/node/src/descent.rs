@@ -22,7 +22,6 @@ use sottovoce_protocol::{FAR, Peer, Release};
 use sottovoce_simulator::averaging::{self, Scheme};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::{Family, generate};
-use sottovoce_topology::mixing::Weights;
 use sottovoce_views::descent::consensus::{self, Averaging};
 use sottovoce_views::grid::Route;
 use sottovoce_views::ring::Masked;
@@ -185,7 +184,7 @@ impl Descent {
         let (choice, noise) = chosen(learning)?;
         let (peers, graph) = (company.peers(), agreement.graph()?);
         let mixings = match choice.method.needs_graph {
-            true => vec![learning.graph.base.weighted(Weights::Metropolis).mixing(&graph)?],
+            true => vec![learning.graph.base.mixing(&graph)?],
             false => Vec::new(),
         };
         let seed = agreement.seed()?;

@@ -15,7 +15,7 @@ use sottovoce_privacy::{Adversary, Guarantee, Unit, limits};
 use sottovoce_protocol::walk::{Course, Host as Visited, Launch, Patience, Steps as Sizes, Walker};
 use sottovoce_protocol::{FAR, Peer};
 use sottovoce_simulator::rows;
-use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::mixing::Mixing;
 
 use crate::averaging::clipped;
 use crate::bounded::{reached, within};
@@ -108,7 +108,7 @@ impl Walk {
     pub fn learning(agreement: &Agreement, learning: &Learning, me: Peer) -> Result<Self> {
         let company = Company::new(agreement, me)?;
         let (choice, noise) = chosen(learning)?;
-        let mixing = learning.graph.base.weighted(Weights::Metropolis).walking(&agreement.graph()?)?;
+        let mixing = learning.graph.base.walking(&agreement.graph()?)?;
         let mixings = std::slice::from_ref(&mixing);
         let settings = choice.settings_with(mixings, agreement.seed()?, |_, _| Ok(0.0))?;
         let Method::Walk(walk) = settings.method else {

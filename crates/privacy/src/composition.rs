@@ -11,7 +11,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::event::Event;
+use crate::event::{Event, Together};
 use crate::interval::{Reason, best_bound, smaller};
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
@@ -149,6 +149,11 @@ impl Composition {
         }
         self.releases.push((release, steps));
         Ok(())
+    }
+
+    /// Adds a sample as several records lose by it; it is none of the [`Self::releases`].
+    pub(crate) fn add_group(&mut self, group: Together, steps: u64) -> Result<()> {
+        self.rest.compose(Event::Group(group), steps)
     }
 
     /// The adjacency.

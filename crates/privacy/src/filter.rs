@@ -47,12 +47,16 @@ impl Budget {
         check_delta(delta)?;
         require(order > 1.0 && order.is_finite(), "order", order, "give a finite number above 1")?;
         // Everything in the conversion but the loss itself; an epsilon below that cannot be reached at this order.
-        let overhead = (-1.0 / order).ln_1p() - (delta.ln() + order.ln()) / (order - 1.0);
-        let loss = epsilon - overhead;
+        let (gain, cost) = ((-1.0 / order).ln_1p(), (delta.ln() + order.ln()) / (order - 1.0));
+        let overhead = gain - cost;
+        require(epsilon > 0.0 && epsilon.is_finite(), "epsilon", epsilon, "give a positive finite number")?;
+        // What rounding may have moved: a few units of everything that was added up.
+        let sizes = epsilon + gain.abs() + (delta.ln().abs() + order.ln()) / (order - 1.0);
+        let loss = epsilon - overhead - 16.0 * f64::EPSILON * sizes;
         let remedy = format!("at order {order} give more than {overhead}, or choose a higher order");
         require(loss > 0.0, "epsilon", epsilon, remedy)?;
-        debug_assert!(epsilon_at(order, loss, delta) <= epsilon * (1.0 + 1e-12));
-        Ok(Self::Rdp { order, loss: loss * (1.0 - 1e-14) })
+        debug_assert!(epsilon_at(order, loss, delta) <= epsilon, "conversion back");
+        Ok(Self::Rdp { order, loss })
     }
 
     fn limit(&self) -> f64 {

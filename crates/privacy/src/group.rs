@@ -2,20 +2,22 @@
 //!
 //! Three routes, and an answer says which it took:
 //!
-//! * *exact*: unsampled noise that is moved `k` times as far;
-//! * *moved*: a Poisson sample in which one of the `k` is present with probability `1 - (1-q)^k`, and then all of them, in the
-//!   worse direction at every threshold, since some may be removed and others added; a response for each record; a given
-//!   guarantee at `k` times its epsilon. A pair that dominates, so it composes;
+//! * *exact*: unsampled noise that is moved `k` times as far; a Poisson sample that holds some of the `r` records that were removed,
+//!   or some of the `k - r` that were added, for the worst `r`;
+//! * *moved*: pairs that dominate, and that no data need attain: a fixed batch that may be all of the group; a response for each record; a given
+//!   guarantee at `k` times its epsilon;
 //! * *chained*: from neighbour to neighbour, `k` times: `(k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1))` of the
-//!   whole composition, at the best epsilon.
+//!   whole composition, at the best epsilon; `k mu` and `k^2 rho` where a Gaussian or a concentrated loss is known.
 //!
-//! Of the last two the smaller counts. Proofs: `docs/theorems/group-privacy.md`.
+//! Of the last two the smallest counts. Proofs: `docs/theorems/group-privacy.md`.
 
 use serde::Serialize;
 
+use crate::event::Together;
+use crate::interval::smallest;
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::special::{Interval, UNIT, crossing};
-use crate::{Bound, Composition, Epsilon, Error, Release, Result, require};
+use crate::{Bound, Composition, Epsilon, Error, Gdp, Loss, Release, Result, Risk, require};
 
 /// How the loss of a group was bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -89,23 +91,51 @@ impl Group {
 
     /// Epsilon at `delta`, which may be 0, and how it was found.
     pub fn epsilon(&self, delta: f64) -> Result<(Epsilon, Route)> {
-        if let Some(exact) = self.moved.as_ref().filter(|moved| moved.exact) {
-            let least = exact.least.epsilon(delta)?;
-            let epsilon = match &exact.most {
-                Some(most) => lowered(least, most.epsilon(delta)?)?,
-                None => least,
-            };
-            return Ok((epsilon, Route::Exact));
-        }
-        // So little noise that the moved pair is beyond computing: then it gives no bound.
-        let moved = self.moved.as_ref().and_then(|moved| moved.least.epsilon(delta).ok());
-        let (best, route) = match (moved, self.chained(delta)) {
-            (Some(moved), Ok(chained)) if moved.upper() <= chained.upper() => (moved, Route::Moved),
-            (_, Ok(chained)) => (chained, Route::Chained),
-            (Some(moved), Err(Error::Accuracy { .. })) => (moved, Route::Moved),
-            (_, Err(error)) => return Err(error),
+        // So little noise that the moved pairs are beyond computing: then they give no bound.
+        let moved = |of: &Moved| {
+            let least = of.least.epsilon(delta)?;
+            match of.most.as_ref().filter(|_| of.exact) {
+                Some(most) => lowered(least, most.epsilon(delta)?),
+                None => Ok(least),
+            }
         };
+        let moved = match &self.moved {
+            Some(of) if of.exact => match moved(of) {
+                Ok(exact) => return Ok((exact, Route::Exact)),
+                Err(error) if self.size == 1 => return Err(error),
+                Err(_) => None,
+            },
+            Some(of) => moved(of).ok(),
+            None => None,
+        };
+        let routes = [
+            moved.map(|moved| (Ok(moved), Route::Moved)),
+            self.concentrated(delta).map(|best| (Ok(best), Route::Chained)),
+        ];
+        let routes = routes.into_iter().flatten().chain([(self.chained(delta), Route::Chained)]);
+        let mut best: Result<(Epsilon, Route)> = Err(self.no_chain());
+        for (found, route) in routes {
+            best = match (best, found) {
+                (Ok(best), Ok(found)) if best.0.upper() <= found.upper() => Ok(best),
+                (Ok(best), Err(Error::Accuracy { .. })) => Ok(best),
+                (_, found) => found.map(|found| (found, route)),
+            };
+        }
+        let (best, route) = best?;
         Ok((lowered(best, self.one.epsilon(delta)?)?, route))
+    }
+
+    /// By the Gaussian or the concentrated loss of the group, where there is one.
+    fn concentrated(&self, delta: f64) -> Option<Epsilon> {
+        let gaussian = self.gaussian().ok().and_then(|bound| Gdp::new(bound.mu).ok()?.epsilon(delta).ok());
+        let concentrated = self.zcdp().and_then(|rho| Loss::Zcdp(rho).epsilon(delta).ok());
+        let uppers = gaussian
+            .into_iter()
+            .chain(concentrated)
+            .map(|interval| interval.upper)
+            .filter(|upper| upper.is_finite());
+        let best = smallest(f64::INFINITY, uppers);
+        Interval::new(0.0, best).ok().filter(|_| best.is_finite()).map(Epsilon::Within)
     }
 
     /// Delta at `epsilon`.
@@ -145,6 +175,12 @@ impl Group {
         let mut all: Vec<(f64, f64)> = pairs(&self.link)?.into_iter().map(chain).collect();
         all.extend(self.moved.as_ref().and_then(|moved| pairs(&moved.least).ok()).unwrap_or_default());
         Ok(holding(all))
+    }
+
+    /// What an attacker can do who looks for the whole group.
+    pub fn risk(&self) -> Result<Risk> {
+        let mu = self.gaussian().ok().map(|bound| bound.mu);
+        Risk::new(&|deltas| self.upper_epsilons(deltas), self.delta(0.0)?.upper, mu)
     }
 
     /// The concentrated loss of the group: `k²` times that of one record.
@@ -296,17 +332,10 @@ impl Moved {
     /// Nothing where some release is known only from neighbour to neighbour.
     fn new(one: &Composition, size: u64) -> Option<Self> {
         let mut exact = true;
-        let is_sampled = |(release, _): &(Release, u64)| matches!(release, Release::Mechanism(one) if matches!(one.sampling(), Sampling::Poisson { .. }));
-        // A sample's worse direction is that of a batch in which a record is replaced.
-        let replaced = one.adjacency() != Adjacency::Replace && one.releases().iter().any(is_sampled);
-        let adjacency = if replaced { Adjacency::Replace } else { one.adjacency() };
-        let mut both = [Composition::new(adjacency), Composition::new(adjacency)];
+        let mut both = [Composition::new(one.adjacency()), Composition::new(one.adjacency())];
         for (release, steps) in one.releases() {
             for (composition, up) in both.iter_mut().zip([false, true]) {
-                let (release, times, sharp) = moved(release, one.adjacency(), size, up)?;
-                let release = if replaced { as_replaced(release)? } else { release };
-                composition.add(release, steps.checked_mul(times)?).ok()?;
-                exact &= sharp;
+                exact &= add_moved(composition, (release, *steps), size, up)?;
             }
         }
         let [least, most] = both;
@@ -315,65 +344,43 @@ impl Moved {
     }
 }
 
-/// The release as a group moves it, how often, and whether that is exact.
-fn moved(release: &Release, adjacency: Adjacency, size: u64, up: bool) -> Option<(Release, u64, bool)> {
-    let mechanism = match *release {
-        Release::Plain(_) => return Some((release.clone(), 1, true)),
+/// Adds so many releases as a group moves them; whether that is exact.
+fn add_moved(to: &mut Composition, (release, steps): (&Release, u64), size: u64, up: bool) -> Option<bool> {
+    let (moved, times, exact) = match *release {
+        Release::Plain(_) => (release.clone(), 1, true),
         Release::Mixture(_) | Release::Bound(_) => return None,
         Release::Given { epsilon, delta } => {
             let delta = delta * growth(size, epsilon);
-            let given = Release::given(epsilon * size as f64 * (1.0 + 2.0 * UNIT), delta).ok()?;
-            return Some((given, 1, false));
+            (Release::given(epsilon * size as f64 * (1.0 + 2.0 * UNIT), delta).ok()?, 1, false)
         }
-        Release::Mechanism(mechanism) => mechanism,
+        Release::Mechanism(mechanism) => match (mechanism.sampling(), mechanism.noise()) {
+            (Sampling::Nobody, _) => (release.clone(), 1, true),
+            // Some records may be zeroed and others come back: neither direction of a product covers both.
+            (Sampling::Everyone, Noise::RandomizedResponse { .. })
+                if to.adjacency() == Adjacency::ZeroOut =>
+            {
+                return None;
+            }
+            (Sampling::Everyone, Noise::RandomizedResponse { .. }) => (release.clone(), size, false),
+            (Sampling::Everyone, noise) => {
+                (Release::Mechanism(farther(noise, size, up)?), 1, noise.is_additive())
+            }
+            (Sampling::Poisson { .. }, _) => {
+                let group = Together { mechanism, records: size };
+                to.add_group(group, steps).ok()?;
+                return Some(group.is_exact());
+            }
+            // At most the whole batch is of the group, whatever batch is drawn.
+            (Sampling::FixedBatch { batch, .. }, noise)
+                if noise.is_additive() && to.adjacency() != Adjacency::AddRemove =>
+            {
+                (Release::Mechanism(farther(noise, size.min(batch), up)?), 1, false) // whole numbers
+            }
+            (Sampling::FixedBatch { .. } | Sampling::TruncatedPoisson { .. }, _) => return None,
+        },
     };
-    let known = |mechanism: Mechanism, exact: bool| Some((Release::Mechanism(mechanism), 1, exact));
-    match (mechanism.sampling(), mechanism.noise()) {
-        (Sampling::Nobody, _) => known(mechanism, true),
-        // Some records may be zeroed and others come back: neither direction of a product covers both.
-        (Sampling::Everyone, Noise::RandomizedResponse { .. }) if adjacency == Adjacency::ZeroOut => None,
-        (Sampling::Everyone, Noise::RandomizedResponse { .. }) => Some((release.clone(), size, false)),
-        (Sampling::Everyone, noise) => known(farther(noise, size, up)?, noise.is_additive()),
-        (Sampling::Poisson { rate }, noise) if adjacency != Adjacency::Replace => {
-            let present = -(size as f64 * (-rate).ln_1p()).exp_m1() * (1.0 + 16.0 * UNIT);
-            let rate = if present < 1.0 { present } else { 1.0 };
-            known(farther(noise, size, up)?.poisson(rate).ok()?, false)
-        }
-        _ => None,
-    }
-}
-
-/// The release that has the same laws, or larger ones, where neighbours differ by a replacement, which moves sums twice as far; of a Poisson sample a batch of
-/// the same share, or a hair more, which takes the worse direction at every threshold.
-fn as_replaced(release: Release) -> Option<Release> {
-    let Release::Mechanism(mechanism) = release else { return Some(release) };
-    let halved = match mechanism.noise() {
-        Noise::Gaussian { noise_multiplier } => Mechanism::gaussian(2.0 * noise_multiplier),
-        Noise::Laplace { scale } => Mechanism::laplace(2.0 * scale),
-        Noise::Tree { noise_multiplier, leaves } => Mechanism::tree(2.0 * noise_multiplier, leaves),
-        Noise::DiscreteGaussian { sigma, contribution } => {
-            Mechanism::discrete_gaussian(sigma, contribution.div_ceil(2))
-        }
-        Noise::DiscreteLaplace { scale, contribution } => {
-            Mechanism::discrete_laplace(scale, contribution.div_ceil(2))
-        }
-        Noise::Pure { .. } | Noise::Exponential { .. } | Noise::PermuteAndFlip { .. } => {
-            Ok(mechanism.on_everyone())
-        }
-        Noise::RandomizedResponse { .. } => return None,
-    };
-    let halved = halved.ok()?;
-    let sampled = match mechanism.sampling() {
-        Sampling::Everyone => halved,
-        Sampling::Nobody => halved.on_nobody(),
-        Sampling::Poisson { rate } => {
-            // Exactly that share for all but the rarest samples.
-            let population: u64 = 1 << 60;
-            halved.fixed_batch((rate * population as f64).ceil() as u64, population).ok()?
-        }
-        Sampling::TruncatedPoisson { .. } | Sampling::FixedBatch { .. } => return None,
-    };
-    Some(Release::Mechanism(sampled))
+    to.add(moved, steps.checked_mul(times)?).ok()?;
+    Some(exact)
 }
 
 /// The unsampled release of which records move the sum `size` times as far.

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::decimal;
 
 use crate::{Adjacency, Interval, Loss, Result};
 
@@ -168,40 +169,12 @@ impl Guarantee {
 
 /// An upper bound for people: six significant digits, never rounded down.
 pub fn round_up(value: f64) -> String {
-    directed(value, 6, true)
+    decimal::up(value, 6)
 }
 
 /// Both ends of an interval for people: twelve significant digits, rounded outwards.
 pub fn outward(interval: Interval) -> (String, String) {
-    (directed(interval.lower, 12, false), directed(interval.upper, 12, true))
-}
-
-fn directed(value: f64, significant: i32, up: bool) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return value.to_string();
-    }
-    if !(1e-4..1e15).contains(&value.abs()) {
-        return scientific(value, significant as usize - 1, up);
-    }
-    let digits = (significant - 1 - value.abs().log10().floor() as i32).clamp(-300, 300); // whole numbers
-    let scale = 10_f64.powi(digits);
-    let scaled = if up { (value * scale).ceil() } else { (value * scale).floor() };
-    // The product may have been rounded past a whole number.
-    let fits = |scaled: f64| if up { scaled / scale >= value } else { scaled / scale <= value };
-    let step = if up { 1.0 } else { -1.0 };
-    let rounded = if fits(scaled) { scaled } else { scaled + step } / scale;
-    format!("{rounded:.*}", digits.max(0) as usize) // whole numbers
-}
-
-/// The same in powers of ten; where a digit more or less leaves the range of doubles, all digits.
-fn scientific(value: f64, decimals: usize, up: bool) -> String {
-    let fits = |shown: &String| {
-        shown.parse::<f64>().is_ok_and(|shown| if up { shown >= value } else { shown <= value })
-    };
-    let nudge = 0.51 * 10_f64.powi(-(decimals as i32));
-    let nudged = if up { value * (1.0 + nudge) } else { value * (1.0 - nudge) };
-    let shown = [format!("{value:.decimals$e}"), format!("{nudged:.decimals$e}")];
-    shown.into_iter().find(fits).unwrap_or_else(|| format!("{value:e}"))
+    (decimal::down(interval.lower, 12), decimal::up(interval.upper, 12))
 }
 
 impl fmt::Display for Adversary {

@@ -18,6 +18,8 @@ pub const TUNING: &str =
     "choices made by looking at private data: steps, clipping, noise, or which run to keep";
 /// Public seeds.
 pub const SIMULATION: &str = "this run's own output: the guarantee is the protocol's, and a simulation's noise follows from its public seed";
+/// Noise of a simulation whose seed nobody knows.
+pub const SECRET_SEED: &str = "a search through all seeds: the noise follows from 64 bits that the system drew, and that are kept nowhere";
 /// The low bits of doubles.
 pub const ROUNDING: &str =
     "the low bits of noise drawn in floating point (deployments draw exact noise on a grid)";

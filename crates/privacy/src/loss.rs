@@ -194,10 +194,16 @@ fn check_points(points: &[(f64, f64)]) -> Result<()> {
 
 /// The largest Rényi loss of any `epsilon`-DP mechanism: that of randomised response.
 fn pure_renyi(epsilon: f64, order: f64) -> f64 {
-    // ln( (e^(a e) + e^((1-a) e)) / (1 + e^e) ) / (a - 1), with e^(a e) factored out.
-    let ln =
-        (order - 1.0) * epsilon + ((1.0 - 2.0 * order) * epsilon).exp().ln_1p() - (-epsilon).exp().ln_1p();
-    within(ln / (order - 1.0), 0.0, epsilon) * (1.0 + 8.0 * UNIT)
+    // ln( (e^(a e) + e^((1-a) e)) / (1 + e^e) ) / (a - 1): small losses from what the fraction has above 1, a product of positive
+    // numbers; large ones with e^(a e) factored out, where nothing cancels.
+    let ln = if order * epsilon < 30.0 {
+        let above = (order * epsilon).exp_m1() * -((1.0 - order) * epsilon).exp_m1() / (1.0 + epsilon.exp());
+        above.ln_1p()
+    } else {
+        (order - 1.0) * epsilon + ((1.0 - 2.0 * order) * epsilon).exp().ln_1p() - (-epsilon).exp().ln_1p()
+    };
+    // What rounding may have taken: exponentials carry that of their exponents.
+    within(ln / (order - 1.0) * (1.0 + 64.0 * UNIT), 0.0, epsilon)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Closed forms, independent of the privacy-loss laws. A Gaussian, discrete or not, has losses without bound, sampled or
 //! not; then there is no pure epsilon, and none is printed.
 
-use crate::event::Event;
+use crate::event::{Event, Together};
 use crate::interval::larger;
 use crate::lot_sizes::Truncation;
 use crate::mechanism::{Adjacency, Noise, Sampling};
@@ -21,7 +21,21 @@ pub(crate) struct Largest {
 
 /// Those of one release; nothing where losses have no bound.
 pub(crate) fn largest(event: &Event, adjacency: Adjacency) -> Option<Largest> {
-    let Event::Mechanism(mechanism) = event else { return None };
+    let mechanism = match event {
+        Event::Mechanism(mechanism) => mechanism,
+        Event::Mixture(_) => return None,
+        // From neighbour to neighbour, each time in the worse direction.
+        Event::Group(Together { mechanism, records }) => {
+            let one = largest(&Event::from(*mechanism), adjacency)?;
+            let times = *records as f64;
+            let most = times * larger(one.added, one.removed);
+            return Some(Largest {
+                removed: most,
+                added: most,
+                error: times * one.error + 2.0 * UNIT * most,
+            });
+        }
+    };
     let (noise, distance) = (mechanism.noise(), mechanism.distance(adjacency));
     // Elsewhere a sample of what is only known to be private may lose as much as the whole.
     let known = match (mechanism.sampling(), adjacency) {
@@ -66,7 +80,9 @@ pub(crate) fn largest(event: &Event, adjacency: Adjacency) -> Option<Largest> {
     let error = if mechanism.sampling() == Sampling::Everyone && is_exact(noise, base) {
         0.0
     } else {
-        64.0 * UNIT * larger(added, removed) + 16.0 * UNIT * base
+        // A mixed loss moves with its base by `min(1, rate e^base)` at most: near 0 by its own share.
+        let mixed = larger(added, removed);
+        64.0 * UNIT * mixed + 32.0 * UNIT * base.min(1.5 * (1.0 + base) * mixed)
     };
     Some(Largest { removed, added, error })
 }

@@ -54,6 +54,10 @@ impl Curve {
     pub(crate) fn new(event: &Event, adjacency: Adjacency) -> Result<Self> {
         let event = event.clone().known(adjacency)?;
         let distance = adjacency.distance();
+        // Neither sampling nor mixing makes a Gaussian lose more than where it is moved farthest.
+        if let (Event::Group(_), Some(mu)) = (&event, event.shift(adjacency)) {
+            return Ok(Self::Gaussian { half_mu_squared: 0.5 * mu * mu });
+        }
         Ok(match (event.noise(), event.sampling()) {
             (Some(Noise::Gaussian { noise_multiplier }), Some(Sampling::Everyone)) => {
                 Self::Gaussian { half_mu_squared: 0.5 * (distance / noise_multiplier).powi(2) }

@@ -15,9 +15,7 @@ pub struct Provenance {
     pub command: String,
     /// Seed of everything random.
     pub seed: Option<u64>,
-    /// Hash of the data ([`hash`]).
-    pub data_hash: Option<String>,
-    /// Hash of the graph.
+    /// Hash of the graph ([`hash`]). Of private data there is none: whoever knows all rows but one would find that one by guessing.
     pub graph_hash: Option<String>,
 }
 
@@ -30,7 +28,6 @@ impl Provenance {
             ("Version", given(&self.version)),
             ("Command", given(&self.command)),
             ("Seed", seed),
-            ("Data (SHA-256)", self.data_hash.clone()),
             ("Graph (SHA-256)", self.graph_hash.clone()),
         ];
         let shown: String = facts
@@ -44,7 +41,7 @@ impl Provenance {
     }
 }
 
-/// The first sixteen hexadecimal digits of the SHA-256 of all parts, one after the other: enough to see that two runs had the same data.
+/// The first sixteen hexadecimal digits of the SHA-256 of all parts, one after the other: enough to see that two runs had the same graph.
 pub fn hash<P: AsRef<[u8]>>(parts: impl IntoIterator<Item = P>) -> String {
     let mut digest = Sha256::new();
     parts.into_iter().for_each(|part| digest.update(part));

@@ -14,11 +14,12 @@ True
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,27 +62,83 @@ class Accountant:
 
     ``neighboring_relation`` is ``ADD_OR_REMOVE_ONE``, ``REPLACE_ONE`` or ``REPLACE_SPECIAL`` (dp-accounting's own enumeration, or its names), or one of
     the command line's adjacencies: ``add-remove``, ``replace``, ``zero-out``.
+
+    Under ``REPLACE_ONE`` a noise multiplier counts in what one record adds to the sum, and a replaced record moves the sum by twice that. dp-accounting has two
+    conventions: its ``PLDAccountant`` means the same, its ``RdpAccountant`` divides by what a replacement moves, so give half of its noise multipliers here.
+
+    Opacus takes it as ``PrivacyEngine(accountant="sottovoce")`` after :meth:`register`.
     """
 
     def __init__(self, neighboring_relation: Any = None, *, adjacency: str | None = None):
         if adjacency is not None and neighboring_relation is not None:
             raise wrong("adjacency", adjacency, f"the relation {neighboring_relation} is given beside it; give one of the two")
         self._adjacency = _events.adjacency(neighboring_relation if adjacency is None else adjacency)
-        #: Releases, each with how often it was made.
-        self.history: list[dict[str, Any]] = []
+        self._history: list[dict[str, Any]] = []
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """Releases, each with how often it was made."""
+        return self._history
+
+    @history.setter
+    def history(self, releases: Iterable[Any]) -> None:
+        """Takes Opacus' triples (noise multiplier, sample rate, steps), too."""
+        self._history = []
+        for release in releases:
+            if isinstance(release, tuple):
+                noise, rate, steps = release
+                self._step(noise, rate, _values.whole("steps", steps, 0))
+            else:
+                self.compose(release)
 
     @classmethod
     def mechanism(cls) -> str:
         """Its name, as Opacus asks for it."""
         return "sottovoce"
 
+    @classmethod
+    def register(cls) -> None:
+        """Makes it known to Opacus, by its name."""
+        try:
+            from opacus.accountants import registry
+        except ImportError as error:
+            remedy = "pip install opacus"
+            raise SottovoceError(f"`opacus` is missing: {remedy}", 2, "opacus", "missing", remedy) from error
+        registry.register_accountant(cls.mechanism(), cls, force=True)
+
+    def get_optimizer_hook_fn(self, sample_rate: float) -> Callable[[Any], None]:
+        """What Opacus calls after each step of its optimiser."""
+
+        def stepped(optimizer: Any) -> None:
+            self.step(noise_multiplier=optimizer.noise_multiplier, sample_rate=sample_rate * optimizer.accumulated_iterations)
+
+        return stepped
+
+    def state_dict(self, destination: Any = None) -> Any:
+        """What a checkpoint of Opacus keeps."""
+        kept = {} if destination is None else destination
+        kept.update(mechanism=self.mechanism(), adjacency=self._adjacency, history=copy.deepcopy(self._history))
+        return kept
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Takes up what :meth:`state_dict` gave."""
+        for field, ours in [("mechanism", self.mechanism()), ("adjacency", self._adjacency)]:
+            if not state_dict or state_dict.get(field) != ours:
+                found = state_dict.get(field) if state_dict else "missing"
+                raise wrong(field, found, f"this accountant has {ours}; give the state of one like it")
+        self.history = copy.deepcopy(state_dict["history"])
+
     def __len__(self) -> int:
         return sum(event.get("steps", 1) for event in self.history)
 
     def step(self, *, noise_multiplier: float, sample_rate: float) -> None:
         """One step of DP-SGD."""
-        noise, rate = _values.number("noise_multiplier", noise_multiplier), _values.number("sample_rate", sample_rate)
-        self.compose({"gaussian": {"noise_multiplier": float(noise)}, "sampling_rate": float(rate)})
+        self._step(noise_multiplier, sample_rate, 1)
+
+    def _step(self, noise_multiplier: float, sample_rate: float, steps: int) -> None:
+        noise, rate = float(_values.number("noise_multiplier", noise_multiplier)), float(_values.number("sample_rate", sample_rate))
+        if steps > 0:
+            self.compose(_events.PUBLISHED if noise == 0 and rate > 0 else {"gaussian": {"noise_multiplier": noise}, "sampling_rate": rate}, steps)
 
     def compose(self, event: Any, count: int = 1) -> Accountant:
         """The same release, so often: an event of dp-accounting, or an entry of :func:`events`. What is not known is refused when it is composed."""
@@ -91,7 +148,7 @@ class Accountant:
             events(added, adjacency=self._adjacency, delta=0.5)
             for entry in added:
                 if not self._adds_to_last(entry):
-                    self.history.append(entry)
+                    self._history.append(entry)
         return self
 
     def _adds_to_last(self, entry: dict[str, Any]) -> bool:

@@ -24,9 +24,11 @@ from: every guarantee is conditional on the function looking at no other peer's 
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -103,12 +105,11 @@ class _Local:
     def __init__(self, gradient: Callable[..., Any], rows: Sequence[Any], names: Sequence[Any]):
         self._numpy = _numpy()
         self._gradient = gradient
-        self._rows = rows
+        self._rows = [_positional(self._numpy, one, name) for one, name in zip(rows, names)]
         self._names = names
 
     def __call__(self, peer: int, _turn: int, model: Any, picked: Any) -> Any:
-        rows = self._rows[peer]
-        found = self._gradient(self._names[peer], model, rows if picked is None else _picked(rows, picked))
+        found = self._gradient(self._names[peer], model, _picked(self._rows[peer], picked))
         return as_array(self._numpy, found)
 
 
@@ -126,12 +127,29 @@ def as_array(numpy: Any, found: Any) -> Any:
 
 
 def _picked(rows: Any, picked: Any) -> Any:
-    """These rows of an array, of a list, or of each part of a tuple."""
+    """A copy of the rows at these positions (all of them: None) of an array, a table, a list, or each part of a tuple."""
     if isinstance(rows, tuple):
         return tuple(_picked(part, picked) for part in rows)
-    if isinstance(rows, list):
-        return [rows[i] for i in picked]
-    return rows[picked]
+    if hasattr(rows, "iloc"):  # labels of pandas are no positions
+        return rows.copy() if picked is None else rows.iloc[picked].copy()
+    if hasattr(rows, "detach"):  # a tensor
+        return rows.clone() if picked is None else rows[[int(place) for place in picked]]
+    if isinstance(rows, Sequence):
+        return copy.deepcopy(list(rows) if picked is None else [rows[int(place)] for place in picked])
+    return rows.copy() if picked is None else rows[picked]
+
+
+def _positional(numpy: Any, rows: Any, name: Any) -> Any:
+    """The same rows as something whose rows have positions."""
+    if isinstance(rows, tuple):
+        return tuple(_positional(numpy, part, name) for part in rows)
+    if isinstance(rows, (numpy.ndarray, Sequence)) and not isinstance(rows, (str, bytes)) or hasattr(rows, "iloc") or hasattr(rows, "detach"):
+        return rows
+    if hasattr(rows, "tocsr"):
+        return rows.tocsr()
+    if hasattr(rows, "__array__") or hasattr(rows, "__array_interface__"):
+        return numpy.asarray(rows)
+    raise _wrong("data", f"{type(rows).__name__} for peer {name}", "give an array, a DataFrame, a tensor, a list, or a tuple of them, one row after the other")
 
 
 def _count(rows: Any, name: Any) -> int:
@@ -141,7 +159,7 @@ def _count(rows: Any, name: Any) -> int:
             return len(rows)
         counts = {len(part) for part in rows}
     except TypeError as error:
-        raise _wrong("data", f"{type(rows).__name__} for peer {name}", "give an array, a list, or a tuple of arrays, one row after the other") from error
+        raise _wrong("data", f"{type(rows).__name__} for peer {name}", "give an array, a DataFrame, a list, or a tuple of them, one row after the other") from error
     if len(counts) != 1:
         raise _wrong("data", f"of {sorted(counts)} rows for peer {name}", "parts of a tuple have equally many rows")
     return counts.pop()
@@ -243,7 +261,11 @@ def train(
     beside it (``protocol={"iterations": 20}, target={"epsilon": 4.0}``), or a whole :class:`sottovoce.Experiment`. ``graph`` is a networkx graph, a matrix, a list of
     edges, a file, or what a file has (``{"family": {"ring": {"n": 12}}}``). ``watch(step, models)`` is called on the way; what it sees is not private, and what it returns is kept.
 
-    The model that a peer's gradient is computed at is what that peer may know at that moment, and no more.
+    The model that a peer's gradient is computed at is what that peer may know at that moment, and no more. ``rows`` is a copy: the rows at certain positions,
+    whatever their labels (NumPy and memory-mapped arrays, pandas, tensors, lists, tuples of them).
+
+    Without ``seed`` the noise is drawn by the operating system and cannot be computed again. With it, the same seed gives the same bits, and **anybody who knows the seed can
+    compute the noise**: repeat the training with a guess of the data, and see from the models whether the guess is right. Give one for experiments, and none for a model that you publish.
     """
     if not callable(gradient):
         raise _wrong("gradient", type(gradient).__name__, "give a function of a peer, a model and rows")
@@ -263,8 +285,8 @@ def train(
     with ExitStack() as kept:
         asked = _Asked(kept, experiment, graph, fields)
         rows, names = _dealt(data, asked.nodes)
-        counts = [_count(one, name) for one, name in zip(rows, names)]
         local = _Local(gradient, rows, names)
+        counts = [_count(one, name) for one, name in zip(rows, names)]
         try:
             text, models = _sottovoce.train(
                 asked.experiment.to_toml(), asked.folder, seed, counts, _start(start), local, None if watch is None else hear
@@ -321,8 +343,9 @@ def audit(
 class TorchModel:
     """A PyTorch module whose gradients are computed row by row: its parameters as one flat vector and back.
 
-    ``loss(output, label)`` is that of one row. Gradients of single rows are computed by ``torch.func`` (``vmap`` of ``grad``) where PyTorch has it, and else in a loop. Modules that
-    mix rows (batch normalisation) or keep something of them (running means) break the promise that a row's gradient is its own, and are refused.
+    ``loss(output, label)`` is that of one row. Gradients of single rows are computed by ``torch.func`` (``vmap`` of ``grad``) where PyTorch has it, and else in a loop, in either case
+    from one row at a time. Modules that mix rows (batch normalisation) are refused, and so is whatever a module keeps of the rows it has seen, in buffers or
+    attributes: then a row's gradient is not its own.
     """
 
     def __init__(self, module: Any, loss: Callable[[Any, Any], Any], *, vectorised: bool | None = None):
@@ -376,7 +399,14 @@ class TorchModel:
         torch = self._torch
         inputs, labels = (torch.as_tensor(part) for part in rows)
         parameters = self._unflattened(model)
-        computed = self._together(parameters, inputs, labels) if self._vectorised else self._in_turn(parameters, inputs, labels)
+        before = _kept(self.module)
+        try:
+            computed = self._together(parameters, inputs, labels) if self._vectorised else self._in_turn(parameters, inputs, labels)
+        finally:
+            changed = sorted({name for name, _ in before ^ _kept(self.module)})
+            if changed:
+                remedy = "what it keeps of one row goes into the gradients of others; make it a module without memory"
+                raise _wrong("module", f"one that changes its {changed[0]}", remedy)
         return torch.cat([part.reshape(len(inputs), -1) for part in computed], dim=1)
 
     __call__ = gradient
@@ -405,3 +435,27 @@ class TorchModel:
                 for name, part in self._parameters.items():
                     part.copy_(kept[name])
         return [torch.stack([row[place] for row in rows]) for place in range(len(self._parameters))]
+
+
+def _kept(module: Any) -> set[tuple[str, Any]]:
+    """What a module may remember: everything in it but its parameters, such that any change shows."""
+
+    def mark(value: Any) -> Any:
+        if hasattr(value, "_version") and hasattr(value, "detach"):  # a tensor
+            return id(value), value._version
+        if isinstance(value, (bool, int, float, complex, str, bytes, type(None))):
+            return repr(value)
+        if isinstance(value, Mapping):
+            return tuple((repr(key), mark(each)) for key, each in value.items())
+        if isinstance(value, (list, tuple, deque)):
+            return tuple(mark(each) for each in value)
+        return id(value)
+
+    hidden = {"_parameters", "_modules", "training"}
+    return {
+        (f"{place}.{name}".lstrip("."), mark(value))
+        for place, part in module.named_modules()
+        for field, kept in vars(part).items()
+        if field not in hidden and not field.endswith("_hooks")
+        for name, value in (kept.items() if field == "_buffers" else [(field, kept)])
+    }

@@ -1,6 +1,7 @@
 //! What could be done about it: an edge less at the observers, or fresh noise on every message, and what either costs.
 
 use serde::Serialize;
+use sottovoce_fault::decimal::up_value;
 use sottovoce_protocol::Peer;
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
@@ -186,14 +187,7 @@ fn least(present: f64, target: f64, worst: &impl Fn(f64) -> Result<f64>) -> Resu
         let middle = (low * high).sqrt();
         if worst(middle)? <= target { high = middle } else { low = middle }
     }
-    Ok(Some(three_digits_up(high)))
-}
-
-fn three_digits_up(x: f64) -> f64 {
-    let digits = (2 - x.log10().floor() as i32).clamp(-300, 300);
-    // Through its decimal form, so that what is printed is what was evaluated.
-    let up = (x * 10_f64.powi(digits)).ceil() / 10_f64.powi(digits);
-    format!("{up:.*}", digits.max(0) as usize).parse().unwrap_or(x)
+    Ok(Some(up_value(high, 3)))
 }
 
 #[cfg(test)]
@@ -209,11 +203,6 @@ mod tests {
 
     fn plain(scheme: Scheme) -> Setting {
         Setting::of(scheme)
-    }
-
-    #[test]
-    fn digits_are_rounded_up() {
-        assert_eq!([0.123_41, 0.099_901, 12.0, 1e-4].map(three_digits_up), [0.124, 0.1, 12.0, 1e-4]);
     }
 
     #[test]

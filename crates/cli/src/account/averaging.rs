@@ -6,6 +6,7 @@ use std::fmt;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use sottovoce_fault::decimal::up_to_places;
 use sottovoce_privacy::{Adversary, Gdp, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
@@ -523,7 +524,5 @@ fn epsilon(guarantees: &[Stated]) -> String {
 
 /// A loss as people read it: to six places, and never smaller than it is.
 fn up(loss: f64) -> String {
-    // What is not above zero is zero, without a sign.
-    let millionths = (loss * 1e6 - 1e-6).ceil();
-    format!("{:.6}", if millionths > 0.0 { millionths / 1e6 } else { 0.0 })
+    up_to_places(loss, 6)
 }

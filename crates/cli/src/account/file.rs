@@ -12,8 +12,8 @@ use sottovoce::learning::{Job, Noise};
 use sottovoce::names::Names;
 
 use super::rumor;
+use crate::Global;
 use crate::graph::source::said;
-use crate::{Global, input};
 
 /// Arguments of `account FILE.toml`.
 #[derive(Debug, Args)]
@@ -45,7 +45,6 @@ impl File {
             Experiment::Learning(learning) => {
                 let ready = learning.ready(&folder_of(&self.file), seed)?;
                 said(ready.graph_sha256.as_ref(), &ready.notes);
-                input::of_task(&learning.task, &ready.task)?;
                 // What could not be run is not accounted for.
                 let job = learning.job(&ready, seed);
                 let mut run = job.start()?;

@@ -10,6 +10,7 @@ use sottovoce::experiment::graph::peer;
 use sottovoce::names::Names;
 use sottovoce::rumor::listeners;
 use sottovoce::terms::Stated;
+use sottovoce_fault::decimal;
 use sottovoce_privacy::round_up;
 use sottovoce_views::rumor::{Hidden, MOST_RUMORS, ON_GRAPHS, OnGraph, PairLoss, Question, attack_success};
 
@@ -190,5 +191,5 @@ impl GraphAccount {
 
 /// Six significant digits, never rounded up.
 pub(super) fn down(value: f64) -> String {
-    round_up(-value).trim_start_matches('-').to_owned()
+    decimal::down(value, 6)
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 use sottovoce_privacy::{Adjacency, Adversary, Guarantee, Loss, Standing, Unit, limits, round_up};
 use sottovoce_topology::Graph;
-use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::walk::{
     Average, ExpectedSetup, Odometer, PublishedWalk, Sampling, Trajectory, Visit, check_order, negative_log,
     power_sums,
@@ -188,7 +188,7 @@ impl WalkArgs {
         };
         said(place.sha256.as_ref(), &place.notes);
         let graph = place.graph;
-        let mixing = self.graph.weighted(Weights::Metropolis).walking(&graph)?;
+        let mixing = self.graph.walking(&graph)?;
         let average = self.average(&mixing)?;
         let n = graph.nodes();
         let observers: Vec<usize> = self
@@ -292,7 +292,7 @@ impl WalkArgs {
             let units = most.map(|most| most as f64);
             units.map(|units| promise(Adversary::WireTapper, &exact, units, &Standing::Proven)).transpose()
         };
-        let (on_path, with_cap) = (all(walk.most_contributions())?, all(self.cap)?);
+        let (on_path, with_cap) = (all(walk.most_contributions(&walk.observers))?, all(self.cap)?);
         let refuted = Some(Standing::Refuted);
         let (trajectory, expected) = (&walk.trajectory_standing, &walk.expected_standing);
         let [now, later] = ["on this path", "on a walk to come"];
@@ -323,7 +323,8 @@ impl WalkArgs {
             let about = format!("peer {}, the worst off {when}{given}{no_more}", walk.names.of(peer));
             stated.push(state(about, &bound)?);
         }
-        for (when, all) in [(now, on_path), (later, with_cap)] {
+        // The observers contribute as well.
+        for (when, all) in [(now, all(walk.most_contributions(&[]))?), (later, with_cap)] {
             let about = format!("any peer {when}, towards someone who sees every message");
             stated.extend(all.map(|all| state(about, &all)).transpose()?);
         }
@@ -458,10 +459,10 @@ impl Walk {
         self.others(column).into_iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))
     }
 
-    /// The contributions of whoever but the observers contributed most on this path.
-    fn most_contributions(&self) -> Option<usize> {
+    /// The most contributions of one peer on this path, of all but these.
+    fn most_contributions(&self, but: &[usize]) -> Option<usize> {
         let given = self.trajectory_contributions.as_ref()?.iter().enumerate();
-        given.filter(|(peer, _)| !self.observers.contains(peer)).map(|(_, &count)| count).max()
+        given.filter(|(peer, _)| !but.contains(peer)).map(|(_, &count)| count).max()
     }
 
     /// The loss one may rely on, if there is one; else that there is none.

@@ -61,7 +61,7 @@ impl File {
                     seed,
                 };
                 let weighing = Weighing {
-                    weights: averaging.graph.weights(),
+                    weights: averaging.graph.base.weights(),
                     lazy: averaging.graph.base.lazy.unwrap_or(0.0),
                     target: 0.5,
                     delta: averaging.target.delta,

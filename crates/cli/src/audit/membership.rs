@@ -72,7 +72,6 @@ impl Membership {
         }
         let _waiting = global.waiting("attacking");
         let images = Images::new(MEMBERSHIP.images, data.as_deref(), global.seed)?;
-        input::of_sources(&images.sources);
         let bar = global.progress(2 * models, "nets with and without it");
         let found = deep::membership(&MEMBERSHIP, &images, method, models, global.seed, None, || bar.inc(1))?;
         bar.finish_and_clear();

@@ -90,7 +90,8 @@ impl Reconstruct {
         let claim = if self.claim == Choice::Exact { Claim::Exact } else { Claim::Published };
         let graph = &found.experiment.graph;
         let lazy = graph.base.lazy.unwrap_or(0.0);
-        let weighing = Weighing { weights: graph.weights(), lazy, target: self.target, delta: asked.delta };
+        let weighing =
+            Weighing { weights: graph.base.weights(), lazy, target: self.target, delta: asked.delta };
         attack(&question, &claim, &weighing, asked.names, global)
     }
 }

@@ -120,8 +120,7 @@ impl Transcript {
             seed: global.seed,
         };
         let names = Names::of_graph(&public.graph);
-        let weighing =
-            Weighing { weights: Weights::MetropolisPlusOne, lazy: 0.0, target: 0.5, delta: public.delta };
+        let weighing = Weighing { weights: Weights::default(), lazy: 0.0, target: 0.5, delta: public.delta };
         attack(&question, &Claim::Exact, &weighing, names, global)
     }
 }

@@ -104,7 +104,7 @@ impl Schedule {
         if let Some(factor) = self.factor {
             bail!("`factor` is {factor}: it is for fresh graphs; leave it out");
         }
-        let graph = self.graph.weighted(Weights::MetropolisPlusOne);
+        let graph = &self.graph;
         let Some(place) = graph.read(Path::new("."), global.seed)? else {
             bail!("`graph` is missing: a randomised schedule draws edges of a graph; give --graph FILE");
         };
@@ -140,7 +140,7 @@ impl Schedule {
                 self.steps
             );
         }
-        Ok(Drawn::fresh_erdos_renyi(peers, p, Weights::MetropolisPlusOne, self.steps, global.seed)?)
+        Ok(Drawn::fresh_erdos_renyi(peers, p, Weights::default(), self.steps, global.seed)?)
     }
 }
 

@@ -7,12 +7,11 @@ use clap::Args;
 use clap::builder::TypedValueParser;
 use sottovoce::averaging::Question;
 use sottovoce::experiment::graph::{self, Place};
-use sottovoce::experiment::{AdversarySpec, Averaging, GraphSpec, Method, MixingSpec, NoiseSpec, TargetSpec};
+use sottovoce::experiment::{AdversarySpec, Averaging, GraphSpec, MixingSpec, NoiseSpec, TargetSpec};
 use sottovoce::names::Names;
 use sottovoce::plan::Sums;
 use sottovoce_topology::Graph;
 use sottovoce_topology::io::Format;
-use sottovoce_topology::mixing::Weights;
 use sottovoce_views::door::Setting;
 
 use crate::output::note;
@@ -81,9 +80,6 @@ impl Plan {
             target: self.target.clone(),
             ..Averaging::default()
         };
-        if self.protocol.method != Method::Butterfly {
-            experiment.graph.base = self.graph.base.weighted(Weights::Metropolis);
-        }
         if self.noise.sigma.is_none() && self.target.epsilon.is_none() {
             experiment.noise.sigma = Some(1.0);
         }

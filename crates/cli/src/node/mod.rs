@@ -10,6 +10,7 @@ mod status;
 pub(crate) mod transcript;
 
 use clap::{Args, Subcommand};
+use sottovoce_fault::decimal::{Decimal, Rounding};
 
 use crate::Global;
 
@@ -47,12 +48,12 @@ enum What {
     Transcript(transcript::Transcript),
 }
 
-/// A loss for people: four digits after the point, rounded up.
 /// The longest wait: thirty years.
 const LONGEST: std::time::Duration = std::time::Duration::from_secs(1_000_000_000);
 
+/// A loss for people: four digits after the point, rounded up.
 fn up(loss: f64) -> f64 {
-    (loss * 1e4).ceil() / 1e4
+    Decimal::places(loss, 4, Rounding::Up).map_or(loss, |shown| shown.value())
 }
 
 /// Lines on standard error; what is in them is public, and never a value. `RUST_LOG` does not count: other crates say nothing here.

@@ -11,7 +11,6 @@ use serde::Serialize;
 use sottovoce_report::{Page, store};
 use sottovoce_topology::Graph;
 use sottovoce_topology::family::Family;
-use sottovoce_topology::mixing::Weights;
 
 use super::page;
 use super::written::Out;
@@ -19,8 +18,8 @@ use crate::Global;
 use crate::graph::source::said;
 use crate::graph::{count, real};
 use sottovoce::experiment::{
-    AdversarySpec, Averaging, ByDistance, Chosen, Coalition, Experiment, GraphSpec, Keys, NoiseSpec, Place,
-    TargetSpec,
+    AdversarySpec, Averaging, ByDistance, Chosen, Coalition, Experiment, GraphFile, GraphSpec, Keys,
+    NoiseSpec, Place, TargetSpec,
 };
 use sottovoce::learning::Secrets;
 use sottovoce::names::end;
@@ -155,7 +154,7 @@ impl AveragingArgs {
         Averaging {
             graph: GraphSpec {
                 // Every site has the same weights, and what is written says which.
-                base: self.graph.base.weighted(Weights::MetropolisPlusOne),
+                base: GraphFile { weights: Some(self.graph.base.weights()), ..self.graph.base.clone() },
                 ..self.graph.clone()
             },
             adversary: self.adversary.clone(),

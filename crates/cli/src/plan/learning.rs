@@ -14,7 +14,6 @@ use sottovoce::experiment::{
 use crate::Global;
 use crate::graph::count;
 use crate::graph::source::said;
-use crate::input;
 use crate::output::note;
 use sottovoce::learning::plan::Problem;
 
@@ -97,7 +96,6 @@ pub(super) fn plan(
     let promise = asked.target.promise()?;
     let (task, notes) = asked.task.read(Path::new(""))?;
     notes.iter().for_each(|text| note(text));
-    input::of_task(&asked.task, &task)?;
     // Every run has as many of the graphs as it has steps.
     let most = iterations.iter().copied().max().unwrap_or(1); // whole numbers
     let (task, graphs) = asked.graph.of_task(Path::new(""), task, most, seed, false)?;

@@ -5,6 +5,7 @@ use std::fmt;
 use anyhow::bail;
 use clap::Args;
 use serde::Serialize;
+use sottovoce_fault::decimal::{Decimal, Rounding};
 use sottovoce_privacy::round_up;
 
 use super::written::Out;
@@ -119,5 +120,5 @@ fn cells(row: &RumorRow) -> [String; 9] {
 
 /// Four places, never rounded up.
 fn down(value: f64) -> String {
-    format!("{:.4}", (value * 1e4).floor() / 1e4)
+    Decimal::places(value, 4, Rounding::Down).map_or_else(|| value.to_string(), |shown| shown.to_string())
 }

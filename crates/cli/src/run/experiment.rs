@@ -116,7 +116,7 @@ fn average(
     bar.finish_and_clear();
     found.notes.iter().for_each(|text| note(text));
     // Every document beside the page says what was read.
-    keep(found.graph_sha256.as_ref(), found.data_sha256.as_ref());
+    keep(found.graph_sha256.as_ref());
     let mut files = Vec::new();
     if let Some(out) = &out {
         let mut all = Vec::new();
@@ -158,12 +158,10 @@ pub(super) fn again(experiment: Experiment, folder: &Path, seed: u64) -> anyhow:
     Ok(experiment.with_seed(seed).from_anywhere(folder).to_toml()?.into_bytes())
 }
 
-/// Keeps the hashes of what an averaging read.
-fn keep(graph: Option<&String>, data: Option<&String>) {
-    for (key, hash) in [(input::GRAPH, graph), (input::DATA, data)] {
-        if let Some(hash) = hash {
-            input::keep(key, hash.clone());
-        }
+/// Keeps the hash of the graph that an averaging read.
+fn keep(graph: Option<&String>) {
+    if let Some(hash) = graph {
+        input::keep(input::GRAPH, hash.clone());
     }
 }
 
@@ -184,7 +182,7 @@ fn walk(
     let found = averaging::walk::run(experiment, folder, seed, || bar.inc(1))?;
     bar.finish_and_clear();
     found.notes.iter().for_each(|text| note(text));
-    keep(found.graph_sha256.as_ref(), found.data_sha256.as_ref());
+    keep(found.graph_sha256.as_ref());
     let mut files = Vec::new();
     if let Some(out) = &out {
         let all = beside(experiment, folder, seed, found.transcript.as_ref(), global.document(&found)?)?;

@@ -78,7 +78,6 @@ pub(super) fn learn(
     }
     let ready = experiment.ready(folder, seed)?;
     ready.notes.iter().for_each(|text| note(text));
-    input::of_task(&experiment.task, &ready.task)?;
     if let Some(hash) = &ready.graph_sha256 {
         input::keep(input::GRAPH, hash.clone());
     }

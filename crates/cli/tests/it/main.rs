@@ -44,6 +44,7 @@ mod serve;
 #[cfg(feature = "serve")]
 mod serve_browser;
 mod tables;
+mod transcript_edits;
 mod transcripts;
 mod walk;
 mod width;

@@ -15,7 +15,7 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::cancelling::Secrets;
 use sottovoce_views::door::{self, Account, Drawn, Released};
 
-use super::run::setup;
+use super::run::{certified, setup, under_way};
 use crate::Result;
 
 /// All that a run is a function of, but for the gradients.
@@ -85,6 +85,8 @@ pub struct OwnRun<'a> {
     own: &'a Own,
     asking: &'a Asking,
     bulk: BulkConsensus<'a, Asking>,
+    /// What everybody loses at most by the end.
+    promised: Vec<f64>,
 }
 
 impl<'a> OwnRun<'a> {
@@ -93,7 +95,9 @@ impl<'a> OwnRun<'a> {
         let around = (&own.mixing, own.plan, own.secrets.as_ref());
         let start = Shared::from(own.start.clone());
         let bulk = BulkConsensus::new(setup(around, (&own.hidden, &own.draws), start, own.seed)?, asking)?;
-        Ok(Self { own, asking, bulk: bulk.in_turn() })
+        let draws: Vec<usize> = own.draws.iter().map(|&draws| draws.min(own.plan.draws())).collect(); // whole numbers
+        let promised = certified(&own.drawn(&draws), own.delta)?;
+        Ok(Self { own, asking, bulk: bulk.in_turn(), promised })
     }
 
     /// Rounds made, but for a last exchange.
@@ -135,19 +139,21 @@ impl<'a> OwnRun<'a> {
         self.bulk.disagreement()
     }
 
-    /// What one row of anyone has lost so far, by Rényi divergences, which is quick and never less than what is certified in the end; none where something was not hidden.
+    /// What one row of anyone has lost so far, never above what is certified for the whole run; none where something was not hidden.
     pub fn spent(&self) -> Result<Option<f64>> {
-        let draws = self.draws();
-        let lost = self.own.account(&draws)?.leakage.renyi(self.own.delta)?;
-        Ok(Some(door::largest(&lost).1).filter(|epsilon| epsilon.is_finite()))
+        under_way(&self.own.drawn(&self.draws()), self.own.delta, &self.promised)
     }
 }
 
 impl Own {
     /// What so many draws of everybody lose to someone who sees every message, with the help of those who may collude.
     pub fn account(&self, draws: &[usize]) -> Result<Account<Released>> {
-        let drawn = Drawn { hidden: &self.hidden, draws, secrets: self.secrets.as_ref() };
+        let drawn = self.drawn(draws);
         Ok(door::account(&drawn, &drawn.sees_all())?)
+    }
+
+    fn drawn<'a>(&'a self, draws: &'a [usize]) -> Drawn<'a> {
+        Drawn { hidden: &self.hidden, draws, secrets: self.secrets.as_ref() }
     }
 }
 

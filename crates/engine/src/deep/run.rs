@@ -61,7 +61,7 @@ pub struct Point {
     pub most: f64,
     /// How far models are from their mean: the root of the mean squared distance.
     pub disagreement: f64,
-    /// What one row of anyone has lost at most, by Rényi divergences until the last point, which is certified; none where something was not hidden.
+    /// What one row of anyone has lost at most, never above what is certified for the whole run; none where something was not hidden.
     pub epsilon: Option<f64>,
 }
 
@@ -70,6 +70,8 @@ pub struct Run<'a> {
     setting: &'a Setting,
     gradients: &'a Gradients<'a>,
     bulk: BulkConsensus<'a, Gradients<'a>>,
+    /// What everybody loses at most by the end: a run that is under way has lost no more.
+    promised: Vec<f64>,
     curve: Vec<Point>,
 }
 
@@ -126,6 +128,23 @@ impl Setting {
     }
 }
 
+/// What everybody loses at most to someone who sees every message.
+pub(super) fn certified(drawn: &Drawn<'_>, delta: f64) -> Result<Vec<f64>> {
+    Ok(door::account(drawn, &drawn.sees_all())?.leakage.epsilons(delta)?)
+}
+
+/// What one row of anyone has lost so far: by Rényi divergences, which is quick, and no more than what is `promised` by the end.
+pub(super) fn under_way(drawn: &Drawn<'_>, delta: f64, promised: &[f64]) -> Result<Option<f64>> {
+    let so_far = door::account(drawn, &drawn.sees_all())?.leakage.renyi(delta)?;
+    let lost = so_far.iter().zip(promised).map(|(&so_far, &whole)| f64::min(so_far, whole)); // NaN: no Rényi bound
+    Ok(worst(lost.collect()))
+}
+
+/// The largest, where there is a bound.
+fn worst(lost: Vec<f64>) -> Option<f64> {
+    Some(door::largest(&lost).1).filter(|epsilon| epsilon.is_finite())
+}
+
 impl<'a> Run<'a> {
     /// Everybody at the public start.
     pub fn new(setting: &'a Setting, gradients: &'a Gradients<'a>) -> Result<Self> {
@@ -135,7 +154,12 @@ impl<'a> Run<'a> {
             gradients.with_room(|room| setting.net.measure(&start, images, &[], room))?;
         }
         let bulk = BulkConsensus::new(setting.setup(&setting.hidden, start.into())?, gradients)?;
-        let mut run = Self { setting, gradients, bulk, curve: Vec::new() };
+        let draws: Vec<usize> = setting.draws.iter().map(|&draws| draws.min(setting.plan.draws())).collect(); // whole numbers
+        let promised = match setting.points {
+            0 => Vec::new(),
+            _ => certified(&setting.drawn(&draws), setting.delta)?,
+        };
+        let mut run = Self { setting, gradients, bulk, promised, curve: Vec::new() };
         if setting.points > 0 {
             run.look()?;
         }
@@ -258,15 +282,13 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// What one row of anyone has lost at most: certified at the end, by Rényi divergences until then, which is quick and never less.
+    /// What one row of anyone has lost at most.
     fn spent(&self) -> Result<Option<f64>> {
         let (draws, delta) = (self.bulk.draws(), self.setting.delta);
         let drawn = self.setting.drawn(&draws);
-        let learnt = door::account(&drawn, &drawn.sees_all())?.leakage;
-        let lost = match self.bulk.remaining() {
-            0 => learnt.epsilons(delta)?,
-            _ => learnt.renyi(delta)?,
-        };
-        Ok(Some(door::largest(&lost).1).filter(|epsilon| epsilon.is_finite()))
+        match self.bulk.remaining() {
+            0 => Ok(worst(certified(&drawn, delta)?)),
+            _ => under_way(&drawn, delta, &self.promised),
+        }
     }
 }

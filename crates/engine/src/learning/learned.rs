@@ -8,7 +8,7 @@ use sottovoce_privacy::round_up;
 use sottovoce_report::GuaranteeLine;
 
 use super::network::Traffic;
-use super::report::{STARRED, data_hash, line};
+use super::report::{STARRED, line};
 use super::run::{Point, Run};
 use super::{Measures, Session, Spread, Task, Trivial};
 use crate::Result;
@@ -164,8 +164,6 @@ pub struct Learned {
     #[serde(skip)]
     pub(super) lines: Vec<GuaranteeLine>,
     #[serde(skip)]
-    pub(super) data_hash: String,
-    #[serde(skip)]
     pub(super) graph_hash: Option<String>,
 }
 
@@ -232,7 +230,6 @@ impl Learned {
             spent_by: (0..task.peers()).map(|peer| session.spent_by(peer)).collect(),
             lines: guarantees.iter().map(|one| line(one, delta, &names)).collect::<Result<_>>()?,
             names,
-            data_hash: data_hash(task),
             graph_hash: run.graphs_hash(),
         })
     }
@@ -296,8 +293,9 @@ impl Learned {
         if let Some(names) = self.names.all() {
             facts.push(("peers".to_owned(), shortened(names)));
         }
-        for source in &self.data {
-            facts.push((source.file.clone(), format!("SHA-256 {}", source.sha256)));
+        let files: Vec<&str> = self.data.iter().map(|source| source.file.as_str()).collect();
+        if !files.is_empty() {
+            facts.push(("data".to_owned(), files.join(", ")));
         }
         if let Some(ended) = &self.ended {
             facts.push(("contributions ended".to_owned(), ended.clone()));

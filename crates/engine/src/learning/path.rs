@@ -3,12 +3,11 @@
 //! Where tokens go depends on no data: the path can be drawn beforehand, by the very code that learns, with gradients left out.
 
 use sottovoce_protocol::Peer;
-use sottovoce_protocol::walk::{Course, Steps, TokenPath, Visit};
-use sottovoce_simulator::network::Faults;
+use sottovoce_protocol::walk::{Course, Steps, TokenPath};
 use sottovoce_simulator::walk::{FastWalk, WalkSetup, copies};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::parallel;
-use sottovoce_views::walk::{Trajectory, along, contributions};
+use sottovoce_views::walk::{Trajectory, along};
 
 use super::method::{Walk, Way, launches};
 use super::network::Faulty;
@@ -154,79 +153,6 @@ impl Pairs {
     }
 }
 
-/// More tokens than this are not looked for.
-const MOST_TOKENS: usize = 1_000_000;
-
-/// What tokens were to do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ways {
-    /// Their number.
-    pub tokens: usize,
-    /// Of these, tokens of peers who crash: they may never have set out.
-    pub missing: usize,
-    /// Steps of each, burn-in included.
-    pub steps: usize,
-    /// Steps in which they are only passed on.
-    pub burn_in: usize,
-    /// Most contributions of each peer.
-    pub cap: usize,
-}
-
-impl Ways {
-    /// How many of the tokens of a seed begin at peers who crash, and may never have set out.
-    pub fn missing(seed: u64, tokens: usize, peers: usize, faults: &Faults) -> usize {
-        // Both come from a file, which may say anything.
-        if faults.crashes.is_empty() || peers == 0 {
-            return 0;
-        }
-        let crashes = |peer: &Peer| faults.crashes.iter().any(|(crashed, _)| crashed == peer);
-        launches(seed, tokens.min(MOST_TOKENS), peers).into_iter().filter(crashes).count()
-    }
-
-    /// Where tokens that may get lost, and go on in copies, went where they cannot, or were treated otherwise than was agreed on. Which of a peer's visits to
-    /// several copies came first is not told: that it contributed until its cap was reached is.
-    pub fn problems(&self, mixing: &Mixing, paths: &[TokenPath]) -> Vec<String> {
-        let mut problems = Vec::new();
-        for path in paths {
-            let holders: Vec<Peer> = path.iter().map(|(peer, _)| peer).collect();
-            if let Some(stranger) = holders.iter().find(|peer| **peer >= mixing.nodes()) {
-                return vec![format!("a token was held by peer {stranger}, of whom there is none")];
-            }
-            if let Some(hop) = holders.windows(2).find(|hop| mixing.weight(hop[0], hop[1]) <= 0.0) {
-                problems
-                    .push(format!("a token went from peer {} to peer {}, where none can go", hop[0], hop[1]));
-            }
-            let last = path.start().saturating_add(path.len());
-            if path.len() != holders.len() || last > self.steps || (!path.is_lost() && last != self.steps) {
-                problems
-                    .push(format!("a token ended after {last} steps, where {} were agreed on", self.steps));
-            }
-        }
-        let begun = paths.iter().filter(|path| path.start() == 0).count();
-        if begun > self.tokens || begun.saturating_add(self.missing) < self.tokens {
-            problems.push(format!("{begun} tokens began, where {} were agreed on", self.tokens));
-        }
-        let given = contributions(mixing.nodes(), paths);
-        for path in paths {
-            for (place, (peer, visit)) in path.iter().enumerate() {
-                let step = path.start().saturating_add(place);
-                // Whoever has seen a later copy passes nothing on.
-                let swallowed = path.is_lost() && place + 1 == path.len();
-                let agreed = match visit {
-                    Visit::Relayed => step < self.burn_in || swallowed,
-                    Visit::NoiseOnly => step >= self.burn_in && given[peer] == self.cap,
-                    Visit::Contributed => step >= self.burn_in && given[peer] <= self.cap,
-                };
-                if !agreed {
-                    problems
-                        .push(format!("peer {peer} did {visit:?} in step {step}, which was not agreed on"));
-                }
-            }
-        }
-        problems
-    }
-}
-
 /// The losses of convex objectives.
 pub fn pairs(losses: &[Trajectory]) -> Pairs {
     Pairs::of(losses.len(), |v, u| losses[v].convex[u])
@@ -235,12 +161,12 @@ pub fn pairs(losses: &[Trajectory]) -> Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sottovoce_protocol::walk::Patience;
-    use sottovoce_simulator::network::Network;
+    use sottovoce_protocol::walk::{Patience, Visit};
+    use sottovoce_simulator::network::{Faults, Network};
     use sottovoce_simulator::walk::{WalkOutcome, WalkRun};
     use sottovoce_topology::family::{Family, generate};
     use sottovoce_topology::mixing::Weights;
-    use sottovoce_views::walk::{ExpectedSetup, Sampling};
+    use sottovoce_views::walk::{ExpectedSetup, Sampling, contributions};
     use std::time::Duration;
 
     const PEERS: usize = 12;
@@ -303,17 +229,6 @@ mod tests {
         let whole = drawn(Network { timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
         assert_eq!(whole, draw(&mixing, 7));
         let lossy = drawn(Network { drop: 0.6, timeout: Some(Duration::from_secs(1)), ..Network::perfect() });
-        let (steps, burn_in) = (WALK.steps(PEERS, CAP), WALK.burn_in);
-        let ways = Ways { tokens: 1, missing: 0, steps, burn_in, cap: CAP };
-        assert_eq!(ways.problems(&mixing, &lossy.tokens), Vec::<String>::new());
-        // A token is missed unless the peer crashed at which it began.
-        let crash = Faults { crashes: vec![(launches(7, 1, PEERS)[0], Duration::ZERO)], ..Faults::default() };
-        let missing = Ways::missing(7, 1, PEERS, &crash);
-        assert_eq!((missing, ways.problems(&mixing, &[]).len()), (1, 1));
-        assert!(Ways { missing, ..ways }.problems(&mixing, &[]).is_empty());
-        // A file may name any number of tokens and peers.
-        let (many, none) = (Ways::missing(7, usize::MAX, PEERS, &crash), Ways::missing(7, 1, 0, &crash));
-        assert!((1..=MOST_TOKENS).contains(&many) && none == 0);
         assert!(lossy.tokens.len() > 1, "{}", lossy.tokens.len());
         let given = contributions(PEERS, &lossy.tokens);
         for (v, losses) in lossy.losses(usize::MAX).unwrap().iter().enumerate() {

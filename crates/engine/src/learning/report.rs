@@ -1,10 +1,10 @@
 //! The page of a learning run: what is promised, the curve beside one without noise, and which of its numbers no noise protects.
 
 use sottovoce_privacy::{Gdp, Guarantee, round_up};
-use sottovoce_report::{GuaranteeLine, LearningChart, LearningReport, Provenance, Series, hash};
+use sottovoce_report::{GuaranteeLine, LearningChart, LearningReport, Provenance, Series};
 
 use super::run::Point;
-use super::{Learned, Measures, Task};
+use super::{Learned, Measures};
 use crate::names::Names;
 use crate::{Result, SIMULATED};
 
@@ -34,7 +34,6 @@ impl Learned {
             beside: Vec::new(),
             provenance: Provenance {
                 seed: Some(self.seed),
-                data_hash: made.data_hash.or_else(|| Some(self.data_hash.clone())),
                 graph_hash: made.graph_hash.or_else(|| self.graph_hash.clone()),
                 ..made
             },
@@ -126,14 +125,4 @@ pub(super) fn line(guarantee: &Guarantee, delta: f64, names: &Names) -> Result<G
         not_covered: guarantee.not_covered.clone(),
         truth: String::new(),
     })
-}
-
-/// A hash of everybody's rows, peer by peer.
-pub(super) fn data_hash(task: &Task) -> String {
-    let shards = (0..task.peers()).map(|peer| task.shard(peer));
-    let numbers = shards.flat_map(|shard| {
-        let count = shard.labels.len() as f64;
-        [count].into_iter().chain(shard.features.iter().copied()).chain(shard.labels.iter().copied())
-    });
-    hash(numbers.map(f64::to_le_bytes))
 }

@@ -1,16 +1,16 @@
 //! What happened in a learning run, without values, and what follows from it: whether peers did what was agreed, and what was revealed to whom.
 //!
 //! ```text
-//! settings + graph (agreed on) ─┐
-//! releases, steps, paths ───────┼─► problems: none, or nothing can be promised
-//!                               └─► spent (releases through the filter) + what was overheard ─► guarantees
+//! settings + graph (agreed on) ─┬─► the same run again: what is not as there did not happen so
+//! releases, steps, paths ───────┴─► spent (releases through the filter) + what was overheard ─► guarantees
 //! ```
 //!
 //! It stays small: who speaks to whom in an averaging follows from the settings, so that their number is enough, and equal releases of a peer are one
 //! entry. Only a token's path is told step by step.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Loss, Standing, Unit, limits};
+use sottovoce_learning::{Batch, Clip, Model, Shards, Table};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Guarantee, Standing, Unit, limits};
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_protocol::{Peer, Release};
 use sottovoce_simulator::Allowance;
@@ -18,8 +18,8 @@ use sottovoce_topology::mixing::Mixing;
 use sottovoce_views::door;
 
 use super::losses::{Past, Question};
-use super::{Secrets, Settings, Task};
-use crate::Result;
+use super::{Run, Secrets, Settings, Task};
+use crate::{Result, require};
 
 /// Peers and iterations of a run, at most: a file that says more is damaged.
 const MOST: usize = 10_000_000;
@@ -142,52 +142,36 @@ impl Transcript {
         Past { steps, shown: &self.shown, paths: &self.paths }
     }
 
-    /// Where peers did not do what was agreed: none, or nothing can be promised.
-    pub fn problems(&self, mixings: &[Mixing]) -> Result<Vec<String>> {
-        let mut problems = Vec::new();
-        let way = self.settings.method.way();
-        if mixings.iter().any(|mixing| mixing.nodes() != self.peers) || self.peers > MOST {
-            problems.push(format!("the graph is not one of {} peers", self.peers));
-        }
-        if self.steps > way.steps(self.peers, self.settings.iterations) || self.settings.iterations > MOST {
-            problems.push(format!("{} steps were made, more than were agreed on", self.steps));
-        }
-        // What follows takes time and room that grow with these numbers.
-        if !problems.is_empty() {
-            return Ok(problems);
-        }
-        let due = way.contributions(self, mixings, &mut problems)?;
-        let agreed = way.release(&self.settings, self.sensitivity);
-        let mut counts = vec![0; self.peers];
-        for Released { peer, release, count } in &self.releases {
-            match counts.get_mut(*peer) {
-                Some(sum) => *sum = count.saturating_add(*sum),
-                None => problems.push(format!("a release of peer {peer}, of whom there is none")),
-            }
-            // A NaN is not agreed on.
-            let kept = release.law == agreed.law
-                && release.rate.is_none()
-                && release.sensitivity <= agreed.sensitivity
-                && release.scale >= agreed.scale;
-            if !kept {
-                problems.push(format!(
-                    "peer {peer} released with sensitivity {} under noise {}, where {} and {} were agreed on",
-                    release.sensitivity, release.scale, agreed.sensitivity, agreed.scale
-                ));
-            }
-        }
-        for (peer, (count, due)) in
-            counts.iter().zip(&due).enumerate().filter(|(_, (count, due))| count != due)
-        {
-            problems.push(format!("peer {peer} released {count} times, and contributed {due} times"));
-        }
-        if problems.is_empty() && self.spent()?.is_none() {
-            problems.push("somebody released more than the budget admits".to_owned());
-        }
-        Ok(problems)
+    /// The same run again, to its end: who releases how often and where tokens go follows from what was agreed on, whoever's rows they are. `last` is
+    /// the step that its target ends it at.
+    pub fn again(&self, mixings: &[Mixing], last: Option<usize>) -> Result<Self> {
+        let remedy = format!("the file is damaged: give at most {MOST}");
+        require((1..=MOST).contains(&self.peers), "peers", self.peers, remedy)?;
+        // A row of zeros for each peer.
+        let table = Table::new(vec![0.0; self.peers], 1, vec![1.0; self.peers])?;
+        let model = Model { loss: sottovoce_learning::Loss::Logistic, width: 1, ridge: 0.0 };
+        let (shards, clip) = (Shards::even(&table, self.peers)?, Clip::Example(0.5 * self.sensitivity));
+        let task = Task::new("zeros", shards, table, model, clip, Batch::All)?;
+        let settings = Settings { weighted: false, ..self.settings.clone() };
+        let mut run = Run::new(&task, mixings, settings, last, 1)?;
+        run.go(usize::MAX, |_| ())?;
+        let Self { steps, releases, paths, .. } = run.transcript();
+        let release = self.settings.method.way().release(&self.settings, self.sensitivity);
+        let releases = releases.into_iter().map(|released| Released { release, ..released }).collect();
+        Ok(Self { steps, releases, paths, ..self.clone() })
     }
 
-    fn guarantee(&self, adversary: Adversary, loss: Loss, standing: Standing) -> Guarantee {
+    /// Whether its state was written down before its end, and that is all there is of it.
+    pub fn is_paused(&self, whole: &Self) -> bool {
+        self.steps < whole.steps && self.shown.last() == Some(&self.steps)
+    }
+
+    fn guarantee(
+        &self,
+        adversary: Adversary,
+        loss: sottovoce_privacy::Loss,
+        standing: Standing,
+    ) -> Guarantee {
         Guarantee {
             adversary,
             unit: Unit::User,
@@ -200,7 +184,7 @@ impl Transcript {
 
     /// What was promised towards someone who sees everything: all releases of the peer that lost most.
     fn everything(&self) -> Result<Guarantee> {
-        let spent = Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
+        let spent = sottovoce_privacy::Loss::Gdp(Gdp::of_square(self.spent()?.unwrap_or(f64::INFINITY))?);
         Ok(self.guarantee(self.question(&[]).sees_all(), spent, Standing::Proven))
     }
 

@@ -1,7 +1,8 @@
 //! A line of the trade-off table.
 
 use serde::Serialize;
-use sottovoce_privacy::{Gdp, round_up};
+use sottovoce_fault::decimal;
+use sottovoce_privacy::Gdp;
 
 use super::losses::{outward, unit};
 use super::point::Point;
@@ -166,16 +167,21 @@ impl Row {
             return Ok(Self { epsilon: masked::epsilons(problem, secrets, &self)?, ..self });
         }
         let at = |mu_squared: f64| epsilon(mu_squared, problem.delta);
-        let tapped = match (self.protocol, &problem.secrets) {
-            (Protocol::CentralDp, _) => None,
-            (protocol, Some(secrets)) if protocol.cancels() => {
-                at(outward(secrets.worst()) * unit(problem.sensitivity, self.sigma))?
-            }
-            _ => at(Losses::local(&problem.target).scaled(problem.sensitivity, self.sigma).worst)?,
-        };
+        let tapped = self.tapped(problem).map_or(Ok(None), at)?;
         let far = self.mu_squared.far.map_or(Ok(None), at)?;
         let epsilon = Epsilons { peer: at(self.mu_squared.worst)?, far, wire_tapper: tapped };
         Ok(Self { epsilon, ..self })
+    }
+
+    /// What someone who sees every message learns of a peer, as `mu²`; none where that is everything.
+    pub(super) fn tapped(&self, problem: &Problem) -> Option<f64> {
+        match (self.protocol, &problem.secrets) {
+            (Protocol::CentralDp, _) => None,
+            (protocol, Some(secrets)) if protocol.cancels() => {
+                Some(outward(secrets.worst()) * unit(problem.sensitivity, self.sigma))
+            }
+            _ => Some(Losses::local(&problem.target).scaled(problem.sensitivity, self.sigma).worst),
+        }
     }
 
     /// Local DP: everything is public, and the mean of all noises is the error.
@@ -229,6 +235,5 @@ pub(crate) fn epsilon(mu_squared: f64, delta: f64) -> Result<Option<f64>> {
 
 /// Six significant digits, never less than the number.
 pub fn up(value: f64) -> f64 {
-    // What was just printed is a number; were it not, the value itself would do.
-    round_up(value).parse().unwrap_or(value)
+    decimal::up_value(value, 6)
 }

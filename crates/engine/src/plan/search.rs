@@ -155,7 +155,7 @@ pub fn averaging(problem: &Problem, progress: Progress) -> Result<Plan> {
             &classes,
             &observers,
             &not_covered(problem, &rows[chosen]),
-        ),
+        )?,
         binding: binding(problem, &rows[chosen], &verified)?,
         below: dominance(&rows),
         classes,

@@ -70,7 +70,7 @@ impl Site {
     /// A graph of a family, with weights that mix on every graph.
     pub fn of_family(family: &Family, seed: u64) -> Result<Self> {
         let graph = generate(family, seed, true)?;
-        Self::new(family.to_string(), Mixing::new(&graph, Weights::MetropolisPlusOne))
+        Self::new(family.to_string(), Mixing::new(&graph, Weights::default()))
     }
 
     /// Number of peers.

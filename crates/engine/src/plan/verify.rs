@@ -1,6 +1,6 @@
 //! The chosen plan, accounted for once more with the noises as printed: never by a formula, never by the search's own numbers.
 
-use sottovoce_privacy::{Adjacency, Adversary, Standing, Unit, round_up};
+use sottovoce_privacy::{Adjacency, Adversary, Gdp, Loss, Risk, Standing, Unit, round_up};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::{Graph, paths};
 use sottovoce_views::door::{self, Setting};
@@ -282,7 +282,7 @@ pub(super) fn guarantees(
     classes: &[Class],
     observers: &Observers,
     not_covered: &[String],
-) -> Vec<Stated> {
+) -> Result<Vec<Stated>> {
     let standing = match row.protocol {
         Protocol::RandomisedGossip => Standing::Conditional(vec![row.standing.clone()]),
         Protocol::Butterfly | Protocol::CancellingButterfly | Protocol::MaskedButterfly => {
@@ -290,39 +290,66 @@ pub(super) fn guarantees(
         }
         _ => Standing::Proven,
     };
-    let stated = |about: String, adversary, epsilon, standing| Stated {
-        about,
-        epsilon,
-        delta: problem.delta,
-        adversary,
-        observers: Vec::new(),
-        colluders: None,
-        observer_names: Vec::new(),
-        unit: Unit::User,
-        adjacency: Adjacency::Replace,
-        standing,
-        not_covered: not_covered.to_vec(),
+    let stated = |about: String,
+                  adversary,
+                  epsilon: Option<f64>,
+                  mu_squared: Option<f64>,
+                  standing|
+     -> Result<Stated> {
+        // Masks leave a loss that is not Gaussian.
+        let gaussian = mu_squared.filter(|_| epsilon.is_some() && !row.protocol.masks());
+        let risk = match gaussian {
+            Some(mu_squared) => Loss::Gdp(Gdp::of_square(mu_squared)?).risk()?,
+            None => Risk::of_pair(epsilon.unwrap_or(f64::INFINITY), problem.delta),
+        };
+        Ok(Stated {
+            about,
+            epsilon,
+            risk,
+            delta: problem.delta,
+            adversary,
+            observers: Vec::new(),
+            colluders: None,
+            observer_names: Vec::new(),
+            unit: Unit::User,
+            adjacency: Adjacency::Replace,
+            standing,
+            not_covered: not_covered.to_vec(),
+        })
     };
     let mut all = Vec::new();
     if observers.complete {
-        all.push(stated("any two peers".into(), "any-peer", row.epsilon.peer, standing.clone()));
+        all.push(stated(
+            "any two peers".into(),
+            "any-peer",
+            row.epsilon.peer,
+            Some(row.mu_squared.worst),
+            standing.clone(),
+        )?);
         if row.mu_squared.far.is_some() {
             let about = format!("peers at distance {} or more", problem.target.beyond);
-            all.push(stated(about, "any-peer", row.epsilon.far, standing.clone()));
+            all.push(stated(about, "any-peer", row.epsilon.far, row.mu_squared.far, standing.clone())?);
         }
         for class in classes.iter().filter(|class| class.pairs > 0) {
-            all.push(stated(class.step.to_string(), "any-peer", class.epsilon, standing.clone()));
+            all.push(stated(
+                class.step.to_string(),
+                "any-peer",
+                class.epsilon,
+                class.mu_squared,
+                standing.clone(),
+            )?);
         }
     }
     let about = "everyone, towards someone who sees every message".to_owned();
-    let tapped = stated(about, "wire-tapper", row.epsilon.wire_tapper, Standing::Proven);
+    let tapped =
+        stated(about, "wire-tapper", row.epsilon.wire_tapper, row.tapped(problem), Standing::Proven)?;
     all.push(match &problem.secrets {
         Some(secrets) if row.protocol.shares_secrets() => {
             Stated { adversary: "wire-tapper-with-any", colluders: Some(secrets.colluders()), ..tapped }
         }
         _ => tapped,
     });
-    all
+    Ok(all)
 }
 
 /// `epsilon <= ...`, or that there is no protection to speak of.

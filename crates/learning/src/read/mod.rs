@@ -70,13 +70,14 @@ pub struct Holders {
     rows: usize,
 }
 
-/// A file and its SHA-256.
+/// A file that was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Source {
     /// The name of the file, without its folder.
     pub file: String,
-    /// The SHA-256 of its bytes as they are, packed or not, in hexadecimal.
+    /// The SHA-256 of its bytes as they are, packed or not, in hexadecimal. Never shown: who knows all rows but one could find that one by guessing.
+    #[serde(skip)]
     pub sha256: String,
 }
 

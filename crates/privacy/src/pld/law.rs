@@ -11,6 +11,7 @@ use super::atoms::Atoms;
 use super::bells::Bells;
 use super::either::Either;
 use super::range::Range;
+use super::shifts::Shifts;
 use crate::interval::{larger, within};
 use crate::special::{UNIT, ln_add, ln_normal_above, mills, normal_above, tail_error};
 
@@ -78,6 +79,8 @@ pub(crate) enum Law {
     Mixture { bells: Arc<Bells>, added: bool },
     /// One of two laws, and it is known which.
     Either(Box<Either>),
+    /// Noise on a sum that records in a sample move up or down.
+    Shifts(Arc<Shifts>),
 }
 
 /// A centred noise law of scale `scale` (its density falls in `|x|`).
@@ -133,6 +136,7 @@ impl Law {
                 (at_most.exchanged(-y), above.exchanged(-y))
             }
             Self::Either(either) => either.split(y),
+            Self::Shifts(shifts) => shifts.split(y),
         }
     }
 
@@ -157,6 +161,7 @@ impl Law {
             Self::Opposite { rate, .. } => mixed_loss(x, *rate) - mixed_loss(-x, *rate),
             Self::Mixture { bells, added: false } => mixed_loss(x, bells.present()),
             Self::Mixture { bells, added: true } => -mixed_loss(-x, bells.present()),
+            Self::Shifts(shifts) => shifts.landmark(x),
             Self::Symmetric { one_sided } => match **one_sided {
                 Self::Remove { rate, .. } => mixed_loss(x.abs(), rate).copysign(x),
                 _ => x,
@@ -197,7 +202,8 @@ impl Law {
             | Self::Laplace { .. }
             | Self::Opposite { .. }
             | Self::Range(_)
-            | Self::Mixture { .. } => 0.0,
+            | Self::Mixture { .. }
+            | Self::Shifts(_) => 0.0,
         }
     }
 
@@ -207,9 +213,8 @@ impl Law {
             Self::Atoms(atoms) if atoms.left_out > 0.0 => None,
             Self::Remove { base, .. } => base.bounded().map(|_| self.range().1),
             Self::Symmetric { one_sided } => one_sided.bounded(),
-            Self::Add { base, .. } if matches!(**base, Self::Atoms(_)) => {
-                base.bounded().map(|_| self.range().1)
-            }
+            // Whatever was cut off, an added record loses no more than one that is never left out.
+            Self::Add { base, rate } if base.left_out() > 0.0 => Some(-(-rate).ln_1p()),
             Self::Add { .. } => Some(self.range().1),
             Self::Either(either) => either.bounded(),
             _ => Some(self.range().1).filter(|largest| largest.is_finite()),
@@ -242,17 +247,26 @@ impl Law {
             Self::Mixture { bells, added: false } => (bells.lowest(), f64::INFINITY),
             Self::Mixture { bells, added: true } => (f64::NEG_INFINITY, -bells.lowest()),
             Self::Either(either) => either.range(),
+            Self::Shifts(shifts) => shifts.range(),
         }
     }
 
     /// How far rounding may move a threshold up to `y`, beyond what the losses themselves round by.
     pub(crate) fn outcome_error(&self, y: f64) -> f64 {
-        if let Self::Mixture { bells, .. } = self { bells.slip(y) } else { 0.0 }
+        match self {
+            Self::Mixture { bells, .. } => bells.slip(y),
+            Self::Shifts(shifts) => shifts.slip(y),
+            _ => 0.0,
+        }
     }
 
     /// Relative error of both tails together, beyond the rounding of each.
     pub(crate) fn weight_error(&self) -> f64 {
-        if let Self::Either(either) = self { either.error() } else { 0.0 }
+        match self {
+            Self::Either(either) => either.error(),
+            Self::Shifts(shifts) => shifts.weight_error(),
+            _ => 0.0,
+        }
     }
 }
 
@@ -318,8 +332,9 @@ fn removed_split(base: &Law, rate: f64, y: f64) -> (Chances, Chances) {
 
 /// `ln(1 - rate + rate e^loss)`.
 pub(crate) fn mixed_loss(base: f64, rate: f64) -> f64 {
-    if base > 30.0 {
-        return base + (rate + (1.0 - rate) * (-base).exp()).ln();
+    if base > 700.0 {
+        let ln = base + rate.ln();
+        return if ln < 30.0 { (ln.exp() - rate).ln_1p() } else { ln + ((1.0 - rate) * (-ln).exp()).ln_1p() };
     }
     // Near 1 the logarithm wants the difference from 1; near 0 (a rate near 1) that difference would cancel.
     let excess = rate * base.exp_m1();
@@ -336,7 +351,11 @@ pub(crate) fn base_threshold(y: f64, rate: f64) -> f64 {
         return if odds <= 0.0 { f64::NEG_INFINITY } else { odds.ln() };
     }
     let excess = y.exp_m1() / rate;
-    if excess <= -1.0 { f64::NEG_INFINITY } else { excess.ln_1p() }
+    match excess {
+        _ if excess <= -1.0 => f64::NEG_INFINITY,
+        f64::INFINITY => y.exp_m1().ln() - rate.ln(),
+        _ => excess.ln_1p(),
+    }
 }
 
 impl Bell {

@@ -19,6 +19,7 @@ mod merged;
 mod pairs;
 mod plan;
 mod range;
+mod shifts;
 mod single;
 mod spectrum;
 

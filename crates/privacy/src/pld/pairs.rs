@@ -9,9 +9,12 @@ use super::bells::Bells;
 use super::either::Either;
 use super::law::{Bell, Law};
 use super::range::Range;
-use crate::event::Event;
+use super::shifts::Shifts;
+use crate::event::{Event, Together};
+use crate::interval::smaller;
 use crate::lot_sizes::Truncation;
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
+use crate::special::UNIT;
 use crate::{Error, Result};
 
 /// The dominating pairs of a release.
@@ -22,6 +25,7 @@ pub(crate) fn laws_of(event: &Event, adjacency: Adjacency) -> Result<Vec<Law>> {
             let bells = Arc::new(Bells::new(mixture));
             Ok([false, true].map(|added| Law::Mixture { bells: bells.clone(), added }).into())
         }
+        Event::Group(together) => of_group(together, adjacency),
     }
 }
 
@@ -68,6 +72,40 @@ fn of_mechanism(mechanism: &Mechanism, adjacency: Adjacency) -> Result<Vec<Law>>
             Ok(vec![replaced(base, batch as f64 / population as f64)])
         }
     }
+}
+
+/// Several records, some of them removed and the others added, or all replaced by their opposites.
+fn of_group(together: &Together, adjacency: Adjacency) -> Result<Vec<Law>> {
+    let Together { mechanism, records } = *together;
+    let (noise, Sampling::Poisson { rate }) = (mechanism.noise(), mechanism.sampling()) else {
+        return Err(unsupported(&mechanism, "groups are known of Poisson samples"));
+    };
+    if adjacency != Adjacency::Replace && !noise.is_additive() {
+        // Whether any of them is in the sample, and then all, in the worse direction at every threshold.
+        let base = unsampled(farther(&mechanism, records)?, Adjacency::Replace, 2.0)?;
+        let present = -(records as f64 * (-rate).ln_1p()).exp_m1() * (1.0 + 16.0 * UNIT);
+        return Ok(vec![replaced(base, smaller(present, 1.0))]);
+    }
+    let law = |moved, gap| Ok(Law::Shifts(Arc::new(Shifts::new(noise, 1.0, rate, moved, gap)?)));
+    match adjacency {
+        Adjacency::Replace => Ok(vec![law([records; 2], together.gap())?]),
+        _ => together.ways().into_iter().map(|moved| law(moved, together.gap())).collect(),
+    }
+}
+
+/// What is known by its epsilon alone, for several records.
+fn farther(mechanism: &Mechanism, records: u64) -> Result<Noise> {
+    let times = |epsilon: f64| epsilon * records as f64 * (1.0 + 2.0 * UNIT);
+    match mechanism.noise() {
+        Noise::Pure { epsilon } => Mechanism::pure(times(epsilon)),
+        Noise::Exponential { epsilon } => Mechanism::exponential(times(epsilon)),
+        Noise::PermuteAndFlip { epsilon } => Mechanism::permute_and_flip(times(epsilon)),
+        _ => Err(unsupported(
+            mechanism,
+            "such samples of groups are not known; give the epsilon that holds after sampling",
+        )),
+    }
+    .map(|far| far.noise())
 }
 
 /// A sample that holds the record with probability `rate`: removed, and added.

@@ -96,6 +96,7 @@ impl Law {
             Self::Mixture { bells, added: false } => bells.removed(y),
             Self::Mixture { bells, added: true } => bells.added(y),
             Self::Either(either) => either.curve(y),
+            Self::Shifts(shifts) => shifts.curve(y),
             Self::Opposite { noise, rate } => {
                 let x = noise.outcome(y, *rate);
                 // Beyond the largest loss there is only the rounding of it.
@@ -129,6 +130,7 @@ impl Law {
             Self::Range(range) => (1.0, range.range().1),
             Self::Mixture { bells, .. } => return bells.slip(y),
             Self::Either(either) => return either.slip(y),
+            Self::Shifts(shifts) => return shifts.slip(y),
         };
         // The slope of the loss after sampling in that before it is at most `rate + y`.
         let slope = smaller(rate + y, 1.0);

@@ -10,7 +10,8 @@ use serde::Serialize;
 use super::{AveragingReport, Cell, NO_PATH, Promised, honest};
 use crate::colour::scale;
 use crate::shell::base64;
-use crate::text::{digits, short, up, up_value};
+use crate::text::{digits, short, up};
+use sottovoce_fault::decimal::up_value;
 
 /// Losses below this are shown as this: smaller ones would spread the list too thin.
 pub(super) const SMALLEST: f64 = 1e-4;

@@ -27,6 +27,7 @@ pub use pairs::Pairs;
 pub use question::{
     Accounted, Cancelled, Method, Promised, Question, Understatement, answer, check, exposed, promise, told,
 };
+pub(crate) use run::happens;
 pub use run::{Averaged, Coordinate, parts, run};
 pub use trade::Trade;
 pub use words::STARRED;

@@ -3,7 +3,7 @@
 use sottovoce_audit::reconstruct::{Claim, Findings, Target};
 use sottovoce_privacy::{Guarantee, limits, round_up};
 use sottovoce_report::{
-    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, hash, layout,
+    Attack, AttackRow, AveragingReport, Cell, GuaranteeLine, Promised, Provenance, Series, layout,
 };
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_topology::Graph;
@@ -109,45 +109,40 @@ pub(super) fn report(
         Some(printed) => printed.chunks(n).map(<[f64]>::to_vec).collect(),
         None => vec![vec![f64::NAN; n]; n],
     };
-    let report =
-        AveragingReport {
-            title: found.title.clone(),
-            summary: found.summary.clone(),
-            positions: positions(graph, run.seed),
-            edges: pairs(graph),
-            labels: ready.names(),
-            observer: run.observers()[0],
-            relay_noises: grid.relay.clone(),
-            steps: grid.steps.clone(),
-            chosen: grid.chosen,
-            distances: (run.views.hops.iter())
-                .map(|hops| hops.iter().map(|&hops| u16::try_from(hops).unwrap_or(u16::MAX)).collect())
-                .collect(),
-            published,
-            central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
-            errors: errors(run, measured)?,
-            traded: found.trade.as_ref().map(Trade::traded),
-            attack,
-            guarantees: lines(all, found.delta, graph)?,
-            notes: [crate::SIMULATED]
-                .iter()
-                .chain(ready.setting.masks.as_ref().map(|_| &MASKED))
-                .chain(&NOTES)
-                .map(|note| note.to_string())
-                .collect(),
-            cells: cells(run, found, grid, points, all)?,
-            headline: found.headline.clone(),
-            beside: Vec::new(),
-            provenance: Provenance {
-                seed: Some(run.seed),
-                // Of the files as they were read; of what was drawn, its own.
-                data_hash: Some(short(ready.values.sha256.as_ref()).unwrap_or_else(|| {
-                    hash(ready.values.all.iter().flatten().map(|value| value.to_le_bytes()))
-                })),
-                graph_hash: Some(short(ready.place.sha256.as_ref()).unwrap_or_else(|| graph_hash(graph))),
-                ..Provenance::default()
-            },
-        };
+    let report = AveragingReport {
+        title: found.title.clone(),
+        summary: found.summary.clone(),
+        positions: positions(graph, run.seed),
+        edges: pairs(graph),
+        labels: ready.names(),
+        observer: run.observers()[0],
+        relay_noises: grid.relay.clone(),
+        steps: grid.steps.clone(),
+        chosen: grid.chosen,
+        distances: (run.views.hops.iter())
+            .map(|hops| hops.iter().map(|&hops| u16::try_from(hops).unwrap_or(u16::MAX)).collect())
+            .collect(),
+        published,
+        central: ready.sigma * ready.sigma / ((n * n) as f64 * chosen.error),
+        errors: errors(run, measured)?,
+        traded: found.trade.as_ref().map(Trade::traded),
+        attack,
+        guarantees: lines(all, found.delta, graph)?,
+        notes: [crate::SIMULATED]
+            .iter()
+            .chain(ready.setting.masks.as_ref().map(|_| &MASKED))
+            .chain(&NOTES)
+            .map(|note| note.to_string())
+            .collect(),
+        cells: cells(run, found, grid, points, all)?,
+        headline: found.headline.clone(),
+        beside: Vec::new(),
+        provenance: Provenance {
+            seed: Some(run.seed),
+            graph_hash: Some(short(ready.place.sha256.as_ref()).unwrap_or_else(|| graph_hash(graph))),
+            ..Provenance::default()
+        },
+    };
     report.check()?;
     Ok(report)
 }

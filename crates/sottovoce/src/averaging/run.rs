@@ -48,9 +48,6 @@ pub struct Averaged {
     /// SHA-256 of the graph's file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph_sha256: Option<String>,
-    /// SHA-256 of the file of values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_sha256: Option<String>,
     /// Number of edges.
     pub edges: usize,
     /// Rounds.
@@ -196,6 +193,11 @@ struct Simulated {
     transcript: AveragingTranscript,
 }
 
+/// Who hears what when, in the run of this seed: whoever's values they are.
+pub(crate) fn happens(ready: &Ready, seed: u64) -> Result<AveragingTranscript> {
+    Ok(Simulated::new(ready, seed)?.transcript)
+}
+
 impl Simulated {
     fn new(ready: &Ready, seed: u64) -> Result<Self> {
         if let Some(masks) = &ready.setting.masks {
@@ -258,7 +260,7 @@ impl<'a> Judged<'a> {
             (Public::from(ready), Experiment::Averaging(Box::new(ready.experiment.clone())));
         // What is said of the run comes from its transcript, as it will be written.
         let file = transcript::Averaging::new(&experiment, seed, &public, transcript)?;
-        let past = file.past()?;
+        let past = file.unjudged()?;
         Ok(Self { ready, seed, outcome, file, views: Views::new(public, past)? })
     }
 
@@ -288,7 +290,6 @@ impl<'a> Judged<'a> {
             peers: n,
             names: Names::of_graph(&ready.place.graph),
             graph_sha256: ready.place.sha256.clone(),
-            data_sha256: ready.values.sha256.clone(),
             edges: ready.place.graph.edge_count(),
             steps: ready.setting.scheme.rounds(),
             sigma: ready.sigma,

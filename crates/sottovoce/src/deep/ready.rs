@@ -335,10 +335,7 @@ impl Deep {
             )?;
             return Ok(Mixing::neighbourhoods(graph));
         }
-        // Pairs cancel best where agents keep their share of what they mix.
-        let usual =
-            if self.noise.cancel.is_some() { Weights::MetropolisPlusOne } else { Weights::Metropolis };
-        self.graph.base.weighted(usual).mixing(graph)
+        self.graph.base.mixing(graph)
     }
 
     /// Draws or reads the images.

@@ -25,6 +25,7 @@ use super::masks::farthest;
 use super::network::NetworkSpec;
 use super::values::{Values, ValuesSpec, check_sensitivity};
 use super::walk::WalkSpec;
+use crate::averaging::Public;
 use crate::plan::row::up;
 use crate::plan::target::mu_squared_at;
 use crate::plan::{Falling, Sums};
@@ -275,6 +276,28 @@ pub struct Ready {
 }
 
 impl Averaging {
+    /// A run whose values are not known, as far as it is public: everybody holds zeros.
+    pub(crate) fn again(&self, public: Public, columns: usize) -> Result<Ready> {
+        let Public { graph, setting, sigma, sensitivity, observers, tapper, .. } = public;
+        let (network, faults) = (self.network.network()?, self.network.faults(&graph)?);
+        let values = Values::zeros(graph.nodes(), columns);
+        let place = Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: String::new() };
+        let (experiment, falling) = (self.clone(), None);
+        Ok(Ready {
+            experiment,
+            place,
+            setting,
+            values,
+            sensitivity,
+            sigma,
+            observers,
+            tapper,
+            network,
+            faults,
+            falling,
+        })
+    }
+
     /// Reads what the experiment names. `folder` is where relative names begin; `progress` hears of observers whose losses were found.
     pub fn ready(&self, folder: &Path, seed: u64, progress: &(dyn Fn(usize) + Sync)) -> Result<Ready> {
         self.check()?;

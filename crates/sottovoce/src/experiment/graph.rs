@@ -35,7 +35,7 @@ pub struct GraphFile {
     #[cfg_attr(feature = "flags", arg(skip))]
     pub family: Option<Family>,
     /// What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random
-    /// walk it is (default: metropolis-plus-one where an averaging is run or planned, else metropolis).
+    /// walk it is (default: metropolis-plus-one).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "flags", arg(long, value_name = "WEIGHTS"))]
     pub weights: Option<Weights>,
@@ -95,9 +95,9 @@ impl GraphFile {
         self.file.is_some() || self.family.is_some()
     }
 
-    /// The same, with these weights where none are given.
-    pub fn weighted(&self, default: Weights) -> Self {
-        Self { weights: Some(self.weights.unwrap_or(default)), ..self.clone() }
+    /// The weights: those given, or the default of every command.
+    pub fn weights(&self) -> Weights {
+        self.weights.unwrap_or_default()
     }
 
     /// Refuses a format without a file.
@@ -125,26 +125,28 @@ impl GraphFile {
         Ok(Some(Place { graph, schedule: None, sha256: Some(sha256), notes, name }))
     }
 
-    /// The weights on a graph, which must be connected; those of an averaging where none are given.
+    /// The matrix by which connected peers average.
     pub fn mixing(&self, graph: &Graph) -> Result<Mixing> {
-        graph.require_connected(
-            "averaging needs a connected graph: add edges, or take its largest component",
-        )?;
-        let mixing = Mixing::new(graph, self.weights.unwrap_or(Weights::MetropolisPlusOne))
-            .lazy(self.lazy.unwrap_or(0.0))?;
+        let mixing = self
+            .weighing(graph, "averaging needs a connected graph: add edges, or take its largest component")?;
         mixing.check()?;
+        mixing.check_consensus()?;
         Ok(mixing)
     }
 
     /// The weights by which a token walks on a graph, which must be connected: uniform ones, a plain random walk, are welcome whatever the degrees.
     pub fn walking(&self, graph: &Graph) -> Result<Mixing> {
-        graph.require_connected(
+        let mixing = self.weighing(
+            graph,
             "a token never reaches the other parts: add edges, or take the largest component",
         )?;
-        let mixing = Mixing::new(graph, self.weights.unwrap_or(Weights::MetropolisPlusOne))
-            .lazy(self.lazy.unwrap_or(0.0))?;
         mixing.check_walk()?;
         Ok(mixing)
+    }
+
+    fn weighing(&self, graph: &Graph, connected: &str) -> Result<Mixing> {
+        graph.require_connected(connected)?;
+        Ok(Mixing::new(graph, self.weights()).lazy(self.lazy.unwrap_or(0.0))?)
     }
 }
 
@@ -169,11 +171,6 @@ pub(super) fn one_of(given: &[(&str, bool)]) -> Result<()> {
 }
 
 impl GraphSpec {
-    /// The weights.
-    pub fn weights(&self) -> Weights {
-        self.base.weights.unwrap_or(Weights::MetropolisPlusOne)
-    }
-
     /// Reads or draws the graph. `folder` is where relative names of files begin.
     pub fn place(&self, folder: &Path, seed: u64) -> Result<Place> {
         one_of(&[
@@ -214,7 +211,7 @@ impl GraphSpec {
     }
 
     fn scheduled(&self, path: &Path) -> Result<Place> {
-        let (schedule, sha256) = read_schedule(path, self.weights())?;
+        let (schedule, sha256) = read_schedule(path, self.base.weights())?;
         let graph = union(&schedule)?;
         let name = called(path);
         Ok(Place { graph, schedule: Some(schedule), sha256: Some(sha256), notes: Vec::new(), name })

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sottovoce_learning::Task;
 use sottovoce_topology::Graph;
-use sottovoce_topology::mixing::{Mixing, Weights};
+use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::schedule::{Schedule, Step};
 
 #[cfg(feature = "flags")]
@@ -15,9 +15,6 @@ use super::learning::WALK;
 use crate::learning::graphs::fresh;
 use crate::learning::method::Entry;
 use crate::{Error, Result};
-
-/// Weights where none are given.
-const WEIGHTS: Weights = Weights::Metropolis;
 
 /// The graphs of learning.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -108,18 +105,18 @@ impl LearningGraph {
             return Ok(self.base.read(folder, seed)?.map(Given::Stays));
         };
         let path = folder.join(file);
-        let (schedule, sha256) = read_schedule(&path, self.base.weights.unwrap_or(WEIGHTS))?;
+        let (schedule, sha256) = read_schedule(&path, self.base.weights())?;
         Ok(Some(Given::Varies(each(&schedule, &path)?, sha256)))
     }
 
     /// The weights on a graph, which must be connected.
     fn on(&self, graph: &Graph) -> Result<Mixing> {
-        self.base.weighted(WEIGHTS).mixing(graph)
+        self.base.mixing(graph)
     }
 
     /// The same for a method, or for tokens that walk.
     fn on_for(&self, graph: &Graph, walks: bool) -> Result<Mixing> {
-        if walks { self.base.weighted(WEIGHTS).walking(graph) } else { self.on(graph) }
+        if walks { self.base.walking(graph) } else { self.on(graph) }
     }
 
     /// Of so many peers and gradient steps: what was given, or else fresh graphs, or else a random geometric one.

@@ -94,8 +94,13 @@ pub struct Values {
     pub columns: Vec<String>,
     /// How many numbers lay outside the range. Computed without privacy.
     pub moved: usize,
-    /// SHA-256 of the file.
-    pub sha256: Option<String>,
+}
+
+impl Values {
+    /// Zeros for everybody.
+    pub(crate) fn zeros(peers: usize, columns: usize) -> Self {
+        Self { all: vec![vec![0.0; columns]; peers], columns: vec![String::new(); columns], moved: 0 }
+    }
 }
 
 impl ValuesSpec {
@@ -122,7 +127,7 @@ impl ValuesSpec {
             moved += usize::from(inside != *value);
             *value = inside;
         }
-        Ok(Values { all, columns, moved, sha256: Some(super::sha256(&bytes)) })
+        Ok(Values { all, columns, moved })
     }
 
     fn drawn(&self, peers: usize, seed: u64) -> Values {
@@ -131,7 +136,7 @@ impl ValuesSpec {
             let unit = Seed(seed).stream(Stream::Values, peer as u64, 0).random::<f64>();
             vec![low + (high - low) * unit]
         };
-        Values { all: (0..peers).map(value).collect(), columns: vec!["value".into()], moved: 0, sha256: None }
+        Values { all: (0..peers).map(value).collect(), columns: vec!["value".into()], moved: 0 }
     }
 
     /// How far one person can move a vector of so many numbers: the diagonal of the box.

@@ -136,6 +136,12 @@ pub fn run(settings: &Settings, done: impl Fn()) -> Result<Found> {
     example.conclude(course, mean_rounds, suspicions)
 }
 
+/// Who tells whom in the run of these settings.
+pub(crate) fn spread(settings: &Settings) -> Result<Tellings> {
+    let example = Example::new(settings)?;
+    Ok(Course::new(&example.curious, example.rules, settings.seed)?.told)
+}
+
 struct Example {
     seed: u64,
     rumor: Rumor,

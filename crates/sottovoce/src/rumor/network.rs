@@ -122,7 +122,7 @@ impl Networked {
         parallel::map(self.seeds, one, |_| done()).into_iter().collect()
     }
 
-    fn run(&self, seed: u64) -> Result<Run> {
+    pub(crate) fn run(&self, seed: u64) -> Result<Run> {
         let source = self.source(seed);
         Ok(Run { seed, source, outcome: self.spread(source, &self.curious, seed)? })
     }

@@ -18,10 +18,12 @@ mod user;
 use std::path::Path;
 use std::sync::Arc;
 
+use rand::TryRng;
+use rand::rngs::SysRng;
 use serde::Serialize;
 use sottovoce_engine::learning::canary::Caught;
 use sottovoce_learning::Oracle;
-use sottovoce_privacy::Unit;
+use sottovoce_privacy::{Unit, limits};
 
 use crate::experiment::Experiment;
 use crate::names::Names;
@@ -63,8 +65,9 @@ pub type Hear<'a> = dyn FnMut(&Moment, &dyn Fn() -> Vec<Vec<f64>>) -> bool + 'a;
 pub struct Trained {
     /// In a sentence.
     pub headline: String,
-    /// Seed of everything random.
-    pub seed: u64,
+    /// The seed that was given; none where the system drew one that nobody was told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// The method's name.
     pub method: &'static str,
     /// What is protected.
@@ -106,18 +109,49 @@ pub struct Trained {
     pub models: Vec<Vec<f64>>,
 }
 
-/// Trains, with everything as the experiment says but the gradients; `folder` is where names of files in it begin.
+/// Trains, with everything as the experiment says but the gradients; `folder` is where names of files in it begin. Without a seed the system draws
+/// one and nobody is told: who knows the seed can repeat the training with a guess of the data, and sees from the models whether it is right.
 pub fn train(
     experiment: &Experiment,
     folder: &Path,
-    seed: u64,
+    seed: Option<u64>,
     outside: Outside,
     hear: &mut Hear<'_>,
 ) -> Result<Trained> {
-    match experiment {
-        Experiment::Learning(learning) => user::train(learning, folder, seed, outside, hear),
-        Experiment::Deep(deep) => record::train(deep, folder, seed, outside, hear),
-        other => Err(unsuited(other)),
+    let drawn = seed.map_or_else(secret, Ok)?;
+    let mut trained = match experiment {
+        Experiment::Learning(learning) => user::train(learning, folder, drawn, outside, hear)?,
+        Experiment::Deep(deep) => record::train(deep, folder, drawn, outside, hear)?,
+        other => return Err(unsuited(other)),
+    };
+    trained.seeded(seed);
+    Ok(trained)
+}
+
+/// A seed from the system.
+fn secret() -> Result<u64> {
+    let remedy = |error| {
+        format!("the system has no entropy ({error}); with a seed anybody who knows it can compute the noise")
+    };
+    SysRng.try_next_u64().map_err(|error| Error::parameter("seed", "missing", remedy(error)))
+}
+
+impl Trained {
+    /// Says where the noise came from.
+    fn seeded(&mut self, seed: Option<u64>) {
+        self.seed = seed;
+        for guarantee in &mut self.guarantees {
+            guarantee.not_covered.retain(|limit| limit != limits::SIMULATION);
+            guarantee
+                .not_covered
+                .push(if seed.is_some() { limits::SIMULATION } else { limits::SECRET_SEED }.to_owned());
+        }
+        if let Some(seed) = seed {
+            self.headline += &format!("; anybody who knows seed {seed} can compute the noise again");
+            self.notes.push(format!(
+                "the noise follows from seed {seed}: anybody who knows the seed can remove it from the models. Before you publish one, train without a seed"
+            ));
+        }
     }
 }
 

@@ -110,7 +110,7 @@ pub(super) fn train(
     let exchanges = run.sent() / (receivers.max(1) * own.plan.vectors() * own.start.len()) as u64;
     Ok(Trained {
         headline: headline(agents, run.round(), &guarantees),
-        seed,
+        seed: Some(seed),
         method: called(asked.protocol.method),
         unit: Unit::Record,
         peers: agents,

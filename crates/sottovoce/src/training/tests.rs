@@ -68,7 +68,7 @@ fn the_same_gradients_give_the_same_models_and_promises() {
         let (inner, models, sigma) = built_in(task, rest);
         let mut seen = 0;
         let found =
-            train(&experiment(task, rest), Path::new(""), 5, outside(&inner), &mut |moment, models| {
+            train(&experiment(task, rest), Path::new(""), Some(5), outside(&inner), &mut |moment, models| {
                 assert!(moment.step > 0 && !models().is_empty());
                 seen += 1;
                 true
@@ -111,7 +111,7 @@ fn numbers(peers: usize) -> Outside {
 
 fn deep(rest: &str) -> Result<Trained> {
     let experiment = Experiment::parse(&format!("experiment = 'deep'\n{rest}")).unwrap();
-    train(&experiment, Path::new(""), 1, numbers(6), &mut |_, _| true)
+    train(&experiment, Path::new(""), Some(1), numbers(6), &mut |_, _| true)
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_does_not_suit_is_named() {
     assert!(said(deep("[graph]\nfamily = { ring = { n = 5 } }")).starts_with("`graph` is one of 5 peers"));
     let learning = |text: &str, outside: Outside| {
         let experiment = Experiment::parse(&format!("experiment = 'learning'\n{text}")).unwrap();
-        said(train(&experiment, Path::new(""), 1, outside, &mut |_, _| true))
+        said(train(&experiment, Path::new(""), Some(1), outside, &mut |_, _| true))
     };
     assert!(learning("[task]\nridge = 0.1", numbers(4)).starts_with("`task` is given"));
     assert!(learning("[task]\npeers = 5", numbers(4)).starts_with("`peers` is 5"));
@@ -152,12 +152,13 @@ fn what_does_not_suit_is_named() {
     assert!(learning("", Outside { start: vec![], ..numbers(4) }).starts_with("`start` is empty"));
     let rumor = Experiment::parse("experiment = 'rumor'").unwrap();
     assert!(
-        said(train(&rumor, Path::new(""), 1, numbers(4), &mut |_, _| true))
+        said(train(&rumor, Path::new(""), Some(1), numbers(4), &mut |_, _| true))
             .starts_with("`experiment` is rumor")
     );
     let stopped = experiment("", "");
     assert!(
-        said(train(&stopped, Path::new(""), 1, numbers(PEERS), &mut |_, _| false)).contains("was stopped")
+        said(train(&stopped, Path::new(""), Some(1), numbers(PEERS), &mut |_, _| false))
+            .contains("was stopped")
     );
 }
 

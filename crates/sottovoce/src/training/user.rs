@@ -112,7 +112,7 @@ fn trained(job: &Job<'_>, ready: &ReadyLearning, run: &Run<'_>, history: Vec<Mom
     let (peers, steps) = (task.peers(), run.progress());
     Ok(Trained {
         headline: headline(peers, steps.0, &guarantees),
-        seed: settings.seed,
+        seed: Some(settings.seed),
         method: settings.method.name(),
         unit: Unit::User,
         peers,

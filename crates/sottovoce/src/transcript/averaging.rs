@@ -2,21 +2,19 @@
 
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Adversary;
-use sottovoce_protocol::Law;
-use sottovoce_protocol::averaging::{Coupling, Note, Plan};
+use sottovoce_protocol::averaging::Coupling;
 use sottovoce_protocol::ring::{Agreed, Ring};
 use sottovoce_simulator::averaging::Scheme;
 use sottovoce_simulator::cancelling::Cancelling;
-use sottovoce_simulator::happened::{AveragingTranscript, arrivals, finished};
+use sottovoce_simulator::happened::AveragingTranscript;
 use sottovoce_topology::Graph;
 use sottovoce_topology::schedule::{Ending, Schedule, Step};
-use sottovoce_views::door::{Overheard, Past, Setting};
+use sottovoce_views::door::{Past, Setting};
 use sottovoce_views::exact::Results;
 use sottovoce_views::ring::Masks;
-use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
-use crate::averaging::Public;
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing, unlike};
+use crate::averaging::{Public, happens};
 use crate::experiment::{self, Experiment, Place, farthest};
 use crate::plan::{Distances, Sums};
 use crate::{Result, require};
@@ -242,9 +240,14 @@ impl Averaging {
     /// The run as it happened; refused where peers did not do what was agreed, since then no account holds.
     pub fn past(&self) -> Result<Past> {
         match self.check()?.first() {
-            None => Ok(Past::new(self.public()?.setting, &self.transcript)?),
+            None => self.unjudged(),
             Some(problem) => Err(astray(problem)),
         }
+    }
+
+    /// The same of the run that writes the file.
+    pub(crate) fn unjudged(&self) -> Result<Past> {
+        Ok(Past::new(self.public()?.setting, &self.transcript)?)
     }
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
@@ -252,48 +255,29 @@ impl Averaging {
         let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
-        let Public { graph, setting, tapper, .. } = self.public()?;
-        let (scheme, peers) = (&setting.scheme, setting.peers());
-        let mut problems = Vec::new();
-        let mut released = BTreeSet::new();
-        for (peer, release) in &self.transcript.releases {
-            if *peer >= peers {
-                problems.push(format!("a release of peer {peer}, of whom there is none"));
-            }
-            if !released.insert(*peer) {
-                problems.push(format!("peer {peer} released its value twice"));
-            }
-            let agreed = release.law == Law::Gaussian
-                && (0.0..=self.sensitivity).contains(&release.sensitivity)
-                && release.scale >= self.sigma
-                && release.rate.is_none();
-            // A NaN is not agreed on.
-            if !agreed {
-                problems.push(format!(
-                    "peer {peer} released with sensitivity {} under noise {}, where {} and {} were agreed on",
-                    release.sensitivity, release.scale, self.sensitivity, self.sigma
-                ));
-            }
+        let public = self.public()?;
+        let mut problems = self.other_terms(&experiment, &public.graph, &public.setting, &public.tapper)?;
+        if problems.is_empty() {
+            problems = self.other_messages(&experiment, public)?;
         }
-        for heard in &self.transcript.messages {
-            let (from, to, round) = (heard.from, heard.to, heard.label.0);
-            if !released.contains(&from) {
-                problems.push(format!("peer {from} spoke without a release"));
-            }
-            if !scheme.may_speak(round, from, to) {
-                problems.push(format!(
-                    "peer {from} told peer {to} something in round {round}, where nothing was planned"
-                ));
-            }
-        }
-        // Where nobody crashes everyone takes part.
-        let silent =
-            (0..peers).find(|peer| experiment.network.crashes.is_empty() && !released.contains(peer));
-        problems.extend(silent.map(|peer| format!("peer {peer} took no part, although nobody crashed")));
-        problems.extend(self.other_terms(&experiment, &graph, &setting, &tapper)?);
-        problems.extend(self.unheard(scheme)?);
         problems.truncate(SHOWN);
         Ok(problems)
+    }
+
+    /// Where the run is not the one that follows from the experiment and its seed: what happens to messages depends on no value.
+    fn other_messages(&self, experiment: &experiment::Averaging, public: Public) -> Result<Vec<String>> {
+        let columns = self.masks.as_ref().map_or(1, |masks| masks.columns);
+        let again = match experiment.again(public, columns).and_then(|ready| happens(&ready, self.seed)) {
+            Ok(again) => again,
+            Err(problem) => return Ok(vec![format!("its experiment cannot have been run so: {problem}")]),
+        };
+        let told = &self.transcript;
+        let all = [
+            unlike("release", &told.releases, &again.releases),
+            unlike("message", &told.messages, &again.messages),
+            unlike("note", &told.notes, &again.notes),
+        ];
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
@@ -400,38 +384,5 @@ impl Averaging {
             name: String::new(),
         };
         experiment.setting(&place, self.seed).is_ok_and(|setting| Mixes::of(&setting.scheme) == self.scheme)
-    }
-
-    /// Peers who went on although they had not heard everyone, and do not say so: what they said then is not what was planned.
-    fn unheard(&self, scheme: &Scheme) -> Result<Vec<String>> {
-        let (heard, done) = (arrivals(&self.transcript), finished(&self.transcript));
-        let missed: BTreeSet<(usize, usize, usize)> = (self.transcript.notes.iter())
-            .filter_map(|(peer, note)| match note {
-                Note::Missed { round, from, .. } => Some((*round, *from, *peer)),
-                _ => None,
-            })
-            .collect();
-        // Messages are in the order of rounds: the last one counts.
-        let spoke: BTreeMap<usize, usize> = heard.iter().map(|&(round, from, _)| (from, round)).collect();
-        let mut problems = Vec::new();
-        for (peer, part) in scheme.parts()?.iter().enumerate() {
-            let last =
-                if done.contains(&peer) { part.rounds() } else { spoke.get(&peer).copied().unwrap_or(0) };
-            for round in 0..last.min(part.rounds()) {
-                let silent = |from: &usize| {
-                    let message = (round, *from, peer);
-                    !heard.contains(&message) && !missed.contains(&message)
-                };
-                if let Some(from) =
-                    part.row(round).from.iter().map(|(from, _)| *from).find(|from| silent(from))
-                {
-                    problems.push(format!(
-                        "peer {peer} went on after round {round} without having heard peer {from}"
-                    ));
-                    break;
-                }
-            }
-        }
-        Ok(problems)
     }
 }

@@ -7,7 +7,7 @@ use sottovoce_privacy::{Guarantee, limits};
 use sottovoce_topology::Graph;
 use sottovoce_topology::mixing::Mixing;
 
-use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing, unlike};
 use crate::experiment::graph::peer;
 use crate::experiment::{self, Experiment};
 use crate::learning::losses::Question;
@@ -55,8 +55,11 @@ pub struct Revealed {
     pub names: Option<Vec<String>>,
     /// Contributions of each peer that were agreed on.
     pub iterations: usize,
-    /// Steps that were made.
+    /// Steps of the whole run.
     pub steps: usize,
+    /// After how many of them it is paused, if it is. All are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_after: Option<usize>,
     /// Releases of the peer that released most.
     pub releases: usize,
     /// Noise in units of the sensitivity.
@@ -138,23 +141,37 @@ impl Learning {
 
     /// Where peers did not do what was agreed: none, or the account of the run is void.
     pub fn check(&self) -> Result<Vec<String>> {
-        let mixings = self.mixings()?;
-        let mut problems = self.transcript.problems(&mixings)?;
-        if problems.is_empty() {
-            problems = self.other_terms(&mixings)?;
-        }
-        problems.truncate(SHOWN);
-        Ok(problems)
+        Ok(self.replayed()?.0)
     }
 
-    /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew.
-    fn other_terms(&self, mixings: &[Mixing]) -> Result<Vec<String>> {
+    /// Problems, and the run as it is judged: what a pause left out is counted.
+    fn replayed(&self) -> Result<(Vec<String>, Transcript)> {
+        let mixings = self.mixings()?;
+        let (mut problems, last) = self.other_terms(&mixings)?;
+        let told = self.judged()?;
+        if !problems.is_empty() {
+            problems.truncate(SHOWN);
+            return Ok((problems, told));
+        }
+        let whole = told.again(&mixings, last)?;
+        if !told.is_paused(&whole) {
+            problems.extend(unlike("the number of steps", &[told.steps], &[whole.steps]));
+            problems.extend(unlike("release", &told.releases, &whole.releases));
+            problems.extend(unlike("the path of token", &told.paths, &whole.paths));
+        }
+        if problems.is_empty() && whole.spent()?.is_none() {
+            problems.push("somebody released more than the budget admits".to_owned());
+        }
+        Ok((problems, whole))
+    }
+
+    /// Where what is said of the run is not what its experiment says, and the step at which its target ends it. The noise that a target asks for is computed anew.
+    fn other_terms(&self, mixings: &[Mixing]) -> Result<(Vec<String>, Option<usize>)> {
         let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
-            return Ok(vec!["the experiment is no learning".to_owned()]);
+            return Ok((vec!["the experiment is no learning".to_owned()], None));
         };
-        let Transcript {
-            settings, peers, nonexpansive, steps, sensitivity, assumptions, not_covered, ..
-        } = &self.transcript;
+        let Transcript { settings, peers, nonexpansive, sensitivity, assumptions, not_covered, .. } =
+            &self.transcript;
         let terms = experiment.task.terms(settings.step)?;
         let choice = experiment.choice()?;
         // A step size that was computed from the rows cannot be computed without them.
@@ -169,7 +186,10 @@ impl Learning {
         let network = match experiment.faulty(labelled.as_ref()) {
             Ok(network) => network,
             Err(error) => {
-                return Ok(vec![format!("the network of its experiment is none of its peers: {error}")]);
+                return Ok((
+                    vec![format!("the network of its experiment is none of its peers: {error}")],
+                    None,
+                ));
             }
         };
         let question = Question {
@@ -183,12 +203,11 @@ impl Learning {
             network: network.as_ref(),
             secrets: settings.secrets.as_ref(),
         };
-        let whole = settings.method.way().steps(*peers, settings.iterations);
         let noise = experiment.target.noise(experiment.noise.sigma)?;
         let last = choice.settle(&noise, &question, &mut agreed)?;
         let known = experiment.known_graphs(*peers, self.seed)?;
         let known = known.map(|all| all.iter().map(Matrix::of).collect::<Vec<_>>());
-        Ok(differing(&[
+        let problems = differing(&[
             ("method", agreed.method == settings.method),
             ("number of iterations", agreed.iterations == settings.iterations),
             ("step size", agreed.step == settings.step),
@@ -200,7 +219,6 @@ impl Learning {
                 "sequence of graphs",
                 known.is_none_or(|known| known.iter().eq(self.graph.iter().chain(&self.graphs))),
             ),
-            ("number of steps", last.is_none_or(|last| *steps <= last)),
             // It follows from the clipping and the objective, whoever's rows it is of.
             (
                 "sensitivity",
@@ -218,8 +236,6 @@ impl Learning {
                     given == assumptions && left_out.eq(not_covered)
                 }),
             ),
-            // Without a budget nothing ends a run early.
-            ("end", settings.budget.is_some() || last.is_some() || network.is_some() || *steps == whole),
             ("network", network == settings.network),
             (
                 "noise that cancels",
@@ -231,18 +247,25 @@ impl Learning {
             ),
             ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
-        ]))
+        ]);
+        Ok((problems, last))
     }
 
-    /// What cannot be held against the experiment without the rows.
-    pub(super) fn unchecked(&self) -> Result<Option<String>> {
-        Ok(match Experiment::parse(&self.experiment)? {
-            Experiment::Learning(experiment) if experiment.choice()?.options.markov_step.is_some() => {
-                let step = self.transcript.settings.step;
-                Some(format!("`step` is {step}: it follows from the rows, and is as the transcript says"))
-            }
-            _ => None,
-        })
+    /// What cannot be held against the experiment: a step size that follows from the rows, and when the state of tokens was written down.
+    pub(super) fn unchecked(&self) -> Result<Vec<String>> {
+        let Experiment::Learning(experiment) = Experiment::parse(&self.experiment)? else {
+            return Ok(Vec::new());
+        };
+        let (mut all, run) = (Vec::new(), &self.transcript);
+        if experiment.choice()?.options.markov_step.is_some() {
+            let step = run.settings.step;
+            all.push(format!("`step` is {step}: it follows from the rows, and is as the transcript says"));
+        }
+        if run.settings.method.way().state_is_secret() {
+            let shown = &run.shown;
+            all.push(format!("`shown` is {shown:?}: after these steps the tokens were written down, as the transcript says; each other time reveals more"));
+        }
+        Ok(all)
     }
 
     /// The run as it is judged. Where the experiment does not say whether steps keep distances, they are taken not to.
@@ -254,10 +277,6 @@ impl Learning {
         Ok(run)
     }
 
-    fn spent(&self) -> Result<Option<f64>> {
-        Ok(self.transcript.spent()?.filter(|spent| spent.is_finite()))
-    }
-
     fn stated(&self, guarantees: &[Guarantee], delta: f64) -> Result<Vec<Stated>> {
         let names = Names::new(self.names.as_deref());
         guarantees.iter().map(|one| Ok(Stated::new("any peer's data", one, delta)?.named(&names))).collect()
@@ -265,12 +284,13 @@ impl Learning {
 
     /// What the run revealed; refused where peers did not do what was agreed, since then no account holds.
     pub fn reveal(&self, observers: &[String], delta: Option<f64>) -> Result<Revealed> {
-        if let Some(problem) = self.check()?.first() {
+        let (problems, run) = self.replayed()?;
+        if let Some(problem) = problems.first() {
             return Err(astray(problem));
         }
         let delta = delta.unwrap_or(self.delta);
         require(delta > 0.0 && delta < 1.0, "delta", delta, "give a number between 0 and 1")?;
-        let (mixings, run) = (self.mixings()?, self.judged()?);
+        let mixings = self.mixings()?;
         let observers = self.numbers(observers)?;
         let all = run.guarantees(&mixings, delta)?;
         let names = Names::new(self.names.as_deref());
@@ -303,8 +323,13 @@ impl Learning {
             }
             (None, _) => "Nobody was protected, as there was no noise".to_owned(),
         };
+        let paused_after = self.transcript.is_paused(&run).then_some(self.transcript.steps);
+        let paused = paused_after.map(|steps| {
+            format!("The run is paused after {steps} of {} steps, and all of them are counted. ", run.steps)
+        });
         Ok(Revealed {
-            headline,
+            headline: paused.unwrap_or_default() + &headline,
+            paused_after,
             method: way.name(),
             peers: run.peers,
             names: self.names.clone(),
@@ -313,7 +338,7 @@ impl Learning {
             releases: run.releases.iter().map(|released| released.count).max().unwrap_or(0), // whole numbers
             sigma: run.settings.sigma,
             sensitivity: run.sensitivity,
-            spent: self.spent()?,
+            spent: finite(run.spent()?),
             source,
             observers,
             statements,
@@ -325,7 +350,7 @@ impl Learning {
     /// Replays the releases through the filter, and compares with what the run says it spent.
     pub fn audit(&self) -> Result<Spent> {
         let run = self.judged()?;
-        let spent = self.spent()?;
+        let spent = finite(run.spent()?);
         let agrees = spent == self.spent;
         let releases = run.releases.iter().map(|released| released.count).sum();
         let shown = |spent: Option<f64>| spent.map_or_else(|| "no bound".to_owned(), short_up);
@@ -363,6 +388,10 @@ impl Learning {
         numbers.dedup();
         Ok(numbers)
     }
+}
+
+fn finite(spent: Option<f64>) -> Option<f64> {
+    spent.filter(|spent| spent.is_finite())
 }
 
 impl fmt::Display for Revealed {

@@ -2,15 +2,12 @@
 //!
 //! Messages that were lost are not in it: nobody heard them. Whoever reads the whole file knows who began.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::Heard;
-use sottovoce_protocol::rumor::{Contacts, Label, Note};
+use sottovoce_protocol::rumor::{Label, Note};
 use sottovoce_simulator::rumor::{Curious, RumorTranscript};
 use sottovoce_topology::Graph;
 
-use super::{SCHEMA_VERSION, SHOWN, astray, differing};
+use super::{SCHEMA_VERSION, SHOWN, astray, differing, unlike};
 use crate::experiment::graph::peer;
 use crate::experiment::{self, Experiment, Place};
 use crate::require;
@@ -19,6 +16,16 @@ use crate::{Error, Result};
 
 /// Messages of which all are kept: beyond, only the first and those that curious peers heard.
 const MOST_MESSAGES: usize = 1_000_000;
+
+/// What is kept of a run, and whether that is all.
+fn kept(net: &Networked, mut transcript: RumorTranscript) -> (bool, RumorTranscript) {
+    let complete = transcript.messages.len() <= MOST_MESSAGES;
+    if !complete {
+        let mut first = true;
+        transcript.messages.retain(|heard| std::mem::take(&mut first) || net.curious.has(heard.to));
+    }
+    (complete, transcript)
+}
 
 /// A run, as a file has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -48,12 +55,7 @@ pub struct Messages {
 impl Messages {
     /// A run of an experiment.
     pub(crate) fn new(experiment: &Experiment, net: &Networked, run: &Run) -> Result<Self> {
-        let mut transcript = run.outcome.transcript.clone();
-        let complete = transcript.messages.len() <= MOST_MESSAGES;
-        if !complete {
-            let mut first = true;
-            transcript.messages.retain(|heard| std::mem::take(&mut first) || net.curious.has(heard.to));
-        }
+        let (complete, transcript) = kept(net, run.outcome.transcript.clone());
         let graph = net.place.as_ref().map(|place| &place.graph);
         Ok(Self {
             schema_version: SCHEMA_VERSION,
@@ -141,8 +143,13 @@ impl Messages {
             ("seed", asked.seed == Some(self.seed)),
             ("source", self.source() == Some(net.source(self.seed))),
         ]);
-        if problems.is_empty() && self.complete {
-            problems.extend(Course::new(self, &net).problem());
+        if problems.is_empty() {
+            let (complete, again) = kept(&net, net.run(self.seed)?.outcome.transcript);
+            let told = &self.transcript;
+            problems.extend(unlike("the list of the", &[self.complete], &[complete]));
+            problems.extend(unlike("release", &told.releases, &again.releases));
+            problems.extend(unlike("message", &told.messages, &again.messages));
+            problems.extend(unlike("note", &told.notes, &again.notes));
         }
         problems.truncate(SHOWN);
         Ok(problems)
@@ -151,81 +158,5 @@ impl Messages {
     /// Refuses a run in which peers did not do what was agreed.
     pub(crate) fn require_kept(&self) -> Result<()> {
         self.check()?.first().map_or(Ok(()), |problem| Err(astray(problem)))
-    }
-}
-
-/// What is known of peers while messages are read one after the other.
-struct Course<'a> {
-    file: &'a Messages,
-    net: &'a Networked,
-    knows: Vec<bool>,
-    /// How often each was told, the beginning included, and how often it told.
-    woken: Vec<usize>,
-    told: Vec<usize>,
-    /// Tellings by their names.
-    tellings: BTreeSet<(usize, usize, u64)>,
-}
-
-impl<'a> Course<'a> {
-    fn new(file: &'a Messages, net: &'a Networked) -> Self {
-        let begins = |peer| file.source() == Some(peer);
-        let knows: Vec<bool> = (0..net.peers).map(begins).collect();
-        let woken = knows.iter().map(|knows| usize::from(*knows)).collect();
-        Self { file, net, knows, woken, told: vec![0; net.peers], tellings: BTreeSet::new() }
-    }
-
-    /// The first thing that was not agreed on.
-    fn problem(mut self) -> Option<String> {
-        let transcript = &self.file.transcript;
-        if let Some(problem) = transcript.messages.iter().find_map(|heard| self.message(heard)) {
-            return Some(problem);
-        }
-        let learned = |(peer, note): &(usize, Note)| matches!(note, Note::Learned { .. }).then_some(*peer);
-        let learned: BTreeSet<usize> = transcript.notes.iter().filter_map(learned).collect();
-        let other = (0..self.net.peers).find(|peer| self.knows[*peer] != learned.contains(peer))?;
-        Some(match self.knows[other] {
-            true => format!("peer {other} was told, and does not know"),
-            false => format!("peer {other} knows, and was never told"),
-        })
-    }
-
-    fn message(&mut self, heard: &Heard<Label>) -> Option<String> {
-        let Heard { from, to, label } = *heard;
-        if let Some(stranger) = [from, to].into_iter().find(|&peer| peer >= self.net.peers) {
-            return Some(format!("a message of or to peer {stranger}, of whom there is none"));
-        }
-        let reached = match self.net.among().contacts(from) {
-            Contacts::Everyone(_) => from != to,
-            Contacts::Only(contacts) => contacts.binary_search(&(to as u32)).is_ok(),
-        };
-        if !reached {
-            return Some(format!("peer {from} told peer {to}, whom it cannot reach"));
-        }
-        match label {
-            Label::Tell(told) => self.telling(from, to, told.number),
-            Label::Heard(_) if !self.net.acknowledge => {
-                Some(format!("peer {from} answered peer {to}, where no answers were agreed on"))
-            }
-            Label::Heard(told) if !self.tellings.contains(&(to, from, told.number)) => {
-                Some(format!("peer {from} answered peer {to}, who had not told it anything"))
-            }
-            Label::Heard(_) => None,
-        }
-    }
-
-    fn telling(&mut self, from: usize, to: usize, number: u64) -> Option<String> {
-        if !self.knows[from] {
-            return Some(format!("peer {from} told without having been told"));
-        }
-        if !self.tellings.insert((from, to, number)) {
-            let repeats = self.net.acknowledge;
-            return (!repeats).then(|| format!("peer {from} repeated a telling, which was not agreed on"));
-        }
-        self.told[from] += 1;
-        self.knows[to] = true;
-        self.woken[to] += 1;
-        // Whoever has told falls silent until it is told again.
-        (self.net.muting == 0.0 && self.told[from] > self.woken[from])
-            .then(|| format!("peer {from} told again without having been told again"))
     }
 }

@@ -179,6 +179,17 @@ fn astray(problem: &str) -> Error {
     ))
 }
 
+/// The first of a list that a replay of the run has otherwise.
+fn unlike<T: PartialEq + fmt::Debug>(what: &str, told: &[T], replayed: &[T]) -> Option<String> {
+    let at = (0..told.len().max(replayed.len())).find(|&at| told.get(at) != replayed.get(at))?; // whole numbers
+    let one = |list: &[T]| list.get(at).map_or_else(|| "missing".to_owned(), |one| format!("{one:?}"));
+    Some(format!(
+        "{what} {at} is {}, and {} when the run is replayed from its seed",
+        one(told),
+        one(replayed)
+    ))
+}
+
 /// Where what is said of a run is not what its experiment says.
 fn differing(same: &[(&str, bool)]) -> Vec<String> {
     let others = same.iter().filter(|(_, same)| !same);

@@ -10,10 +10,10 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_simulator::rumor::Curious;
 
-use super::{SCHEMA_VERSION, SHOWN, astray, differing};
+use super::{SCHEMA_VERSION, SHOWN, astray, differing, unlike};
 use crate::experiment::Experiment;
 use crate::require;
-use crate::rumor::Settings;
+use crate::rumor::{Settings, spread};
 use crate::{Error, Result};
 
 /// Tellings of which all are kept: beyond, only the first and those that curious peers heard.
@@ -82,44 +82,6 @@ impl Tellings {
     pub fn first(&self) -> Option<usize> {
         self.rounds.first().and_then(|round| round.first()).map(|(from, _)| *from as usize)
     }
-
-    /// Where peers did not do what was agreed: each tells once in a round; whoever was told, and nobody who was not, tells in the next.
-    fn problems(&self, peers: usize, muting: f64, problems: &mut Vec<String>) {
-        if self.rounds.first().map_or(0, Vec::len) != 1 {
-            problems.push("not one peer alone began".to_owned());
-        }
-        let mut may = vec![self.first().is_some(); peers];
-        let (mut must, mut knows) = (vec![false; peers], vec![false; peers]);
-        self.first().into_iter().for_each(|source| knows[source] = true);
-        for (round, tellings) in self.rounds.iter().enumerate() {
-            let mut tells = vec![false; peers];
-            for &(from, _) in tellings {
-                let from = from as usize;
-                if !may[from] || !knows[from] {
-                    problems.push(format!("peer {from} told in round {round} without having been told"));
-                }
-                if std::mem::replace(&mut tells[from], true) {
-                    problems.push(format!("peer {from} told twice in round {round}"));
-                }
-            }
-            if let Some(silent) = (0..peers).find(|&peer| must[peer] && !tells[peer]) {
-                problems.push(format!("peer {silent} was told before round {round}, and fell silent"));
-            }
-            // Who tells stays active by chance: never where the muting parameter is 0, and always where it is 1.
-            may = if muting > 0.0 { tells.clone() } else { vec![false; peers] };
-            must = if muting < 1.0 { vec![false; peers] } else { tells };
-            for &(_, to) in tellings {
-                let to = to as usize;
-                (may[to], must[to], knows[to]) = (true, true, true);
-            }
-            if !problems.is_empty() {
-                return;
-            }
-        }
-        if let Some(unaware) = knows.iter().position(|knows| !knows) {
-            problems.push(format!("peer {unaware} was never told, and the run goes on until everyone knows"));
-        }
-    }
 }
 
 impl Rumor {
@@ -164,23 +126,18 @@ impl Rumor {
         let Experiment::Rumor(experiment) = Experiment::parse(&self.experiment)? else {
             return Ok(vec!["the experiment is no rumour".to_owned()]);
         };
-        let agreed = experiment.settings(self.seed)?.rumor()?;
+        let settings = experiment.settings(self.seed)?;
+        let agreed = settings.rumor()?;
         let mut problems = differing(&[
             ("number of peers", agreed.peers() == self.peers),
             ("number of curious peers", agreed.curious() == self.curious),
             ("muting parameter", agreed.muting() == self.muting),
             ("seed", experiment.seed == Some(self.seed)),
         ]);
-        // Rooms are made for so many peers.
-        if !problems.is_empty() {
-            return Ok(problems);
-        }
-        let mut all =
-            self.tellings.rounds.iter().flatten().flat_map(|&(from, to)| [from as usize, to as usize]);
-        if let Some(stranger) = all.find(|&peer| peer >= self.peers) {
-            problems.push(format!("a telling of or to peer {stranger}, of whom there is none"));
-        } else if self.tellings.complete {
-            self.tellings.problems(self.peers, self.muting, &mut problems);
+        if problems.is_empty() {
+            let again = spread(&settings)?;
+            problems.extend(differing(&[("completeness", self.tellings.complete == again.complete)]));
+            problems.extend(unlike("round", &self.tellings.rounds, &again.rounds));
         }
         problems.truncate(SHOWN);
         Ok(problems)

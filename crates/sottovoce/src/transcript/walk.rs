@@ -1,16 +1,13 @@
 //! The transcript of an averaging by tokens: where they went, who released what, and all that was agreed on.
 
 use serde::{Deserialize, Serialize};
-use sottovoce_protocol::Law;
 use sottovoce_protocol::walk::TokenPath;
 use sottovoce_topology::Graph;
 use sottovoce_views::exact::Results;
-use sottovoce_views::walk::contributions;
 
-use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing};
-use crate::averaging::walk::{Public, WalkRevealed, calibrated, reveal};
-use crate::experiment::{Agreed, Experiment, worth};
-use crate::learning::path::Ways;
+use super::{Matrix, SCHEMA_VERSION, SHOWN, astray, differing, unlike};
+use crate::averaging::walk::{Public, WalkRevealed, calibrated, happens, reveal};
+use crate::experiment::{self, Agreed, Experiment, Place, ReadyWalk, Values, worth};
 use crate::learning::transcript::Released;
 use crate::{Result, require};
 
@@ -98,31 +95,44 @@ impl Walk {
         reveal(&self.public()?.asked(observers, delta)?, &self.paths)
     }
 
-    /// Where peers did not do what was agreed: none, or the account of the run is void.
+    /// Where peers did not do what was agreed: none, or the account of the run is void. Where tokens go follows from the experiment and its seed.
     pub fn check(&self) -> Result<Vec<String>> {
-        let public = self.public()?;
-        let n = public.mixing.nodes();
-        let ways = Ways {
-            tokens: self.agreed.tokens,
-            missing: self.missing(&public)?,
-            steps: self.agreed.burn_in.saturating_add(self.agreed.steps),
-            burn_in: self.agreed.burn_in,
-            cap: self.agreed.cap.unwrap_or(usize::MAX),
+        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
+            return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
-        let mut problems = ways.problems(&public.mixing, &self.paths);
-        if problems.is_empty() {
-            problems.extend(self.miscounted(n));
-            problems.extend(self.other_terms(&public)?);
-        }
+        let public = self.public()?;
+        let again = match self.again(&experiment, &public) {
+            Ok(again) => again,
+            Err(problem) => return Ok(vec![format!("its experiment cannot have been run so: {problem}")]),
+        };
+        let mut problems = self.other_terms(&experiment, &public, &again.1)?;
+        problems.extend(unlike("release", &self.releases, &again.0));
+        problems.extend(unlike("the path of token", &self.paths, &again.1));
         problems.truncate(SHOWN);
         Ok(problems)
     }
 
-    /// Tokens of peers who were to crash.
-    fn missing(&self, public: &Public) -> Result<usize> {
-        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else { return Ok(0) };
-        let faults = experiment.network.faults(&self.graph_of(public)?)?;
-        Ok(Ways::missing(self.seed, self.agreed.tokens, public.mixing.nodes(), &faults))
+    /// The releases and the ways of tokens, in the run that was agreed on.
+    fn again(
+        &self,
+        experiment: &experiment::Averaging,
+        public: &Public,
+    ) -> Result<(Vec<Released>, Vec<TokenPath>)> {
+        let graph = self.graph_of(public)?;
+        let network = experiment.network.of_walks(&graph)?;
+        let place = Place { graph, schedule: None, sha256: None, notes: Vec::new(), name: String::new() };
+        let ready = ReadyWalk {
+            experiment: experiment.clone(),
+            place,
+            mixing: public.mixing.clone(),
+            worth: public.worth.clone(),
+            values: Values::zeros(public.mixing.nodes(), 1),
+            sensitivity: self.sensitivity,
+            observers: self.observers.clone(),
+            network,
+            agreed: self.agreed.clone(),
+        };
+        happens(&ready, self.seed, self.sigma)
     }
 
     /// The graph, with the peers' names.
@@ -134,47 +144,20 @@ impl Walk {
         })
     }
 
-    /// Where releases are not those of the contributions.
-    fn miscounted(&self, n: usize) -> Vec<String> {
-        let mut problems = Vec::new();
-        let mut counts = vec![0_usize; n];
-        for Released { peer, release, count } in &self.releases {
-            match counts.get_mut(*peer) {
-                Some(sum) => *sum = count.saturating_add(*sum),
-                None => problems.push(format!("a release of peer {peer}, of whom there is none")),
-            }
-            // A NaN is not agreed on.
-            let kept = release.law == Law::Gaussian
-                && release.rate.is_none()
-                && release.sensitivity <= self.sensitivity
-                && release.scale >= self.sigma;
-            if !kept {
-                problems.push(format!(
-                    "peer {peer} released with sensitivity {} under noise {}, where {} and {} were agreed on",
-                    release.sensitivity, release.scale, self.sensitivity, self.sigma
-                ));
-            }
-        }
-        let given = contributions(n, &self.paths);
-        let differs = (0..n).filter(|&peer| counts[peer] != given[peer]);
-        problems.extend(differs.map(|peer| {
-            format!("peer {peer} released {} times, and contributed {} times", counts[peer], given[peer])
-        }));
-        problems
-    }
-
     /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew, on the ways that the tokens took.
-    fn other_terms(&self, public: &Public) -> Result<Vec<String>> {
-        let Experiment::Averaging(experiment) = Experiment::parse(&self.experiment)? else {
-            return Ok(vec!["the experiment is no averaging".to_owned()]);
-        };
+    fn other_terms(
+        &self,
+        experiment: &experiment::Averaging,
+        public: &Public,
+        paths: &[TokenPath],
+    ) -> Result<Vec<String>> {
         experiment.check()?;
         let graph = self.graph_of(public)?;
         let drawn = experiment.graph.known(self.seed)?.map(|place| place.graph);
         let weights = experiment.graph.base.walking(drawn.as_ref().unwrap_or(&graph));
         let Agreed { tokens, steps, burn_in, cap, step_size } =
             experiment.agreed(&public.mixing, self.seed)?;
-        let sigma = calibrated(&experiment, public, || Ok(self.paths.clone()));
+        let sigma = calibrated(experiment, public, || Ok(paths.to_vec()));
         let given = experiment.noise.sensitivity;
         Ok(differing(&[
             ("graph", weights.is_ok_and(|mixing| Matrix::of(&mixing) == self.graph)),

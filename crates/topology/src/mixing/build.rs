@@ -10,13 +10,14 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
 /// Weights that depend on the degrees alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
     /// `W_uv = 1 / max(d_u, d_v)`, the remainder on the diagonal. The papers' "Hamilton" weights.
     Metropolis,
-    /// `W_uv = 1 / (max(d_u, d_v) + 1)`: every node also counts itself, so that bipartite graphs mix too.
+    /// `W_uv = 1 / (max(d_u, d_v) + 1)`: every node also counts itself, so that bipartite graphs mix too. The default of everything.
+    #[default]
     MetropolisPlusOne,
     /// `W_uv = 1 / d_u`: a random walk. Row-stochastic; symmetric only where all degrees are equal.
     Uniform,

@@ -140,6 +140,43 @@ impl Mixing {
         }
     }
 
+    /// Refuses a matrix with the eigenvalue -1: its powers do not tend to the mean, because nobody keeps a share of its own value and every
+    /// edge joins two sides that swap theirs.
+    ///
+    /// ```
+    /// use sottovoce_topology::{Graph, mixing::{Mixing, Weights}};
+    /// let pair = Graph::from_edges(2, [(0, 1)])?;
+    /// assert!(Mixing::new(&pair, Weights::Metropolis).check_consensus().is_err());
+    /// assert!(Mixing::new(&pair, Weights::MetropolisPlusOne).check_consensus().is_ok());
+    /// # Ok::<(), sottovoce_topology::Error>(())
+    /// ```
+    pub fn check_consensus(&self) -> Result<()> {
+        let mut sides: Vec<Option<bool>> = vec![None; self.nodes()];
+        for start in 0..self.nodes() {
+            if sides[start].is_some() {
+                continue;
+            }
+            sides[start] = Some(false);
+            let (mut open, mut swaps) = (vec![start], true);
+            while let Some(u) = open.pop() {
+                swaps &= self.diagonal[u] == 0.0;
+                for (v, _) in self.row(u).filter(|(_, weight)| *weight > 0.0) {
+                    swaps &= sides[v] != sides[u];
+                    if sides[v].is_none() {
+                        sides[v] = sides[u].map(|side| !side);
+                        open.push(v);
+                    }
+                }
+            }
+            if swaps {
+                let remedy = "the values of two sides of the graph would change places for ever: take metropolis-plus-one, or \
+                              let every peer keep a share of its own value (lazy = 0.1)";
+                return Err(Error::parameter("weights", "without a share for peers themselves", remedy));
+            }
+        }
+        Ok(())
+    }
+
     fn check_entries(&self) -> Result<()> {
         for u in 0..self.nodes() {
             // The diagonal comes last: it is often computed from the row, and what the user wrote should be named.

@@ -3,9 +3,10 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_fault::decimal::up;
 use sottovoce_privacy::{
-    Adjacency, Adversary, Bound, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Noise, Release, Route,
-    Sampling, Standing, Unit, limits, outward, round_up,
+    Adjacency, Adversary, Bound, Epsilon, Group, Guarantee, Interval, Loss, LowerEnd, Noise, Release, Risk,
+    Route, Sampling, Standing, Unit, limits, outward, round_up,
 };
 
 use sottovoce::terms::Stated;
@@ -19,6 +20,7 @@ pub(super) struct Question {
     pub(super) delta: f64,
     pub(super) epsilon: Option<f64>,
     pub(super) table: bool,
+    pub(super) risk: bool,
     pub(super) passes: Option<Passes>,
     /// Orders of Rényi losses; none: the usual ones.
     pub(super) orders: Vec<f64>,
@@ -72,6 +74,38 @@ pub(crate) struct Account {
     statement: String,
     /// The same as numbers.
     guarantees: Vec<Stated>,
+    /// Whether the risk is printed.
+    #[serde(skip)]
+    risk: bool,
+}
+
+/// A risk for people.
+pub(super) struct Told<'a>(pub(super) &'a Risk);
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Risk {
+            mu,
+            true_positives_at_1_percent: low,
+            true_positives_at_0_1_percent: lower,
+            advantage,
+            accuracy,
+        } = self.0;
+        let percent = |share: f64| format!("{} %", up(100.0 * share, 3));
+        writeln!(f, "  risk                 what an attacker can do at most who looks for a member")?;
+        writeln!(
+            f,
+            "    true positives     {} at 1 % false positives, {} at 0.1 %",
+            percent(*low),
+            percent(*lower)
+        )?;
+        writeln!(f, "    advantage          {} (true positives less false positives)", up(*advantage, 3))?;
+        writeln!(f, "    accuracy           {} where one in two is a member", percent(*accuracy))?;
+        match mu {
+            Some(mu) => writeln!(f, "    Gaussian DP        mu {}", up(*mu, 3)),
+            None => Ok(()),
+        }
+    }
 }
 
 #[derive(Serialize, schemars::JsonSchema)]
@@ -138,7 +172,7 @@ impl Account {
         let event = |(release, steps): &(Release, u64)| Event { release: release.clone(), steps: *steps };
         Ok(Self {
             statement: statement(&guarantee, &epsilon, question.delta),
-            guarantees: vec![Stated::at("all releases together", &guarantee, question.delta, upper)],
+            guarantees: vec![stated("all releases together", group, question.delta, upper)?],
             epsilon: Epsilons {
                 pld: Ends::from(&epsilon),
                 rdp: renyi.map(|(value, order)| Renyi { value, order }),
@@ -159,8 +193,14 @@ impl Account {
             unit: guarantee.unit,
             standing: guarantee.standing,
             not_covered: guarantee.not_covered,
+            risk: question.risk,
         })
     }
+}
+
+/// A guarantee with its risk.
+pub(super) fn stated(about: &str, group: &Group, delta: f64, epsilon: f64) -> anyhow::Result<Stated> {
+    Ok(Stated { risk: group.risk()?, ..Stated::at(about, &guarantee(group), delta, epsilon) })
 }
 
 /// Everything about the guarantee but its epsilon.
@@ -266,6 +306,9 @@ impl fmt::Display for Account {
         writeln!(f, "\n  {}\n", self.statement)?;
         self.epsilons(f)?;
         self.currencies.fmt(f)?;
+        if self.risk {
+            self.guarantees.iter().try_for_each(|stated| write!(f, "{}", Told(&stated.risk)))?;
+        }
         if let Some(table) = &self.table {
             write!(f, "\n{table}")?;
         }

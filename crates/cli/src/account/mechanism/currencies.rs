@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_fault::decimal::scientific;
 use sottovoce_privacy::{GaussianBound, Group, Kind, round_up};
 
 /// Orders at which Rényi losses are shown.
@@ -95,5 +96,5 @@ impl fmt::Display for Currencies {
 /// Six digits, rounded up, in as few characters.
 fn short(value: f64) -> String {
     let plain = round_up(value);
-    if plain.len() <= 10 { plain } else { super::show::up(value) }
+    if plain.len() <= 10 { plain } else { scientific(value) }
 }

@@ -16,7 +16,6 @@ mod json;
 mod noise;
 mod plot;
 mod sampling;
-mod show;
 mod table;
 
 use std::path::PathBuf;
@@ -37,6 +36,8 @@ const EXAMPLES: &str = "Examples:
   sottovoce account mechanism --gaussian --sampling-rate 0.01 --steps 1000 --calibrate --epsilon 3
   sottovoce account mechanism --gaussian --noise-multiplier 8 --calibrate-steps --epsilon 3
   sottovoce account mechanism --laplace --scale 2 --rows 99 --calibrate-batch --epsilon 3
+  sottovoce account mechanism --gaussian --noise-multiplier 2 --steps 10 --risk
+  sottovoce account mechanism --gaussian --sampling-rate 0.01 --steps 1000 --calibrate --tpr 0.05 --fpr 0.01
   sottovoce account mechanism --events releases.json --delta 1e-5
 
 A file of unlike releases is a JSON list; of what is sampled or known only by its guarantee, too:
@@ -61,6 +62,7 @@ At --delta 0 the answer is the largest loss there is; Gaussian noise has none.";
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("noise").required(true))]
 #[command(group = clap::ArgGroup::new("goal"))]
+#[command(group = clap::ArgGroup::new("target"))]
 pub(crate) struct MechanismArgs {
     #[command(flatten)]
     noise: noise::NoiseArgs,
@@ -80,18 +82,30 @@ pub(crate) struct MechanismArgs {
     /// Protect so many records together: neighbours differ in up to K of them.
     #[arg(long, value_name = "K", default_value_t = 1)]
     group: u64,
-    /// Find the least noise for --epsilon instead.
-    #[arg(long, requires = "epsilon", group = "goal")]
+    /// Find the least noise for a target instead: --epsilon, --advantage, or --tpr with --fpr.
+    #[arg(long, requires = "target", group = "goal")]
     calibrate: bool,
-    /// Find the most steps for --epsilon instead.
-    #[arg(long, requires = "epsilon", group = "goal")]
+    /// Find the most steps for a target instead.
+    #[arg(long, requires = "target", group = "goal")]
     calibrate_steps: bool,
-    /// Find the largest batch for --epsilon instead (give --population, or --rows for Poisson samples).
-    #[arg(long, requires = "epsilon", group = "goal")]
+    /// Find the largest batch for a target instead (give --population, or --rows for Poisson samples).
+    #[arg(long, requires = "target", group = "goal")]
     calibrate_batch: bool,
     /// Target of a calibration; without one, delta at this epsilon is reported too.
-    #[arg(long, value_name = "E", allow_hyphen_values = true)]
+    #[arg(long, value_name = "E", allow_hyphen_values = true, group = "target")]
     epsilon: Option<f64>,
+    /// Target of a calibration: an attacker's true-positive rate less its false-positive rate.
+    #[arg(long, value_name = "A", allow_hyphen_values = true, group = "target", requires = "goal")]
+    advantage: Option<f64>,
+    /// Target of a calibration: an attacker's true-positive rate at the false-positive rate --fpr.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, group = "target", requires_all = ["fpr", "goal"])]
+    tpr: Option<f64>,
+    /// The false-positive rate of --tpr.
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, requires = "tpr")]
+    fpr: Option<f64>,
+    /// Print what an attacker can do with it at most (JSON always has it).
+    #[arg(long, conflicts_with = "goal")]
+    risk: bool,
     /// Show Rényi losses at these orders instead of the usual ones (1 is the mean loss).
     #[arg(long, value_name = "ORDERS", value_delimiter = ',', conflicts_with = "goal")]
     orders: Vec<f64>,
@@ -148,6 +162,7 @@ impl MechanismArgs {
                 delta: self.delta,
                 epsilon: self.epsilon,
                 table: self.table,
+                risk: self.risk,
                 passes: self.sampling.passes()?,
                 orders: self.orders.clone(),
                 listed: self.events.is_some(),

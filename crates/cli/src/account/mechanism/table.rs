@@ -3,9 +3,8 @@
 use std::fmt;
 
 use serde::Serialize;
+use sottovoce_fault::decimal::{scientific, up_value};
 use sottovoce_privacy::{Epsilon, Group, Interval, TradeOff, round_up};
-
-use super::show::up;
 
 /// Deltas of the table.
 const DELTAS: [f64; 11] = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12];
@@ -49,7 +48,7 @@ impl Table {
         let epsilons = group.upper_epsilons(&DELTAS)?;
         let finite = epsilons.iter().copied().filter(|upper| upper.is_finite());
         let most = finite.fold(0.0, |most, upper| if upper > most { upper } else { most });
-        let step = round(most / f64::from(STEPS));
+        let step = up_value(most / f64::from(STEPS), 2);
         let row = |epsilon: f64| Ok(DeltaRow { epsilon, delta: group.delta(epsilon)? });
         let grid = (0..=STEPS).map(|i| f64::from(i) * step).take(if step > 0.0 { usize::MAX } else { 1 });
         let curve = curve(group)?;
@@ -87,20 +86,11 @@ pub(super) fn curve(group: &Group) -> anyhow::Result<TradeOff> {
     Ok(TradeOff::new(guarantees(group)?))
 }
 
-/// Two significant digits, rounded up; 0 stays.
-fn round(value: f64) -> f64 {
-    if value <= 0.0 {
-        return 0.0;
-    }
-    let scale = 10_f64.powf(value.log10().floor() - 1.0);
-    (value / scale).ceil() * scale
-}
-
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  {:>12}  {:>16}", "epsilon", "delta at most")?;
         for row in &self.delta_by_epsilon {
-            writeln!(f, "  {:>12}  {:>16}", plain(row.epsilon), up(row.delta.upper))?;
+            writeln!(f, "  {:>12}  {:>16}", plain(row.epsilon), scientific(row.delta.upper))?;
         }
         writeln!(f, "\n  {:>12}  {:>16}", "delta", "epsilon at most")?;
         for row in &self.epsilon_by_delta {

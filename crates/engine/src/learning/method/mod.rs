@@ -21,7 +21,6 @@ use sottovoce_views::door::Learning;
 use super::calibrate::Currency;
 use super::engine::Engine;
 use super::losses::{Past, Question, Revealed, Summary};
-use super::transcript::Transcript;
 use super::{Settings, Task};
 use crate::{Error, Result};
 
@@ -125,21 +124,6 @@ pub trait Way {
     fn release(&self, settings: &Settings, sensitivity: f64) -> Release {
         let moved = settings.step * sensitivity;
         Release::gaussian(moved, settings.sigma * moved)
-    }
-
-    /// How often each peer must have released something, by what was said; what was said against the rules is added to `problems`.
-    fn contributions(
-        &self,
-        run: &Transcript,
-        _mixings: &[Mixing],
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<usize>> {
-        if !run.paths.is_empty() {
-            problems.push(format!("{} tokens walked, where none was agreed on", run.paths.len()));
-        }
-        // A step that the budget forbade was still followed by an averaging.
-        let given = run.allowance()?.times(&self.release(&run.settings, run.sensitivity), run.steps);
-        Ok(vec![given; run.peers])
     }
 
     /// What observers learn as printed, where a paper prints it.

@@ -5,21 +5,20 @@
 use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Standing;
 use sottovoce_privacy::noise::simulation::{Seed, Stream};
-use sottovoce_protocol::walk::{Course, Markov, Steps, TokenPath, Visit};
+use sottovoce_protocol::walk::{Course, Markov, Steps, Visit};
 use sottovoce_protocol::{Overspent, Peer, Release};
 use sottovoce_simulator::walk::{FastWalk, WalkSetup};
 use sottovoce_topology::mixing::Mixing;
 use sottovoce_topology::spectrum::{Spectrum, mixing_time};
 use sottovoce_views::door::Learning;
-use sottovoce_views::walk::{PublishedWalk, contributions, require_ergodic};
+use sottovoce_views::walk::{PublishedWalk, require_ergodic};
 
 use super::networked::Networked;
 use super::{Entry, Method, Options, Way, graph};
 use crate::learning::calibrate::Currency;
 use crate::learning::engine::{Engine, Releases, other_method};
 use crate::learning::losses::{Past, Question, Revealed, Summary};
-use crate::learning::path::{Path, Ways, pairs};
-use crate::learning::transcript::Transcript;
+use crate::learning::path::{Path, pairs};
 use crate::learning::{Settings, State, Task};
 use crate::{Error, Result, require};
 
@@ -56,34 +55,6 @@ fn fixed(mixings: &[Mixing]) -> Result<&Mixing> {
 impl Walk {
     fn path(&self, run: &Question) -> Result<Path> {
         Path::draw(fixed(run.mixings)?, *self, run.iterations, run.seed, run.network)
-    }
-}
-
-impl Walk {
-    /// Who contributed how often: in burn-in nobody does, and then everyone whose contributions and budget are not used up.
-    fn tally(&self, run: &Transcript, problems: &mut Vec<String>) -> Result<Vec<usize>> {
-        let release = self.release(&run.settings, run.sensitivity);
-        let cap = run.allowance()?.times(&release, run.settings.iterations);
-        let mut given = vec![0; run.peers];
-        let mut tokens: Vec<_> = run.paths.iter().map(TokenPath::iter).collect();
-        for step in 0..run.steps {
-            for (holder, visit) in tokens.iter_mut().filter_map(Iterator::next) {
-                let Some(count) = given.get_mut(holder) else { continue };
-                let agreed = match (step < self.burn_in, *count < cap) {
-                    (true, _) => Visit::Relayed,
-                    (false, true) => Visit::Contributed,
-                    (false, false) => Visit::NoiseOnly,
-                };
-                if visit != agreed {
-                    problems.push(format!(
-                        "peer {holder} did {visit:?} in step {step}, where {agreed:?} was agreed on"
-                    ));
-                    return Ok(given);
-                }
-                *count += usize::from(visit == Visit::Contributed);
-            }
-        }
-        Ok(given)
     }
 }
 
@@ -217,44 +188,6 @@ impl Way for Walk {
     /// Step sizes scale gradient and noise alike.
     fn release(&self, settings: &Settings, sensitivity: f64) -> Release {
         Release::gaussian(sensitivity, settings.sigma * sensitivity)
-    }
-
-    fn contributions(
-        &self,
-        run: &Transcript,
-        mixings: &[Mixing],
-        problems: &mut Vec<String>,
-    ) -> Result<Vec<usize>> {
-        let mixing = fixed(mixings)?;
-        if let Some(network) = &run.settings.network {
-            let release = self.release(&run.settings, run.sensitivity);
-            let ways = Ways {
-                tokens: self.tokens,
-                missing: Ways::missing(run.settings.seed, self.tokens, run.peers, &network.faults),
-                steps: self.steps(run.peers, run.settings.iterations),
-                burn_in: self.burn_in,
-                cap: run.allowance()?.times(&release, run.settings.iterations),
-            };
-            problems.extend(ways.problems(mixing, &run.paths));
-            return Ok(contributions(run.peers, &run.paths));
-        }
-        let whole =
-            run.paths.len() == self.tokens && run.paths.iter().all(|path| path.iter().count() == run.steps);
-        if !whole || run.steps > self.steps(run.peers, run.settings.iterations) {
-            problems
-                .push(format!("not every one of {} tokens is told of for {} steps", self.tokens, run.steps));
-        }
-        for path in &run.paths {
-            let hops = path.iter().zip(path.iter().skip(1)).map(|((from, _), (to, _))| (from, to));
-            let known = |peer: usize| peer < run.peers;
-            if let Some((from, to)) =
-                hops.into_iter().find(|&(u, v)| !(known(u) && known(v) && mixing.weight(u, v) > 0.0))
-            {
-                problems.push(format!("a token went from peer {from} to peer {to}, where none can go"));
-                return Ok(vec![0; run.peers]);
-            }
-        }
-        self.tally(run, problems)
     }
 
     fn last_step(&self, run: &Question, most: &dyn Fn() -> Result<f64>) -> Result<Option<usize>> {

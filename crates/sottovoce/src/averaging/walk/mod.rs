@@ -13,5 +13,5 @@ mod reveal;
 mod run;
 
 pub use reveal::{Public, WalkRevealed, reveal};
-pub(crate) use run::calibrated;
 pub use run::{Walked, account, run};
+pub(crate) use run::{calibrated, happens};

@@ -35,9 +35,6 @@ pub struct Walked {
     /// SHA-256 of the graph's file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub graph_sha256: Option<String>,
-    /// SHA-256 of the file of values.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data_sha256: Option<String>,
     /// Number of edges.
     pub edges: usize,
     /// Each column of values: its mean, and the estimate of the run shown.
@@ -114,6 +111,13 @@ fn walk(ready: &ReadyWalk, seed: u64, sigma: f64) -> Result<WalkOutcome> {
         }
     };
     Ok(ready.network.run(setup, seed).run(descend)?)
+}
+
+/// Who releases how often, and where tokens go, in the run of this seed under this noise: whoever's values they are.
+pub(crate) fn happens(ready: &ReadyWalk, seed: u64, sigma: f64) -> Result<(Vec<Released>, Vec<TokenPath>)> {
+    let outcome = walk(ready, seed, sigma)?;
+    let release = ready.agreed.course(ready.sensitivity, sigma).release();
+    Ok((released(&outcome, ready.mixing.nodes(), release), copies(&outcome.transcript)))
 }
 
 /// The noise: as given, or the least that the target allows on the paths of the run, which depend on no noise.
@@ -238,7 +242,6 @@ impl Walked {
             headline: String::new(),
             seed,
             graph_sha256: ready.place.sha256.clone(),
-            data_sha256: ready.values.sha256.clone(),
             edges: ready.place.graph.edge_count(),
             coordinates: ready.values.columns.iter().enumerate().map(coordinate).collect(),
             moved: ready.values.moved,
