@@ -17,11 +17,11 @@ use sottovoce_fault::stop;
 
 use crate::contour::{self, CHEAP, DEAR};
 use crate::event::Event;
-use crate::interval::{Reason, add_up, best_bound, larger, probability_above, smaller, smallest};
+use crate::interval::{Reason, add_up, best_bound, larger, largest, probability_above, smaller, smallest};
 use crate::mechanism::{Adjacency, Sampling, check_delta, check_epsilon};
 use crate::quadrature::sides;
 use crate::special::{Interval, UNIT};
-use crate::{Error, Gdp, Loss, Result, kov, pld, rdp, require};
+use crate::{Curve, Error, Gdp, Loss, Result, kov, pld, rdp, require};
 
 /// Most releases of one kind.
 const MOST: u64 = 1_000_000_000;
@@ -190,7 +190,7 @@ impl Accountant {
                 let single = pld::single_epsilon(one, self.adjacency, delta);
                 single.map_or(0.0, |single| single.lower)
             });
-            let least = crate::interval::largest(0.0, singles);
+            let least = largest(0.0, singles);
             interval = interval.meet(Interval::new(least, larger(least, interval.upper))?)?;
         }
         Ok(if interval.is_within(POOR) { interval } else { interval.because(reason(interval, delta)) })
@@ -323,6 +323,24 @@ impl Accountant {
             result = result.larger(found);
         }
         self.narrowed_delta(result, epsilon)
+    }
+
+    /// Deltas from above at whatever epsilons, for what a few cost.
+    pub fn curve(&self) -> Result<Curve<'_>> {
+        if let Some(gdp) = self.gdp() {
+            return Ok(Box::new(move |epsilon| Ok(gdp.delta(epsilon)?.upper)));
+        }
+        if let [] | [(_, 1)] = &self.events[..] {
+            return Ok(Box::new(|epsilon| Ok(self.delta(epsilon)?.upper)));
+        }
+        let laws = pld::directions(&self.events, self.adjacency)?;
+        let ways = laws.iter().map(pld::Curve::new).collect::<Result<Vec<_>>>()?;
+        let (sum, by_rdp) = (self.sum_at_zero()?, rdp::Total::new(&self.events, &[], self.adjacency)?);
+        Ok(Box::new(move |epsilon| {
+            let sharp = largest(0.0, ways.iter().map(|way| way.delta(epsilon)));
+            // Rényi divergences count where nothing was composed.
+            Ok(smaller(sum, if sharp < 1.0 { sharp } else { by_rdp.delta(epsilon) }))
+        }))
     }
 
     /// Delta at `epsilon` from above, where that is a closed form.

@@ -16,7 +16,8 @@ use crate::interval::{Reason, best_bound, smaller};
 use crate::mechanism::check_epsilon;
 use crate::special::{Interval, UNIT};
 use crate::{
-    Accountant, Adjacency, Bound, Error, LowerEnd, Mechanism, Mixture, Result, currencies, pure, rdp, require,
+    Accountant, Adjacency, Bound, Curve, Error, LowerEnd, Mechanism, Mixture, Result, currencies, pure, rdp,
+    require,
 };
 
 /// The order by which the mean loss is bounded.
@@ -323,6 +324,21 @@ impl Composition {
             both(revealed.lower, rest.lower) * (1.0 - 4.0 * UNIT),
             if upper < 1.0 { upper } else { 1.0 },
         )
+    }
+
+    /// Deltas from above at whatever epsilons, for what a few cost.
+    pub fn curve(&self) -> Result<Curve<'_>> {
+        let revealed = self.revealed()?.upper;
+        let (rest, largest) = (self.rest.curve()?, self.largest());
+        let total = if self.bounds.is_empty() { None } else { Some(self.total()?) };
+        Ok(Box::new(move |epsilon| {
+            let rest = match &total {
+                None => rest(epsilon)?,
+                Some(_) if largest.is_some_and(|largest| epsilon >= largest) => 0.0,
+                Some(total) => total.delta(epsilon),
+            };
+            Ok(smaller((revealed + (1.0 - revealed) * rest) * (1.0 + 4.0 * UNIT), 1.0))
+        }))
     }
 
     /// Epsilon at `delta` by Rényi divergences, with the order that gives it; nothing at delta 0, or at no more than what

@@ -14,10 +14,10 @@
 use serde::Serialize;
 
 use crate::event::Together;
-use crate::interval::smallest;
+use crate::interval::{larger, smaller, smallest};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling};
 use crate::special::{Interval, UNIT, crossing};
-use crate::{Bound, Composition, Epsilon, Error, Gdp, Loss, Release, Result, Risk, require};
+use crate::{Bound, Composition, Curve, Epsilon, Error, Gdp, Loss, Release, Result, Risk, require};
 
 /// How the loss of a group was bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -179,8 +179,30 @@ impl Group {
 
     /// What an attacker can do who looks for the whole group.
     pub fn risk(&self) -> Result<Risk> {
-        let mu = self.gaussian().ok().map(|bound| bound.mu);
-        Risk::new(&|deltas| self.upper_epsilons(deltas), self.delta(0.0)?.upper, mu)
+        Risk::new(&self.curve()?, self.gaussian().ok().map(|bound| bound.mu))
+    }
+
+    /// Deltas from above at whatever epsilons, for what a few cost.
+    pub fn curve(&self) -> Result<Curve<'_>> {
+        let mut bounds = Vec::new();
+        if let Some(moved) = &self.moved {
+            match moved.least.curve() {
+                Ok(curve) if moved.exact => return Ok(curve),
+                Ok(curve) => bounds.push(curve),
+                Err(error) if self.size == 1 => return Err(error),
+                Err(_) => {}
+            }
+        }
+        if let Some(gdp) = self.gaussian().ok().and_then(|bound| Gdp::new(bound.mu).ok()) {
+            bounds.push(Box::new(move |epsilon| Ok(gdp.delta(epsilon)?.upper)));
+        }
+        let link = self.link.curve()?;
+        Ok(Box::new(move |epsilon| {
+            let each = (epsilon / self.size as f64).next_down();
+            let one = link(larger(each, 0.0))?;
+            let chained = if one > 0.0 { one * growth(self.size, each.next_up()) } else { 0.0 };
+            bounds.iter().try_fold(smaller(chained, 1.0), |least, bound| Ok(smaller(least, bound(epsilon)?)))
+        }))
     }
 
     /// The concentrated loss of the group: `k²` times that of one record.

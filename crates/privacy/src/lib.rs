@@ -71,4 +71,4 @@ pub use repeated::{Bound, Number};
 pub use risk::Risk;
 pub use shares::{Moved, Shares};
 pub use special::normal_quantile;
-pub use trade_off::{Epsilons, TradeOff};
+pub use trade_off::{Curve, TradeOff};

@@ -8,11 +8,15 @@ use serde::Serialize;
 
 use crate::interval::smaller;
 use crate::special::UNIT;
-use crate::trade_off::Epsilons;
-use crate::{Loss, Result, TradeOff};
+use crate::trade_off::Curve;
+use crate::{Gdp, Loss, Result, TradeOff};
 
 /// Where the rate of true positives is looked at.
 const FALSE_POSITIVES: [f64; 2] = [0.01, 0.001];
+/// Smallest delta that is looked at.
+const LEAST: f64 = 1e-12;
+/// What a standard normal number exceeds as rarely.
+const QUANTILES: [f64; 2] = [2.326_347_874_040_841, 3.090_232_306_167_813_5];
 
 /// Bounds on what an attacker can do who knows everything but whether a record was used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -32,20 +36,19 @@ pub struct Risk {
 }
 
 impl Risk {
-    /// Of a loss whose epsilons from above at several deltas are these; the probability with which epsilon 0 fails is `at_zero` at most.
+    /// Of a loss whose deltas are these at most.
     ///
     /// ```
     /// use sottovoce_privacy::{Gdp, Risk};
     /// let gdp = Gdp::new(1.0)?;
-    /// let epsilons = |deltas: &[f64]| deltas.iter().map(|&delta| Ok(gdp.epsilon(delta)?.upper)).collect();
-    /// let risk = Risk::new(&epsilons, gdp.delta(0.0)?.upper, Some(1.0))?;
+    /// let risk = Risk::new(&(Box::new(|epsilon| Ok(gdp.delta(epsilon)?.upper)) as _), Some(1.0))?;
     /// // Phi(Phi^-1(0.01) + 1), and Phi(1/2) - Phi(-1/2).
     /// assert!((risk.true_positives_at_1_percent - 0.092_361).abs() < 1e-6);
     /// assert!((risk.advantage - 0.382_925).abs() < 1e-6);
     /// # Ok::<(), sottovoce_privacy::Error>(())
     /// ```
-    pub fn new(epsilons: &Epsilons, at_zero: f64, mu: Option<f64>) -> Result<Self> {
-        Ok(Self::of(&TradeOff::near(&FALSE_POSITIVES, epsilons)?, at_zero, mu))
+    pub fn new(curve: &Curve, mu: Option<f64>) -> Result<Self> {
+        Ok(Self::of(&TradeOff::of_curve(&FALSE_POSITIVES, curve)?, curve(0.0)?, mu))
     }
 
     /// Of all that is known where one pair is.
@@ -71,17 +74,28 @@ impl Risk {
 impl Loss {
     /// What an attacker can do with it.
     pub fn risk(&self) -> Result<Risk> {
-        let epsilons = |deltas: &[f64]| match self {
-            Self::Pld(accountant) => {
-                Ok(accountant.epsilons(deltas)?.into_iter().map(|one| one.upper).collect())
+        match self {
+            Self::Gdp(gdp) => gdp.risk(),
+            Self::Pld(accountant) => Risk::new(&accountant.curve()?, accountant.gdp().map(Gdp::mu)),
+            _ => {
+                // By the logarithm of delta: less of it is not seen in a rate.
+                let pair = |ln: f64| Ok((self.epsilon(ln.exp())?.upper, ln.exp()));
+                let range = (LEAST.ln(), -UNIT);
+                Ok(Risk::of(&TradeOff::near(&FALSE_POSITIVES, range, &pair)?, 1.0, None))
             }
-            _ => deltas.iter().map(|&delta| Ok(self.epsilon(delta)?.upper)).collect(),
+        }
+    }
+}
+
+impl Gdp {
+    /// What an attacker can do with it.
+    pub fn risk(self) -> Result<Risk> {
+        // The slope of the trade-off curve at a type I error is known, and with it the pair that touches there.
+        let touching = |quantile: f64| {
+            let epsilon = (quantile * self.mu() - 0.5 * self.mu_squared()).abs();
+            Ok((epsilon, self.delta(epsilon)?.upper))
         };
-        let (at_zero, mu) = match self {
-            Self::Gdp(gdp) => (gdp.delta(0.0)?.upper, Some(gdp.mu())),
-            Self::Pld(accountant) => (accountant.delta(0.0)?.upper, accountant.gdp().map(crate::Gdp::mu)),
-            _ => (1.0, None),
-        };
-        Risk::new(&epsilons, at_zero, mu)
+        let pairs = QUANTILES.map(touching).into_iter().collect::<Result<Vec<_>>>()?;
+        Ok(Risk::of(&TradeOff::new(pairs), self.delta(0.0)?.upper, Some(self.mu())))
     }
 }

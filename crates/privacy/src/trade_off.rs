@@ -5,14 +5,13 @@
 //! Proof: `docs/theorems/given-guarantees.md`.
 
 use crate::Result;
-use crate::interval::{larger, smaller};
+use crate::interval::smaller;
 use crate::special::UNIT;
 
-/// Smallest delta that is looked at: less is not seen in a rate.
-const LEAST: f64 = 1e-13;
-/// Deltas in each search, and searches: each is eight times as fine as the one before.
-const DELTAS: u32 = 17;
-const SEARCHES: usize = 7;
+/// The golden section.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+/// Steps of each search: each leaves 0.618 of what is left.
+const STEPS: usize = 36;
 
 /// A trade-off curve that holds, from the guarantees it is made of.
 ///
@@ -40,40 +39,29 @@ impl TradeOff {
     }
 }
 
-/// Epsilons from above at deltas.
-pub type Epsilons<'a> = dyn Fn(&[f64]) -> Result<Vec<f64>> + 'a;
+/// Delta at an epsilon, from above.
+pub type Curve<'a> = Box<dyn Fn(f64) -> Result<f64> + 'a>;
 
 impl TradeOff {
-    /// The curve near these type I errors and where its advantage is largest, from epsilons at the deltas that matter there.
-    pub fn near(type_one: &[f64], epsilons: &Epsilons) -> Result<Self> {
-        // What is least at the delta that matters: a line through the curve at one of the errors, steep or flat, or the advantage.
-        let steep = type_one.iter().map(|&alpha| Goal::Steep(alpha));
-        let goals: Vec<Goal> =
-            steep.chain(type_one.iter().map(|&alpha| Goal::Flat(alpha))).chain([Goal::Advantage]).collect();
-        let mut ranges = vec![(LEAST.ln(), 0.0); goals.len()];
-        let mut pairs = Vec::new();
-        for _ in 0..SEARCHES {
-            let grid = |&(low, high): &(f64, f64)| {
-                let step = (high - low) / f64::from(DELTAS - 1);
-                (0..DELTAS).map(move |i| smaller((low + f64::from(i) * step).exp(), 1.0 - UNIT))
-            };
-            let deltas: Vec<f64> = ranges.iter().flat_map(grid).collect();
-            let found: Vec<(f64, f64)> = epsilons(&deltas)?.into_iter().zip(deltas).collect();
-            for ((goal, range), found) in goals.iter().zip(&mut ranges).zip(found.chunks(DELTAS as usize)) {
-                let mut best = 0;
-                for (i, pair) in found.iter().enumerate() {
-                    if goal.value(*pair) < goal.value(found[best]) {
-                        best = i;
-                    }
-                }
-                // The least is beside the best: what is looked at is quasi-convex.
-                let around = [best.saturating_sub(1), if best + 1 < found.len() { best + 1 } else { best }];
-                *range = (found[around[0]].1.ln(), found[around[1]].1.ln());
-                pairs.push(found[best]);
-            }
-        }
+    /// The curve near these type I errors and where its advantage is largest. `pair` gives what holds, for every number of a range along which
+    /// epsilon rises and delta falls, or the other way round.
+    pub fn near(
+        type_one: &[f64],
+        range: (f64, f64),
+        pair: &dyn Fn(f64) -> Result<(f64, f64)>,
+    ) -> Result<Self> {
+        // What is least at the pair that matters: a line through the curve at one of the errors, steep or flat, or the advantage.
+        let lines = type_one.iter().flat_map(|&alpha| [Goal::Steep(alpha), Goal::Flat(alpha)]);
+        let best = lines.chain([Goal::Advantage]).map(|goal| goal.best(range, pair));
+        let mut pairs = best.collect::<Result<Vec<_>>>()?;
         pairs.retain(|pair| pair.0.is_finite());
         Ok(Self::new(pairs))
+    }
+
+    /// The same of a curve of deltas.
+    pub fn of_curve(type_one: &[f64], curve: &Curve) -> Result<Self> {
+        // Beyond, whatever is left of delta is less than a rounding of a rate.
+        Self::near(type_one, (0.0, 40.0), &|epsilon| Ok((epsilon, curve(epsilon)?)))
     }
 
     /// No test that raises a false alarm this often finds more than this share of those it looks for.
@@ -99,12 +87,38 @@ enum Goal {
 }
 
 impl Goal {
+    /// The pair at which it is least, by golden sections: it falls, then rises.
+    fn best(&self, range: (f64, f64), pair: &dyn Fn(f64) -> Result<(f64, f64)>) -> Result<(f64, f64)> {
+        let at = |place: f64| pair(place).map(|pair| (self.value(pair), pair));
+        let (mut low, mut high) = range;
+        let inside = |from: f64, to: f64| to + GOLDEN * (from - to);
+        let (mut left, mut right) = (inside(low, high), inside(high, low));
+        let (mut at_left, mut at_right) = (at(left)?, at(right)?);
+        let mut best = if at_left.0 <= at_right.0 { at_left } else { at_right };
+        for _ in 0..STEPS {
+            let found = if at_left.0 <= at_right.0 {
+                (high, right, at_right) = (right, left, at_left);
+                left = inside(low, high);
+                at_left = at(left)?;
+                at_left
+            } else {
+                (low, left, at_left) = (left, right, at_right);
+                right = inside(high, low);
+                at_right = at(right)?;
+                at_right
+            };
+            best = if found.0 < best.0 { found } else { best };
+        }
+        let ends = [at(range.0)?, at(range.1)?];
+        Ok(ends.into_iter().fold(best, |best, end| if end.0 < best.0 { end } else { best }).1)
+    }
+
     /// A NaN is no bound.
     fn value(&self, (epsilon, delta): (f64, f64)) -> f64 {
         let value = match *self {
             _ if epsilon == f64::INFINITY => return f64::INFINITY,
             Self::Steep(alpha) => delta + epsilon.exp() * alpha,
-            Self::Flat(alpha) => 1.0 - (-epsilon).exp() * larger(1.0 - delta - alpha, 0.0),
+            Self::Flat(alpha) => 1.0 - (-epsilon).exp() * (1.0 - delta - alpha),
             // Divided by e^epsilon, which may be infinite.
             Self::Advantage => {
                 let small = (-epsilon).exp();

@@ -92,6 +92,33 @@ pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
     if first.is_within(MERGE) { Ok(first) } else { first.meet(of(direction.merged(&squeezed))?) }
 }
 
+/// One direction of a composition, asked for its deltas from above.
+pub(crate) struct Curve {
+    composed: Vec<Composed>,
+    largest: f64,
+}
+
+impl Curve {
+    pub(crate) fn new(laws: &Laws) -> Result<Self> {
+        let direction = Direction::new(laws, &TESTS)?;
+        let above = |delta: f64| {
+            let (window, step) = direction.fine(&Plan::new(&direction.parts, delta));
+            let parts: Vec<_> =
+                direction.parts.iter().map(|part| (part.bracket(step).above(), part.count)).collect();
+            compose(&parts, &window)
+        };
+        Ok(Self { composed: TESTS.map(above).into(), largest: direction.largest })
+    }
+
+    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
+        if epsilon >= self.largest {
+            return 0.0;
+        }
+        let each = self.composed.iter().map(|above| above.upper(larger(epsilon - above.slip, 0.0)));
+        smallest(1.0, each)
+    }
+}
+
 /// Whether the release can be accounted for under this adjacency.
 pub(crate) fn check(event: &Event, adjacency: Adjacency) -> Result<()> {
     laws_of(event, adjacency).map(drop)
@@ -135,6 +162,8 @@ const TOLERANCE: f64 = 1e-12;
 const SHARE: f64 = 1e-4;
 /// Most lattice points of that.
 const FINEST: f64 = 2.6e6;
+/// Deltas for which compositions are planned that are asked about a test's errors.
+const TESTS: [f64; 2] = [1e-2, 1e-5];
 /// Wider than this, even a bound by mean and variance may help.
 const POOR: f64 = 1e-2;
 /// Wider than this share of epsilon, the other law from below is worth its time.
@@ -176,11 +205,16 @@ impl<'a> Direction<'a> {
             .collect()
     }
 
-    fn squeeze(&self, plan: &Plan) -> Squeezed {
+    /// The window and the step of a sharp composition.
+    fn fine(&self, plan: &Plan) -> (compose::Window, f64) {
         let quick = self.quick(plan, plan::COARSE);
         let epsilon = smaller(self.upper(&quick, plan.delta), plan.foreseen);
         let window = plan.window(epsilon);
-        let step = plan::spacing(&self.parts, &window, epsilon, plan::FINE);
+        (window, plan::spacing(&self.parts, &window, epsilon, plan::FINE))
+    }
+
+    fn squeeze(&self, plan: &Plan) -> Squeezed {
+        let (window, step) = self.fine(plan);
         let brackets: Vec<_> = self.parts.iter().map(|part| (part.bracket(step), part.count)).collect();
         let above = || brackets.iter().map(|(bracket, count)| (bracket.above(), *count)).collect::<Vec<_>>();
         let below = || brackets.iter().map(|(bracket, count)| (bracket.below(), *count)).collect::<Vec<_>>();

@@ -89,7 +89,7 @@ impl Aim {
             Self::Epsilon { .. } => Ok(group.epsilon(delta)?.0),
             Self::Advantage { .. } => Ok(Epsilon::Within(group.delta(0.0)?)),
             Self::TruePositives { fpr, .. } => {
-                let curve = TradeOff::near(&[fpr], &|deltas| group.upper_epsilons(deltas))?;
+                let curve = TradeOff::of_curve(&[fpr], &group.curve()?)?;
                 Ok(Epsilon::Within(Interval::new(0.0, curve.true_positives(fpr))?))
             }
         }
