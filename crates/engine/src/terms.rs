@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(short_up(0.0), "0");
         assert_eq!(short_up(0.001_234_1), "0.00124");
         assert_eq!(short_up(0.000_040_446_4), "4.05e-5");
-        assert_eq!(short_up(0.000_999_99), "1.00e-3");
+        assert_eq!(short_up(0.000_999_99), "0.00100");
         assert_eq!(short_up(12_345.2), "12346");
         for i in 1..2000 {
             let value = 1e-9 * 1.02_f64.powi(i);

@@ -4,7 +4,7 @@
 //! not; then there is no pure epsilon, and none is printed.
 
 use crate::event::{Event, Together};
-use crate::interval::larger;
+use crate::interval::{larger, smaller};
 use crate::lot_sizes::Truncation;
 use crate::mechanism::{Adjacency, Noise, Sampling};
 use crate::pld::mixed_loss;
@@ -82,7 +82,8 @@ pub(crate) fn largest(event: &Event, adjacency: Adjacency) -> Option<Largest> {
     } else {
         // A mixed loss moves with its base by `min(1, rate e^base)` at most: near 0 by its own share.
         let mixed = larger(added, removed);
-        64.0 * UNIT * mixed + 32.0 * UNIT * base.min(1.5 * (1.0 + base) * mixed)
+        let mixing = if mechanism.sampling() == Sampling::Everyone { 0.0 } else { 64.0 };
+        mixing * UNIT * mixed + 32.0 * UNIT * smaller(base, 1.5 * (1.0 + base) * mixed)
     };
     Some(Largest { removed, added, error })
 }

@@ -168,7 +168,7 @@ fn bad_input_is_refused_with_field_value_and_remedy() {
         "--graph path.txt --steps 3 --observers 0,1,2,3",
         &["`observers` is all 4 peers", "leave one out"],
     );
-    refused("--graph ring.txt --observers 0", &["`steps` is missing"]);
+    refused("--graph ring.txt --weights metropolis --observers 0", &["`weights` is", "metropolis-plus-one"]);
     refused("--graph ring.txt --steps 0 --observers 0", &["is 0", "at least 1"]);
     refused("--graph none.txt --steps 3 --observers 0", &["none.txt", "no such file"]);
     refused("--graph ring.txt --steps 3", &["--observers"]);

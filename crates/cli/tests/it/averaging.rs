@@ -131,7 +131,7 @@ fn bad_input_is_refused() {
     let (ring, split) = (ring.to_str().unwrap(), split.to_str().unwrap());
     let (uneven, bad) = (uneven.to_str().unwrap(), bad.to_str().unwrap());
     refused(&["--graph", ring, "--steps", "0", "--observers", "0"], &["steps", "0"]);
-    refused(&["--graph", ring, "--observers", "0"], &["steps", "missing"]);
+    refused(&["--graph", ring, "--weights", "metropolis", "--observers", "0"], &["`weights` is", "lazy"]);
     refused(&["--graph", ring, "--steps", "3", "--observers", "6"], &["observers", "6", "0 to 5"]);
     refused(&["--graph", ring, "--steps", "3", "--observers", "x"], &["observers", "x"]);
     refused(

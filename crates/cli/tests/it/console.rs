@@ -330,8 +330,9 @@ fn an_even_ring_that_never_mixes_is_a_message() {
     let ring = folder.path().join("ring.txt");
     let ring = ring.to_str().unwrap();
     sottovoce(&format!("graph generate --family ring --peers 12 --out {ring}")).assert().success();
-    let base = format!("account learning --graph {ring} --iterations 2 --observers 0");
-    refused(&base, &["never mixes", "--lazy", "--steps"]);
-    sottovoce(&format!("{base} --steps 2")).assert().success();
+    let base = format!("account learning --graph {ring} --weights metropolis --iterations 2 --observers 0");
+    refused(&base, &["`weights` is", "metropolis-plus-one", "lazy"]);
+    refused(&format!("{base} --steps 2"), &["`weights` is"]);
+    sottovoce(&base.replace("--weights metropolis", "")).assert().success();
     assert!(Path::new(ring).exists());
 }

@@ -112,10 +112,10 @@ fn a_transcript_that_was_tampered_with_is_caught() {
     let mut gone = whole.clone();
     gone["transcript"]["messages"].as_array_mut().unwrap().remove(0);
     for (file, said) in [
-        (quiet, "under noise 0.5"),
-        (chatty, "in round 7"),
-        (silent, "without a release"),
-        (gone, "without having heard"),
+        (quiet, "release 0 is"),
+        (chatty, "message 0 is"),
+        (silent, "release 0 is missing"),
+        (gone, "message 0 is"),
         (loud, "relay noise"),
     ] {
         std::fs::write(&path, file.to_string()).unwrap();

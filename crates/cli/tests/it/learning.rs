@@ -335,7 +335,7 @@ fn bad_input_is_refused_with_a_remedy() {
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
     let walk = "run learning --method walk --no-report --ridge 0.1 --markov-step 5 --nodes";
-    refused(&format!("{walk} 6 --graph {}", path.display()), &["lazi"]);
+    refused(&format!("{walk} 6 --weights metropolis --graph {}", path.display()), &["lazi"]);
     refused(&walk.replace("--ridge 0.1", "--ridge 0").replace("--nodes", "--nodes 16"), &["`ridge` is 0"]);
     refused(&format!("{walk} 16 --step 0.1"), &["--markov-step"]);
 }
@@ -428,8 +428,8 @@ fn every_method_is_accounted_for_as_it_runs() {
     let path = folder.path().join("ring.txt");
     std::fs::write(&path, ring).unwrap();
     refused(
-        &format!("account learning --graph {} --observers 0", path.display()),
-        &["never mixes", "--lazy"],
+        &format!("account learning --weights metropolis --graph {} --observers 0", path.display()),
+        &["`weights` is", "lazy"],
     );
 }
 

@@ -286,10 +286,12 @@ fn groups_name_their_route() {
     let pure = upper("--laplace --scale 6 --group 3 --delta 0");
     assert_eq!(pure, 0.5);
     let sampled = "--gaussian --noise-multiplier 1.1 --sampling-rate 0.01 --steps 1000";
-    let chained = account(&format!("{sampled} --group 3"));
-    assert_eq!(chained["group"]["route"], "chained");
-    let one = upper(sampled);
-    assert!(number(&chained, "/epsilon/pld/upper") > 3.0 * one, "{chained}");
+    let together = account(&format!("{sampled} --group 3"));
+    assert_eq!(together["group"]["route"], "exact");
+    let (one, three) = (upper(sampled), number(&together, "/epsilon/pld/upper"));
+    assert!(three > 3.0 * one && three < 4.0 * one, "{three} {one}");
+    let batches = "--gaussian --noise-multiplier 4 --batch 5 --population 50 --steps 20 --group 3";
+    assert_eq!(account(batches)["group"]["route"], "chained");
     assert!(text(&format!("{sampled} --group 3")).contains("any 3 records together"));
     refused("account mechanism --gaussian --noise-multiplier 1 --group 0", &["`group` is 0", "from 1"]);
 }

@@ -10,7 +10,7 @@ use common::{asked, json, sottovoce};
 use serde_json::Value;
 
 /// Keys that only rare results have, or long work.
-const RARE: [&str; 14] = [
+const RARE: [&str; 15] = [
     "masks",
     "wire_tapper",
     "colluders",
@@ -25,6 +25,7 @@ const RARE: [&str; 14] = [
     "out",
     "data",
     "unchecked",
+    "paused_after",
 ];
 
 /// Commands whose documents state what is promised.

@@ -169,9 +169,9 @@ impl Mixing {
                 }
             }
             if swaps {
-                let remedy = "the values of two sides of the graph would change places for ever: take metropolis-plus-one, or \
-                              let every peer keep a share of its own value (lazy = 0.1)";
-                return Err(Error::parameter("weights", "without a share for peers themselves", remedy));
+                let remedy = "on this bipartite graph two sides swap their values in every step and never agree: take \
+                              metropolis-plus-one, or let every peer keep a share of its own value (lazy = 0.1)";
+                return Err(Error::parameter("weights", "without a weight on peers' own values", remedy));
             }
         }
         Ok(())

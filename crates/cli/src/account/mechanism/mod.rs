@@ -37,7 +37,7 @@ const EXAMPLES: &str = "Examples:
   sottovoce account mechanism --gaussian --noise-multiplier 8 --calibrate-steps --epsilon 3
   sottovoce account mechanism --laplace --scale 2 --rows 99 --calibrate-batch --epsilon 3
   sottovoce account mechanism --gaussian --noise-multiplier 2 --steps 10 --risk
-  sottovoce account mechanism --gaussian --sampling-rate 0.01 --steps 1000 --calibrate --tpr 0.05 --fpr 0.01
+  sottovoce account mechanism --gaussian --steps 100 --calibrate --tpr 0.05 --fpr 0.01
   sottovoce account mechanism --events releases.json --delta 1e-5
 
 A file of unlike releases is a JSON list; of what is sampled or known only by its guarantee, too:
