@@ -72,8 +72,8 @@ def test_the_same_gradients_give_the_same_model_and_guarantees(tmp_path, protoco
     result = train(logistic, data, numpy.zeros(4), protocol=protocol, task={"clip": 0.3}, seed=4, **parts)
     # A row's slope is clipped there and its vector here, and exponentials and sums are rounded otherwise: not the same bits, but nearly.
     assert numpy.abs(result.model - numpy.array(built_in["model"])).max() < 1e-12
-    assert [one.epsilon for one in result.guarantees] == [one.epsilon for one in built_in.guarantees]
-    assert [one.adversary for one in result.guarantees] == [one.adversary for one in built_in.guarantees]
+    # The target's comes first here.
+    assert {one.adversary: one.epsilon for one in result.guarantees} == {one.adversary: one.epsilon for one in built_in.guarantees}
     assert all(one.standing != "proven" for one in result.guarantees)
     assert result["sensitivity"] == built_in["sensitivity"] and result["unit"] == "user"
     assert result.bytes > 0 and result["releases"] == [protocol["iterations"]] * PEERS

@@ -46,6 +46,11 @@ impl fmt::Display for Terms {
     }
 }
 
+/// What an attacker can do with each loss, in sentences.
+pub fn risks(guarantees: &[Stated]) -> impl Iterator<Item = String> {
+    guarantees.iter().map(|stated| format!("Risk, {} ({}): {}", stated.about, stated.who(), stated.risk))
+}
+
 /// Guarantees, where they end, and that a simulation does not have them.
 pub fn promised(f: &mut fmt::Formatter<'_>, statements: &[String], not_covered: &[String]) -> fmt::Result {
     statements.iter().try_for_each(|statement| writeln!(f, "  {statement}"))?;

@@ -145,6 +145,7 @@ impl Accountant {
     fn composed(&self, deltas: &[f64]) -> Result<Vec<Interval>> {
         let mut result = vec![Interval::ZERO; deltas.len()];
         let ways = pld::directions(&self.events, self.adjacency)?;
+        let order = pld::from_the_worst(&ways, deltas);
         let contour = |way: usize, effort| {
             let side = *sides(self.adjacency).get(way)?;
             contour::Direction::new(&self.events, side, self.adjacency, effort)
@@ -155,7 +156,8 @@ impl Accountant {
         let context = stop::here();
         let contours: Vec<_> =
             (0..ways.len()).into_par_iter().map(|way| context.go_on(|| cheap(way))).collect();
-        for (way, (laws, mut here)) in ways.iter().zip(contours).enumerate() {
+        for way in order {
+            let (laws, mut here) = (&ways[way], contours[way].clone());
             let resolved = |interval: &Option<Interval>| interval.is_some_and(contour::sharp);
             if !here.iter().all(resolved) {
                 let lattice = pld::epsilons(laws, deltas, &result)
@@ -334,10 +336,10 @@ impl Accountant {
             return Ok(Box::new(|epsilon| Ok(self.delta(epsilon)?.upper)));
         }
         let laws = pld::directions(&self.events, self.adjacency)?;
-        let ways = laws.iter().map(pld::Curve::new).collect::<Result<Vec<_>>>()?;
+        let curve = pld::Curve::new(laws)?;
         let (sum, by_rdp) = (self.sum_at_zero()?, rdp::Total::new(&self.events, &[], self.adjacency)?);
         Ok(Box::new(move |epsilon| {
-            let sharp = largest(0.0, ways.iter().map(|way| way.delta(epsilon)));
+            let sharp = curve.delta(epsilon)?;
             // Rényi divergences count where nothing was composed.
             Ok(smaller(sum, if sharp < 1.0 { sharp } else { by_rdp.delta(epsilon) }))
         }))

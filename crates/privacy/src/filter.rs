@@ -287,6 +287,22 @@ mod tests {
         );
     }
 
+    /// Many tiny releases were once admitted for nothing.
+    #[test]
+    fn tiny_releases_are_charged() {
+        let mut filter = Filter::new(Budget::Rdp { order: 1.001, loss: 1e-12 }).unwrap();
+        let tiny = Loss::pure(1e-7).unwrap();
+        let admitted = (0..1000).take_while(|_| filter.spend(&tiny).is_ok()).count();
+        assert_eq!(admitted, 199, "1e-12 over 5.005e-15");
+        for epsilon in [-1.0, 0.0, f64::NAN, f64::INFINITY] {
+            assert!(Budget::renyi(8.0, epsilon, 1e-5).is_err(), "{epsilon}");
+        }
+        for (order, epsilon, delta) in [(8.0, 2.0, 1e-5), (1.5, 40.0, 1e-6), (200.0, 0.3, 1e-9)] {
+            let Budget::Rdp { order, loss } = Budget::renyi(order, epsilon, delta).unwrap() else { panic!() };
+            assert!(epsilon_at(order, loss, delta) <= epsilon, "{order} {epsilon}");
+        }
+    }
+
     #[test]
     fn the_odometer_is_monotone_and_above_the_loss_at_its_order() {
         let mut odometer = Odometer::new(6.0, 0.01, 1e-6).unwrap();

@@ -255,6 +255,24 @@ mod tests {
         assert!(Loss::Pure(1e308).and(&Loss::Pure(1e308)).is_err(), "an infinite sum");
     }
 
+    /// Against sixty digits: small losses once cancelled, down to none.
+    #[test]
+    fn renyi_losses_of_pure_ones_never_say_less() {
+        for (epsilon, order, truth) in [
+            (1e-7, 1.001, 5.004_999_999_999_995e-15),
+            (1e-3, 2.0, 9.999_995_833_335_862e-7),
+            (0.5, 1.0001, 0.122_471_081_291_532_64),
+            (20.0, 1.5, 19.999_999_995_877_693),
+            (1e-9, 64.0, 3.199_999_999_999_998e-17),
+        ] {
+            let found = Loss::Pure(epsilon).renyi(order).unwrap();
+            assert!(
+                found >= truth && found <= truth * (1.0 + 1e-13),
+                "{epsilon} {order}: {found:e} {truth:e}"
+            );
+        }
+    }
+
     proptest! {
         #[test]
         fn pure_loss_bounds_its_renyi_loss(epsilon in 0.0f64..5.0, a in 1.01f64..50.0, b in 1.01f64..50.0) {

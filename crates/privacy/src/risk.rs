@@ -4,7 +4,10 @@
 //! ([`TradeOff`]), so whatever pairs are looked at, no risk is understated; those that matter are searched for, so that the risk is that of the whole
 //! curve. Proof: `docs/theorems/given-guarantees.md`.
 
+use std::fmt;
+
 use serde::Serialize;
+use sottovoce_fault::decimal::up;
 
 use crate::interval::smaller;
 use crate::special::UNIT;
@@ -68,6 +71,18 @@ impl Risk {
             advantage,
             accuracy,
         }
+    }
+}
+
+/// In a sentence, rounded up.
+impl fmt::Display for Risk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [found, right] =
+            [self.true_positives_at_1_percent, self.accuracy].map(|share| up(100.0 * share, 3));
+        write!(
+            f,
+            "at most {found} % true positives at 1 % false positives; right at most {right} % of the time at even odds"
+        )
     }
 }
 

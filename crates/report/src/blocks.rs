@@ -19,6 +19,8 @@ pub struct GuaranteeLine {
     pub adjacency: String,
     /// How much is lost.
     pub loss: String,
+    /// What an attacker can do with such a loss.
+    pub risk: String,
     /// Proven, conditional, published or refuted.
     pub standing: String,
     /// What it does not speak of.
@@ -133,14 +135,15 @@ fn promised(id: &str, lines: &[GuaranteeLine]) -> String {
         let standing =
             format!("<span class=\"badge {}\">{}</span>", mood(&line.standing), escape(&line.standing));
         let protects = format!("{}; {}", line.unit, line.adjacency);
-        [escape(&line.statement), strong(&line.loss), escape(&line.adversary), escape(&protects), standing]
-            .to_vec()
+        let (statement, risk, adversary) =
+            (escape(&line.statement), escape(&line.risk), escape(&line.adversary));
+        vec![statement, strong(&line.loss), risk, adversary, escape(&protects), standing]
     };
     let rows: Vec<Vec<String>> = lines.iter().filter(|line| !line.is_claim()).map(rows).collect();
     if rows.is_empty() {
         return String::new();
     }
-    shell::markup_table(id, &["Promise", "Loss", "Against", "Protects", "Standing"], &rows)
+    shell::markup_table(id, &["Promise", "Loss", "Risk", "Against", "Protects", "Standing"], &rows)
 }
 
 /// Claims that were published and are wrong, in a section of their own: a reader must not take them for guarantees.

@@ -1,7 +1,7 @@
 //! The page of a plan: what was chosen, beside what, and what all pairs of peers lose under each protocol.
 
 use sottovoce::plan::{Plan, Row};
-use sottovoce::terms::short_up;
+use sottovoce::terms::{risks, short_up};
 use sottovoce_privacy::Gdp;
 use sottovoce_report::{Axis, Chart, Curve, Figure, Page, Section, Series, Table};
 
@@ -25,7 +25,7 @@ pub(super) fn of(plan: &Plan, headline: String) -> Page {
     let promised = Section {
         title: "What the chosen plan promises".into(),
         text: vec![plan.reason.clone()],
-        list: plan.statements.clone(),
+        list: plan.statements.iter().cloned().chain(risks(&plan.guarantees)).collect(),
         ..Section::default()
     };
     let limits =

@@ -30,6 +30,27 @@ impl Files {
     }
 }
 
+/// With the same flags all verbs speak of the same protocol: `account` once had other weights than `run`.
+#[test]
+fn the_same_flags_mean_the_same_protocol() {
+    let files = Files::new();
+    let (ring, out) = (files.ring(12), files.folder.path().join("out"));
+    let flags = format!("--graph {} --steps 4 --observers 0 --relay-noise 0.3 --sigma 1", ring.display());
+    common::json(&format!("run averaging {flags} --out {}", out.display()));
+    let transcript = format!("account transcript {} --observers 0", out.join("transcript.json").display());
+    let of = |line: &str, key: &str| -> Vec<f64> {
+        serde_json::from_value(common::json(line)[key].clone()).expect(key)
+    };
+    let ran = of(&transcript, "losses");
+    assert!((ran[4] - 0.012_463).abs() < 1e-6, "{ran:?}");
+    assert_eq!(of(&format!("account averaging {flags}"), "exact"), ran);
+    let audited = common::json(&format!("audit reconstruct {flags} --runs 50"));
+    for target in audited["targets"].as_array().unwrap() {
+        let peer = common::number(target, "/peer") as usize;
+        assert!((common::number(target, "/claimed") - ran[peer]).abs() < 1e-12, "{target}");
+    }
+}
+
 fn account(arguments: &[&str]) -> Command {
     let mut command = Command::cargo_bin("sottovoce").unwrap();
     command.args(["account", "averaging"]).args(arguments);

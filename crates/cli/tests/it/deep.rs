@@ -53,6 +53,13 @@ fn a_run_keeps_its_budget_and_leaves_what_is_needed_to_judge_it() {
         // What is spent grows to what was promised.
         let last = found["curve"].as_array().unwrap().last().unwrap();
         assert_eq!((number(last, "/epsilon"), number(last, "/round")), (epsilon, 20.0), "{more}");
+        // What is lost by a round is never above the promise and never falls.
+        let curve: Vec<f64> =
+            found["curve"].as_array().unwrap().iter().map(|point| number(point, "/epsilon")).collect();
+        assert!(
+            curve.len() > 3 && curve.is_sorted() && curve.iter().all(|&lost| lost <= epsilon),
+            "{curve:?}"
+        );
         let revealed = json(&format!("account transcript {place}/transcript.json"));
         assert_eq!(number(&revealed, "/guarantees/0/epsilon"), epsilon, "{more}");
         sottovoce(&format!("audit transcript {place}/transcript.json")).assert().success();

@@ -121,7 +121,7 @@ fn a_learning_transcript_that_was_tampered_with_is_caught() {
             ),
             (&|file| file["transcript"]["releases"][0]["scale"] = json!(0.1), "under noise 0.1"),
             (&|file| file["transcript"]["releases"][0]["peer"] = json!(12), "of whom there is none"),
-            (&|file| file["transcript"]["settings"]["sigma"] = json!(9.0), "under noise"),
+            (&|file| file["transcript"]["settings"]["sigma"] = json!(9.0), "the noise of the run"),
             (&|file| file["transcript"]["settings"]["sigma"] = json!(0.9), "the noise of the run"),
             (&|file| file["transcript"]["settings"]["method"] = json!("local"), "the method of the run"),
             (&|file| file["transcript"]["steps"] = json!(3), "released 4 times, and contributed 3 times"),

@@ -123,6 +123,24 @@ fn no_peer_learns_more_than_whoever_sees_every_message() {
     }
 }
 
+/// The hub of a star holds the token every other time. It was once left out of what any peer loses, because it is an observer.
+#[test]
+fn observers_are_peers_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let [star, path] = ["star.txt", "path.json"].map(|name| folder.path().join(name).display().to_string());
+    std::fs::write(&star, (1..=12).map(|leaf| format!("0 {leaf}\n")).collect::<String>()).unwrap();
+    let holders: Vec<usize> = (0..72).map(|step| if step % 2 == 0 { 0 } else { 1 + step / 2 % 12 }).collect();
+    std::fs::write(&path, serde_json::to_string(&holders).unwrap()).unwrap();
+    let found = json(&format!(
+        "account walk --graph {star} --steps 72 --observers 0 --sigma 8 --delta 1e-6 --trajectory {path}"
+    ));
+    let stated = found["guarantees"].as_array().unwrap();
+    let any = stated.iter().find(|one| one["about"].as_str().unwrap().starts_with("any peer on this path"));
+    let all = json("account mechanism --gaussian --noise-multiplier 8 --steps 36 --delta 1e-6");
+    let (any, all) = (number(any.unwrap(), "/epsilon"), number(&all, "/epsilon/pld/upper"));
+    assert!((any / all - 1.0).abs() < 1e-6, "{any} {all}");
+}
+
 /// Losses become epsilons under the noise that is given: exactly Gaussian if losses are linear, a little more if they are convex.
 #[test]
 fn guarantees_are_stated_as_data() {

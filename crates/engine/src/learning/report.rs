@@ -121,6 +121,7 @@ pub(super) fn line(guarantee: &Guarantee, delta: f64, names: &Names) -> Result<G
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {epsilon} at delta = {delta:e}"),
+        risk: guarantee.loss.risk()?.to_string(),
         standing: guarantee.standing.to_string(),
         not_covered: guarantee.not_covered.clone(),
         truth: String::new(),

@@ -497,6 +497,23 @@ mod tests {
         all
     }
 
+    /// Against sixty digits: where a base loss above 30 met a tiny rate, the excess was lost.
+    #[test]
+    fn mixed_losses_have_their_digits_at_any_rate() {
+        for (base, rate, truth) in [
+            (93.457_943_925_233_64, 1e-60, 3.874_978_852_890_438e-20),
+            (31.0, 1e-16, 0.002_900_673_941_248_552),
+            (40.0, 1e-30, 2.353_852_668_369_923e-13),
+            (29.0, 1e-13, 0.331_555_476_078_624_7),
+            (700.5, 1e-300, 9.724_531_901_959_415),
+            (705.0, 1e-306, 0.918_390_059_967_382_6),
+        ] {
+            let found = mixed_loss(base, rate);
+            // An ulp of the base moves the loss by as much.
+            assert!((found / truth - 1.0).abs() < 4.0 * UNIT * base, "{base} {rate:e}: {found:e} {truth:e}");
+        }
+    }
+
     #[test]
     fn tails_are_complementary_and_monotone() {
         for law in all_laws() {

@@ -25,6 +25,7 @@ mod spectrum;
 
 use std::cell::OnceCell;
 
+use rayon::prelude::*;
 use sottovoce_fault::stop;
 
 use crate::Result;
@@ -92,30 +93,82 @@ pub(crate) fn delta(laws: &Laws, epsilon: f64) -> Result<Interval> {
     if first.is_within(MERGE) { Ok(first) } else { first.meet(of(direction.merged(&squeezed))?) }
 }
 
-/// One direction of a composition, asked for its deltas from above.
+/// The directions of a composition, that with the largest loss (roughly) first: those that are certain to lie below another need not be resolved.
+pub(crate) fn from_the_worst(ways: &[Laws], deltas: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..ways.len()).collect();
+    if ways.len() > 2 {
+        let delta = middle(deltas);
+        let rough = |laws: &Laws| {
+            let direction = Direction::new(laws, &[delta]).ok()?;
+            Some(direction.upper(&direction.quick(&Plan::new(&direction.parts, delta), plan::COARSE), delta))
+        };
+        let context = stop::here();
+        let losses: Vec<f64> =
+            ways.par_iter().map(|laws| context.go_on(|| rough(laws)).unwrap_or(f64::INFINITY)).collect();
+        order.sort_by(|&a, &b| losses[b].total_cmp(&losses[a]));
+    }
+    order
+}
+
+/// A composition, asked for its deltas from above: the largest of its directions, of which those are sharp that matter.
 pub(crate) struct Curve {
-    composed: Vec<Composed>,
+    ways: Vec<Way>,
+}
+
+/// A direction of it.
+struct Way {
+    laws: Laws,
     largest: f64,
+    rough: Composed,
+    sharp: OnceCell<Composed>,
 }
 
 impl Curve {
-    pub(crate) fn new(laws: &Laws) -> Result<Self> {
-        let direction = Direction::new(laws, &TESTS)?;
-        let above = |delta: f64| {
-            let (window, step) = direction.fine(&Plan::new(&direction.parts, delta));
-            let parts: Vec<_> =
-                direction.parts.iter().map(|part| (part.bracket(step).above(), part.count)).collect();
-            compose(&parts, &window)
+    pub(crate) fn new(ways: Vec<Laws>) -> Result<Self> {
+        let context = stop::here();
+        let way = |laws: Laws| {
+            let direction = Direction::new(&laws, &[TEST])?;
+            let rough = direction.quick(&Plan::new(&direction.parts, TEST), plan::MEDIUM);
+            Ok(Way { largest: direction.largest, rough, sharp: OnceCell::new(), laws })
         };
-        Ok(Self { composed: TESTS.map(above).into(), largest: direction.largest })
+        Ok(Self {
+            ways: ways.into_par_iter().map(|laws| context.go_on(|| way(laws))).collect::<Result<_>>()?,
+        })
     }
 
-    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
+    pub(crate) fn delta(&self, epsilon: f64) -> Result<f64> {
+        let mut roughly: Vec<(f64, &Way)> =
+            self.ways.iter().map(|way| (way.at(&way.rough, epsilon), way)).collect();
+        roughly.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut delta = 0.0;
+        for (rough, way) in roughly {
+            if rough > delta {
+                delta = larger(delta, smaller(rough, way.at(way.sharp()?, epsilon)));
+            }
+        }
+        Ok(delta)
+    }
+}
+
+impl Way {
+    fn sharp(&self) -> Result<&Composed> {
+        if let Some(sharp) = self.sharp.get() {
+            return Ok(sharp);
+        }
+        let direction = Direction::new(&self.laws, &[TEST])?;
+        let (window, step) = direction.fine(&Plan::new(&direction.parts, TEST));
+        let lattice = |part: &Part| (part.bracket(step).above(), part.count);
+        let lattices: Vec<_> = direction.parts.iter().map(lattice).collect();
+        Ok(self.sharp.get_or_init(|| compose(&lattices, &window)))
+    }
+
+    /// What is not a number is no bound.
+    fn at(&self, composed: &Composed, epsilon: f64) -> f64 {
         if epsilon >= self.largest {
             return 0.0;
         }
-        let each = self.composed.iter().map(|above| above.upper(larger(epsilon - above.slip, 0.0)));
-        smallest(1.0, each)
+        let delta = composed.upper(larger(epsilon - composed.slip, 0.0));
+        if delta < 1.0 { delta } else { 1.0 }
     }
 }
 
@@ -162,8 +215,8 @@ const TOLERANCE: f64 = 1e-12;
 const SHARE: f64 = 1e-4;
 /// Most lattice points of that.
 const FINEST: f64 = 2.6e6;
-/// Deltas for which compositions are planned that are asked about a test's errors.
-const TESTS: [f64; 2] = [1e-2, 1e-5];
+/// The delta for which a composition is planned that is asked about a test's errors.
+const TEST: f64 = 1e-3;
 /// Wider than this, even a bound by mean and variance may help.
 const POOR: f64 = 1e-2;
 /// Wider than this share of epsilon, the other law from below is worth its time.

@@ -432,6 +432,65 @@ fn trade_off_curves_are_below_every_test_and_close() {
     }
 }
 
+/// The points of the trade-off curve of the best tests, and of those that take the other law for the first.
+fn corners(p: &[f64], q: &[f64]) -> Vec<(f64, f64)> {
+    let one_way = |p: &[f64], q: &[f64]| {
+        let mut outcomes: Vec<(f64, f64)> = p.iter().copied().zip(q.iter().copied()).collect();
+        outcomes.sort_by(|a, b| (b.0 / b.1).total_cmp(&(a.0 / a.1)));
+        let (mut alarms, mut missed) = (0.0, 1.0);
+        let mut all = vec![(0.0, 1.0)];
+        for (p, q) in outcomes {
+            (alarms, missed) = (alarms + q, missed - p);
+            all.push((alarms, missed));
+        }
+        all
+    };
+    [one_way(p, q), one_way(q, p)].concat()
+}
+
+/// What an attacker can do is what the best test does, whichever of the two data sets it starts from.
+#[test]
+fn risks_are_those_of_the_best_tests() {
+    for (rate, steps) in [(0.3, 1), (0.05, 2), (1.0, 2)] {
+        let noise = Mechanism::discrete_laplace(1.0, 1).unwrap();
+        let mechanism = if rate < 1.0 { noise.poisson(rate).unwrap() } else { noise };
+        let (mut p, mut q) = (sampled(&[1], rate), noisy(0));
+        for _ in 1..steps {
+            (p, q) = (product(&p, &sampled(&[1], rate)), product(&q, &noisy(0)));
+        }
+        let risk = Group::new(composed(mechanism, steps, Adjacency::AddRemove), 1).unwrap().risk().unwrap();
+        let all = corners(&p, &q);
+        let hull = |alpha: f64| {
+            let (left, right): (Vec<_>, Vec<_>) = all.iter().partition(|corner| corner.0 <= alpha);
+            let chord = |a: &(f64, f64), b: &(f64, f64)| a.1 + (b.1 - a.1) * (alpha - a.0) / (b.0 - a.0);
+            // The lowest chord starts at the lowest chord to somewhere: enough to look at all for the few corners that matter.
+            let near = |side: &[(f64, f64)]| -> Vec<(f64, f64)> {
+                let mut side = side.to_vec();
+                side.sort_by(|a, b| (a.0 - alpha).abs().total_cmp(&(b.0 - alpha).abs()));
+                side.truncate(3000);
+                side
+            };
+            let (left, right) = (near(&left), near(&right));
+            left.iter().flat_map(|a| right.iter().map(move |b| chord(a, b))).fold(1.0, f64::min)
+        };
+        for (alpha, found) in
+            [(0.01, risk.true_positives_at_1_percent), (0.001, risk.true_positives_at_0_1_percent)]
+        {
+            let truth = 1.0 - hull(alpha);
+            assert!(
+                found >= truth - 1e-12 && found <= truth + 1e-6,
+                "{rate} {steps} {alpha}: {found} {truth}"
+            );
+        }
+        let advantage: f64 = p.iter().zip(&q).map(|(p, q)| (p - q).max(0.0)).sum();
+        assert!(
+            risk.advantage >= advantage - 1e-12 && risk.advantage <= advantage + 1e-9,
+            "{risk:?} {advantage}"
+        );
+        assert!((risk.accuracy - 0.5 - 0.5 * risk.advantage).abs() < 1e-12);
+    }
+}
+
 #[test]
 fn the_trade_off_of_a_gaussian_is_that_of_two_normal_laws() {
     let group = Group::new(composed(Mechanism::gaussian(1.0).unwrap(), 1, Adjacency::AddRemove), 1).unwrap();

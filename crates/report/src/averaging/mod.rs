@@ -93,14 +93,16 @@ pub struct Promised {
     pub adversary: String,
     /// How much is lost.
     pub loss: String,
+    /// What an attacker can do with it.
+    pub risk: String,
     /// What is so instead, of a claim that is wrong.
     pub truth: String,
 }
 
 impl From<&GuaranteeLine> for Promised {
     fn from(line: &GuaranteeLine) -> Self {
-        let GuaranteeLine { statement, adversary, loss, truth, .. } = line.clone();
-        Self { statement, adversary, loss, truth }
+        let GuaranteeLine { statement, adversary, loss, risk, truth, .. } = line.clone();
+        Self { statement, adversary, loss, risk, truth }
     }
 }
 

@@ -125,7 +125,7 @@ impl AveragingReport {
 
     fn pack_cell(&self, cell: &Cell, book: &Book, observers: &[usize]) -> PackedCell {
         let lines = || cell.promised.iter().zip(&self.guarantees);
-        let good = |p: &Promised| [&p.statement, &p.loss, &p.adversary].map(String::clone);
+        let good = |p: &Promised| [&p.statement, &p.loss, &p.risk, &p.adversary].map(String::clone);
         let bad = |p: &Promised| [&p.statement, &p.loss, &p.truth, &p.adversary].map(String::clone);
         PackedCell {
             error: digits(cell.error, 3),

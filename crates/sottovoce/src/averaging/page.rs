@@ -246,6 +246,7 @@ fn line(about: &str, guarantee: &Guarantee, delta: f64, graph: &Graph) -> Result
         unit: guarantee.unit.to_string(),
         adjacency: guarantee.adjacency.to_string(),
         loss: format!("epsilon <= {} at delta = {delta:e}", round_up(epsilon.upper)),
+        risk: guarantee.loss.risk()?.to_string(),
         standing: guarantee.standing.to_string(),
         not_covered,
         truth: String::new(),

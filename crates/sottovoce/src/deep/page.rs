@@ -7,7 +7,7 @@ use sottovoce_report::{
 
 use super::{Agent, Found, Lost, Point};
 use crate::Result;
-use crate::terms::short_up;
+use crate::terms::{risks, short_up};
 
 /// Files of a report, besides pictures.
 pub const FILES: [&str; 5] = ["report.html", "deep.json", "agents.csv", "curve.csv", "model.safetensors"];
@@ -156,7 +156,7 @@ fn page(
         sections: vec![
             Section {
                 title: "What is promised".into(),
-                list: found.statements.clone(),
+                list: found.statements.iter().cloned().chain(risks(&found.guarantees)).collect(),
                 text: vec![crate::SIMULATED.into()],
                 ..Section::default()
             },

@@ -7,7 +7,7 @@ use sottovoce_report::{
 
 use super::{Found, Person};
 use crate::Result;
-use crate::terms::short_up;
+use crate::terms::{risks, short_up};
 
 /// Files of a report, besides pictures.
 pub const FILES: [&str; 3] = ["report.html", "personalized.json", "agents.csv"];
@@ -147,7 +147,7 @@ fn page(
         sections: vec![
             Section {
                 title: "What is promised".into(),
-                list: found.statements.clone(),
+                list: found.statements.iter().cloned().chain(risks(&found.guarantees)).collect(),
                 text: vec![crate::SIMULATED.into()],
                 ..Section::default()
             },

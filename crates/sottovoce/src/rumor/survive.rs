@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use sottovoce_audit::source::Share;
+use sottovoce_privacy::Risk;
 use sottovoce_report::rumor::{Frame, Moment, State, Survival};
 use sottovoce_report::{GuaranteeLine, Provenance, RumorReport, text};
 use sottovoce_simulator::rumor::Dice;
@@ -265,6 +266,7 @@ impl Survived {
             unit: "the source".into(),
             adjacency: "any two honest peers as the source".into(),
             loss: format!("epsilon = 0, delta <= {} ({})", text::up(promise.delta, 3), promise.by),
+            risk: Risk::of_pair(0.0, promise.delta).to_string(),
             standing: "proven".into(),
             not_covered: self.not_covered.clone(),
             truth: String::new(),

@@ -1,6 +1,6 @@
 //! What came of a rumour, in sentences. Losses are rounded up, shares to the nearest.
 
-use sottovoce_privacy::limits;
+use sottovoce_privacy::{Risk, limits};
 use sottovoce_report::rumor::Suspicion;
 use sottovoce_report::{GuaranteeLine, text};
 use sottovoce_views::rumor::{Account, Rumor};
@@ -45,12 +45,14 @@ pub(super) fn guarantees(account: &Account, rumor: &Rumor) -> (Vec<GuaranteeLine
             "Whoever began, the curious peers' view is almost the same: it differs by at most delta between any two sources, and this \
              holds whatever they know beforehand",
             format!("epsilon = 0, delta <= {}", text::up(delta, 3)),
+            Some(delta),
         ),
         line(
             account,
             "Whatever was heard, nobody becomes the source with a larger probability than this, if every honest peer was equally likely \
              before",
             format!("probability <= {}", text::up(posterior, 3)),
+            None,
         ),
         line(
             account,
@@ -60,6 +62,7 @@ pub(super) fn guarantees(account: &Account, rumor: &Rumor) -> (Vec<GuaranteeLine
                 text::up(account.delta, 3),
                 text::up(1.0 / (1.0 + rumor.prediction_uncertainty(1)), 3)
             ),
+            Some(account.delta),
         ),
     ];
     let sentence = |line: &GuaranteeLine| format!("{}: {}; {}", line.statement, line.loss, line.standing);
@@ -67,13 +70,14 @@ pub(super) fn guarantees(account: &Account, rumor: &Rumor) -> (Vec<GuaranteeLine
     (lines, statements)
 }
 
-fn line(account: &Account, statement: &str, loss: String) -> GuaranteeLine {
+fn line(account: &Account, statement: &str, loss: String, delta: Option<f64>) -> GuaranteeLine {
     GuaranteeLine {
         statement: statement.into(),
         adversary: account.adversary.clone(),
         unit: account.unit.to_string(),
         adjacency: "any two honest peers as the source".into(),
         loss,
+        risk: delta.map_or_else(String::new, |delta| Risk::of_pair(0.0, delta).to_string()),
         standing: account.standing.to_string(),
         not_covered: not_covered(account),
         truth: String::new(),

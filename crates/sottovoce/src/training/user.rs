@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sottovoce_engine::learning::canary::{Caught, attack_with};
 use sottovoce_engine::learning::losses::Question;
-use sottovoce_engine::learning::{Job, Run, Session};
+use sottovoce_engine::learning::{Against, Job, Run, Session};
 use sottovoce_privacy::{Gdp, Unit};
 use sottovoce_topology::mixing::Mixing;
 
@@ -103,7 +103,11 @@ fn trained(job: &Job<'_>, ready: &ReadyLearning, run: &Run<'_>, history: Vec<Mom
     let settings = session.settings();
     let names =
         run.mixings().first().map(|mixing: &Mixing| Names::of_graph(mixing.graph())).unwrap_or_default();
-    let promised = run.guarantees(job.delta)?;
+    let mut promised = run.guarantees(job.delta)?;
+    // First the one that the target was set for.
+    if job.noise.promise().is_some_and(|promise| promise.against != Against::WireTapper) {
+        promised.reverse();
+    }
     let stated = |guarantee| Ok(Stated::new("any peer's data", guarantee, job.delta)?.named(&names));
     let guarantees = promised.iter().map(stated).collect::<Result<Vec<_>>>()?;
     let statements =

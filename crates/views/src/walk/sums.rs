@@ -103,7 +103,9 @@ fn by_eigenvectors(mixing: &Mixing, f: impl Fn(f64) -> f64, constant: f64) -> Re
     let values: Vec<f64> = found.values.iter().map(|x| value(*x)).collect();
     let scaled = Mat::from_fn(n, n, |u, i| found.vectors[(u, i)] * values[i]);
     // Its columns are the rows.
-    Ok((&found.vectors * scaled.transpose()).into_numbers())
+    let sums = (&found.vectors * scaled.transpose()).into_numbers();
+    // An eigenvalue that rounding took to 1 has no logarithm.
+    if sums.iter().all(|sum| sum.is_finite()) { Ok(sums) } else { Err(unsolved()) }
 }
 
 #[cfg(test)]
