@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sottovoce_fault::decimal::up;
 
 use crate::interval::smaller;
@@ -22,11 +22,11 @@ const LEAST: f64 = 1e-12;
 const QUANTILES: [f64; 2] = [2.326_347_874_040_841, 3.090_232_306_167_813_5];
 
 /// Bounds on what an attacker can do who knows everything but whether a record was used.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Risk {
     /// The parameter of Gaussian differential privacy, where the loss has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mu: Option<f64>,
     /// The share of members that it finds at most, if one in a hundred of the others may be called members.
     pub true_positives_at_1_percent: f64,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sottovoce::experiment::Experiment;
 use sottovoce::terms::short_up;
-use sottovoce_privacy::{Adjacency, Standing, Unit};
+use sottovoce_privacy::{Adjacency, Risk, Standing, Unit};
 use sottovoce_report::GuaranteeLine;
 
 use super::file::{self, REPORT, is_picture};
@@ -140,6 +140,9 @@ pub(super) struct Promise {
     pub(super) unit: Unit,
     /// Under which adjacency.
     pub(super) adjacency: Adjacency,
+    /// What an attacker can do with such a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) risk: Option<Risk>,
     /// By what right.
     pub(super) standing: Standing,
     /// What it does not speak of.
@@ -337,6 +340,7 @@ impl Promise {
             unit: self.unit.to_string(),
             adjacency: self.adjacency.to_string(),
             loss: format!("epsilon {} at delta = {}", self.loss(), self.chance()),
+            risk: self.risk.map_or_else(String::new, |risk| risk.to_string()),
             standing: self.standing.to_string(),
             not_covered: self.not_covered.clone(),
             truth: String::new(),

@@ -104,8 +104,8 @@ pub(crate) fn bulge(c: f64, y: f64) -> f64 {
 
 /// A law squeezed between two laws on the same lattice.
 pub(crate) enum Bracket {
-    /// The law itself, whose losses already form a lattice.
-    Exact(Lattice),
+    /// The law itself, whose losses already form a lattice, and the mass below its first point.
+    Exact(Lattice, f64),
     /// A law cut into cells.
     Cut { first: f64, slip: f64, rounding: f64, cells: Cells },
 }
@@ -114,7 +114,7 @@ impl Bracket {
     /// The law itself, where its losses already form a lattice.
     pub(crate) fn exact(law: &Law) -> Option<Self> {
         let Law::Atoms(atoms) = law else { return None };
-        Some(Self::Exact(Lattice {
+        let lattice = Lattice {
             first: atoms.first,
             step: atoms.step,
             masses: atoms.masses.clone(),
@@ -122,7 +122,24 @@ impl Bracket {
             missing: atoms.left_out + atoms.vanished(),
             rounding: rounding(atoms.range()),
             slip: slip(atoms.range()),
-        }))
+        };
+        Some(Self::Exact(lattice, 0.0))
+    }
+
+    /// The same with what lies beyond two losses set aside: from above it counts as fully revealing, or as the first point that is left; from below
+    /// it is left out. However little it is, a strong tilt would make it count.
+    pub(crate) fn exact_between(law: &Law, first: f64, last: f64) -> Option<Self> {
+        let Self::Exact(mut lattice, _) = Self::exact(law)? else { return None };
+        let index = |loss: f64| larger((loss - lattice.first) / lattice.step, 0.0);
+        let keep = (index(last).floor() as usize + 1).min(lattice.masses.len()); // whole numbers
+        let skip = (index(first).ceil() as usize).min(keep.saturating_sub(1)); // whole numbers
+        let q = |mass: f64, i: usize| mass * (-(lattice.first + i as f64 * lattice.step)).exp();
+        let lost = lattice.masses.iter().enumerate().filter(|(i, _)| !(skip..keep).contains(i));
+        lattice.missing += lost.map(|(i, mass)| q(*mass, i)).sum::<f64>() * (1.0 + 1e-9);
+        lattice.infinity += lattice.masses.drain(keep..).sum::<f64>() * (1.0 + 1e-9);
+        let low = lattice.masses.drain(..skip).sum();
+        lattice.first += skip as f64 * lattice.step;
+        Some(Self::Exact(lattice, low))
     }
 
     /// Discretises `law` on the points `first + i * step` from `first` to `last`.
@@ -135,7 +152,11 @@ impl Bracket {
     /// A lattice law that loses at least as much.
     pub(crate) fn above(&self) -> Lattice {
         let lattice = match self {
-            Self::Exact(lattice) => lattice.clone(),
+            Self::Exact(lattice, low) => {
+                let mut lattice = lattice.clone();
+                lattice.masses[0] += low;
+                lattice
+            }
             Self::Cut { cells, .. } => self.lattice(cells, cells.connected(), cells.over),
         };
         lattice.whole()
@@ -144,7 +165,7 @@ impl Bracket {
     /// A lattice law that loses at most as much. (Where losses leave the range of exponents: nothing.)
     pub(crate) fn below(&self) -> Lattice {
         match self {
-            Self::Exact(lattice) => Lattice { infinity: 0.0, ..lattice.clone() },
+            Self::Exact(lattice, _) => Lattice { infinity: 0.0, ..lattice.clone() },
             Self::Cut { cells, .. } if cells.point(cells.count()) > 1e260 => {
                 self.lattice(cells, vec![0.0], 0.0)
             }
@@ -154,7 +175,7 @@ impl Bracket {
 
     fn lattice(&self, cells: &Cells, masses: Vec<f64>, infinity: f64) -> Lattice {
         let (first, slip, rounding) = match self {
-            Self::Exact(lattice) => (lattice.first, lattice.slip, lattice.rounding),
+            Self::Exact(lattice, _) => (lattice.first, lattice.slip, lattice.rounding),
             Self::Cut { first, slip, rounding, .. } => (*first, *slip, *rounding),
         };
         Lattice { first, step: cells.step, masses, infinity, missing: cells.missing, rounding, slip }

@@ -35,7 +35,7 @@ pub(crate) struct Part<'a> {
 impl Part<'_> {
     /// The law between two laws on a lattice of the given step, or itself where it has a lattice of its own.
     pub(crate) fn bracket(&self, step: f64) -> Bracket {
-        match Bracket::exact(self.law) {
+        match Bracket::exact_between(self.law, self.first, self.last) {
             Some(exact) if own_step(self.law) == Some(step) => exact,
             // Where the range has no lower end, a lattice point is put at 0.
             _ if self.law.range().0 < self.first => {
@@ -47,7 +47,7 @@ impl Part<'_> {
 
     /// The law from below, its crowded cells merged, on a lattice of the given step (which is its own), or one so many times finer.
     pub(crate) fn merged(&self, step: f64, finer: f64) -> Lattice {
-        match Bracket::exact(self.law) {
+        match Bracket::exact_between(self.law, self.first, self.last) {
             Some(exact) if own_step(self.law) == Some(step) => exact.below(),
             _ => merged(self.law, self.first, self.last, step / finer),
         }
@@ -239,6 +239,8 @@ pub(crate) struct Fineness {
 
 /// For results.
 pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: 1.4e6 };
+/// For what an attacker can do, whose rates move by about as much as epsilon.
+pub(crate) const RATES: Fineness = Fineness { share: 1e-7, coarsest: 7e-5, largest: 1.4e6 };
 /// For setting a direction aside.
 pub(crate) const MEDIUM: Fineness = Fineness { share: 1e-4, coarsest: 1e-2, largest: (1 << 18) as f64 };
 /// For finding one's way.

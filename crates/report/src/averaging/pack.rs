@@ -89,7 +89,7 @@ struct PackedCell {
     worst: String,
     headline: String,
     /// What changes of each guarantee, in the order of the table's columns; then of each claim.
-    guaranteed: Vec<[String; 3]>,
+    guaranteed: Vec<[String; 4]>,
     claimed: Vec<[String; 4]>,
     rows: String,
 }
