@@ -11,6 +11,8 @@
 //! | anything else, any mixture | lattice and tilted transform: about six digits (fewer where sampling is rare) |
 //! | everything | Rényi divergences, zCDP or Gaussian loss, the largest possible loss: bounds from above |
 
+use std::cell::OnceCell;
+
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sottovoce_fault::stop;
@@ -336,10 +338,31 @@ impl Accountant {
             return Ok(Box::new(|epsilon| Ok(self.delta(epsilon)?.upper)));
         }
         let laws = pld::directions(&self.events, self.adjacency)?;
-        let curve = pld::Curve::new(laws)?;
+        let contours: Option<Vec<_>> = (0..laws.len())
+            .map(|way| {
+                let side = *sides(self.adjacency).get(way)?;
+                contour::Direction::new(&self.events, side, self.adjacency, CHEAP)
+            })
+            .collect();
         let (sum, by_rdp) = (self.sum_at_zero()?, rdp::Total::new(&self.events, &[], self.adjacency)?);
+        let lattice = OnceCell::new();
+        let by_contour = move |epsilon: f64| {
+            let each = contours
+                .iter()
+                .flatten()
+                .map(|way| way.delta(epsilon).filter(|&found| contour::sharp(found)));
+            let each: Option<Vec<Interval>> = each.collect();
+            each.filter(|each| !each.is_empty()).map(|each| largest(0.0, each.iter().map(|one| one.upper)))
+        };
         Ok(Box::new(move |epsilon| {
-            let sharp = curve.delta(epsilon)?;
+            let sharp = match by_contour(epsilon) {
+                Some(sharp) => sharp,
+                None => match lattice.get_or_init(|| pld::Curve::new(laws.clone())) {
+                    Ok(lattice) => lattice.delta(epsilon)?,
+                    // What cannot be composed is left to the bounds.
+                    Err(_) => 1.0,
+                },
+            };
             // Rényi divergences count where nothing was composed.
             Ok(smaller(sum, if sharp < 1.0 { sharp } else { by_rdp.delta(epsilon) }))
         }))

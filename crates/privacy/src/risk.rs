@@ -16,8 +16,6 @@ use crate::{Gdp, Loss, Result, TradeOff};
 
 /// Where the rate of true positives is looked at.
 const FALSE_POSITIVES: [f64; 2] = [0.01, 0.001];
-/// Smallest delta that is looked at.
-const LEAST: f64 = 1e-12;
 /// What a standard normal number exceeds as rarely.
 const QUANTILES: [f64; 2] = [2.326_347_874_040_841, 3.090_232_306_167_813_5];
 
@@ -51,17 +49,22 @@ impl Risk {
     /// # Ok::<(), sottovoce_privacy::Error>(())
     /// ```
     pub fn new(curve: &Curve, mu: Option<f64>) -> Result<Self> {
-        Ok(Self::of(&TradeOff::of_curve(&FALSE_POSITIVES, curve)?, curve(0.0)?, mu))
+        Ok(Self::of(&TradeOff::of_curve(&FALSE_POSITIVES, curve)?, mu))
     }
 
     /// Of all that is known where one pair is.
     pub fn of_pair(epsilon: f64, delta: f64) -> Self {
-        Self::of(&TradeOff::new(vec![(epsilon, delta)]), 1.0, None)
+        Self::of(&TradeOff::new(vec![(epsilon, delta)]), None)
     }
 
-    fn of(curve: &TradeOff, at_zero: f64, mu: Option<f64>) -> Self {
+    /// Of a loss whose epsilon at a delta is this at most.
+    pub(crate) fn of_epsilons(epsilon: &dyn Fn(f64) -> Result<f64>) -> Result<Self> {
+        Ok(Self::of(&TradeOff::of_epsilons(&FALSE_POSITIVES, epsilon)?, None))
+    }
+
+    fn of(curve: &TradeOff, mu: Option<f64>) -> Self {
         let [low, lower] = FALSE_POSITIVES;
-        let advantage = smaller(curve.advantage(), at_zero);
+        let advantage = curve.advantage();
         // Half of all are members; what is added is the rounding of the sum.
         let accuracy = smaller(0.5 + 0.5 * advantage * (1.0 + 4.0 * UNIT) + 2.0 * UNIT, 1.0);
         Self {
@@ -92,12 +95,8 @@ impl Loss {
         match self {
             Self::Gdp(gdp) => gdp.risk(),
             Self::Pld(accountant) => Risk::new(&accountant.curve()?, accountant.gdp().map(Gdp::mu)),
-            _ => {
-                // By the logarithm of delta: less of it is not seen in a rate.
-                let pair = |ln: f64| Ok((self.epsilon(ln.exp())?.upper, ln.exp()));
-                let range = (LEAST.ln(), -UNIT);
-                Ok(Risk::of(&TradeOff::near(&FALSE_POSITIVES, range, &pair)?, 1.0, None))
-            }
+            Self::Shared { shares, moved, releases } => shares.risk(*moved, *releases),
+            _ => Risk::of_epsilons(&|delta| Ok(self.epsilon(delta)?.upper)),
         }
     }
 }
@@ -110,7 +109,8 @@ impl Gdp {
             let epsilon = (quantile * self.mu() - 0.5 * self.mu_squared()).abs();
             Ok((epsilon, self.delta(epsilon)?.upper))
         };
-        let pairs = QUANTILES.map(touching).into_iter().collect::<Result<Vec<_>>>()?;
-        Ok(Risk::of(&TradeOff::new(pairs), self.delta(0.0)?.upper, Some(self.mu())))
+        let mut pairs = QUANTILES.map(touching).into_iter().collect::<Result<Vec<_>>>()?;
+        pairs.push((0.0, self.delta(0.0)?.upper));
+        Ok(Risk::of(&TradeOff::new(pairs), Some(self.mu())))
     }
 }

@@ -8,9 +8,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::interval::add_up;
+use crate::interval::{add_up, larger};
 use crate::mechanism::{check_delta, positive};
-use crate::{Accountant, Adjacency, Loss, Mechanism, Result, require, threshold};
+use crate::special::UNIT;
+use crate::threshold::{self, Tails};
+use crate::{Accountant, Adjacency, Curve, Loss, Mechanism, Result, Risk, require};
 
 /// Beyond these the losses of single integers are not listed one by one, and the bound by moments is used: `sigma` of the sum, and what one person moves.
 const LISTED: (f64, f64) = (1e5, 1e6);
@@ -100,14 +102,7 @@ impl Shares {
     /// An upper bound on epsilon at `delta`, for someone who learns so many sums of this kind, each with fresh noise.
     pub fn epsilon(&self, moved: Moved, releases: u64, delta: f64) -> Result<f64> {
         check_delta(delta)?;
-        self.check(moved, releases)?;
-        let apart = self.apart() * releases as f64 * moved.width as f64;
-        require(
-            apart.is_finite(),
-            "sigma",
-            self.sigma,
-            "shares of noise must be of half a grid step at least; take a finer grid",
-        )?;
+        let apart = self.all_apart(moved, releases)?;
         // What is left of delta for the discrete Gaussian: all of the sum's events are likelier by e^apart at most.
         let left = (delta * (-apart).exp()).next_down();
         check_delta(left)?;
@@ -115,17 +110,49 @@ impl Shares {
         if moved.width == 1 && steps == 0.0 {
             return Ok(apart);
         }
-        let listed = moved.width == 1 && self.sigma() <= LISTED.0 && steps <= LISTED.1;
         let gaussian = match releases {
-            1 if listed => threshold::epsilon(self.sigma(), steps as u32, left)?,
-            _ => self.gaussian(moved, releases, listed)?.epsilon(left)?.upper,
+            1 if self.is_listed(moved) => threshold::epsilon(self.sigma(), steps as u32, left)?,
+            _ => self.gaussian(moved, releases)?.epsilon(left)?.upper,
         };
         Ok(add_up(gaussian, apart))
     }
 
+    /// What an attacker can do who learns so many sums.
+    pub(crate) fn risk(&self, moved: Moved, releases: u64) -> Result<Risk> {
+        let apart = self.all_apart(moved, releases)?;
+        let steps = moved.l2.floor();
+        if moved.width == 1 && steps == 0.0 {
+            return Ok(Risk::of_pair(apart, 0.0));
+        }
+        if releases == 1 && self.is_listed(moved) {
+            let tails = Tails::new(self.sigma(), steps);
+            return Risk::new(&lifted(apart, &|epsilon| Ok(tails.delta(epsilon).unwrap_or(1.0))), None);
+        }
+        match self.gaussian(moved, releases)? {
+            Loss::Pld(accountant) => Risk::new(&lifted(apart, &*accountant.curve()?), None),
+            other => Risk::of_epsilons(&|delta| {
+                let left = (delta * (-apart).exp()).next_down();
+                Ok(add_up(other.epsilon(left)?.upper, apart))
+            }),
+        }
+    }
+
+    /// How far apart all sums and the discrete Gaussian's are.
+    fn all_apart(&self, moved: Moved, releases: u64) -> Result<f64> {
+        self.check(moved, releases)?;
+        let apart = self.apart() * releases as f64 * moved.width as f64;
+        let remedy = "shares of noise must be of half a grid step at least; take a finer grid";
+        require(apart.is_finite(), "sigma", self.sigma, remedy)?;
+        Ok(apart)
+    }
+
+    fn is_listed(&self, moved: Moved) -> bool {
+        moved.width == 1 && self.sigma() <= LISTED.0 && moved.l2.floor() <= LISTED.1
+    }
+
     /// The loss if the sums had discrete Gaussian noise.
-    fn gaussian(&self, moved: Moved, releases: u64, listed: bool) -> Result<Loss> {
-        if listed {
+    fn gaussian(&self, moved: Moved, releases: u64) -> Result<Loss> {
+        if self.is_listed(moved) {
             let mut accountant = Accountant::new(Adjacency::AddRemove);
             let steps = moved.l2.floor() as u32;
             accountant.compose(Mechanism::discrete_gaussian(self.sigma(), steps)?, releases)?;
@@ -134,6 +161,15 @@ impl Shares {
         let ratio = moved.l2 / self.sigma();
         Loss::zcdp(0.5 * ratio * ratio * releases as f64 * (1.0 + 1e-14))
     }
+}
+
+/// The curve of what is likelier than under another law by `e^apart` at most, from that of the other.
+fn lifted<'a>(apart: f64, delta: &'a dyn Fn(f64) -> Result<f64>) -> Curve<'a> {
+    Box::new(move |epsilon| {
+        let (left, more) = if epsilon >= apart { (epsilon - apart, 0.0) } else { (0.0, apart.exp_m1()) };
+        let found = (delta(larger(left.next_down(), 0.0))? * apart.exp() + more) * (1.0 + 4.0 * UNIT);
+        Ok(if found < 1.0 { found } else { 1.0 })
+    })
 }
 
 /// `ln((1 + theta)/(1 - theta))` with `theta = 2 Σ_j exp(-2 pi² s j²)`, rounded up.

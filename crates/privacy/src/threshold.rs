@@ -46,7 +46,7 @@ fn unknown(sigma: f64) -> Error {
 }
 
 /// Masses of a discrete Gaussian, added up from above.
-struct Tails {
+pub(crate) struct Tails {
     sigma: f64,
     steps: f64,
     /// Entry `x` is the sum of all weights from `x` on.
@@ -55,7 +55,7 @@ struct Tails {
 }
 
 impl Tails {
-    fn new(sigma: f64, steps: f64) -> Self {
+    pub(crate) fn new(sigma: f64, steps: f64) -> Self {
         // Beyond, weights are no doubles any more.
         let last = (39.0 * sigma) as usize + 2;
         let (mut sums, mut sum, mut carried) = (vec![0.0; last + 1], 0.0_f64, 0.0_f64);
@@ -79,7 +79,7 @@ impl Tails {
     }
 
     /// `delta` at `epsilon`, from above; none where it is no number.
-    fn delta(&self, epsilon: f64) -> Option<f64> {
+    pub(crate) fn delta(&self, epsilon: f64) -> Option<f64> {
         let first = (self.sigma * self.sigma * epsilon / self.steps + 0.5 * self.steps).ceil();
         let (moved, own) = (self.from(first - self.steps), self.from(first));
         let own = if own > 0.0 { libm::exp(epsilon) * own } else { 0.0 };

@@ -8,10 +8,13 @@ use crate::Result;
 use crate::interval::smaller;
 use crate::special::UNIT;
 
-/// The golden section.
-const GOLDEN: f64 = 0.618_033_988_749_894_9;
-/// Steps of each search: each leaves 0.618 of what is left.
-const STEPS: usize = 36;
+/// The golden section's smaller part.
+const GOLDEN: f64 = 0.381_966_011_250_105_1;
+/// Smallest delta that is looked at, and largest epsilon.
+const LEAST: f64 = 1e-12;
+const FARTHEST: f64 = 40.0;
+/// Most steps of a search; a dozen are usual.
+const STEPS: usize = 60;
 
 /// A trade-off curve that holds, from the guarantees it is made of.
 ///
@@ -43,25 +46,35 @@ impl TradeOff {
 pub type Curve<'a> = Box<dyn Fn(f64) -> Result<f64> + 'a>;
 
 impl TradeOff {
-    /// The curve near these type I errors and where its advantage is largest. `pair` gives what holds, for every number of a range along which
-    /// epsilon rises and delta falls, or the other way round.
-    pub fn near(
-        type_one: &[f64],
-        range: (f64, f64),
-        pair: &dyn Fn(f64) -> Result<(f64, f64)>,
-    ) -> Result<Self> {
-        // What is least at the pair that matters: a line through the curve at one of the errors, steep or flat, or the advantage.
-        let lines = type_one.iter().flat_map(|&alpha| [Goal::Steep(alpha), Goal::Flat(alpha)]);
-        let best = lines.chain([Goal::Advantage]).map(|goal| goal.best(range, pair));
-        let mut pairs = best.collect::<Result<Vec<_>>>()?;
-        pairs.retain(|pair| pair.0.is_finite());
-        Ok(Self::new(pairs))
+    /// The curve near these type I errors, and where its advantage is largest, of a loss whose epsilon at a delta is this at most.
+    pub fn of_epsilons(type_one: &[f64], epsilon: &dyn Fn(f64) -> Result<f64>) -> Result<Self> {
+        // By the logarithm of delta: less of it is not seen in a rate.
+        let pair = |ln: f64| Ok((epsilon(ln.exp())?, ln.exp()));
+        let goals = type_one.iter().flat_map(|&alpha| [Goal::Steep(alpha), Goal::Flat(alpha)]);
+        Self::best(goals.chain([Goal::Advantage]).map(|goal| (goal, (LEAST.ln(), -UNIT))), &pair)
     }
 
-    /// The same of a curve of deltas.
+    /// The same of a loss whose delta at an epsilon is this at most.
     pub fn of_curve(type_one: &[f64], curve: &Curve) -> Result<Self> {
-        // Beyond, whatever is left of delta is less than a rounding of a rate.
-        Self::near(type_one, (0.0, 40.0), &|epsilon| Ok((epsilon, curve(epsilon)?)))
+        let advantage = curve(0.0)?;
+        let goals = type_one.iter().flat_map(|&alpha| {
+            // Further out a line is no better than that of epsilon 0.
+            let flat = -(-advantage - alpha).ln_1p();
+            let flat = if flat < FARTHEST { flat } else { FARTHEST };
+            [(Goal::Steep(alpha), (0.0, -alpha.ln())), (Goal::Flat(alpha), (0.0, flat))]
+        });
+        let mut found = Self::best(goals, &|epsilon| Ok((epsilon, curve(epsilon)?)))?;
+        found.guarantees.push((0.0, advantage));
+        Ok(found)
+    }
+
+    fn best(
+        goals: impl Iterator<Item = (Goal, (f64, f64))>,
+        pair: &dyn Fn(f64) -> Result<(f64, f64)>,
+    ) -> Result<Self> {
+        let mut pairs = goals.map(|(goal, range)| goal.best(range, pair)).collect::<Result<Vec<_>>>()?;
+        pairs.retain(|pair| pair.0.is_finite());
+        Ok(Self::new(pairs))
     }
 
     /// No test that raises a false alarm this often finds more than this share of those it looks for.
@@ -87,30 +100,52 @@ enum Goal {
 }
 
 impl Goal {
-    /// The pair at which it is least, by golden sections: it falls, then rises.
+    /// The pair at which it is least: it falls, then rises. By golden sections, and by parabolas through the three lowest where those lie inside (Brent 1973).
     fn best(&self, range: (f64, f64), pair: &dyn Fn(f64) -> Result<(f64, f64)>) -> Result<(f64, f64)> {
-        let at = |place: f64| pair(place).map(|pair| (self.value(pair), pair));
+        let at = |place: f64| pair(place).map(|pair| (place, self.value(pair), pair));
         let (mut low, mut high) = range;
-        let inside = |from: f64, to: f64| to + GOLDEN * (from - to);
-        let (mut left, mut right) = (inside(low, high), inside(high, low));
-        let (mut at_left, mut at_right) = (at(left)?, at(right)?);
-        let mut best = if at_left.0 <= at_right.0 { at_left } else { at_right };
+        let mut best = at(low + GOLDEN * (high - low))?;
+        let (mut second, mut third) = (best, best);
+        let (mut step, mut before) = (0.0_f64, 0.0_f64);
         for _ in 0..STEPS {
-            let found = if at_left.0 <= at_right.0 {
-                (high, right, at_right) = (right, left, at_left);
-                left = inside(low, high);
-                at_left = at(left)?;
-                at_left
-            } else {
-                (low, left, at_left) = (left, right, at_right);
-                right = inside(high, low);
-                at_right = at(right)?;
-                at_right
+            let (x, middle) = (best.0, 0.5 * (low + high));
+            let near = 1e-7 * (1.0 + x.abs());
+            if (x - middle).abs() <= 2.0 * near - 0.5 * (high - low) {
+                break;
+            }
+            let (r, q) = ((x - second.0) * (best.1 - third.1), (x - third.0) * (best.1 - second.1));
+            let (p, q) = ((x - third.0) * q - (x - second.0) * r, 2.0 * (q - r));
+            let parabola = -p / q;
+            // Less than half of the step before the last, and inside. (What is no number is not.)
+            let fits = parabola.abs() < 0.5 * before.abs() && x + parabola > low && x + parabola < high;
+            (before, step) = match fits {
+                true => (step, parabola),
+                false if x >= middle => (low - x, GOLDEN * (low - x)),
+                false => (high - x, GOLDEN * (high - x)),
             };
-            best = if found.0 < best.0 { found } else { best };
+            let found = at(x + if step.abs() < near { near.copysign(step) } else { step })?;
+            if found.1 <= best.1 {
+                if found.0 >= x {
+                    low = x
+                } else {
+                    high = x
+                }
+                (third, second, best) = (second, best, found);
+            } else {
+                if found.0 < x {
+                    low = found.0
+                } else {
+                    high = found.0
+                }
+                if found.1 <= second.1 || second.0 == x {
+                    (third, second) = (second, found);
+                } else if found.1 <= third.1 || third.0 == x || third.0 == second.0 {
+                    third = found;
+                }
+            }
         }
         let ends = [at(range.0)?, at(range.1)?];
-        Ok(ends.into_iter().fold(best, |best, end| if end.0 < best.0 { end } else { best }).1)
+        Ok(ends.into_iter().fold(best, |best, end| if end.1 < best.1 { end } else { best }).2)
     }
 
     /// A NaN is no bound.
