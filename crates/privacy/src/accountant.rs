@@ -334,8 +334,11 @@ impl Accountant {
         if let Some(gdp) = self.gdp() {
             return Ok(Box::new(move |epsilon| Ok(gdp.delta(epsilon)?.upper)));
         }
-        if let [] | [(_, 1)] = &self.events[..] {
-            return Ok(Box::new(|epsilon| Ok(self.delta(epsilon)?.upper)));
+        if self.events.is_empty() {
+            return Ok(Box::new(|_| Ok(0.0)));
+        }
+        if let [(event, 1)] = &self.events[..] {
+            return Ok(Box::new(|epsilon| Ok(pld::single_delta(event, self.adjacency, epsilon)?.upper)));
         }
         let laws = pld::directions(&self.events, self.adjacency)?;
         let contours: Option<Vec<_>> = (0..laws.len())

@@ -126,16 +126,16 @@ impl Goal {
             let found = at(x + if step.abs() < near { near.copysign(step) } else { step })?;
             if found.1 <= best.1 {
                 if found.0 >= x {
-                    low = x
+                    low = x;
                 } else {
-                    high = x
+                    high = x;
                 }
                 (third, second, best) = (second, best, found);
             } else {
                 if found.0 < x {
-                    low = found.0
+                    low = found.0;
                 } else {
-                    high = found.0
+                    high = found.0;
                 }
                 if found.1 <= second.1 || second.0 == x {
                     (third, second) = (second, found);

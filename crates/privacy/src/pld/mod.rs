@@ -128,7 +128,7 @@ impl Curve {
         let context = stop::here();
         let way = |laws: Laws| {
             let direction = Direction::new(&laws, &TESTS)?;
-            let rough = |&test| direction.quick(&Plan::new(&direction.parts, test), plan::MEDIUM);
+            let rough = |&test| direction.quick(&Plan::new(&direction.parts, test), plan::COARSE);
             let (largest, rough) = (direction.largest, TESTS.iter().map(rough).collect());
             Ok(Way { largest, rough, sharp: Default::default(), laws })
         };

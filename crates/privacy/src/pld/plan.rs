@@ -240,7 +240,7 @@ pub(crate) struct Fineness {
 /// For results.
 pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: 1.4e6 };
 /// For what an attacker can do, whose rates move by about as much as epsilon.
-pub(crate) const RATES: Fineness = Fineness { share: 1e-7, coarsest: 7e-5, largest: 1.4e6 };
+pub(crate) const RATES: Fineness = Fineness { share: 5e-7, coarsest: 7e-5, largest: 1.4e6 };
 /// For setting a direction aside.
 pub(crate) const MEDIUM: Fineness = Fineness { share: 1e-4, coarsest: 1e-2, largest: (1 << 18) as f64 };
 /// For finding one's way.

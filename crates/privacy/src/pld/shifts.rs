@@ -144,9 +144,9 @@ impl Shifts {
         for _ in 0..STEPS {
             let (loss, slope) = self.loss(x);
             if loss > y {
-                high = x
+                high = x;
             } else {
-                low = x
+                low = x;
             }
             let next = x - (loss - y) / slope;
             let next = if next > low && next < high { next } else { 0.5 * (low + high) };
