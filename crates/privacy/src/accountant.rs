@@ -344,24 +344,20 @@ impl Accountant {
         let contours: Option<Vec<_>> = (0..laws.len())
             .map(|way| {
                 let side = *sides(self.adjacency).get(way)?;
-                contour::Direction::new(&self.events, side, self.adjacency, CHEAP)
+                contour::Direction::new(&self.events, side, self.adjacency, CHEAP).map(contour::Curve::new)
             })
             .collect();
         let (sum, by_rdp) = (self.sum_at_zero()?, rdp::Total::new(&self.events, &[], self.adjacency)?);
         let lattice = OnceCell::new();
         let by_contour = move |epsilon: f64| {
-            let each = contours
-                .iter()
-                .flatten()
-                .map(|way| way.delta(epsilon).filter(|&found| contour::sharp(found)));
-            let each: Option<Vec<Interval>> = each.collect();
-            each.filter(|each| !each.is_empty()).map(|each| largest(0.0, each.iter().map(|one| one.upper)))
+            let each: Option<Vec<f64>> = contours.iter().flatten().map(|way| way.delta(epsilon)).collect();
+            each.filter(|each| !each.is_empty()).map(|each| largest(0.0, each))
         };
         Ok(Box::new(move |epsilon| {
             let sharp = match by_contour(epsilon) {
                 Some(sharp) => sharp,
                 None => match lattice.get_or_init(|| pld::Curve::new(laws.clone())) {
-                    Ok(lattice) => lattice.delta(epsilon)?,
+                    Ok(lattice) => lattice.delta(epsilon),
                     // What cannot be composed is left to the bounds.
                     Err(_) => 1.0,
                 },

@@ -12,6 +12,9 @@
 //! are enough, against a million lattice points. What remains is a tail of frequencies, bounded by the variation of the
 //! loss density, and rounding. `docs/theorems/contour.md` has the proofs.
 
+use std::cell::RefCell;
+use std::sync::Arc;
+
 use realfft::num_complex::Complex64;
 
 use crate::decay::Decay;
@@ -57,8 +60,9 @@ enum Factor {
 }
 
 /// One direction of a composition of Gaussian releases.
+#[derive(Clone)]
 pub(crate) struct Direction {
-    factors: Vec<Factor>,
+    factors: Arc<Vec<Factor>>,
     /// No loss is larger (infinite where there is no such bound).
     largest: f64,
     effort: Effort,
@@ -74,7 +78,7 @@ impl Direction {
     ) -> Option<Self> {
         let factors = factors(events, side, adjacency)?;
         let largest = factors.iter().map(Factor::largest).sum::<f64>() * (1.0 + 1e-12);
-        Some(Self { factors, largest, effort })
+        Some(Self { factors: factors.into(), largest, effort })
     }
 
     /// Certified epsilons, or nothing where there are too few releases to smooth the law.
@@ -106,18 +110,49 @@ impl Direction {
         if epsilon >= self.largest {
             return Some(Interval::ZERO);
         }
+        self.contour_at(epsilon)?.delta(epsilon)
+    }
+
+    fn contour_at(&self, epsilon: f64) -> Option<Contour> {
         let height = |ln_c: f64| {
             let c = ln_c.exp();
             self.cumulant(c) - c * epsilon + ln_peak(c)
         };
         let chernoff = smaller(height(descend(1.5, 0.3, -12.0, 12.0, height)), -1e-3).exp();
-        let contour = Contour::new(self, chernoff, 1e-2 * chernoff)?;
-        Interval::of_rounded(contour.lower(epsilon), contour.upper(epsilon)).ok()
+        Contour::new(self, chernoff, 1e-2 * chernoff)
     }
 
     /// `ln M(c)`, rounded up (infinite where it is beyond computing).
     fn cumulant(&self, c: f64) -> f64 {
         self.factors.iter().map(|factor| factor.cumulant(c)).sum()
+    }
+}
+
+/// Deltas of a direction at many epsilons: contours are kept for those that come later.
+pub(crate) struct Curve {
+    direction: Direction,
+    contours: RefCell<Vec<Contour>>,
+}
+
+impl Curve {
+    pub(crate) fn new(direction: Direction) -> Self {
+        Self { direction, contours: RefCell::default() }
+    }
+
+    /// From above, and nothing where it is not sharp.
+    pub(crate) fn delta(&self, epsilon: f64) -> Option<f64> {
+        if epsilon >= self.direction.largest {
+            return Some(0.0);
+        }
+        let fine = |found: &Interval| found.width() <= 1e-9 + 1e-8 * found.upper;
+        let known = self.contours.borrow().iter().find_map(|one| one.delta(epsilon).filter(fine));
+        if let Some(known) = known {
+            return Some(known.upper);
+        }
+        let contour = self.direction.contour_at(epsilon)?;
+        let found = contour.delta(epsilon).filter(|found| fine(found) || sharp(*found));
+        self.contours.borrow_mut().push(contour);
+        found.map(|found| found.upper)
     }
 }
 
@@ -207,8 +242,8 @@ impl Factor {
 }
 
 /// The integrand at the frequencies that matter, for one tilt `c`.
-struct Contour<'a> {
-    direction: &'a Direction,
+struct Contour {
+    direction: Direction,
     c: f64,
     /// Distance of frequencies.
     spacing: f64,
@@ -223,8 +258,8 @@ struct Contour<'a> {
     sidesteps: Vec<(f64, f64)>,
 }
 
-impl<'a> Contour<'a> {
-    fn new(direction: &'a Direction, delta: f64, smallest: f64) -> Option<Self> {
+impl Contour {
+    fn new(direction: &Direction, delta: f64, smallest: f64) -> Option<Self> {
         let foreseen = |ln_c: f64| {
             let c = ln_c.exp();
             (direction.cumulant(c) - delta.ln() + ln_peak(c)) / c
@@ -252,7 +287,7 @@ impl<'a> Contour<'a> {
     /// A contour for one question, whose epsilon is now known better than Chernoff's bound had foreseen.
     fn anew(&self, epsilon: f64, delta: f64) -> Option<Self> {
         let mut contour = Self::shortest(&[1.0, 0.8, 0.6, 0.4, 0.25], |share| {
-            let contour = Self::tilted(self.direction, share * self.c, 0.98 * epsilon, delta);
+            let contour = Self::tilted(&self.direction, share * self.c, 0.98 * epsilon, delta);
             contour.filter(|contour| contour.ln_total - contour.c * epsilon - delta.ln() < HIGHEST)
         })?;
         contour.fill(epsilon, delta)?;
@@ -260,13 +295,13 @@ impl<'a> Contour<'a> {
     }
 
     /// A contour through `c`, spaced for aliases to be negligible at `epsilon` beside `delta`.
-    fn tilted(direction: &'a Direction, c: f64, epsilon: f64, delta: f64) -> Option<Self> {
+    fn tilted(direction: &Direction, c: f64, epsilon: f64, delta: f64) -> Option<Self> {
         let sidesteps = [-0.9, -0.6, -0.3, 0.03, 0.08, 0.2, 0.5, 1.0]
             .iter()
             .map(|share| (share * c, direction.cumulant(c * (1.0 + share))))
             .collect();
         let mut contour = Self {
-            direction,
+            direction: direction.clone(),
             c,
             spacing: 0.0,
             ln_total: direction.cumulant(c),
@@ -310,7 +345,7 @@ impl<'a> Contour<'a> {
             let from = values.len();
             values.resize(until, Complex64::ONE);
             let mut together = 0.0;
-            for factor in &self.direction.factors {
+            for factor in self.direction.factors.iter() {
                 together += factor.count() * self.multiply(factor, &mut values, from, &mut effort)?;
             }
             if together > 0.1 {
@@ -507,6 +542,10 @@ impl<'a> Contour<'a> {
         let value = scale * per_term * sum;
         let error = scale * (self.scatter + per_term * angles * size) + exponent * value.abs();
         (value, error, alias(true) + alias(false))
+    }
+
+    fn delta(&self, epsilon: f64) -> Option<Interval> {
+        Interval::of_rounded(self.lower(epsilon), self.upper(epsilon)).ok()
     }
 
     fn upper(&self, epsilon: f64) -> f64 {

@@ -119,8 +119,17 @@ pub(crate) struct Curve {
 struct Way {
     laws: Laws,
     largest: f64,
-    rough: Vec<Composed>,
-    sharp: [OnceCell<Composed>; TESTS.len()],
+    /// Where the losses of each law that matter begin and end.
+    ends: Vec<(f64, f64)>,
+    composed: [Tested; 2],
+}
+
+/// A direction composed for one delta: roughly, and once it is asked for, sharply.
+struct Tested {
+    rough: Composed,
+    window: compose::Window,
+    step: f64,
+    sharp: OnceCell<Composed>,
 }
 
 impl Curve {
@@ -128,45 +137,45 @@ impl Curve {
         let context = stop::here();
         let way = |laws: Laws| {
             let direction = Direction::new(&laws, &TESTS)?;
-            let rough = |&test| direction.quick(&Plan::new(&direction.parts, test), plan::COARSE);
-            let (largest, rough) = (direction.largest, TESTS.iter().map(rough).collect());
-            Ok(Way { largest, rough, sharp: Default::default(), laws })
+            let composed = TESTS.map(|test| {
+                let (rough, window, step) = direction.scout(&Plan::new(&direction.parts, test), plan::RATES);
+                Tested { rough, window, step, sharp: OnceCell::new() }
+            });
+            let ends = direction.parts.iter().map(|part| (part.first, part.last)).collect();
+            Ok(Way { largest: direction.largest, ends, composed, laws })
         };
         Ok(Self {
             ways: ways.into_par_iter().map(|laws| context.go_on(|| way(laws))).collect::<Result<_>>()?,
         })
     }
 
-    pub(crate) fn delta(&self, epsilon: f64) -> Result<f64> {
+    pub(crate) fn delta(&self, epsilon: f64) -> f64 {
         let mut roughly: Vec<(f64, &Way)> = self.ways.iter().map(|way| (way.rough(epsilon), way)).collect();
         roughly.sort_by(|a, b| b.0.total_cmp(&a.0));
         let mut delta = 0.0;
         for (rough, way) in roughly {
             if rough > delta {
-                delta = larger(delta, smaller(rough, way.at(way.sharp(rough)?, epsilon)));
+                delta = larger(delta, smaller(rough, way.at(way.sharp(rough), epsilon)));
             }
         }
-        Ok(delta)
+        delta
     }
 }
 
 impl Way {
     fn rough(&self, epsilon: f64) -> f64 {
-        smallest(1.0, self.rough.iter().map(|rough| self.at(rough, epsilon)))
+        smallest(1.0, self.composed.iter().map(|test| self.at(&test.rough, epsilon)))
     }
 
     /// Sharply composed for a delta of about this.
-    fn sharp(&self, delta: f64) -> Result<&Composed> {
-        let place = usize::from(delta < 1e-2) + usize::from(delta < 3e-5);
-        let test = TESTS[place];
-        if let Some(sharp) = self.sharp[place].get() {
-            return Ok(sharp);
-        }
-        let direction = Direction::new(&self.laws, &[test])?;
-        let (window, step) = direction.window(&Plan::new(&direction.parts, test), plan::RATES);
-        let lattice = |part: &Part| (part.bracket(step).above(), part.count);
-        let lattices: Vec<_> = direction.parts.iter().map(lattice).collect();
-        Ok(self.sharp[place].get_or_init(|| compose(&lattices, &window)))
+    fn sharp(&self, delta: f64) -> &Composed {
+        let Tested { window, step, sharp, .. } = &self.composed[usize::from(delta < 1e-2)];
+        sharp.get_or_init(|| {
+            let lattice = |((law, count), &ends): (&(Law, u64), &(f64, f64))| {
+                (plan::bracket(law, ends, *step).above(), *count)
+            };
+            compose(&self.laws.iter().zip(&self.ends).map(lattice).collect::<Vec<_>>(), window)
+        })
     }
 
     /// What is not a number is no bound.
@@ -223,7 +232,7 @@ const SHARE: f64 = 1e-4;
 /// Most lattice points of that.
 const FINEST: f64 = 2.6e6;
 /// Deltas for which compositions are planned that are asked about a test's errors.
-const TESTS: [f64; 3] = [0.1, 1e-3, 1e-6];
+const TESTS: [f64; 2] = [0.1, 1e-3];
 /// Wider than this, even a bound by mean and variance may help.
 const POOR: f64 = 1e-2;
 /// Wider than this share of epsilon, the other law from below is worth its time.
@@ -265,16 +274,16 @@ impl<'a> Direction<'a> {
             .collect()
     }
 
-    /// The window and the step of a sharp composition.
-    fn window(&self, plan: &Plan, fineness: Fineness) -> (compose::Window, f64) {
+    /// A rough composition, and the window and the step of a sharp one.
+    fn scout(&self, plan: &Plan, fineness: Fineness) -> (Composed, compose::Window, f64) {
         let quick = self.quick(plan, plan::COARSE);
         let epsilon = smaller(self.upper(&quick, plan.delta), plan.foreseen);
         let window = plan.window(epsilon);
-        (window, plan::spacing(&self.parts, &window, epsilon, fineness))
+        (quick, window, plan::spacing(&self.parts, &window, epsilon, fineness))
     }
 
     fn squeeze(&self, plan: &Plan) -> Squeezed {
-        let (window, step) = self.window(plan, plan::FINE);
+        let (_, window, step) = self.scout(plan, plan::FINE);
         let brackets: Vec<_> = self.parts.iter().map(|part| (part.bracket(step), part.count)).collect();
         let above = || brackets.iter().map(|(bracket, count)| (bracket.above(), *count)).collect::<Vec<_>>();
         let below = || brackets.iter().map(|(bracket, count)| (bracket.below(), *count)).collect::<Vec<_>>();

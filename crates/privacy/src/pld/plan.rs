@@ -33,16 +33,9 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// The law between two laws on a lattice of the given step, or itself where it has a lattice of its own.
+    /// The law between two laws on a lattice of the given step.
     pub(crate) fn bracket(&self, step: f64) -> Bracket {
-        match Bracket::exact_between(self.law, self.first, self.last) {
-            Some(exact) if own_step(self.law) == Some(step) => exact,
-            // Where the range has no lower end, a lattice point is put at 0.
-            _ if self.law.range().0 < self.first => {
-                Bracket::of(self.law, (self.first / step).floor() * step, self.last, step)
-            }
-            _ => Bracket::of(self.law, self.first, self.last, step),
-        }
+        bracket(self.law, (self.first, self.last), step)
     }
 
     /// The law from below, its crowded cells merged, on a lattice of the given step (which is its own), or one so many times finer.
@@ -63,6 +56,16 @@ impl Part<'_> {
             .sum::<f64>()
             .ln()
             + heaviest
+    }
+}
+
+/// A law between two laws on a lattice of the given step, or itself where it has a lattice of its own.
+pub(crate) fn bracket(law: &Law, (first, last): (f64, f64), step: f64) -> Bracket {
+    match Bracket::exact_between(law, first, last) {
+        Some(exact) if own_step(law) == Some(step) => exact,
+        // Where the range has no lower end, a lattice point is put at 0.
+        _ if law.range().0 < first => Bracket::of(law, (first / step).floor() * step, last, step),
+        _ => Bracket::of(law, first, last, step),
     }
 }
 
@@ -240,7 +243,7 @@ pub(crate) struct Fineness {
 /// For results.
 pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: 1.4e6 };
 /// For what an attacker can do, whose rates move by about as much as epsilon.
-pub(crate) const RATES: Fineness = Fineness { share: 5e-7, coarsest: 7e-5, largest: 1.4e6 };
+pub(crate) const RATES: Fineness = Fineness { share: 5e-7, coarsest: 7e-5, largest: 4e5 };
 /// For setting a direction aside.
 pub(crate) const MEDIUM: Fineness = Fineness { share: 1e-4, coarsest: 1e-2, largest: (1 << 18) as f64 };
 /// For finding one's way.
