@@ -470,7 +470,7 @@ fn last_epsilon(found: &serde_json::Value) -> f64 {
 fn every_pause_of_a_walk_shows_the_token_and_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let checkpoint = folder.path().join("walk.json");
-    let run = "run learning --nodes 8 --method walk --iterations 4 --sigma 2 --seed 2 --no-report";
+    let run = "run learning --nodes 8 --method walk --iterations 4 --sigma 2 --weights metropolis --seed 5 --no-report";
     let whole = json(run);
     let kept = format!("{run} --checkpoint {}", checkpoint.display());
     let mut found = json(&format!("{kept} --pause-after 1"));

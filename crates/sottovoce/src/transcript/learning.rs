@@ -172,6 +172,12 @@ impl Learning {
         };
         let Transcript { settings, peers, nonexpansive, sensitivity, assumptions, not_covered, .. } =
             &self.transcript;
+        if let Some(nodes) = mixings.iter().map(|mixing| mixing.graph().nodes()).find(|nodes| nodes != peers) {
+            return Ok((vec![format!("the graph is not one of {peers} peers, but of {nodes}")], None));
+        }
+        if experiment.task.peer_column.is_none() && experiment.task.nodes != *peers {
+            return Ok((differing(&[("number of peers", false)]), None));
+        }
         let terms = experiment.task.terms(settings.step)?;
         let choice = experiment.choice()?;
         // A step size that was computed from the rows cannot be computed without them.
@@ -245,7 +251,6 @@ impl Learning {
                     self.seed,
                 )?,
             ),
-            ("number of peers", experiment.task.peer_column.is_some() || experiment.task.nodes == *peers),
             ("delta", experiment.target.delta == self.delta),
         ]);
         Ok((problems, last))
