@@ -172,7 +172,8 @@ impl Learning {
         };
         let Transcript { settings, peers, nonexpansive, sensitivity, assumptions, not_covered, .. } =
             &self.transcript;
-        if let Some(nodes) = mixings.iter().map(|mixing| mixing.graph().nodes()).find(|nodes| nodes != peers) {
+        if let Some(nodes) = mixings.iter().map(|mixing| mixing.graph().nodes()).find(|nodes| nodes != peers)
+        {
             return Ok((vec![format!("the graph is not one of {peers} peers, but of {nodes}")], None));
         }
         if experiment.task.peer_column.is_none() && experiment.task.nodes != *peers {
