@@ -137,12 +137,12 @@ pub(super) fn certified(drawn: &Drawn<'_>, delta: f64) -> Result<Vec<f64>> {
 pub(super) fn under_way(drawn: &Drawn<'_>, delta: f64, promised: &[f64]) -> Result<Option<f64>> {
     let so_far = door::account(drawn, &drawn.sees_all())?.leakage.renyi(delta)?;
     let lost = so_far.iter().zip(promised).map(|(&so_far, &whole)| f64::min(so_far, whole)); // NaN: no Rényi bound
-    Ok(worst(lost.collect()))
+    Ok(worst(&lost.collect::<Vec<_>>()))
 }
 
 /// The largest, where there is a bound.
-fn worst(lost: Vec<f64>) -> Option<f64> {
-    Some(door::largest(&lost).1).filter(|epsilon| epsilon.is_finite())
+fn worst(lost: &[f64]) -> Option<f64> {
+    Some(door::largest(lost).1).filter(|epsilon| epsilon.is_finite())
 }
 
 impl<'a> Run<'a> {
@@ -287,7 +287,7 @@ impl<'a> Run<'a> {
         let (draws, delta) = (self.bulk.draws(), self.setting.delta);
         let drawn = self.setting.drawn(&draws);
         match self.bulk.remaining() {
-            0 => Ok(worst(certified(&drawn, delta)?)),
+            0 => Ok(worst(&certified(&drawn, delta)?)),
             _ => under_way(&drawn, delta, &self.promised),
         }
     }
