@@ -12,6 +12,7 @@
 //! | everything | Rényi divergences, zCDP or Gaussian loss, the largest possible loss: bounds from above |
 
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,7 @@ use crate::contour::{self, CHEAP, DEAR};
 use crate::event::Event;
 use crate::interval::{Reason, add_up, best_bound, larger, largest, probability_above, smaller, smallest};
 use crate::mechanism::{Adjacency, Sampling, check_delta, check_epsilon};
+use crate::memo::Memo;
 use crate::quadrature::sides;
 use crate::special::{Interval, UNIT};
 use crate::{Curve, Error, Gdp, Loss, Result, kov, pld, rdp, require};
@@ -44,6 +46,9 @@ pub struct Accountant {
     adjacency: Adjacency,
     /// Sorted, each kind once: composing in any order or grouping gives the same bits.
     events: Vec<(Event, u64)>,
+    /// Its Rényi losses.
+    #[serde(skip)]
+    total: Memo<rdp::Total>,
 }
 
 /// As it is read: not yet composed.
@@ -66,7 +71,7 @@ impl TryFrom<Stored> for Accountant {
 impl Accountant {
     /// An accountant that has seen nothing.
     pub fn new(adjacency: Adjacency) -> Self {
-        Self { adjacency, events: Vec::new() }
+        Self { adjacency, events: Vec::new(), total: Memo::default() }
     }
 
     /// Adds `count` releases. Refuses what it cannot account for, and then remains as it was.
@@ -81,6 +86,7 @@ impl Accountant {
         if event.is_on_nobody() {
             return Ok(());
         }
+        self.total = Memo::default();
         match position {
             Some(index) => self.events[index].1 = total,
             None => {
@@ -129,7 +135,7 @@ impl Accountant {
         // Rényi divergences count where they may be below the rest.
         let questions: Vec<(f64, f64)> =
             sharp.iter().zip(deltas).map(|(interval, &delta)| (delta, interval.upper)).collect();
-        let by_rdp = rdp::Total::new(&self.events, &[], self.adjacency)?.epsilons(&questions);
+        let by_rdp = self.total()?.epsilons(&questions);
         let all = sharp.into_iter().zip(deltas).zip(by_rdp);
         all.map(|((interval, &delta), (by_rdp, _))| self.narrowed(interval, delta, by_rdp)).collect()
     }
@@ -343,11 +349,13 @@ impl Accountant {
         let laws = pld::directions(&self.events, self.adjacency)?;
         let contours: Option<Vec<_>> = (0..laws.len())
             .map(|way| {
-                let side = *sides(self.adjacency).get(way)?;
-                contour::Direction::new(&self.events, side, self.adjacency, CHEAP).map(contour::Curve::new)
+                let exact = sides(self.adjacency)
+                    .get(way)
+                    .and_then(|&side| contour::Direction::new(&self.events, side, self.adjacency, CHEAP));
+                exact.or_else(|| pld::from_above(&laws[way], RARE)).map(contour::Curve::new)
             })
             .collect();
-        let (sum, by_rdp) = (self.sum_at_zero()?, rdp::Total::new(&self.events, &[], self.adjacency)?);
+        let (sum, by_rdp) = (self.sum_at_zero()?, self.total()?);
         let lattice = OnceCell::new();
         let by_contour = move |epsilon: f64| {
             let each: Option<Vec<f64>> = contours.iter().flatten().map(|way| way.delta(epsilon)).collect();
@@ -399,9 +407,14 @@ impl Accountant {
         Ok(if interval.is_within(POOR) { interval } else { interval.because(reason) })
     }
 
+    /// The Rényi losses of everything.
+    pub(crate) fn total(&self) -> Result<Arc<rdp::Total>> {
+        self.total.get(|| rdp::Total::new(&self.events, &[], self.adjacency))
+    }
+
     /// Delta at `epsilon` by Rényi divergences: at every order at most `e^((order-1)(loss - epsilon))`, and less.
     fn rdp_delta(&self, epsilon: f64) -> Result<f64> {
-        Ok(rdp::Total::new(&self.events, &[], self.adjacency)?.delta(epsilon))
+        Ok(self.total()?.delta(epsilon))
     }
 
     /// Epsilon at `delta` by Rényi divergences, with the order that gives it.
@@ -410,7 +423,7 @@ impl Accountant {
         if self.events.is_empty() {
             return Ok((0.0, f64::INFINITY));
         }
-        Ok(rdp::Total::new(&self.events, &[], self.adjacency)?.epsilon(delta))
+        Ok(self.total()?.epsilon(delta))
     }
 
     /// The total Rényi loss at `order`.
@@ -442,6 +455,8 @@ pub enum LowerEnd {
     DominatingPair,
 }
 
+/// The rarest failures that a curve of risks is asked for, about.
+const RARE: f64 = 1e-6;
 /// Wider than this share, an interval says why.
 const POOR: f64 = 1e-2;
 

@@ -8,12 +8,15 @@
 //! Delta may be 0 here. Then the answer is the largest loss there is, or, where losses have no bound, that there is none.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::event::{Event, Together};
 use crate::interval::{Reason, best_bound, smaller};
 use crate::mechanism::check_epsilon;
+use crate::memo::Memo;
+use crate::repeated::Prepared;
 use crate::special::{Interval, UNIT};
 use crate::{
     Accountant, Adjacency, Bound, Curve, Error, LowerEnd, Mechanism, Mixture, Result, currencies, pure, rdp,
@@ -120,13 +123,41 @@ pub struct Composition {
     /// Everything whose laws are known, but what is revealed outright.
     rest: Accountant,
     /// What is known by bounds on its Rényi losses.
-    bounds: Vec<(Bound, u64)>,
+    bounds: Vec<Bounded>,
+    /// The Rényi losses of all but what is revealed outright.
+    total: Memo<rdp::Total>,
+}
+
+/// So many releases of a kind that is known by its Rényi losses, ready for evaluation.
+#[derive(Clone)]
+pub(crate) struct Bounded {
+    bound: Bound,
+    pub(crate) count: u64,
+    pub(crate) prepared: Arc<Prepared>,
+}
+
+impl PartialEq for Bounded {
+    /// What is prepared follows from the bound and the adjacency.
+    fn eq(&self, other: &Self) -> bool {
+        (&self.bound, self.count) == (&other.bound, other.count)
+    }
+}
+
+impl fmt::Debug for Bounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (&self.bound, self.count).fmt(f)
+    }
 }
 
 impl Composition {
     /// A composition of nothing.
     pub fn new(adjacency: Adjacency) -> Self {
-        Self { releases: Vec::new(), rest: Accountant::new(adjacency), bounds: Vec::new() }
+        Self {
+            releases: Vec::new(),
+            rest: Accountant::new(adjacency),
+            bounds: Vec::new(),
+            total: Memo::default(),
+        }
     }
 
     /// Adds `steps` releases. Refuses what cannot be accounted for, and then remains as it was.
@@ -143,17 +174,19 @@ impl Composition {
             }
             Release::Plain(_) => self.rest.compose(nothing, steps)?,
             Release::Bound(bound) => {
-                bound.prepared(self.adjacency())?;
+                let prepared = Arc::new(bound.prepared(self.adjacency())?);
                 self.rest.compose(nothing, steps)?;
-                self.bounds.push((bound.clone(), steps));
+                self.bounds.push(Bounded { bound: bound.clone(), count: steps, prepared });
             }
         }
+        self.total = Memo::default();
         self.releases.push((release, steps));
         Ok(())
     }
 
     /// Adds a sample as several records lose by it; it is none of the [`Self::releases`].
     pub(crate) fn add_group(&mut self, group: Together, steps: u64) -> Result<()> {
+        self.total = Memo::default();
         self.rest.compose(Event::Group(group), steps)
     }
 
@@ -187,15 +220,18 @@ impl Composition {
     }
 
     /// The Rényi losses of all but what is revealed outright.
-    pub(crate) fn total(&self) -> Result<rdp::Total> {
-        rdp::Total::new(self.rest.events(), &self.bounds, self.adjacency())
+    pub(crate) fn total(&self) -> Result<Arc<rdp::Total>> {
+        if self.bounds.is_empty() {
+            return self.rest.total();
+        }
+        self.total.get(|| rdp::Total::new(self.rest.events(), &self.bounds, self.adjacency()))
     }
 
     /// The largest loss of all but what is revealed outright, rounded up, where there is one.
     pub(crate) fn largest(&self) -> Option<f64> {
         let mut total = pure::composed(self.rest.events(), self.adjacency())?.upper;
-        for (bound, count) in &self.bounds {
-            total += *count as f64 * bound.prepared(self.adjacency()).ok()?.largest()?;
+        for Bounded { count, prepared, .. } in &self.bounds {
+            total += *count as f64 * prepared.largest()?;
         }
         Some(total * (1.0 + (2.0 + self.bounds.len() as f64) * UNIT))
     }
@@ -203,7 +239,7 @@ impl Composition {
     /// Delta at `epsilon` from above, by what is computed at once; nothing is revealed outright. `total` are its Rényi losses.
     pub(crate) fn quick_delta(&self, total: &rdp::Total, epsilon: f64) -> Result<f64> {
         let closed = if self.bounds.is_empty() { self.rest.closed_delta(epsilon)? } else { None };
-        Ok(closed.unwrap_or_else(|| total.delta(epsilon)))
+        Ok(closed.unwrap_or_else(|| total.quick_delta(epsilon)))
     }
 
     /// The probability that some given release reveals its record outright.
@@ -290,7 +326,7 @@ impl Composition {
 
     /// The largest loss there is: epsilon at delta 0 (and at exactly what is revealed outright).
     fn pure(&self) -> Epsilon {
-        if let Some((bound, _)) = self.bounds.first() {
+        if let Some(Bounded { bound, .. }) = self.bounds.first() {
             let within = self.largest().and_then(|largest| Interval::new(0.0, largest).ok());
             return within.map_or_else(
                 || Epsilon::Infinite { reason: format!("no bound is known on the losses of {bound}") },
@@ -360,15 +396,7 @@ impl Composition {
         }
         let order = if order == 1.0 { ABOVE_ONE } else { order };
         require(order > 1.0 && order.is_finite(), "order", order, "give a finite number of at least 1")?;
-        let mut total = 0.0;
-        for (event, count) in self.rest.events() {
-            total += *count as f64 * currencies::renyi(event, self.adjacency(), order)?;
-        }
-        for (bound, count) in &self.bounds {
-            total += *count as f64 * bound.prepared(self.adjacency())?.at(order) * (1.0 + 8.0 * UNIT);
-        }
-        let terms = self.rest.events().len() + self.bounds.len();
-        Ok(Some(total * (1.0 + (2.0 + 2.0 * terms as f64) * UNIT)))
+        Ok(Some(self.total()?.at(order)))
     }
 
     /// The concentrated loss `rho` (Rényi loss at most `rho * order` at every order), rounded up; nothing where something is
@@ -383,7 +411,7 @@ impl Composition {
         if self.reveals() {
             return Err("a given delta is beyond every Gaussian".into());
         }
-        if let Some((bound, _)) = self.bounds.first() {
+        if let Some(Bounded { bound, .. }) = self.bounds.first() {
             return Err(format!("no Gaussian is known that loses as much as {bound} at every epsilon"));
         }
         currencies::gaussian(self.rest.events(), self.adjacency())

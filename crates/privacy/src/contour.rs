@@ -12,7 +12,7 @@
 //! are enough, against a million lattice points. What remains is a tail of frequencies, bounded by the variation of the
 //! loss density, and rounding. `docs/theorems/contour.md` has the proofs.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use realfft::num_complex::Complex64;
@@ -22,8 +22,8 @@ use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{best_bound, larger, probability_above, probability_below, smaller, smallest};
 use crate::mechanism::{Adjacency, Noise, Sampling};
-use crate::pld::{descend, ln_peak, middle, minimum};
-use crate::quadrature::{ANCHOR, SampledGaussian, Side, less_one};
+use crate::pld::{Lattice, descend, ln_peak, middle, minimum};
+use crate::quadrature::{ANCHOR, Nodes, SampledGaussian, Side, less_one};
 use crate::special::{Interval, UNIT, crossing};
 
 /// What a contour may cost before the lattice takes over, and where that has not resolved the question.
@@ -53,19 +53,61 @@ enum Factor {
     Gaussian {
         mu_squared: f64,
     },
-    Sampled {
-        law: SampledGaussian,
+    Other {
+        law: Kind,
         count: u64,
     },
 }
 
-/// One direction of a composition of Gaussian releases.
+/// A law whose moments are sums over nodes.
+enum Kind {
+    Sampled(SampledGaussian),
+    /// A law on a lattice, from one side.
+    Lattice(Lattice),
+}
+
+impl Kind {
+    fn nodes(&self, c: f64, frequency: f64) -> Option<Nodes> {
+        match self {
+            Self::Sampled(law) => law.nodes(c, frequency),
+            Self::Lattice(lattice) => Nodes::of_lattice(lattice, c, frequency),
+        }
+    }
+
+    /// `ln M(c)` and a bound on its error.
+    fn ln_moment(&self, c: f64) -> Option<(f64, f64)> {
+        Some(self.nodes(c, 0.0)?.ln_moment())
+    }
+
+    fn decay(&self, c: f64) -> Decay {
+        match self {
+            Self::Sampled(law) => Decay::of(law, c),
+            Self::Lattice(lattice) => Decay::of_lattice(lattice, c),
+        }
+    }
+}
+
+/// One direction of a composition.
 #[derive(Clone)]
 pub(crate) struct Direction {
     factors: Arc<Vec<Factor>>,
     /// No loss is larger (infinite where there is no such bound).
     largest: f64,
     effort: Effort,
+    /// Of laws on a lattice: its step, and what rounding and cutting them may have done.
+    lattice: Option<Cut>,
+}
+
+/// What separates the sum of laws on a lattice from what they stand for.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    step: f64,
+    /// Mass at infinity.
+    infinity: f64,
+    /// Relative error of the curve.
+    relative: f64,
+    /// How far rounding may have moved the threshold.
+    slip: f64,
 }
 
 impl Direction {
@@ -78,7 +120,22 @@ impl Direction {
     ) -> Option<Self> {
         let factors = factors(events, side, adjacency)?;
         let largest = factors.iter().map(Factor::largest).sum::<f64>() * (1.0 + 1e-12);
-        Some(Self { factors: factors.into(), largest, effort })
+        Some(Self { factors: factors.into(), largest, effort, lattice: None })
+    }
+
+    /// Of laws on a lattice, all of the same step: what is computed from above or from below of these is so of what they stand for.
+    pub(crate) fn of_lattices(laws: Vec<(Lattice, u64)>, largest: f64) -> Option<Self> {
+        let mut cut = Cut { step: laws.first()?.0.step, infinity: 0.0, relative: 0.0, slip: 0.0 };
+        for (lattice, count) in &laws {
+            let n = *count as f64;
+            cut.infinity += n * lattice.infinity;
+            cut.relative += n * lattice.rounding;
+            cut.slip += n * lattice.slip;
+        }
+        cut.relative = cut.relative.exp_m1();
+        let factor = |(lattice, count)| Factor::Other { law: Kind::Lattice(lattice), count };
+        let factors: Vec<Factor> = laws.into_iter().map(factor).collect();
+        Some(Self { factors: factors.into(), largest, effort: CHEAP, lattice: Some(cut) })
     }
 
     /// Certified epsilons, or nothing where there are too few releases to smooth the law.
@@ -132,11 +189,13 @@ impl Direction {
 pub(crate) struct Curve {
     direction: Direction,
     contours: RefCell<Vec<Contour>>,
+    /// Whether some contour was not sharp: of laws on a lattice no other will be.
+    hopeless: Cell<bool>,
 }
 
 impl Curve {
     pub(crate) fn new(direction: Direction) -> Self {
-        Self { direction, contours: RefCell::default() }
+        Self { direction, contours: RefCell::default(), hopeless: Cell::new(false) }
     }
 
     /// From above, and nothing where it is not sharp.
@@ -144,14 +203,21 @@ impl Curve {
         if epsilon >= self.direction.largest {
             return Some(0.0);
         }
-        let fine = |found: &Interval| found.width() <= 1e-9 + 1e-8 * found.upper;
+        // Laws on a lattice are further away from what they stand for than that.
+        let share = if self.direction.lattice.is_some() { 1e-6 } else { 1e-8 };
+        let fine = |found: &Interval| found.width() <= 1e-9 + share * found.upper;
         let known = self.contours.borrow().iter().find_map(|one| one.delta(epsilon).filter(fine));
         if let Some(known) = known {
             return Some(known.upper);
         }
-        let contour = self.direction.contour_at(epsilon)?;
-        let found = contour.delta(epsilon).filter(|found| fine(found) || sharp(*found));
-        self.contours.borrow_mut().push(contour);
+        if self.hopeless.get() {
+            return None;
+        }
+        let contour = self.direction.contour_at(epsilon);
+        let found = contour.as_ref().and_then(|contour| contour.delta(epsilon));
+        let found = found.filter(|found| fine(found) || sharp(*found));
+        self.contours.borrow_mut().extend(contour);
+        self.hopeless.set(found.is_none() && self.direction.lattice.is_some());
         found.map(|found| found.upper)
     }
 }
@@ -169,7 +235,8 @@ fn factors(events: &[(Event, u64)], side: Side, adjacency: Adjacency) -> Option<
         match event.sampling()? {
             Sampling::Everyone => mu_squared += *count as f64 * (adjacency.distance() / sigma).powi(2),
             Sampling::Poisson { rate } => {
-                factors.push(Factor::Sampled { law: SampledGaussian { sigma, rate, side }, count: *count });
+                let law = Kind::Sampled(SampledGaussian { sigma, rate, side });
+                factors.push(Factor::Other { law, count: *count });
             }
             Sampling::FixedBatch { .. } | Sampling::TruncatedPoisson { .. } => return None,
             Sampling::Nobody => {}
@@ -185,14 +252,16 @@ impl Factor {
     fn count(&self) -> f64 {
         match self {
             Self::Gaussian { .. } => 1.0,
-            Self::Sampled { count, .. } => *count as f64,
+            Self::Other { count, .. } => *count as f64,
         }
     }
 
     /// The largest loss of all its releases: only adding a record is bounded.
     fn largest(&self) -> f64 {
         match self {
-            Self::Sampled { law, count } if law.side == Side::Add => -(-law.rate).ln_1p() * *count as f64,
+            Self::Other { law: Kind::Sampled(law), count } if law.side == Side::Add => {
+                -(-law.rate).ln_1p() * *count as f64
+            }
             _ => f64::INFINITY,
         }
     }
@@ -201,7 +270,7 @@ impl Factor {
     fn cumulant(&self, c: f64) -> f64 {
         match self {
             Self::Gaussian { mu_squared } => 0.5 * mu_squared * c * (c + 1.0),
-            Self::Sampled { law, count } => {
+            Self::Other { law, count } => {
                 let moment = law.ln_moment(c).map(|(ln, error)| *count as f64 * (ln + error));
                 moment.filter(|ln| !ln.is_nan()).unwrap_or(f64::INFINITY)
             }
@@ -212,14 +281,14 @@ impl Factor {
     fn ln_tail(&self, decay: Option<&Decay>, t: f64) -> f64 {
         match self {
             Self::Gaussian { mu_squared } => -0.5 * mu_squared * t * t,
-            Self::Sampled { count, .. } => *count as f64 * decay.map_or(0.0, |decay| decay.size(t).ln()),
+            Self::Other { count, .. } => *count as f64 * decay.map_or(0.0, |decay| decay.size(t).ln()),
         }
     }
 
     fn decay(&self, c: f64) -> Option<Decay> {
         match self {
             Self::Gaussian { .. } => None,
-            Self::Sampled { law, .. } => Some(Decay::of(law, c)),
+            Self::Other { law, .. } => Some(law.decay(c)),
         }
     }
 
@@ -227,7 +296,7 @@ impl Factor {
     fn size(&self, c: f64, t: f64, effort: &mut f64) -> f64 {
         match self {
             Self::Gaussian { .. } => 1.0,
-            Self::Sampled { law, .. } => {
+            Self::Other { law, .. } => {
                 let Some(nodes) = law.nodes(c, t) else {
                     *effort = f64::INFINITY;
                     return 1.0;
@@ -332,11 +401,13 @@ impl Contour {
     fn fill(&mut self, epsilon: f64, delta: f64) -> Option<()> {
         let height = self.ln_total - self.c * epsilon - delta.ln();
         let negligible = LN_SHARE - larger(height, 0.0);
-        if !self.affordable(negligible) {
-            return None;
-        }
         let decays: Vec<Option<Decay>> =
             self.direction.factors.iter().map(|factor| factor.decay(self.c)).collect();
+        // Atoms that are too large for so few releases are known before anything is computed.
+        let hopeless = |cut: Cut| self.ln_tail(&decays, std::f64::consts::PI / cut.step) > negligible;
+        if self.direction.lattice.is_some_and(hopeless) || !self.affordable(negligible) {
+            return None;
+        }
         let mut effort = 0.0;
         let (mut values, mut errors) = (Vec::new(), Vec::new());
         let mut until = 64;
@@ -375,7 +446,7 @@ impl Contour {
             let mut probe = 0.0;
             let sizes = self.direction.factors.iter().map(|factor| match factor {
                 Factor::Gaussian { .. } => factor.ln_tail(None, t),
-                Factor::Sampled { count, .. } => *count as f64 * factor.size(self.c, t, &mut probe).ln(),
+                Factor::Other { count, .. } => *count as f64 * factor.size(self.c, t, &mut probe).ln(),
             });
             let ln_size: f64 = sizes.sum();
             effort += probe / PROBE * until / 2.0;
@@ -454,9 +525,23 @@ impl Contour {
         self.values = values;
         let per_term = self.spacing / std::f64::consts::PI;
         // Beyond the last frequency the terms are at most e^negligible over the square of the frequency.
-        let tail = negligible.exp() / ((count - 1) as f64 * self.spacing);
-        self.scatter = per_term * (wrong + dropped) + tail;
+        let last = (count - 1) as f64 * self.spacing;
+        let tail = negligible.exp() / last;
+        self.scatter = per_term * (wrong + dropped) + tail + self.echoes(last)?;
         Some(())
+    }
+
+    /// The characteristic function of a lattice law comes back with the period `2 pi / step`: where it is large up to `last`, it is so about
+    /// every multiple of the period, where the kernel is small. Nothing where the period is too short for that.
+    fn echoes(&self, last: f64) -> Option<f64> {
+        let Some(cut) = self.direction.lattice else { return Some(0.0) };
+        let turn = last * cut.step;
+        // (Tails are certified up to half a period.)
+        if turn > 1.0 {
+            return None;
+        }
+        let nearest = cut.step / (2.0 * std::f64::consts::PI - turn);
+        Some((2.0 * last + self.spacing) / std::f64::consts::PI * nearest * nearest * 1.645)
     }
 
     /// Multiplies the powers of a factor's characteristic function into `values[from..]`; returns the error of one release.
@@ -480,13 +565,13 @@ impl Contour {
                 let phase = mu_squared * (self.c + 1.0) * (1.0 + values.len() as f64 * self.spacing);
                 Some(16.0 * UNIT * (1.0 + phase))
             }
-            Factor::Sampled { law, count } => self.multiply_sampled(law, *count, values, from, effort),
+            Factor::Other { law, count } => self.multiply_powers(law, *count, values, from, effort),
         }
     }
 
-    fn multiply_sampled(
+    fn multiply_powers(
         &self,
-        law: &SampledGaussian,
+        law: &Kind,
         count: u64,
         values: &mut [Complex64],
         from: usize,
@@ -552,14 +637,19 @@ impl Contour {
         if epsilon >= self.direction.largest {
             return 0.0;
         }
-        let (value, error, _) = self.value(epsilon);
-        probability_above(value + error + VANISHING)
+        let Some(cut) = self.direction.lattice else {
+            let (value, error, _) = self.value(epsilon);
+            return probability_above(value + error + VANISHING);
+        };
+        let (value, error, _) = self.value(larger(epsilon - cut.slip, 0.0));
+        probability_above((value + error) * (1.0 + cut.relative) + cut.infinity + VANISHING)
     }
 
     /// The cumulants are rounded up, so the lower bound takes their allowance back.
     fn lower(&self, epsilon: f64) -> f64 {
-        let (value, error, alias) = self.value(epsilon);
-        probability_below(value * (-2.0 * self.allowance).exp() - error - alias)
+        let (slip, relative) = self.direction.lattice.map_or((0.0, 0.0), |cut| (cut.slip, cut.relative));
+        let (value, error, alias) = self.value(epsilon + slip);
+        probability_below((value * (-2.0 * self.allowance).exp() - error - alias) * (1.0 - relative))
     }
 
     fn epsilon(&self, delta: f64) -> Option<Interval> {
@@ -588,7 +678,7 @@ impl Factor {
     fn allowance(&self, c: f64) -> f64 {
         match self {
             Self::Gaussian { .. } => 0.0,
-            Self::Sampled { law, count } => {
+            Self::Other { law, count } => {
                 law.ln_moment(c).map_or(f64::INFINITY, |(_, error)| *count as f64 * error)
             }
         }

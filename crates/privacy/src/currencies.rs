@@ -12,10 +12,9 @@
 use serde::Serialize;
 
 use crate::event::Event;
-use crate::interval::best_bound;
 use crate::mechanism::{Adjacency, Noise, Sampling};
+use crate::pure;
 use crate::special::{UNIT, bisect, ln_normal_above, tail_error};
-use crate::{pure, rdp};
 
 /// A Gaussian that loses at least as much as a composition does, at every epsilon.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -45,16 +44,8 @@ pub(crate) fn zcdp(events: &[(Event, u64)], adjacency: Adjacency) -> f64 {
     total * (1.0 + (4.0 + 2.0 * events.len() as f64) * UNIT)
 }
 
-/// The Rényi loss of one release: the least of what is known of it.
-pub(crate) fn renyi(event: &Event, adjacency: Adjacency, order: f64) -> crate::Result<f64> {
-    let own = rdp::loss_of(event, adjacency, order)?;
-    let concentrated = order * rho(event, adjacency) * (1.0 + 4.0 * UNIT);
-    let largest = pure::upper(event, adjacency).unwrap_or(f64::INFINITY);
-    Ok(best_bound([own, concentrated, largest]))
-}
-
 /// The `rho` of one release.
-fn rho(event: &Event, adjacency: Adjacency) -> f64 {
+pub(crate) fn rho(event: &Event, adjacency: Adjacency) -> f64 {
     if event.is_on_nobody() {
         return 0.0;
     }

@@ -12,6 +12,7 @@
 //! (`docs/theorems/contour.md`, Theorem 4).
 
 use crate::interval::{best_bound, larger, smaller, within};
+use crate::pld::Lattice;
 use crate::quadrature::{SampledGaussian, Side};
 
 /// Mass beyond the range of outcomes that is cut into cells (`2 e^-55`, with room).
@@ -41,6 +42,32 @@ impl Decay {
     pub(crate) fn of(law: &SampledGaussian, c: f64) -> Self {
         let cells = cells(law, c);
         Self { cuts: cuts(&cells, law.side), radii: radii(&cells) }
+    }
+
+    /// Of a law on a lattice, up to half the period of its characteristic function. What stands out (atoms) is set aside, for the rest one sums by
+    /// parts: `|sum w z^k| <= (variation of w) / |1 - z|`, and `|1 - e^(i t step)| >= 2 t step / pi` there.
+    pub(crate) fn of_lattice(lattice: &Lattice, c: f64) -> Self {
+        let top = c * lattice.last();
+        let tilted =
+            |(i, mass): (usize, &f64)| mass * (c * (lattice.first + i as f64 * lattice.step) - top).exp();
+        let weights: Vec<f64> = lattice.masses.iter().enumerate().map(tilted).collect();
+        let total: f64 = weights.iter().sum();
+        let mut sorted = weights.clone();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let caps = (0..).map(|k| 1_usize << k).take_while(|&k| k <= sorted.len()).map(|k| sorted[k - 1]);
+        let cut = |cap: f64| {
+            let (mut aside, mut variation, mut last) = (0.0, 0.0, 0.0);
+            for weight in &weights {
+                let rest = smaller(*weight, cap);
+                aside += weight - rest;
+                variation += (rest - last).abs();
+                last = rest;
+            }
+            let variation = (variation + last) * std::f64::consts::PI / (2.0 * lattice.step);
+            // (A total that is not a number bounds nothing.)
+            (1.000_001 * aside / total, 1.000_001 * variation / total)
+        };
+        Self { cuts: caps.map(cut).collect(), radii: Vec::new() }
     }
 
     /// A bound on `|chi(t)|`, falling in `t`.

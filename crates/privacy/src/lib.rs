@@ -37,6 +37,7 @@ mod loss;
 mod lot_sizes;
 mod lots;
 mod mechanism;
+mod memo;
 mod mixture;
 pub mod most;
 pub mod noise;

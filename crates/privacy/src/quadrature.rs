@@ -16,7 +16,7 @@ use realfft::num_complex::Complex64;
 
 use crate::interval::{larger, largest, smaller};
 use crate::mechanism::Adjacency;
-use crate::pld::{bulge, mixed_loss, pairwise};
+use crate::pld::{Lattice, bulge, mixed_loss, pairwise};
 use crate::special::UNIT;
 
 /// Which of the two neighbouring data sets holds the record.
@@ -65,6 +65,40 @@ pub(crate) const ANCHOR: usize = 16;
 const TERM: f64 = 12.0 * ANCHOR as f64 + 68.0;
 
 impl Nodes {
+    /// Of a law on a lattice; nothing where they would be too many.
+    pub(crate) fn of_lattice(lattice: &Lattice, c: f64, frequency: f64) -> Option<Self> {
+        if too_many(lattice.masses.len() as f64, MOST_NODES) {
+            return None;
+        }
+        let all = lattice.masses.iter().enumerate().filter(|(_, mass)| **mass > 0.0);
+        let (losses, masses): (Vec<f64>, Vec<f64>) =
+            all.map(|(i, mass)| (lattice.first + i as f64 * lattice.step, *mass)).unzip();
+        // The heaviest is near one of the ends, or where neither is far: any reference will do that keeps exponents in range.
+        let top = c * losses.last()?;
+        let weights: Vec<f64> =
+            losses.iter().zip(&masses).map(|(loss, mass)| mass * (c * loss - top).exp()).collect();
+        let total: f64 = weights.chunks(16).map(|chunk| chunk.iter().sum::<f64>()).sum();
+        if !(total > 1e-250 && total.is_finite()) {
+            return None;
+        }
+        let (mut error, mut chi_error, mut unrest) = (0.0, 0.0, 0.0);
+        for (loss, weight) in losses.iter().zip(&weights) {
+            let of_weight = 8.0 + 4.0 * ((c * loss).abs() + top.abs());
+            let turned = weight * smaller(frequency * loss.abs(), 2.0);
+            error += weight * of_weight;
+            chi_error += (of_weight + TERM) * turned + weight * frequency * 4.0 * loss.abs();
+            unrest += turned;
+        }
+        let error = UNIT * (error / total + 16.0 + weights.len() as f64 / 16.0) + f64::MIN_POSITIVE;
+        let chi_error = UNIT * chi_error / total + error * unrest / total;
+        Some(Self { losses, weights, total, ln_scale: top, error: 1.01 * error, chi_error: 1.01 * chi_error })
+    }
+
+    /// `ln M(c)` and a bound on its error.
+    pub(crate) fn ln_moment(&self) -> (f64, f64) {
+        (self.total.ln() + self.ln_scale, self.error + 4.0 * UNIT * self.ln_scale.abs())
+    }
+
     /// The terms `weight (e^(it loss) - 1)`: small, and accurate relative to their size, where losses are small.
     pub(crate) fn turn(&self, t: f64, terms: &mut [Complex64]) {
         for (term, (loss, weight)) in terms.iter_mut().zip(self.losses.iter().zip(&self.weights)) {
@@ -215,8 +249,7 @@ impl SampledGaussian {
 
     /// `ln M(c)` and a bound on its error; nothing where it would take too many nodes.
     pub(crate) fn ln_moment(&self, c: f64) -> Option<(f64, f64)> {
-        let nodes = self.nodes(c, 0.0)?;
-        Some((nodes.total.ln() + nodes.ln_scale, nodes.error + 4.0 * UNIT * nodes.ln_scale.abs()))
+        Some(self.nodes(c, 0.0)?.ln_moment())
     }
 
     /// `M(c) - 1` without cancellation where the loss is small, and its error: `E[P (e^(c l) - 1 - c (1 - e^-l))]`, for `P` and

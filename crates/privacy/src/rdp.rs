@@ -2,18 +2,19 @@
 //!
 //! Orders are not taken from a list: the conversion searches all of them. Each value is an upper bound in floating point.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::composition::Bounded;
 use crate::event::Event;
 use crate::gdp::VANISHING;
 use crate::interval::{best_bound, larger, largest, probability_above, smallest};
 use crate::mechanism::{Adjacency, Mechanism, Noise, Sampling, check_delta};
 use crate::pld::{self, descend, minimum};
 use crate::quadrature::{SampledGaussian, Side};
-use crate::repeated::{Bound, Prepared};
+use crate::repeated::Prepared;
 use crate::special::{UNIT, ln_add};
-use crate::{Result, require};
+use crate::{Result, currencies, pure, require};
 
 /// The Rényi loss of a mechanism at one order, rounded up.
 ///
@@ -47,7 +48,7 @@ pub(crate) enum Curve {
     /// Losses within `epsilon` of each other.
     Range { epsilon: f64 },
     /// Known by a bound on its Rényi losses alone.
-    Bound(Box<Prepared>),
+    Bound(Arc<Prepared>),
 }
 
 impl Curve {
@@ -190,43 +191,93 @@ pub fn epsilon_at(order: f64, rdp: f64, delta: f64) -> f64 {
 }
 
 /// Several releases, prepared for evaluation at many orders.
-pub(crate) struct Total(Vec<(Curve, f64)>);
+pub(crate) struct Total {
+    all: Vec<Known>,
+    /// Losses at the orders `1 + e^(i / GRID)` that were asked for, by `i`: selections in each other ask for the same ones.
+    known: Mutex<HashMap<u64, f64>>,
+}
+
+/// What is known of so many releases of a kind.
+struct Known {
+    curve: Curve,
+    count: f64,
+    /// The Rényi loss is at most this times the order ...
+    rho: f64,
+    /// ... and at most this.
+    largest: f64,
+}
+
+impl Known {
+    fn at(&self, order: f64) -> f64 {
+        let own = self.curve.at(order).unwrap_or(f64::INFINITY);
+        best_bound([own, order * self.rho * (1.0 + 4.0 * UNIT), self.largest])
+    }
+}
+
+/// Searches for delta look at whole multiples of this share of the logarithm of an order less 1.
+const GRID: f64 = 256.0;
 
 impl Total {
     /// Releases whose laws are known, and those that are known by a bound.
-    pub(crate) fn new(
-        events: &[(Event, u64)],
-        bounds: &[(Bound, u64)],
-        adjacency: Adjacency,
-    ) -> Result<Self> {
+    pub(crate) fn new(events: &[(Event, u64)], bounds: &[Bounded], adjacency: Adjacency) -> Result<Self> {
         let mut all = Vec::new();
         for (event, count) in events {
-            all.push((Curve::new(event, adjacency)?, *count as f64));
+            all.push(Known {
+                curve: Curve::new(event, adjacency)?,
+                count: *count as f64,
+                rho: currencies::rho(event, adjacency),
+                largest: pure::upper(event, adjacency).unwrap_or(f64::INFINITY),
+            });
         }
-        for (bound, count) in bounds {
-            all.push((Curve::Bound(Box::new(bound.prepared(adjacency)?)), *count as f64));
+        for Bounded { count, prepared, .. } in bounds {
+            all.push(Known {
+                curve: Curve::Bound(Arc::clone(prepared)),
+                count: *count as f64,
+                rho: f64::INFINITY,
+                largest: prepared.largest().unwrap_or(f64::INFINITY),
+            });
         }
-        Ok(Self(all))
+        Ok(Self { all, known: Mutex::default() })
     }
 
     /// The Rényi loss of all at an order above 1, so that nothing can be refused.
     pub(crate) fn at(&self, order: f64) -> f64 {
-        let each = self.0.iter().map(|(curve, count)| count * curve.at(order).unwrap_or(f64::INFINITY));
-        each.sum::<f64>() * (1.0 + (2.0 + self.0.len() as f64) * UNIT)
+        let each = self.all.iter().map(|known| known.count * known.at(order));
+        each.sum::<f64>() * (1.0 + (2.0 + self.all.len() as f64) * UNIT)
+    }
+
+    /// The same at the order `1 + e^(i / GRID)`, computed once.
+    fn at_grid(&self, i: f64) -> f64 {
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(loss) = known().get(&i.to_bits()) {
+            return *loss;
+        }
+        let loss = self.at(1.0 + (i / GRID).exp());
+        known().insert(i.to_bits(), loss);
+        loss
     }
 
     /// Delta at `epsilon`, by its best order (the same conversion, solved for delta), rounded up.
     pub(crate) fn delta(&self, epsilon: f64) -> f64 {
-        let at = |ln_c: f64| {
-            let c = ln_c.exp();
-            let rdp = self.at(1.0 + c);
-            // ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order).
-            let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
-            c * (rdp - epsilon) + pld::ln_peak(c) + rounding
-        };
-        let best = descend(1.5, 0.5, -12.0, 12.0, at);
-        let ln_c = minimum(best - 0.5, best + 0.5, 16, at);
-        probability_above(best_bound([at(best), at(ln_c)]).exp() + VANISHING)
+        let at = |i: f64| self.ln_delta(i, epsilon);
+        let best = walked(at);
+        let refined = minimum(best - 0.5 * GRID, best + 0.5 * GRID, 16, at);
+        probability_above(best_bound([at(best), at(refined)]).exp() + VANISHING)
+    }
+
+    /// The same by the best order of the grid, whose losses are known from other questions.
+    pub(crate) fn quick_delta(&self, epsilon: f64) -> f64 {
+        let at = |i: f64| self.ln_delta(i, epsilon);
+        let step = |from, step| descend(from, step, -13.0 * GRID, 13.0 * GRID, at);
+        let best = step(step(step(walked(at), 64.0), 8.0), 1.0);
+        probability_above(at(best).exp() + VANISHING)
+    }
+
+    /// `ln delta = c (rdp - epsilon) + c ln(1 - 1/order) - ln(order)` at the order `1 + c`, rounded up.
+    fn ln_delta(&self, i: f64, epsilon: f64) -> f64 {
+        let (c, rdp) = ((i / GRID).exp(), self.at_grid(i));
+        let rounding = 16.0 * UNIT * (1.0 + c * (rdp + epsilon) + c.ln_1p());
+        c * (rdp - epsilon) + pld::ln_peak(c) + rounding
     }
 
     /// Epsilon at `delta`, by its best order: `(epsilon, order)`.
@@ -237,28 +288,31 @@ impl Total {
     /// Epsilon at each delta, by its best order. That order is refined only where epsilon may fall below the second number
     /// beside delta; any order gives a bound.
     pub(crate) fn epsilons(&self, questions: &[(f64, f64)]) -> Vec<(f64, f64)> {
-        let known = RefCell::new(BTreeMap::new());
-        let loss = |ln_c: f64| {
-            *known.borrow_mut().entry(ln_c.to_bits()).or_insert_with(|| self.at(1.0 + ln_c.exp()))
-        };
-        questions.iter().map(|&(delta, enough)| best_order(loss, delta, enough)).collect()
+        questions.iter().map(|&(delta, enough)| self.best_order(delta, enough)).collect()
+    }
+
+    /// Epsilon at `delta` by its best order.
+    fn best_order(&self, delta: f64, enough: f64) -> (f64, f64) {
+        let at = |i: f64| epsilon_at(1.0 + (i / GRID).exp(), self.at_grid(i), delta);
+        // The conversion is close to unimodal: walk down its valley. Near order 1 it may drop to 0 a second time, where the
+        // divergence itself is small enough.
+        let near_one = -7.0 * GRID;
+        let found = walked(at);
+        let found = if at(near_one) < at(found) { near_one } else { found };
+        let loss = |ln_c: f64| self.at_grid(ln_c * GRID);
+        let answer = |i: f64| (at(i), 1.0 + (i / GRID).exp());
+        let walked = answer(found);
+        if enough.is_finite() && least_around(found / GRID, loss, delta) > 1.001 * enough {
+            return walked;
+        }
+        let refined = answer(minimum(found - 0.5 * GRID, found + 0.5 * GRID, 16, at));
+        if refined.0 <= walked.0 { refined } else { walked }
     }
 }
 
-/// Epsilon at `delta` by its best order, from the loss at the order `1 + e^ln_c`.
-fn best_order(loss: impl Fn(f64) -> f64 + Copy, delta: f64, enough: f64) -> (f64, f64) {
-    let at = |ln_c: f64| epsilon_at(1.0 + ln_c.exp(), loss(ln_c), delta);
-    // The conversion is close to unimodal: walk down its valley, then a golden section finds the bottom. Near order 1
-    // it may drop to 0 a second time, where the divergence itself is small enough.
-    let best = descend(1.5, 0.5, -12.0, 12.0, at);
-    let best = if at(-7.0) < at(best) { (-7.0, at(-7.0)) } else { (best, at(best)) };
-    let walked = (best.1, 1.0 + best.0.exp());
-    if enough.is_finite() && least_around(best.0, loss, delta) > 1.001 * enough {
-        return walked;
-    }
-    let ln_c = minimum(best.0 - 0.5, best.0 + 0.5, 16, at);
-    let refined = at(ln_c);
-    if refined <= best.1 { (refined, 1.0 + ln_c.exp()) } else { walked }
+/// The lowest point of a function of the grid's orders, by large steps.
+fn walked(at: impl Fn(f64) -> f64) -> f64 {
+    descend(1.5 * GRID, 0.5 * GRID, -12.0 * GRID, 12.0 * GRID, at)
 }
 
 /// About the least epsilon that orders within a step of a walk could give: `c loss(1 + c)` is convex in `c`, and so lies above

@@ -7,6 +7,7 @@
 //! what is published and true for means below 1 too. Proofs: `docs/theorems/repeat-and-select.md`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -112,10 +113,8 @@ impl Bound {
             }
         }
         let repeated = Self::Repeated { once, mean, number };
-        let (depth, remedy) = (
-            repeated.depth(),
-            format!("each takes three times as long as the one in it; give at most {DEEPEST}"),
-        );
+        let (depth, remedy) =
+            (repeated.depth(), format!("a bound on a bound says less each time; give at most {DEEPEST}"));
         require(depth <= DEEPEST, "releases", format_args!("{depth} selections in each other"), remedy)?;
         Ok(repeated)
     }
@@ -215,7 +214,7 @@ pub(crate) enum Prepared {
 
 /// The best of a negative binomial number of runs.
 pub(crate) struct Negative {
-    once: Total,
+    once: Arc<Total>,
     ln_mean: f64,
     /// The order at which `loss + ln(mean)/(order - 1)` is least, about.
     best: f64,
@@ -226,7 +225,7 @@ pub(crate) struct Negative {
 
 /// The best of a Poisson number of runs.
 pub(crate) struct Poisson {
-    once: Total,
+    once: Arc<Total>,
     one: Composition,
     mean: f64,
     largest: Option<f64>,

@@ -5,11 +5,12 @@ use super::pairs::laws_of;
 use super::plan;
 use crate::Result;
 use crate::event::Event;
-use crate::interval::{larger, smaller};
+use crate::interval::{larger, smaller, within};
 use crate::mechanism::Adjacency;
 
-/// Lattice points of such a law.
-const POINTS: f64 = 16384.0;
+/// Lattice points of such a law, and how far apart they need be at least.
+const POINTS: (f64, f64) = (2048.0, 16384.0);
+const STEP: f64 = 1e-5;
 
 /// A lattice law that dominates one direction of a mechanism, and what lies beyond it.
 pub(crate) struct Dominating {
@@ -33,7 +34,9 @@ pub(crate) fn dominating(event: &Event, adjacency: Adjacency) -> Result<Vec<Domi
                 Some(exact) => (exact.above(), law.range().1),
                 None => {
                     let part = plan::cut(law, 1, 1e-30)?;
-                    let step = plan::aligned(law, part.first, part.last, (part.last - part.first) / POINTS);
+                    let width = part.last - part.first;
+                    let step = width / within(width / STEP, POINTS.0, POINTS.1);
+                    let step = plan::aligned(law, part.first, part.last, step);
                     // Where the law itself ends (or was cut) before that, it ends there.
                     let far = plan::cut(law, 1, 1e-270).map_or(law.range().1, |far| far.last);
                     (part.bracket(step).above(), far)

@@ -230,6 +230,8 @@ pub(crate) struct Cells {
     atom_at_first: f64,
     /// `Q[Y >= y_n]`, or a hair more: minus the slope of `H` just left of the last point, an atom there included.
     slope_at_last: f64,
+    /// How far below the last point that is looked at.
+    hair: f64,
 }
 
 /// Masses between two thresholds: under `P`, and under `Q` times `e^` the lower threshold. Each from the tail that is the
@@ -284,7 +286,9 @@ impl Cells {
         let moved = plain(larger(under.q - under.p, 0.0), threshold(0));
         let moved = if moved <= 1.0 { moved } else { 1.0 };
         let missing = moved + plain(over.q, threshold(count)) + law.left_out();
-        let below_last = threshold(count) - HAIR * step;
+        // At least as far below as the threshold of an atom at the top lies above it.
+        let hair = larger(HAIR * step, slip((first, last)));
+        let below_last = threshold(count) - hair;
         let slope_at_last = plain(law.above(below_last).q, below_last);
         Self {
             cells,
@@ -295,6 +299,7 @@ impl Cells {
             step,
             atom_at_first,
             slope_at_last,
+            hair,
         }
     }
 
@@ -386,7 +391,7 @@ impl Cells {
         let mut last = count;
         while last > 1 {
             let tangent = if last == count { self.slope_at_last } else { chords[last] };
-            let hair = HAIR * self.step * tangent * self.point(last);
+            let hair = self.hair * tangent * self.point(last);
             let to_tangent = (chords[last - 1] - tangent) * self.width(last - 1) + 2.0 * hair;
             let neighbour = larger(drops[last - 1], to_tangent);
             if neighbour + curve[last] <= curve[last - 1] && room[last] >= curve[last] {

@@ -195,6 +195,19 @@ impl Plan {
         best.map_or_else(|| self.of(&self.tilts[0], epsilon), |best| best.1)
     }
 
+    /// The step of laws whose moments are summed point by point; nothing where those would be too many points.
+    pub(crate) fn cell(&self, parts: &[Part], share: f64) -> Option<f64> {
+        let steps: f64 = parts.iter().map(|part| part.count as f64).sum();
+        let tilt = self.tilts[0].tilt;
+        let step = (12.0 * share * self.foreseen / ((tilt + 1.0) * steps)).sqrt();
+        let step = match parts {
+            [part] => aligned(part.law, part.first, part.last, step),
+            _ => step,
+        };
+        let points: f64 = parts.iter().map(|part| (part.last - part.first) / step).sum();
+        (points <= MOST_CELLS && parts.iter().all(|part| own_step(part.law).is_none())).then_some(step)
+    }
+
     fn of(&self, reach: &Reach, epsilon: f64) -> Window {
         let (high, low) = (larger(reach.up.1, epsilon), -reach.down.1);
         // The extreme sums bound the window too.
@@ -240,6 +253,10 @@ pub(crate) struct Fineness {
     pub(crate) largest: f64,
 }
 
+/// Share of epsilon that the cells of a contour may take.
+pub(crate) const FINEST: f64 = 5e-9;
+/// Most of those cells.
+const MOST_CELLS: f64 = 2e4;
 /// For results.
 pub(crate) const FINE: Fineness = Fineness { share: 4e-6, coarsest: 7e-5, largest: 1.4e6 };
 /// For what an attacker can do, whose rates move by about as much as epsilon.
