@@ -32,7 +32,7 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "FORMAT", value_parser = formats())]
     format: Option<Format>,
     /// What neighbours give to each other in one step; uniform needs equal degrees.
-    #[arg(long, value_name = "WEIGHTS", default_value = "metropolis")]
+    #[arg(long, value_name = "WEIGHTS", default_value_t)]
     weights: Weights,
     /// Share of its own value that every node keeps in a step, from 0 to below 1.
     #[arg(long, value_name = "L", default_value = "0", value_parser = real, allow_negative_numbers = true)]

@@ -61,7 +61,7 @@ fn every_family_has_the_numbers_of_its_closed_form() {
         let session = Session::new();
         let written = session.json(&format!("generate --family {arguments} --out graph.txt"));
         assert_eq!(written["family"], arguments.split(' ').next().unwrap());
-        known.check(&session.json("inspect graph.txt"), arguments);
+        known.check(&session.json("inspect graph.txt --weights metropolis"), arguments);
         assert_eq!((&written["nodes"], &written["edges"]), (&known.nodes.into(), &known.edges.into()));
     }
 }
@@ -95,9 +95,10 @@ fn laziness_and_weights_change_the_spectrum_as_they_should() {
     session.ok("generate --family hypercube --nodes 16 --out cube.txt");
     // The eigenvalues 1 - k/2, k = 0..4: lazily (1 + them)/2, and with one more for oneself 1 - 2k/5.
     for (options, gap, lambda_2, lambda_n) in [
-        ("", 0.0, 0.5, -1.0),
+        ("", 0.4, 0.6, -0.6),
+        ("--weights metropolis", 0.0, 0.5, -1.0),
         ("--weights uniform", 0.0, 0.5, -1.0),
-        ("--lazy 0.5", 0.25, 0.75, 0.0),
+        ("--weights metropolis --lazy 0.5", 0.25, 0.75, 0.0),
         ("--weights uniform --lazy 0.5", 0.25, 0.75, 0.0),
         ("--weights metropolis-plus-one", 0.4, 0.6, -0.6),
     ] {
@@ -174,7 +175,7 @@ fn what_does_not_exist_is_null() {
     assert_eq!((&one["spectral_gap"], &one["fiedler"]), (&Value::Null, &Value::Null));
     assert_eq!((&one["diameter"], &one["average_distance"]), (&0.into(), &0.0.into()));
     session.ok("generate --family path --nodes 2 --out two.txt");
-    let two = session.json("inspect two.txt --distances");
+    let two = session.json("inspect two.txt --distances --weights metropolis");
     assert_eq!((&two["spectral_gap"], &two["spectral_gap_method"]), (&0.0.into(), &"structure".into()));
     for key in ["relaxation_time", "mixing_time_lower", "mixing_time_upper", "chebyshev_gamma"] {
         assert_eq!(two[key], Value::Null, "{key}");
@@ -186,7 +187,7 @@ fn what_does_not_exist_is_null() {
 fn speeds_follow_from_the_gap() {
     let session = Session::new();
     session.ok("generate --family complete --nodes 5 --out g.txt");
-    let found = session.json("inspect g.txt --distances");
+    let found = session.json("inspect g.txt --distances --weights metropolis");
     // Gap 3/4. (4/3 - 1) ln 2 <= t <= ln(5/0.25) / (3/4); gamma = 2 (1 - sqrt(39/64)) / (5/8)².
     for (key, expected) in [
         ("relaxation_time", 4.0 / 3.0),
@@ -209,11 +210,16 @@ fn speeds_follow_from_the_gap() {
 fn large_graphs_are_inspected_by_lanczos() {
     let session = Session::new();
     session.ok("generate --family torus --sides 35,35 --out g.txt");
-    let found = session.json("inspect g.txt --lazy 0.5");
+    let found = session.json("inspect g.txt --weights metropolis --lazy 0.5");
     assert_eq!(found["spectral_gap_method"], "lanczos");
     assert!(near(&found["spectral_gap"], (1.0 - turn(1.0 / 35.0)) / 4.0), "{found}");
     assert!(near(&found["fiedler"], 2.0 - 2.0 * turn(1.0 / 35.0)), "{found}");
-    assert!(session.run("inspect g.txt --lazy 0.5").stderr.contains("highly likely, not proven"));
+    assert!(
+        session
+            .run("inspect g.txt --weights metropolis --lazy 0.5")
+            .stderr
+            .contains("highly likely, not proven")
+    );
 }
 
 #[test]
@@ -238,16 +244,16 @@ fn a_graph_in_pieces_is_inspected_with_a_note() {
 fn a_bipartite_graph_is_told_how_to_mix() {
     let session = Session::new();
     session.ok("generate --family ring --nodes 8 --out g.txt");
-    let ended = session.run("inspect g.txt");
+    let ended = session.run("inspect g.txt --weights metropolis");
     assert!(ended.stderr.contains("the graph is bipartite") && ended.stderr.contains("try --lazy 0.5"));
-    assert_eq!(session.run("inspect g.txt --lazy 0.5").stderr, "");
+    assert_eq!(session.run("inspect g.txt --weights metropolis --lazy 0.5").stderr, "");
 }
 
 #[test]
 fn people_get_a_table_with_meanings() {
     let session = Session::new();
     session.ok("generate --family star --nodes 6 --out star.txt");
-    let text = session.ok("inspect star.txt --distances");
+    let text = session.ok("inspect star.txt --distances --weights metropolis");
     for (name, value, meaning) in [
         ("nodes", "6", "peers"),
         ("connected", "yes", "every node can reach every other"),

@@ -126,7 +126,7 @@ fn a_learning_transcript_that_was_tampered_with_is_caught() {
             (&|file| file["transcript"]["settings"]["method"] = json!("local"), "the method of the run"),
             (&|file| file["transcript"]["steps"] = json!(3), "released 4 times, and contributed 3 times"),
             (&|file| file["transcript"]["peers"] = json!(u64::MAX), "the number of peers"),
-            (&|file| file["transcript"]["settings"]["iterations"] = json!(3), "more than were agreed on"),
+            (&|file| file["transcript"]["settings"]["iterations"] = json!(3), "the number of iterations"),
             (&|file| file["seed"] = json!(1), "seed"),
             (&|file| file["delta"] = json!(0.1), "the delta of the run"),
         ],
