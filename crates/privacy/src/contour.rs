@@ -641,8 +641,10 @@ impl Contour {
             let (value, error, _) = self.value(epsilon);
             return probability_above(value + error + VANISHING);
         };
-        let (value, error, _) = self.value(larger(epsilon - cut.slip, 0.0));
-        probability_above((value + error) * (1.0 + cut.relative) + cut.infinity + VANISHING)
+        // Below 0 the curve rises by no more than the threshold falls.
+        let (below, epsilon) = (larger(cut.slip - epsilon, 0.0), larger(epsilon - cut.slip, 0.0));
+        let (value, error, _) = self.value(epsilon);
+        probability_above((value + error + below) * (1.0 + cut.relative) + cut.infinity + VANISHING)
     }
 
     /// The cumulants are rounded up, so the lower bound takes their allowance back.

@@ -229,6 +229,8 @@ pub(crate) struct Poisson {
     one: Composition,
     mean: f64,
     largest: Option<f64>,
+    /// An order at which its loss is small, and that loss: losses grow with the order.
+    least: (f64, f64),
 }
 
 impl Prepared {
@@ -240,7 +242,11 @@ impl Prepared {
                 let certain = one.quick_delta(&once, 0.0)?;
                 // The limit of large orders.
                 let largest = largest.map(|largest| (largest + mean * certain) * (1.0 + 8.0 * UNIT));
-                Ok(Self::Poisson(Poisson { once, one, mean, largest }))
+                let mut poisson = Poisson { once, one, mean, largest, least: (1.0, f64::INFINITY) };
+                let at = |ln_c: f64| poisson.at(1.0 + ln_c.exp());
+                let best = 1.0 + descend(0.5, 0.5, -12.0, 12.0, at).exp();
+                poisson.least = (best, poisson.at(best));
+                Ok(Self::Poisson(poisson))
             }
             Number::NegativeBinomial { shape } => {
                 let exponent = exponent(mean, shape);
@@ -301,7 +307,8 @@ impl Poisson {
         let z = self.mean.ln() + lifted + ln_excess;
         let rounding = 64.0 * UNIT * (1.0 + self.mean.ln().abs() + lifted + moment);
         let ln = if moment == 0.0 { 0.0 } else { ln_add(0.0, z) + rounding * smaller(z.exp(), 1.0) };
-        best_bound([ln / c, self.largest.unwrap_or(f64::INFINITY)])
+        let least = if order <= self.least.0 { self.least.1 } else { f64::INFINITY };
+        best_bound([ln / c, self.largest.unwrap_or(f64::INFINITY), least])
     }
 }
 
@@ -390,6 +397,15 @@ mod tests {
         assert!(nested(DEEPEST).is_ok());
         let error = nested(DEEPEST + 1).unwrap_err().to_string();
         assert!(error.starts_with("`releases` is 5 selections in each other"), "{error}");
+    }
+
+    #[test]
+    fn losses_grow_with_the_order() {
+        let once = vec![(Release::Mechanism(Mechanism::pure(0.1).unwrap()), 1)];
+        let inner = Bound::repeated(once, 3.0, Number::NegativeBinomial { shape: 1.0 }).unwrap();
+        let nested = best(vec![(Release::Bound(inner), 1)], 5.0, Number::Poisson);
+        let losses = [1.01, 1.5, 2.0, 4.0, 30.0].map(|order| nested.at(order));
+        assert!(losses.windows(2).all(|pair| pair[0] <= pair[1] * (1.0 + 1e-12)), "{losses:?}");
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Schedule {
             bail!("`graph` is missing: a randomised schedule draws edges of a graph; give --graph FILE");
         };
         said(place.sha256.as_ref(), &place.notes);
-        Ok(Drawn::randomised(&graph.mixing(&place.graph)?, self.steps, global.seed)?)
+        Ok(Drawn::randomised(&graph.exchanging(&place.graph)?, self.steps, global.seed)?)
     }
 
     fn fresh(&self, global: &Global) -> anyhow::Result<Drawn> {

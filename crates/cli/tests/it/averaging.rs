@@ -153,6 +153,19 @@ fn bad_input_is_refused() {
     let (uneven, bad) = (uneven.to_str().unwrap(), bad.to_str().unwrap());
     refused(&["--graph", ring, "--steps", "0", "--observers", "0"], &["steps", "0"]);
     refused(&["--graph", ring, "--weights", "metropolis", "--observers", "0"], &["`weights` is", "lazy"]);
+    // A pair that exchanges meets halfway, whatever the weights.
+    json(&[
+        "--graph",
+        ring,
+        "--weights",
+        "metropolis",
+        "--protocol",
+        "randomised",
+        "--steps",
+        "3",
+        "--observers",
+        "0",
+    ]);
     refused(&["--graph", ring, "--steps", "3", "--observers", "6"], &["observers", "6", "0 to 5"]);
     refused(&["--graph", ring, "--steps", "3", "--observers", "x"], &["observers", "x"]);
     refused(

@@ -524,6 +524,10 @@ fn another_seed_or_graph_is_caught() {
         let releases = file["releases"].as_array_mut().unwrap();
         releases.iter_mut().for_each(|one| scaled(one, "/scale", 10.0));
     };
+    // Nothing as long as that is replayed to find out that it is another run.
+    let longer: &Change = &|file| file["agreed"]["burn_in"] = json!(1_u64 << 53);
+    let more: &Change = &|file| file["agreed"]["tokens"] = json!(1_000_000_000);
+    caught(folder.path(), "tokens", &[(longer, "the burn-in of the run"), (more, "the number of tokens")]);
     caught(folder.path(), "tokens", &[(louder, "the noise of the run")]);
 }
 

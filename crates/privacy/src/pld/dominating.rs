@@ -23,6 +23,8 @@ pub(crate) struct Dominating {
     pub(crate) largest: Option<f64>,
     /// The loss before sampling at which they end.
     pub(crate) base: f64,
+    /// Beyond that, the logarithm of the likelihood ratio after sampling over that before it, at most.
+    pub(crate) ln_share: f64,
 }
 
 /// Lattice laws that dominate the release, one for each direction that differs.
@@ -46,7 +48,14 @@ pub(crate) fn dominating(event: &Event, adjacency: Adjacency) -> Result<Vec<Domi
             // Nothing lies beyond a lattice that holds everything: an atom at its very end is not to count twice.
             if lattice.infinity == 0.0 {
                 let base = law.base_loss(lattice.last());
-                return Ok(Dominating { lattice, beyond: Vec::new(), rest: 0.0, largest, base });
+                return Ok(Dominating {
+                    lattice,
+                    beyond: Vec::new(),
+                    rest: 0.0,
+                    largest,
+                    base,
+                    ln_share: 0.0,
+                });
             }
             let far = larger(far, lattice.last());
             let ends = law.landmarks(lattice.last(), far, 1024);
@@ -55,7 +64,8 @@ pub(crate) fn dominating(event: &Event, adjacency: Adjacency) -> Result<Vec<Domi
             let mass = |pair: &[f64]| larger(tail(pair[0]) - tail(pair[1]), 0.0);
             let beyond = ends.windows(2).map(|pair| (pair[1], mass(pair))).collect();
             let rest = smaller(law.above(far).p + law.left_out(), lattice.infinity);
-            Ok(Dominating { base: law.base_loss(far), rest, largest, beyond, lattice })
+            let base = law.base_loss(far);
+            Ok(Dominating { base, rest, largest, beyond, lattice, ln_share: law.ln_share(base) })
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use super::bells::Bells;
 use super::either::Either;
 use super::range::Range;
 use super::shifts::Shifts;
-use crate::interval::{larger, within};
+use crate::interval::{larger, smaller, within};
 use crate::special::{UNIT, ln_add, ln_normal_above, mills, normal_above, tail_error};
 
 /// Probabilities of one event at a threshold `y`: under `P`, and `e^y` times that under `Q`.
@@ -188,6 +188,16 @@ impl Law {
             Self::Remove { rate, .. } => base_threshold(y, *rate),
             Self::Symmetric { one_sided } => one_sided.base_loss(y),
             _ => y,
+        }
+    }
+
+    /// The logarithm of `(1 - rate) e^-b + rate`: what sampling makes of likelihood ratios of at least `e^b`, as a share of them.
+    pub(crate) fn ln_share(&self, base: f64) -> f64 {
+        match self {
+            Self::Remove { rate, .. } if base > 0.0 => {
+                smaller((rate + (1.0 - rate) * (-base).exp()).ln() + 8.0 * UNIT, 0.0)
+            }
+            _ => 0.0,
         }
     }
 

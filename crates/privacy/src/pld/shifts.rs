@@ -7,7 +7,7 @@
 use super::law::{Masses, mixed_loss};
 use crate::interval::{largest, smaller};
 use crate::mechanism::Noise;
-use crate::special::{UNIT, ln_normal_above, normal_above, tail_error};
+use crate::special::{UNIT, ln_add, ln_normal_above, normal_above, tail_error};
 use crate::{Error, Result};
 
 /// Outcomes of the table from which a search starts.
@@ -16,6 +16,8 @@ const TABLE: usize = 1024;
 const STEPS: usize = 200;
 /// Deviations of Gaussian noise, beyond which doubles hold no probability.
 const FAR: f64 = 40.0;
+/// Most outcomes whose tails are kept.
+const MOST_KEPT: f64 = 2e4;
 /// Most deviations of discrete Gaussian noise.
 const MOST_DEVIATION: f64 = 1e5;
 
@@ -29,6 +31,16 @@ pub(crate) struct Shifts {
     table: Vec<f64>,
     first: f64,
     step: f64,
+    /// Of noise on whole numbers, few enough: what lies above each outcome, and what does not.
+    outcomes: Vec<Tails>,
+}
+
+/// Probabilities about an outcome: that it is exceeded, and that it is not; under `P`, under `Q`, and the logarithm of that.
+#[derive(Debug, Clone, Copy)]
+struct Tails {
+    loss: f64,
+    above: [f64; 3],
+    at_most: [f64; 3],
 }
 
 /// How far a sum moves, and with what probability; the first is 0.
@@ -68,9 +80,31 @@ impl Shifts {
         let beyond = noise.reach();
         let (first, last) = (-down.largest() - beyond, up.largest() + beyond);
         let step = (last - first) / TABLE as f64;
-        let mut shifts = Self { noise, up, down, table: Vec::new(), first, step };
+        let mut shifts = Self { noise, up, down, table: Vec::new(), first, step, outcomes: Vec::new() };
         shifts.table = (0..=TABLE).map(|i| shifts.loss(first + i as f64 * step).0).collect();
+        let (low, high) = (first.floor(), last.ceil());
+        if shifts.noise.is_discrete() && high - low <= MOST_KEPT {
+            shifts.outcomes = (0..=(high - low) as u32).map(|i| shifts.tails(low + f64::from(i))).collect();
+        }
         Ok(shifts)
+    }
+
+    fn tails(&self, x: f64) -> Tails {
+        let of = |mirror: bool| {
+            let place = |shift: f64| if mirror { self.noise.mirrored(x - shift) } else { x - shift };
+            let p = self.up.mean(|shift| self.noise.above(place(shift)));
+            let q = self.down.mean(|shift| self.noise.above(place(-shift)));
+            let part = |(shift, p): &(f64, f64)| p.ln() + self.noise.ln_above(place(-shift));
+            [p, q, self.down.all.iter().map(part).fold(f64::NEG_INFINITY, ln_add)]
+        };
+        Tails { loss: self.loss(x).0, above: of(false), at_most: of(true) }
+    }
+
+    /// The outcome that decides at a threshold, where it is kept.
+    fn kept(&self, y: f64) -> Option<&Tails> {
+        let after = self.outcomes.partition_point(|tails| tails.loss <= y);
+        // (Neither the first nor the last: others may follow.)
+        (after > 0 && after < self.outcomes.len()).then(|| &self.outcomes[after - 1])
     }
 
     /// The loss at the outcome `x`, and its slope.
@@ -177,6 +211,13 @@ impl Shifts {
 
     /// Probabilities that the loss exceeds `y`, and that it does not.
     pub(super) fn split(&self, y: f64) -> (Masses, Masses) {
+        if let Some(tails) = self.kept(y) {
+            let masses = |[p, q, ln_q]: [f64; 3]| Masses {
+                p,
+                q: if y < 300.0 && q > 1e-250 { q * y.exp() } else { (y + ln_q).exp() },
+            };
+            return (masses(tails.above), masses(tails.at_most));
+        }
         let x = self.outcome(y);
         let masses = |moves: [&Moves; 2],
                       tail: &dyn Fn(f64, f64) -> f64,
@@ -398,8 +439,8 @@ impl Centred {
             Self::Laplace { scale } if x >= 0.0 => 0.5 * (-x / scale).exp(),
             Self::Laplace { scale } => 1.0 - 0.5 * (x / scale).exp(),
             _ if x == f64::NEG_INFINITY => 1.0,
-            // `P[X > x] = P[X < -x] = 1 - P[X > -x - 1]`.
-            _ if x < 0.0 => 1.0 - self.above(-x - 1.0),
+            // `P[X > x] = P[X < -x] = 1 - P[X > -x - 1]` for whole `x`; between whole numbers there is nothing.
+            _ if x < 0.0 => 1.0 - self.above(-x.floor() - 1.0),
             _ => self.ln_above(x).exp(),
         }
     }
@@ -412,9 +453,9 @@ impl Centred {
             Self::Laplace { .. } => self.above(x).ln(),
             _ if x == f64::INFINITY => f64::NEG_INFINITY,
             _ if x < 0.0 => self.above(x).ln(),
-            Self::DiscreteLaplace { scale } => -(x + 1.0) / scale - (-1.0 / scale).exp().ln_1p(),
+            Self::DiscreteLaplace { scale } => -(x.floor() + 1.0) / scale - (-1.0 / scale).exp().ln_1p(),
             Self::DiscreteGaussian { sigma, ratios, ln_total } => {
-                let next = (x + 1.0) / sigma;
+                let next = (x.floor() + 1.0) / sigma;
                 match ratios.get(x as usize) {
                     Some(ratio) => -0.5 * next * next + ratio.ln() - ln_total,
                     None => f64::NEG_INFINITY,

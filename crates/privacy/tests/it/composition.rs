@@ -568,3 +568,40 @@ fn pure_losses_are_at_most_added_to_gaussian_ones() {
         assert!(found.lower <= found.upper && found.upper > pure);
     }
 }
+
+/// Groups in samples of whole numbers: every outcome of two releases, one by one, in the worst of all ways to move the sum.
+#[test]
+fn groups_of_whole_numbers_are_those_of_their_outcomes() {
+    let (reach, rate) = (60_i32, 0.1_f64);
+    let weight = |k: i32| (-0.5 * f64::from(k * k)).exp();
+    let total: f64 = (-reach..=reach).map(weight).sum();
+    let binomial = |n: u32, k: u32| {
+        let choices: f64 = (0..k).map(|i| f64::from(n - i) / f64::from(i + 1)).product();
+        choices * rate.powi(k as i32) * (1.0 - rate).powi((n - k) as i32)
+    };
+    let moved = |records: u32, sign: i32| -> Vec<f64> {
+        let at =
+            |x: i32| (0..=records).map(|k| binomial(records, k) * weight(x - sign * k as i32) / total).sum();
+        (-reach..=reach).map(at).collect()
+    };
+    for records in [2_u32, 5, 13] {
+        let noise = Mechanism::discrete_gaussian(1.0, 1).unwrap().poisson(rate).unwrap();
+        let group = Group::new(composed(noise, 2, Adjacency::AddRemove), u64::from(records)).unwrap();
+        let (Epsilon::Within(found), _) = group.epsilon(1e-5).unwrap() else { panic!() };
+        let worst = |epsilon: f64| {
+            let of = |up: u32| {
+                let (p, q) = (moved(up, 1), moved(records - up, -1));
+                hockey_stick(&product(&p, &p), &product(&q, &q), epsilon)
+            };
+            (0..=records).map(of).fold(0.0, f64::max)
+        };
+        assert!(worst(found.lower * (1.0 - 1e-9)) >= 1e-5, "{records}: {found:?}");
+        assert!(worst(found.upper) <= 1e-5 * (1.0 + 1e-6), "{records}: {found:?}");
+    }
+    // Arguments between whole numbers once never came to an end.
+    for (sigma, contribution, rate, records) in [(0.4, 1, 0.01, 5), (0.08, 1, 0.1, 2), (1.2, 3, 0.02, 5)] {
+        let noise = Mechanism::discrete_gaussian(sigma, contribution).unwrap().poisson(rate).unwrap();
+        let group = Group::new(composed(noise, 2, Adjacency::AddRemove), records).unwrap();
+        assert!(group.epsilon(1e-5).unwrap().0.upper() > 0.0);
+    }
+}

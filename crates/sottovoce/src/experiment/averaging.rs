@@ -418,7 +418,7 @@ impl Averaging {
                 Err(Error::parameter("protocol", other.name(), remedy))
             }
             (method @ (Method::Randomised | Method::AcceleratedRandomised), None) => {
-                let mixing = self.graph.base.mixing(&place.graph)?;
+                let mixing = self.graph.base.exchanging(&place.graph)?;
                 let missing = || Error::missing("steps", "give the number of exchanges of pairs");
                 let rounds = steps.ok_or_else(missing)?;
                 let schedule = Schedule::randomised(&mixing, rounds, seed)?;

@@ -127,10 +127,16 @@ impl GraphFile {
 
     /// The matrix by which connected peers average.
     pub fn mixing(&self, graph: &Graph) -> Result<Mixing> {
+        let mixing = self.exchanging(graph)?;
+        mixing.check_consensus()?;
+        Ok(mixing)
+    }
+
+    /// The matrix by which pairs are drawn that exchange their values: they meet halfway, whatever the weights.
+    pub fn exchanging(&self, graph: &Graph) -> Result<Mixing> {
         let mixing = self
             .weighing(graph, "averaging needs a connected graph: add edges, or take its largest component")?;
         mixing.check()?;
-        mixing.check_consensus()?;
         Ok(mixing)
     }
 

@@ -38,7 +38,7 @@ pub struct Averaging {
     relay_noise: f64,
     results: Results,
     sigma: f64,
-    sensitivity: f64,
+    pub(super) sensitivity: f64,
     delta: f64,
     observers: Vec<usize>,
     /// Public distances by which bounds fall, where hops do not tell them.

@@ -160,10 +160,21 @@ impl File {
         match self {
             Self::Learning(file) => all.extend(file.unchecked()?),
             Self::Deep(file) => all.extend(file.unchecked()?),
+            Self::Averaging(file) => all.extend(of_values(&experiment, file.sensitivity)),
+            Self::Walk(file) => all.extend(of_values(&experiment, file.sensitivity)),
             _ => {}
         }
         Ok(all)
     }
+}
+
+/// A sensitivity that follows from how many numbers every peer holds, where a file has them.
+fn of_values(experiment: &Experiment, sensitivity: f64) -> Option<String> {
+    let Experiment::Averaging(averaging) = experiment else { return None };
+    let follows = averaging.values.file.is_some() && averaging.noise.sensitivity.is_none();
+    follows.then(|| {
+        format!("`sensitivity` is {sensitivity}: it follows from how many numbers each peer holds, and is as the transcript says; epsilon grows with it")
+    })
 }
 
 /// As the bytes of a file.

@@ -11,6 +11,9 @@ use crate::experiment::{self, Agreed, Experiment, Place, ReadyWalk, Values, wort
 use crate::learning::transcript::Released;
 use crate::{Result, require};
 
+/// Hops of the longest run that is replayed.
+const MOST_HOPS: usize = 100_000_000;
+
 /// A run, as a file has it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,7 +31,7 @@ pub struct Walk {
     agreed: Agreed,
     results: Results,
     sigma: f64,
-    sensitivity: f64,
+    pub(super) sensitivity: f64,
     delta: f64,
     observers: Vec<usize>,
     releases: Vec<Released>,
@@ -101,11 +104,17 @@ impl Walk {
             return Ok(vec!["the experiment is no averaging".to_owned()]);
         };
         let public = self.public()?;
+        let mut problems = self.other_terms(&experiment, &public)?;
+        if !problems.is_empty() {
+            return Ok(problems);
+        }
         let again = match self.again(&experiment, &public) {
             Ok(again) => again,
             Err(problem) => return Ok(vec![format!("its experiment cannot have been run so: {problem}")]),
         };
-        let mut problems = self.other_terms(&experiment, &public, &again.1)?;
+        // The noise that a target asks for is computed anew, on the ways that the tokens took.
+        let sigma = calibrated(&experiment, &public, || Ok(again.1.clone()));
+        problems.extend(differing(&[("noise", sigma.is_ok_and(|sigma| sigma == self.sigma))]));
         problems.extend(unlike("release", &self.releases, &again.0));
         problems.extend(unlike("the path of token", &self.paths, &again.1));
         problems.truncate(SHOWN);
@@ -144,29 +153,24 @@ impl Walk {
         })
     }
 
-    /// Where what is said of the run is not what its experiment says. The noise that a target asks for is computed anew, on the ways that the tokens took.
-    fn other_terms(
-        &self,
-        experiment: &experiment::Averaging,
-        public: &Public,
-        paths: &[TokenPath],
-    ) -> Result<Vec<String>> {
+    /// Where what is said of the run is not what its experiment says. A run that would be much longer than what is written down is not replayed to find that out.
+    fn other_terms(&self, experiment: &experiment::Averaging, public: &Public) -> Result<Vec<String>> {
         experiment.check()?;
         let graph = self.graph_of(public)?;
         let drawn = experiment.graph.known(self.seed)?.map(|place| place.graph);
         let weights = experiment.graph.base.walking(drawn.as_ref().unwrap_or(&graph));
         let Agreed { tokens, steps, burn_in, cap, step_size } =
             experiment.agreed(&public.mixing, self.seed)?;
-        let sigma = calibrated(experiment, public, || Ok(paths.to_vec()));
+        let hops = steps.checked_add(burn_in).and_then(|steps| steps.checked_mul(tokens));
         let given = experiment.noise.sensitivity;
         Ok(differing(&[
             ("graph", weights.is_ok_and(|mixing| Matrix::of(&mixing) == self.graph)),
-            ("tokens", tokens == self.agreed.tokens),
+            ("number of tokens", tokens == self.agreed.tokens && tokens == self.paths.len()),
+            ("number of hops", hops.is_some_and(|hops| hops <= MOST_HOPS)),
             ("steps", steps == self.agreed.steps),
             ("burn-in", burn_in == self.agreed.burn_in),
             ("cap", cap == self.agreed.cap),
             ("step size", step_size == self.agreed.step_size),
-            ("noise", sigma.is_ok_and(|sigma| sigma == self.sigma)),
             ("sensitivity", given.is_none_or(|given| given == self.sensitivity)),
             ("range of values", self.sensitivity >= experiment.values.sensitivity(1)),
             ("results", experiment.adversary.results == self.results),
