@@ -179,6 +179,12 @@ impl Account {
         Ok(account)
     }
 
+    /// Everything counts as spent.
+    pub(crate) fn exhaust(&mut self) -> Result<()> {
+        *self = Self::begun(self.allowed, Before::All)?;
+        Ok(())
+    }
+
     /// The epsilon, at the budget's delta, of all that was spent of the filter.
     pub(crate) fn epsilon(&self) -> f64 {
         let Ok(Budget::Rdp { order, .. }) = self.allowed.budget() else { return f64::INFINITY };

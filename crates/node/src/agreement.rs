@@ -51,7 +51,7 @@ pub struct Agreement {
     /// Messages leave at multiples of this time, in seconds: when one leaves says no more of what was computed than how many of them that took.
     #[serde(default = "hundredth")]
     pub tick: f64,
-    /// How long a round lasts at the most, in seconds.
+    /// How long a round lasts at the most, in seconds. A step of a node's own program has half of it.
     #[serde(default = "minute")]
     pub round: f64,
     /// How long a run lasts that has no end of its own, in seconds: tokens, rumours.
@@ -113,6 +113,11 @@ fn minute() -> f64 {
 }
 
 impl Agreement {
+    /// How long a step of a node's own program may last: half a round, so that what takes its place is there before neighbours give up.
+    pub(crate) fn program_time(&self) -> Duration {
+        Duration::from_secs_f64(0.5 * self.round)
+    }
+
     /// Reads and checks the text of a file.
     pub fn parse(text: &str) -> Result<Self> {
         let read: Self = toml::from_str(text)

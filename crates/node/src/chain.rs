@@ -4,9 +4,10 @@
 //! is right. A record of another run is shown as a [`Link`]: whose turn it is in the chain, and nothing of what is in it.
 
 use serde::{Deserialize, Serialize};
+use sottovoce_privacy::Unit;
 use sottovoce_protocol::{Peer, Release};
 
-use crate::{Cost, Error, Hash, Key, Name, Result};
+use crate::{Allowed, Before, Cost, Error, Hash, Key, Name, Notice, Observer, Result};
 
 /// A signature in two halves.
 type Halves = ([u8; 32], [u8; 32]);
@@ -100,6 +101,37 @@ pub struct Record {
     pub state: Hash,
 }
 
+/// What its owner writes into a ledger between runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Entry {
+    /// A budget of which nothing was spent.
+    Declared { label: String, observer: Observer, allowed: Allowed },
+    /// A budget of which something was spent before this ledger began.
+    Begun { label: String, observer: Observer, allowed: Allowed, spent: Before },
+    /// A file that a data set holds.
+    Held { label: String, file: Hash },
+    /// What prices of a data set are of.
+    Priced { label: String, unit: Unit },
+    /// No data sets but those that are known by now are used.
+    Closed,
+    /// Others have seen more of this ledger than it holds.
+    Doubted(String),
+    /// Who was silent in a run, as somebody has signed it.
+    Silent { run: Hash, notice: Notice },
+}
+
+/// A record of an entry. It belongs to no run, and nobody else is shown more of it than its place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Own {
+    /// The records before it.
+    pub(crate) before: Head,
+    pub(crate) salt: [u8; 32],
+    pub(crate) entry: Entry,
+}
+
+/// The run of records that belong to none.
+pub(crate) const NO_RUN: Hash = Hash([0; 32]);
+
 /// A record's place in the chain, and its owner's word for it. It says which run a record belongs to, and nothing of what is in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
@@ -177,10 +209,7 @@ pub(crate) fn of_draw(draw: u64) -> String {
 impl Record {
     /// The record as it is kept.
     pub(crate) fn sign(&self, key: &Key) -> Result<Signed> {
-        let bytes = postcard::to_stdvec(self)?;
-        let (before, run, rest) = (self.before, self.run, Hash::of(&bytes));
-        let signature = halves(&key.sign(&Link::text(before, run, rest).0));
-        Ok(Signed { link: Link { before, run, rest, signature }, bytes })
+        Ok(Signed::new(key, self.before, self.run, postcard::to_stdvec(self)?))
     }
 
     /// Whether noise made this, as bytes, of the value at this draw: its owner knows, and who is shown its key.
@@ -190,17 +219,62 @@ impl Record {
     }
 }
 
+impl Own {
+    /// The record as it is kept.
+    pub(crate) fn sign(&self, key: &Key) -> Result<Signed> {
+        Ok(Signed::new(key, self.before, NO_RUN, postcard::to_stdvec(self)?))
+    }
+}
+
+/// What a record holds.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// A step of a run.
+    Step(Record),
+    /// An entry between runs.
+    Entry(Entry),
+}
+
 impl Signed {
+    fn new(key: &Key, before: Head, run: Hash, bytes: Vec<u8>) -> Self {
+        let rest = Hash::of(&bytes);
+        let signature = halves(&key.sign(&Link::text(before, run, rest).0));
+        Self { link: Link { before, run, rest, signature }, bytes }
+    }
+
     /// The record, if this peer signed it.
     pub fn open(&self, owner: &Name) -> Result<Record> {
-        let wrong = |cause: &str| Error::storage("the ledger", cause);
-        if !self.link.is_of(owner) || self.link.rest != Hash::of(&self.bytes) {
-            return Err(wrong("a record was not signed by its owner"));
+        if !self.link.is_of(owner) {
+            return Err(Error::storage("the ledger", "a record was not signed by its owner"));
         }
-        let record: Record = postcard::from_bytes(&self.bytes)?;
-        if (record.before, record.run) != (self.link.before, self.link.run) {
+        match self.content()? {
+            Content::Step(record) => Ok(record),
+            Content::Entry(_) => Err(Error::storage("the ledger", "a record belongs to no run")),
+        }
+    }
+
+    /// What it holds, if that is what its link says; whether its owner signed the link is another matter.
+    pub(crate) fn content(&self) -> Result<Content> {
+        let wrong = |cause: &str| Error::storage("the ledger", cause);
+        if self.link.rest != Hash::of(&self.bytes) {
+            return Err(wrong("a record is not what its owner signed"));
+        }
+        let (before, content) = match self.link.run {
+            NO_RUN => {
+                let own: Own = postcard::from_bytes(&self.bytes)?;
+                (own.before, Content::Entry(own.entry))
+            }
+            run => {
+                let record: Record = postcard::from_bytes(&self.bytes)?;
+                if record.run != run {
+                    return Err(wrong("a record is of another run"));
+                }
+                (record.before, Content::Step(record))
+            }
+        };
+        if before != self.link.before {
             return Err(wrong("a record is not where its owner signed it"));
         }
-        Ok(record)
+        Ok(content)
     }
 }

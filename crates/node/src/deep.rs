@@ -82,7 +82,7 @@ impl Deep {
             width,
             net,
             start,
-            patience: Duration::from_secs_f64(agreement.round),
+            patience: agreement.program_time(),
         };
         part.under(asked)
     }

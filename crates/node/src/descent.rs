@@ -71,7 +71,7 @@ impl Task {
             width: agreement.width,
             grid: Grid::new(agreement.grid)?,
             size,
-            patience: Duration::from_secs_f64(agreement.round),
+            patience: agreement.program_time(),
             spec,
         };
         let remedy = "steps of this length are no steps of the grid; take a finer grid";

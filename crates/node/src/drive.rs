@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 
 use sottovoce_protocol::{Machine, Peer, Span};
 
+use crate::bulletin::Bulletin;
 use crate::part::{Holding, HostOf, Part, Stands, Steps, ValueOf};
 use crate::status::{Board, Phase};
-use crate::{Cost, Due, DueOf, Error, Frame, Ledger, Observer, Result, Vouched};
+use crate::{Cause, Cost, Due, DueOf, Error, Frame, Ledger, Notice, Observer, Result, Says, Vouched};
 
 /// Carries frames to peers.
 pub trait Wire: Send + Sync {
@@ -86,6 +87,8 @@ pub struct Ended {
     pub stands: Stands,
     /// Neighbours who have not said that they hold all that was said to them.
     pub unanswered: Vec<Peer>,
+    /// Who fell silent first, where it has no result for that.
+    pub cause: Option<Cause>,
     /// What went wrong with what its owner brought along; others do not learn of it.
     pub trouble: Option<String>,
     /// How long it took, from when everybody was there (or it was taken up again) to the result.
@@ -106,8 +109,6 @@ pub struct Driver {
     pub board: Arc<Board>,
     /// What was agreed on, as text: for a neighbour who has agreed to something else.
     pub terms: String,
-    /// Nobody is farther from another, in messages: so many times peers tell each other that all whom they know of are there.
-    pub depth: usize,
 }
 
 /// What time brings.
@@ -139,6 +140,8 @@ impl Driver {
         let (host, dues) = part.open(ledger, holding)?;
         let driver = open()?;
         let (asks, made) = stepper(steps, driver.events.clone());
+        let (ledger, run) = (host.ledger(), host.run());
+        let bulletin = Bulletin::new(run, host.roster().to_vec(), ledger.key(), ledger.silent(run))?;
         let mut running = Running {
             part,
             host,
@@ -147,8 +150,7 @@ impl Driver {
             made,
             alarms: BTreeMap::new(),
             order: 0,
-            level: 0,
-            levels: BTreeMap::new(),
+            bulletin,
             began: Instant::now(),
             missing: BTreeSet::new(),
             met: BTreeSet::new(),
@@ -200,9 +202,7 @@ struct Running<P: Part> {
     made: Receiver<Made<ValueOf<P>>>,
     alarms: BTreeMap<(Instant, u64), AlarmOf<P>>,
     order: u64,
-    /// Everybody who is no farther away is there; and what neighbours say of themselves.
-    level: usize,
-    levels: BTreeMap<Peer, usize>,
+    bulletin: Bulletin,
     began: Instant,
     missing: BTreeSet<Peer>,
     met: BTreeSet<Peer>,
@@ -226,7 +226,12 @@ impl<P: Part> Running<P> {
                 }
                 Stands::Going { .. } => self.next(None)?,
                 Stands::Halted { round, .. } => {
-                    return Ok(Stands::Halted { round, missing: self.missing.iter().copied().collect() });
+                    let missing: Vec<Peer> = self.missing.iter().copied().collect();
+                    let key = self.host.ledger().key();
+                    if let Some(notice) = self.bulletin.fall_silent(round as u64, &missing, key)? {
+                        self.pass_on(notice, None)?;
+                    }
+                    return Ok(Stands::Halted { round, missing });
                 }
                 Stands::Done(_) | Stands::Told(_) | Stands::Elsewhere => return Ok(stands),
             };
@@ -251,10 +256,18 @@ impl<P: Part> Running<P> {
             }
             before = now;
         }
+        // Who is there and was waited for in vain has waited for somebody, too, and will say for whom.
+        let until = Instant::now() + self.patience();
+        let innocent = |run: &Self| {
+            let mut missing = run.missing.iter();
+            missing.any(|peer| run.met.contains(peer) && !run.bulletin.has_reported(*peer))
+        };
+        while matches!(stands, Stands::Halted { .. }) && innocent(&self) && self.stays(until)? {}
         self.host.settle()?;
         self.part_ways()?;
         let unanswered: BTreeSet<Peer> = before.into_iter().map(|(peer, _)| peer).collect();
-        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), trouble: None, took })
+        let cause = if matches!(stands, Stands::Halted { .. }) { self.bulletin.cause() } else { None };
+        Ok(Ended { stands, unanswered: unanswered.into_iter().collect(), cause, trouble: None, took })
     }
 
     /// What happens after the result. Others may do what they like by now, and its user may stop it: that ends the waiting, and takes nothing back.
@@ -325,8 +338,7 @@ impl<P: Part> Running<P> {
         if !self.host.is_ready() || self.host.has_begun() {
             return Ok(());
         }
-        self.climb();
-        if self.level < self.driver.depth {
+        if !self.bulletin.is_complete() {
             return Ok(());
         }
         tracing::info!("everybody is there; the run begins");
@@ -340,19 +352,41 @@ impl<P: Part> Running<P> {
         self.obey(dues)
     }
 
-    /// Whoever is within so many messages of all neighbours is there: then so is whoever is within one more of this peer. Nothing is released before everybody is
-    /// there, and not only neighbours: who begins too early may have paid for a run that never ends.
-    fn climb(&mut self) {
-        let neighbours = self.host.neighbours().to_vec();
-        let known = |peer: &Peer| self.levels.get(peer).copied().unwrap_or(0);
-        let mut level = self.level;
-        while level < self.driver.depth && neighbours.iter().all(|peer| known(peer) >= level) {
-            level += 1;
+    /// Hands a notice to all neighbours but one, and keeps what is to be known after a restart.
+    fn pass_on(&mut self, notice: Notice, but: Option<Peer>) -> Result<()> {
+        if matches!(notice.says, Says::Silent { .. }) {
+            self.host.keep(&notice)?;
+            if let Some(cause) = self.bulletin.cause() {
+                self.driver.board.cause(&cause);
+            }
         }
-        if level > self.level {
-            self.level = level;
-            neighbours.iter().for_each(|&peer| self.driver.wire.send(peer, Frame::Level(level as u64)));
+        for &peer in self.host.neighbours().iter().filter(|&&peer| Some(peer) != but) {
+            self.driver.wire.send(peer, Frame::Notice(notice.clone()));
         }
+        Ok(())
+    }
+
+    /// Somebody hands a notice over.
+    fn noticed(&mut self, from: Peer, notice: Notice) -> Result<()> {
+        let news = match self.bulletin.hear(notice, self.host.ledger().key()) {
+            Ok(news) => news,
+            Err(what) => {
+                self.garbled(from, &what);
+                return Ok(());
+            }
+        };
+        if news.twin {
+            return Err(Error::Disagreement(
+                "this node's key runs in another process as well, on this machine or another: stop one of them".to_owned(),
+            ));
+        }
+        // What was signed here is new to the one who handed something over, too.
+        let me = self.host.ledger().name();
+        for notice in news.notices {
+            let own = self.host.roster().get(notice.peer as usize) == Some(&me);
+            self.pass_on(notice, if own { None } else { Some(from) })?;
+        }
+        Ok(())
     }
 
     /// What a frame led to.
@@ -383,11 +417,7 @@ impl<P: Part> Running<P> {
                 let differs = crate::agreement::differ(&self.driver.terms, &text, from);
                 self.disagrees(from, differs)
             }
-            Event::Frame { from, frame: Frame::Level(level), guard: _guard } => {
-                let known = self.levels.entry(from).or_insert(0);
-                *known = (level as usize).max(*known); // whole numbers
-                Ok(())
-            }
+            Event::Frame { from, frame: Frame::Notice(notice), guard: _guard } => self.noticed(from, notice),
             Event::Frame { from, frame: Frame::Done, guard: _guard } => {
                 self.done.insert(from);
                 Ok(())
@@ -413,8 +443,9 @@ impl<P: Part> Running<P> {
                 self.met.insert(peer);
                 self.driver.board.met(peer, true);
                 self.driver.wire.send(peer, self.host.greeting(peer)?);
-                let level = if self.host.has_begun() { self.driver.depth } else { self.level };
-                self.driver.wire.send(peer, Frame::Level(level as u64));
+                for notice in self.bulletin.all() {
+                    self.driver.wire.send(peer, Frame::Notice(notice.clone()));
+                }
                 Ok(())
             }
             Event::Lost(peer) => {
@@ -422,8 +453,8 @@ impl<P: Part> Running<P> {
                 self.driver.board.met(peer, false);
                 if !self.host.has_begun() {
                     self.host.gone(peer);
-                    self.levels.remove(&peer);
-                    self.level = 0;
+                    let notice = self.bulletin.again(self.host.ledger().key())?;
+                    self.pass_on(notice, None)?;
                 }
                 Ok(())
             }
@@ -490,10 +521,7 @@ impl<P: Part> Running<P> {
                 Ok(())
             }
             Alarm::Meeting if self.host.is_ready() && self.host.has_begun() => Ok(()),
-            Alarm::Meeting => Err(self.stopped(&match &self.host.absent()[..] {
-                [] => "all neighbours came, and somebody whom they wait for did not".to_owned(),
-                absent => format!("{} did not come in time", self.driver.board.absent(absent)),
-            })),
+            Alarm::Meeting => Err(self.stopped(&self.who_did_not_come())),
             Alarm::Again => {
                 let peers: BTreeSet<Peer> =
                     self.host.unanswered()?.into_iter().map(|(peer, _)| peer).collect();
@@ -505,6 +533,15 @@ impl<P: Part> Running<P> {
                 self.alarm(self.driver.pace.answer, Alarm::Again);
                 Ok(())
             }
+        }
+    }
+
+    /// Who has not shown that it is there, or is there and cannot be reached.
+    fn who_did_not_come(&self) -> String {
+        let names = |peers: &[Peer]| self.driver.board.names_of(peers);
+        match (&self.bulletin.absent()[..], &self.host.absent()[..]) {
+            ([], unreached) => format!("{} cannot be reached from here, and others can", names(unreached)),
+            (absent, _) => format!("{} did not come in time", names(absent)),
         }
     }
 

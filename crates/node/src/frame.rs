@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hash, Mark, Name};
+use crate::{Hash, Mark, Name, Notice};
 
 /// The version of frames and of what is in them.
 pub const VERSION: u16 = 1;
@@ -24,8 +24,8 @@ pub enum Frame {
     },
     /// What was agreed on here, as text, for a peer who has agreed to something else.
     Terms(String),
-    /// Everybody who is so many messages away, or fewer, is there.
-    Level(u64),
+    /// Something that a peer has signed, for everybody.
+    Notice(Notice),
     /// The run is over here, and nothing more is needed of the other.
     Done,
 }

@@ -10,7 +10,7 @@ use sottovoce_protocol::{
 use crate::book::{Asked, Book};
 use crate::frame::{MARKS, Opened, Vouched};
 use crate::ledger::{Covered, Heard, Page, Said, Waiting, encode, encode_onto, salt};
-use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Parcel, Result, VERSION};
+use crate::{Cost, Error, Frame, Hash, Hello, Hiding, Ledger, Mark, Name, Notice, Parcel, Result, VERSION};
 
 /// What a host has to know of a run besides its machine.
 #[derive(Debug, Clone, PartialEq)]
@@ -161,6 +161,22 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
         &self.ledger
     }
 
+    /// The hash of what was agreed on.
+    pub fn run(&self) -> Hash {
+        self.terms.run
+    }
+
+    /// Everybody's key.
+    pub fn roster(&self) -> &[Name] {
+        &self.terms.roster
+    }
+
+    /// Keeps what somebody has signed of who was silent.
+    pub(crate) fn keep(&mut self, notice: &Notice) -> Result<()> {
+        let run = self.terms.run;
+        self.guarded(|host| host.ledger.keep(run, notice))
+    }
+
     /// Whether the run was paid for here, now or before a crash. What others say before that waits.
     pub fn has_begun(&self) -> bool {
         self.book.begun
@@ -300,7 +316,7 @@ impl<M: Machine, N: Hiding<M::Value>> Host<M, N> {
                 self.unpack(from, vouched.map_err(|what| Error::Garbled { from: name, what })?)
             }
             // Between drivers: nothing of it reaches a machine.
-            Frame::Terms(_) | Frame::Level(_) | Frame::Done => Ok(Vec::new()),
+            Frame::Terms(_) | Frame::Notice(_) | Frame::Done => Ok(Vec::new()),
         }
     }
 

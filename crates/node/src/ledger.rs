@@ -1,15 +1,18 @@
-//! What a peer must not forget, in one file: budgets, runs, messages that were not answered, and the chain of all steps.
+//! What a peer must not forget, in one file: the chain of all records, and of runs their states and the messages that were not answered.
+//!
+//! Budgets and what was spent of them are in the chain alone: they are added up from it whenever the ledger is opened ([`books`]), after the checksums of all pages and
+//! the hashes and the last signature of the chain were verified. A file in which anything differs is refused, and never believed.
 //!
 //! Every change is one transaction, committed in two phases: after a crash it is there as a whole or not at all, whichever writes the disk lost, kept or tore
 //! (`tests/it/crashes.rs`).
 
-mod accounts;
+mod books;
+mod damage;
 mod index;
 mod runs;
 
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use rand::TryRng;
 use rand::rngs::SysRng;
@@ -17,50 +20,44 @@ use redb::{
     Builder, Database, Durability, ReadableDatabase, ReadableTable, StorageBackend, TableDefinition,
     WriteTransaction,
 };
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Unit;
 use sottovoce_protocol::{Peer, Release};
 
-use accounts::{debit, declare, one_unit, standings, unit_in, unit_of};
+use books::Books;
 use index::Index;
 use runs::{RUNS, Runs, Step};
 
-use crate::account::Account;
-use crate::chain::{of_draw, sealed};
+use crate::chain::{Content, Entry, Own, of_draw, sealed};
 use crate::recording::Recorder;
 use crate::splice::Spliced;
 use crate::{
-    Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Observer, Receipt, Record, Result, Set, Shown, Signed,
+    Allowed, Cost, Error, Hash, Head, Key, Mark, Name, Notice, Observer, Receipt, Record, Result, Set, Shown,
+    Signed,
 };
 
 type Bytes32 = &'static [u8; 32];
 
 const META: TableDefinition<'_, &str, &[u8]> = TableDefinition::new("meta");
-/// Which data set a file belongs to.
-const FILES: TableDefinition<'_, Bytes32, &str> = TableDefinition::new("files");
-/// What was spent of each data set, towards each observer.
-const ACCOUNTS: TableDefinition<'_, (&str, &[u8]), &[u8]> = TableDefinition::new("accounts");
 const CHAIN: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("chain");
-/// Whether data sets that are not known yet may be held.
-const CLOSED: &str = "closed";
 
 /// Bytes of pages that are kept in memory: what a node reads is what it has just written.
 const CACHE: usize = 4 << 20;
 
-const FORMAT: &[u8] = b"sottovoce ledger 4";
+const FORMAT: &[u8] = b"sottovoce ledger 5";
 
 /// A peer's ledger.
 pub struct Ledger {
     database: Database,
     key: Key,
     head: Head,
-    /// What is looked up in the chain, once it was asked for.
-    index: OnceLock<Index>,
+    /// What is looked up in the chain.
+    index: Index,
+    /// What the chain comes to.
+    books: Books,
     /// The last message that was said, in which run and under which number: states refer to it.
     spoken: Option<(Hash, u64, Arc<Vec<u8>>)>,
-    /// Why nothing may be sent from it any more.
-    doubted: Option<String>,
     recorder: Option<Recorder>,
 }
 
@@ -84,7 +81,7 @@ pub struct Standing {
 }
 
 /// What was spent before a ledger began.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Before {
     /// So much: a Rényi loss in the budget's own currency, and a sum of deltas.
     Part {
@@ -173,7 +170,8 @@ impl Ledger {
 
     /// The same to read what is in it, also where nothing may be sent from it any more: such a one is never written to.
     pub fn look(path: &Path, key: Key) -> Result<Self> {
-        let database = builder().open(path).map_err(|cause| match cause {
+        let opened = damage::contained(|| builder().open(path));
+        let database = opened?.map_err(|cause| match cause {
             redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
             cause => Error::file("open", path, cause),
         })?;
@@ -182,25 +180,38 @@ impl Ledger {
 
     /// On other storage, which is empty or holds a ledger.
     pub fn on(backend: impl StorageBackend, key: Key) -> Result<Self> {
-        Self::of(builder().create_with_backend(backend)?, key)?.undoubted()
+        Self::of(damage::contained(|| builder().create_with_backend(backend))??, key)?.undoubted()
     }
 
     fn of(database: Database, key: Key) -> Result<Self> {
-        let (head, index) = (Head::default(), OnceLock::new());
-        let mut ledger = Self { database, key, head, index, spoken: None, doubted: None, recorder: None };
-        ledger.claim()?;
-        ledger.head = ledger.last()?;
-        ledger.doubted = ledger.meta("doubted")?.map(|why| String::from_utf8_lossy(&why).into_owned());
-        Ok(ledger)
+        let (head, index, books) = (Head::default(), Index::default(), Books::default());
+        let mut ledger = Self { database, key, head, index, books, spoken: None, recorder: None };
+        match damage::contained(|| ledger.verify()) {
+            Ok(verified) => verified.map(|()| ledger),
+            Err(error) => {
+                // Storage that failed half-way is not to be tidied up on the way out: it is left as it is, open until the process ends.
+                std::mem::forget(ledger);
+                Err(error)
+            }
+        }
+    }
+
+    /// The checksums of all pages, the owner, and the chain.
+    fn verify(&mut self) -> Result<()> {
+        if !self.database.check_integrity()? {
+            return Err(damage::damaged("pages are not what was written"));
+        }
+        self.claim()?;
+        self.fold()
     }
 
     fn undoubted(self) -> Result<Self> {
-        self.doubted.clone().map_or(Ok(self), |why| Err(Error::Doubted(why)))
+        self.sure().map(|()| self)
     }
 
     /// Why nothing may be sent from it any more, if so.
     pub fn doubted(&self) -> Option<&str> {
-        self.doubted.as_deref()
+        self.books.doubted()
     }
 
     /// From now on writes down what noise makes of values, before it is stored here.
@@ -213,43 +224,40 @@ impl Ledger {
         self.recorder.is_some()
     }
 
-    /// Makes all tables, and sees that this is the owner's ledger.
+    /// Makes all tables where there are none yet, and sees that this is the owner's ledger.
     fn claim(&self) -> Result<()> {
         let owner = self.key.name();
-        let write = self.write()?;
-        {
-            let mut meta = write.open_table(META)?;
-            let known = |table: &redb::Table<'_, &str, &[u8]>, field: &str| -> Result<Option<Vec<u8>>> {
-                Ok(table.get(field)?.map(|value| value.value().to_vec()))
-            };
-            match (known(&meta, "format")?, known(&meta, "owner")?) {
-                (None, None) => {
-                    meta.insert("format", FORMAT)?;
-                    meta.insert("owner", &owner.0[..])?;
-                }
-                (Some(format), _) if format != FORMAT => {
-                    return Err(Error::parameter(
-                        "ledger",
-                        "of another version",
-                        "use the program that wrote it; to begin anew, `node status --files` of that one and `node init --spent` of this one bring along what was spent",
-                    ));
-                }
-                (_, Some(other)) if other == owner.0 => {}
-                _ => {
-                    let remedy = "it belongs to another key; give the ledger that belongs to this one";
-                    return Err(Error::parameter("ledger", "somebody else's", remedy));
-                }
+        if self.database.begin_read()?.list_tables()?.next().is_none() {
+            let write = self.write()?;
+            {
+                let mut meta = write.open_table(META)?;
+                meta.insert("format", FORMAT)?;
+                meta.insert("owner", &owner.0[..])?;
+                write.open_table(RUNS)?;
+                write.open_table(CHAIN)?;
             }
-            write.open_table(FILES)?;
-            write.open_table(ACCOUNTS)?;
-            write.open_table(RUNS)?;
-            write.open_table(CHAIN)?;
+            return Ok(write.commit()?);
         }
-        Ok(write.commit()?)
+        match (self.meta("format")?, self.meta("owner")?) {
+            (Some(format), _) if format != FORMAT => Err(Error::parameter(
+                "ledger",
+                "of another version",
+                "use the program that wrote it; to begin anew, `node status --files` of that one and `node init --spent` of this one bring along what was spent",
+            )),
+            (_, Some(other)) if other == owner.0 => Ok(()),
+            _ => {
+                let remedy = "it belongs to another key; give the ledger that belongs to this one";
+                Err(Error::parameter("ledger", "somebody else's", remedy))
+            }
+        }
+    }
+
+    fn sure(&self) -> Result<()> {
+        self.doubted().map_or(Ok(()), |why| Err(Error::Doubted(why.to_owned())))
     }
 
     fn write(&self) -> Result<WriteTransaction> {
-        self.doubted.clone().map_or(Ok(()), |why| Err(Error::Doubted(why)))?;
+        self.sure()?;
         let mut write = self.database.begin_write()?;
         write.set_durability(Durability::Immediate)?;
         write.set_two_phase_commit(true);
@@ -261,32 +269,66 @@ impl Ledger {
         Ok(read.open_table(META)?.get(field)?.map(|value| value.value().to_vec()))
     }
 
-    /// Writes down for ever that this ledger is not what others have seen.
-    fn doubt(&self, why: String) -> Result<()> {
-        let write = self.write()?;
-        write.open_table(META)?.insert("doubted", why.as_bytes())?;
-        write.commit()?;
-        Err(Error::Doubted(why))
-    }
-
-    fn index(&self) -> Result<&Index> {
-        if let Some(index) = self.index.get() {
-            return Ok(index);
-        }
-        let index = Index::read(&self.database.begin_read()?.open_table(CHAIN)?)?;
-        Ok(self.index.get_or_init(|| index))
-    }
-
-    fn last(&self) -> Result<Head> {
+    /// Adds up the chain. Each record's hash is in the next one, so the last signature is for all of them.
+    fn fold(&mut self) -> Result<()> {
         let read = self.database.begin_read()?;
-        let chain = read.open_table(CHAIN)?;
-        let Some((count, bytes)) = chain.last()? else { return Ok(Head::default()) };
-        let signed: Signed = decode(bytes.value())?;
-        signed.open(&self.name())?;
-        if signed.link.before.count != count.value() {
-            return Err(Error::storage("the ledger", "its last record is not where it was signed"));
+        let mut last = None;
+        for entry in read.open_table(CHAIN)?.iter()? {
+            let (count, bytes) = entry?;
+            let signed: Signed = decode(bytes.value())?;
+            let content = signed.content()?;
+            if signed.link.before != self.head || self.head.count != count.value() {
+                return Err(damage::damaged(&format!("record {} follows another", count.value())));
+            }
+            match &content {
+                Content::Entry(entry) => drop(self.books.enter(entry)?),
+                Content::Step(record) => self.books.settle(record)?,
+            }
+            let step = if let Content::Step(record) = &content { Some(record) } else { None };
+            self.index.add(&signed.link, step);
+            self.head = signed.link.head();
+            last = Some(signed.link);
         }
-        Ok(signed.link.head())
+        if last.is_some_and(|link| !link.is_of(&self.name())) {
+            return Err(damage::damaged("its last record was not signed by its owner"));
+        }
+        Ok(())
+    }
+
+    /// Writes down what is new of these.
+    fn append(&mut self, entries: impl IntoIterator<Item = Entry>) -> Result<()> {
+        let (mut books, mut head, mut links) = (self.books.clone(), self.head, Vec::new());
+        let write = self.write()?;
+        for entry in entries {
+            if !books.enter(&entry)? {
+                continue;
+            }
+            let signed = Own { before: head, salt: salt()?, entry }.sign(&self.key)?;
+            write.open_table(CHAIN)?.insert(head.count, &encode(&signed)?[..])?;
+            head = signed.link.head();
+            links.push(signed.link);
+        }
+        if links.is_empty() {
+            return Ok(write.abort()?);
+        }
+        write.commit()?;
+        links.iter().for_each(|link| self.index.add(link, None));
+        (self.books, self.head) = (books, head);
+        self.settle()
+    }
+
+    /// Storage keeps its last two states, and one damaged byte may bring back the one before. After this both hold what was spent.
+    fn settle(&self) -> Result<()> {
+        // (A ledger that is doubted from now on is not written to.)
+        let Ok(write) = self.write() else { return Ok(()) };
+        write.open_table(META)?.insert("settled", &self.head.count.to_le_bytes()[..])?;
+        Ok(write.commit()?)
+    }
+
+    /// Writes down for ever that this ledger is not what others have seen.
+    fn doubt(&mut self, why: String) -> Result<()> {
+        self.append([Entry::Doubted(why.clone())])?;
+        Err(Error::Doubted(why))
     }
 
     /// Whose ledger it is.
@@ -306,98 +348,59 @@ impl Ledger {
 
     /// A budget towards an observer, of a data set. One that was declared before keeps what was spent of it; another budget is refused.
     pub fn declare(&mut self, label: &str, observer: &Observer, allowed: Allowed) -> Result<()> {
-        let write = self.write()?;
-        declare(&write, label, observer, allowed)?;
-        Ok(write.commit()?)
+        self.declare_all(label, &[(observer.clone(), allowed)])
+    }
+
+    /// The same towards several at once.
+    pub fn declare_all(&mut self, label: &str, budgets: &[(Observer, Allowed)]) -> Result<()> {
+        self.append(budgets.iter().map(|one| declared(label, one)))
     }
 
     /// A budget of which something was spent before this ledger began: under another key, in a ledger that is lost. Once, and before anything else is known of it.
     pub fn enter(&mut self, label: &str, observer: &Observer, allowed: Allowed, spent: Before) -> Result<()> {
-        let write = self.write()?;
-        let who = encode(observer)?;
-        {
-            let mut accounts = write.open_table(ACCOUNTS)?;
-            let known = accounts.get((label, &who[..]))?.is_some();
-            let remedy = "it is known here already, and nothing is declared twice";
-            crate::error::require(!known, "budget", format_args!("`{label}` towards {observer}"), remedy)?;
-            accounts.insert((label, &who[..]), &encode(&Account::begun(allowed, spent)?)?[..])?;
-        }
-        Ok(write.commit()?)
+        self.append([Entry::Begun { label: label.to_owned(), observer: observer.clone(), allowed, spent }])
     }
 
     /// Every data set, what its prices are of, and which files were ever held as it.
     pub fn sets(&self) -> Result<Vec<Set>> {
-        let read = self.database.begin_read()?;
-        let (files, meta) = (read.open_table(FILES)?, read.open_table(META)?);
-        let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for one in self.budgets()? {
-            all.entry(one.label).or_default();
-        }
-        for entry in files.iter()? {
-            let (file, label) = entry?;
-            all.entry(label.value().to_owned()).or_default().push(Hash(*file.value()).to_string());
-        }
-        let set = |(label, files): (String, Vec<String>)| {
-            let unit = meta.get(unit_of(&label).as_str())?.map(|unit| unit_in(unit.value())).transpose()?;
-            Ok(Set { label, unit, files })
-        };
-        all.into_iter().map(set).collect()
+        Ok(self.books.sets())
     }
 
     /// Says what prices of a data set are of, before anything was paid here.
     pub(crate) fn state(&mut self, label: &str, unit: Unit) -> Result<()> {
-        let write = self.write()?;
-        one_unit(&mut write.open_table(META)?, label, unit)?;
-        Ok(write.commit()?)
+        self.append([Entry::Priced { label: label.to_owned(), unit }])
     }
 
     /// Says that what came before this ledger is not known but for the data sets that it knows by now: no others are ever used with it.
     pub(crate) fn close(&mut self) -> Result<()> {
-        let write = self.write()?;
-        write.open_table(META)?.insert(CLOSED, &b"yes"[..])?;
-        Ok(write.commit()?)
+        self.append([Entry::Closed])
     }
 
     /// Says that a file is (now) what a data set holds. What was spent of the data set stays spent; a file that another data set holds is refused, since its
     /// budget is there.
     pub fn hold(&mut self, label: &str, file: Hash) -> Result<()> {
-        let write = self.write()?;
-        {
-            let mut files = write.open_table(FILES)?;
-            let known = files.get(&file.0)?.map(|label| label.value().to_owned());
-            match known {
-                Some(other) if other != label => {
-                    let remedy =
-                        format!("the same file is data set `{other}`, and so is its budget; use that label");
-                    return Err(Error::parameter("data", label, remedy));
-                }
-                _ => files.insert(&file.0, label)?,
-            };
-        }
-        Ok(write.commit()?)
+        self.append([Entry::Held { label: label.to_owned(), file }])
+    }
+
+    /// Keeps what somebody has signed of who was silent in a run.
+    pub(crate) fn keep(&mut self, run: Hash, notice: &Notice) -> Result<()> {
+        self.append([Entry::Silent { run, notice: notice.clone() }])
+    }
+
+    /// What was kept of who was silent in a run.
+    pub(crate) fn silent(&self, run: Hash) -> Vec<Notice> {
+        self.books.silent(run)
     }
 
     /// What was spent of each budget: towards whom, the budget, the Rényi loss spent, the sum of deltas.
     pub fn spent(&self, label: &str) -> Result<Vec<(Observer, Allowed, f64, f64)>> {
-        let read = self.database.begin_read()?;
-        let accounts = read.open_table(ACCOUNTS)?;
-        let mut all = Vec::new();
-        for entry in accounts.iter()? {
-            let (key, value) = entry?;
-            let (of, who) = key.value();
-            if of == label {
-                let account: Account = decode(value.value())?;
-                let (loss, chances) = account.spent();
-                all.push((decode(who)?, account.allowed, loss, chances));
-            }
-        }
-        Ok(all)
+        let all = self.books.standings().into_iter().filter(|one| one.label == label);
+        Ok(all.map(|one| (one.observer, one.allowed, one.loss, one.chances)).collect())
     }
 
     /// Every budget that was declared, and the epsilon that was spent of it.
     pub fn budgets(&self) -> Result<Vec<Standing>> {
-        let read = self.database.begin_read()?;
-        standings(&read.open_table(ACCOUNTS)?, &read.open_table(META)?)
+        Ok(self.books.standings())
     }
 
     /// Runs that something is stored of.
@@ -418,13 +421,13 @@ impl Ledger {
         budgets: &[(Observer, Allowed)],
         cost: &Cost,
     ) -> Result<Vec<Standing>> {
-        let write = self.write()?;
-        let declared =
-            budgets.iter().try_for_each(|(observer, allowed)| declare(&write, label, observer, *allowed));
-        let paid = declared.and_then(|()| debit(&write, label, cost));
-        let then = paid.and_then(|()| standings(&write.open_table(ACCOUNTS)?, &write.open_table(META)?));
-        write.abort()?;
-        then
+        self.sure()?;
+        let mut then = self.books.clone();
+        for one in budgets {
+            then.enter(&declared(label, one))?;
+        }
+        then.debit(label, cost)?;
+        Ok(then.standings())
     }
 
     /// A record of the chain, from 0.
@@ -434,23 +437,23 @@ impl Ledger {
         chain.get(index)?.map(|bytes| decode(bytes.value())).transpose()
     }
 
-    /// Every record, in order; refuses a chain that was changed.
-    fn each(&self, mut look: impl FnMut(Signed, Record)) -> Result<()> {
+    /// Every record, in order, with the step that it is of; refuses a chain that was changed.
+    fn each(&self, mut look: impl FnMut(Signed, Option<Record>)) -> Result<()> {
         let read = self.database.begin_read()?;
         let chain = read.open_table(CHAIN)?;
         let mut before = Head::default();
         for entry in chain.iter()? {
             let (index, bytes) = entry?;
             let signed: Signed = decode(bytes.value())?;
-            let record = signed.open(&self.name())?;
-            if index.value() != before.count || record.before != before {
-                return Err(Error::storage(
-                    "the ledger",
-                    format!("record {} follows another", index.value()),
-                ));
+            if !signed.link.is_of(&self.name())
+                || index.value() != before.count
+                || signed.link.before != before
+            {
+                return Err(damage::damaged(&format!("record {} follows another", index.value())));
             }
             before = signed.link.head();
-            look(signed, record);
+            let content = signed.content()?;
+            look(signed, if let Content::Step(record) = content { Some(record) } else { None });
         }
         Ok(())
     }
@@ -458,14 +461,14 @@ impl Ledger {
     /// The records of a run, in order; refuses a chain that was changed.
     pub fn records(&self, run: Hash) -> Result<Vec<Record>> {
         let mut all = Vec::new();
-        self.each(|_, record| all.extend(Some(record).filter(|record| record.run == run)))?;
+        self.each(|_, record| all.extend(record.filter(|record| record.run == run)))?;
         Ok(all)
     }
 
     /// The chain from the first record of a run to its last, as others may see it: of other runs' records the links only.
     pub fn shown(&self, run: Hash) -> Result<Vec<Shown>> {
         let (mut all, mut between) = (Vec::new(), Vec::new());
-        self.each(|signed, record| match (record.run == run, all.is_empty()) {
+        self.each(|signed, record| match (record.is_some_and(|record| record.run == run), all.is_empty()) {
             (true, _) => {
                 all.append(&mut between);
                 all.push(Shown::Whole(signed));
@@ -493,14 +496,13 @@ impl Ledger {
 
     /// The hash of a message that was heard.
     pub(crate) fn heard(&self, run: Hash, from: Peer, number: u64) -> Result<Option<Hash>> {
-        Ok(self.index()?.heard(run, from, number))
+        Ok(self.index.heard(run, from, number))
     }
 
     /// What a neighbour has seen of this ledger: is it a part of it? Marks that this peer never made count for nothing, or anybody could stop it.
-    pub(crate) fn face(&self, by: &Name, marks: &[Mark]) -> Result<()> {
-        let index = self.index()?;
+    pub(crate) fn face(&mut self, by: &Name, marks: &[Mark]) -> Result<()> {
         for mark in marks {
-            if !index.holds(mark.hash) && mark.is_of(&self.name()) {
+            if !self.index.holds(mark.hash) && mark.is_of(&self.name()) {
                 return self.doubt(format!(
                     "peer {by:?} has seen a step that this ledger does not hold: it is an older copy, or its key runs elsewhere as well. Nothing is sent from it any \
                      more; bring the newest ledger back. Without it, what was spent of the data is not known, and counts as all"
@@ -578,15 +580,16 @@ impl Ledger {
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !page.covered.is_empty()) {
             recorder.covered(&page.covered)?;
         }
-        if let Some(draw) = self.index()?.used(page.run, &record.covered) {
+        if let Some(draw) = self.index.used(page.run, &record.covered) {
             return Err(Error::Disagreement(format!(
                 "draw {draw} of noise was asked for twice; nothing was sent"
             )));
         }
-        let write = self.write()?;
+        let mut books = None;
         if let Some(cost) = page.cost {
-            debit(&write, page.label, cost)?;
+            books.insert(self.books.clone()).debit(page.label, cost)?;
         }
+        let write = self.write()?;
         {
             write.open_table(CHAIN)?.insert(self.head.count, &encode(&signed)?[..])?;
             let mut step = Step { runs: write.open_table(RUNS)?, page };
@@ -595,8 +598,10 @@ impl Ledger {
         }
         write.commit()?;
         self.head = head;
-        if let Some(index) = self.index.get_mut() {
-            index.add(&signed.link, &record);
+        self.index.add(&signed.link, Some(&record));
+        if let Some(books) = books {
+            self.books = books;
+            self.settle()?;
         }
         // A message that is neither new nor referred to may be forgotten by now: no later state refers to it.
         if page.said.is_empty() && refers.is_none() {
@@ -604,6 +609,10 @@ impl Ledger {
         }
         Ok(mark)
     }
+}
+
+fn declared(label: &str, (observer, allowed): &(Observer, Allowed)) -> Entry {
+    Entry::Declared { label: label.to_owned(), observer: observer.clone(), allowed: *allowed }
 }
 
 fn builder() -> Builder {
@@ -633,3 +642,6 @@ pub(crate) fn encode_onto(mut bytes: Vec<u8>, about: usize, value: &impl Seriali
 fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T> {
     Ok(postcard::from_bytes(bytes)?)
 }
+
+#[cfg(test)]
+mod tests;

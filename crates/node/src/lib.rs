@@ -49,6 +49,7 @@ mod agreement;
 pub mod averaging;
 mod book;
 mod bounded;
+mod bulletin;
 mod chain;
 mod company;
 pub mod deep;
@@ -85,6 +86,7 @@ pub mod walk;
 
 pub use account::{Allowed, Cost, Observer, Price};
 pub use agreement::{Agreement, Edges, Member};
+pub use bulletin::{Cause, Notice, Says};
 pub use chain::{Head, Link, Mark, Receipt, Record, Shown, Signed};
 pub use error::{Error, Result};
 pub use frame::{Frame, Hello, Parcel, VERSION, Vouched};

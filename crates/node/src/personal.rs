@@ -85,7 +85,7 @@ impl Personal {
             rows,
             links: links.collect(),
             plan,
-            patience: Duration::from_secs_f64(agreement.round),
+            patience: agreement.program_time(),
             lasts: agreement.time.map(Duration::from_secs_f64),
         };
         part.under(asked)

@@ -75,7 +75,7 @@ pub fn signatures(bytes: &[u8]) {
 
 /// Something of which mutants are made, for each decoder, in the same order.
 pub fn seeds() -> [Vec<Vec<u8>>; 6] {
-    use crate::{Frame, Hello, Mark, VERSION};
+    use crate::{Frame, Hello, Mark, Notice, Says, VERSION};
     let key = Key::simulated(1);
     let (run, mark) = (Hash::of(b"run"), Mark::of(&key, Hash::of(b"mark")));
     let body = |bytes: Result<Vec<u8>, postcard::Error>| bytes.unwrap_or_default();
@@ -89,9 +89,12 @@ pub fn seeds() -> [Vec<Vec<u8>>; 6] {
         Frame::Parcel(parcel.seal()),
         Frame::Answer { number: 3 },
         Frame::Terms("name = 'x'".to_owned()),
-        Frame::Level(2),
         Frame::Done,
     ];
+    let here = Says::Here { number: [3; 32], all: run };
+    let notices = [here, Says::Silent { round: 2, missing: vec![1, 2] }]
+        .map(|says| Notice::new(&key, run, (1, 2), says));
+    let notices = notices.into_iter().flatten().map(Frame::Notice);
     let head = body(postcard::to_stdvec(&Head { count: 9, hash: run }));
     let names = [1, 2, 3].map(|seed| Key::simulated(seed).name());
     let peer =
@@ -104,7 +107,7 @@ pub fn seeds() -> [Vec<Vec<u8>>; 6] {
     let pairs = "[['p0','p1'],['p1','p2']]";
     let signed = format!("[signed]\n{} = '{}'\n", names[0], "0a".repeat(64));
     [
-        frames.into_iter().map(wire::encode).collect(),
+        frames.into_iter().chain(notices).map(wire::encode).collect(),
         vec![parcel.seal(), Parcel { body: ring.clone(), ..parcel }.seal()],
         vec![plain, ring],
         vec![head, vec![0; 200]],

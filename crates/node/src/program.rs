@@ -74,12 +74,12 @@ impl Program {
         let Some((name, arguments)) = command.split_first() else {
             return Err(Error::parameter("program", "empty", "name a program, with its arguments"));
         };
-        let started = Command::new(name)
-            .args(arguments)
-            .current_dir(&holding.folder)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn();
+        let mut started = Command::new(name);
+        started.args(arguments).current_dir(&holding.folder).stdin(Stdio::piped()).stdout(Stdio::piped());
+        // What it starts in turn ends with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut started, 0);
+        let started = started.spawn();
         let mut child =
             started.map_err(|cause| refused(&called, &format!("it cannot be started ({cause})")))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
@@ -110,7 +110,7 @@ impl Ask for Program {
         match self.answers.recv_timeout(self.patience) {
             Ok(answer) => answer,
             Err(RecvTimeoutError::Timeout) => {
-                let _ = self.child.kill();
+                self.kill();
                 Err(late(step, self.patience))
             }
             Err(RecvTimeoutError::Disconnected) => Err("it has ended".to_owned()),
@@ -118,9 +118,20 @@ impl Ask for Program {
     }
 }
 
+impl Program {
+    /// Ends it, and what it has started.
+    fn kill(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+        let _ = self.child.kill();
+    }
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        self.kill();
         let _ = self.child.wait();
     }
 }

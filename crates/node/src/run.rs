@@ -1,6 +1,5 @@
 //! From a folder and an agreement that all have signed to a run over the network, and its end.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -118,9 +117,7 @@ pub fn run_by(
         let budget = |observer: Observer| (observer.clone(), config.budget.towards(&observer));
         let budgets: Vec<_> = role.observers().into_iter().map(budget).collect();
         ledger.affords(&config.label, &budgets, &cost)?;
-        for (observer, allowed) in budgets {
-            ledger.declare(&config.label, &observer, allowed)?;
-        }
+        ledger.declare_all(&config.label, &budgets)?;
     }
     let links = role.links()?;
     let about = (role.called(), role.forecast()?.rounds, &links[..]);
@@ -144,7 +141,7 @@ pub fn run_by(
         let (wire, board) = (opened.wire(), Arc::clone(&board));
         network = Some(opened);
         // One more: everybody has heard that all neighbours have all of theirs.
-        Ok(Driver { inbox, events, wire, pace, board, terms, depth: depth(&links) + 1 })
+        Ok(Driver { inbox, events, wire, pace, board, terms })
     };
     let ended = role.run(ledger, &holding, Box::new(open));
     board.write(true);
@@ -190,35 +187,4 @@ fn bind(address: &str, config: &Config) -> Result<SocketAddr> {
     bind.ok_or_else(|| {
         Error::parameter("bind", address, "say in node.toml where this node listens, such as 0.0.0.0:4001")
     })
-}
-
-/// How many messages the two peers who are farthest apart are from each other.
-fn depth(links: &[Vec<Peer>]) -> usize {
-    let farthest = |from: Peer| {
-        let mut steps = vec![None; links.len()];
-        steps[from] = Some(0);
-        let mut queue = VecDeque::from([from]);
-        while let Some(peer) = queue.pop_front() {
-            for &next in &links[peer] {
-                if steps[next].is_none() {
-                    steps[next] = steps[peer].map(|steps: usize| steps + 1);
-                    queue.push_back(next);
-                }
-            }
-        }
-        steps.into_iter().flatten().max().unwrap_or(0)
-    };
-    (0..links.len()).map(farthest).max().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_two_who_are_farthest_apart() {
-        assert_eq!(depth(&[vec![1], vec![0, 2], vec![1, 3], vec![2]]), 3);
-        assert_eq!(depth(&[vec![1, 2], vec![0, 2], vec![0, 1]]), 1);
-        assert_eq!(depth(&[vec![], vec![]]), 0);
-    }
 }

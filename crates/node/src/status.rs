@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use sottovoce_privacy::Unit;
 use sottovoce_protocol::Peer;
 
-use crate::{Agreement, Error, Frame, Ledger, Name, Observer, Result};
+use crate::{Agreement, Cause, Error, Frame, Ledger, Name, Observer, Result};
 
 /// Where a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,6 +94,9 @@ pub struct Status {
     pub round: usize,
     /// How many there are.
     pub rounds: usize,
+    /// Who fell silent first, where that has ended the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// Its neighbours.
     pub neighbours: Vec<Neighbour>,
     /// Bytes that went out and came in, as frames.
@@ -160,6 +163,7 @@ impl Board {
             phase: Phase::Meeting,
             round: 0,
             rounds,
+            cause: None,
             neighbours: links[me].iter().map(neighbour).collect(),
             names,
             bytes_sent: 0,
@@ -235,6 +239,14 @@ impl Board {
         }
     }
 
+    /// Who fell silent first, by everything that was signed.
+    pub(crate) fn cause(&self, cause: &Cause) {
+        let names = self.names_of(&cause.silent);
+        let (round, seen_by) = (cause.round, self.names_of(&cause.seen_by));
+        self.lock().cause = Some(format!("{names} fell silent in round {round} (signed by {seen_by})"));
+        self.write(true);
+    }
+
     /// How long the ledger is by now.
     pub(crate) fn records(&self, count: u64) {
         self.lock().records = count;
@@ -266,8 +278,8 @@ impl Board {
         Ok(())
     }
 
-    /// Names of peers who are not there.
-    pub(crate) fn absent(&self, peers: &[Peer]) -> String {
+    /// Names of peers, one after the other.
+    pub(crate) fn names_of(&self, peers: &[Peer]) -> String {
         let status = self.lock();
         let names: Vec<&str> = peers.iter().map(|&peer| status.names[peer].as_str()).collect();
         names.join(", ")

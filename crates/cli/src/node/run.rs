@@ -101,14 +101,19 @@ impl Run {
             Stands::Done(result) => (result, Vec::new()),
             Stands::Told(texts) => (Vec::new(), texts),
             Stands::Elsewhere => (Vec::new(), Vec::new()),
-            Stands::Halted { round, missing } => {
-                let missing = match &called(&missing)[..] {
-                    [] => "somebody".to_owned(),
-                    all => all.join(", "),
-                };
+            Stands::Halted { round, .. } => {
+                let cause = ended.cause.map_or_else(
+                    || format!("round {round} ended, and it is not known without whom"),
+                    |cause| {
+                        let (silent, seen) =
+                            (called(&cause.silent).join(", "), called(&cause.seen_by).join(", "));
+                        format!("{silent} fell silent in round {} (signed by {seen})", cause.round)
+                    },
+                );
+                let own =
+                    ended.trouble.map_or_else(String::new, |trouble| format!(" At this node: {trouble}."));
                 return Err(Error::Halted(format!(
-                    "round {round} ended without {missing}: nothing more is said, and there is no result. What was said was paid for, and reveals no more than the \
-                     plan says; agree on a new run"
+                    "the run is over without a result: {cause}.{own} What was sent stays paid for, and reveals no more than the plan says; agree on a new run"
                 ))
                 .into());
             }

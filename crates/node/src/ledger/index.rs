@@ -1,44 +1,33 @@
-//! What a ledger looks up in its chain: which steps are in it, which messages were heard, which draws of noise were used.
+//! What a ledger looks up in its chain: which records are in it, which messages were heard, which draws of noise were used.
 //!
-//! All of it is in the records, so none of it is stored a second time: it is read off the chain once, when it is first asked for, and then kept up.
+//! All of it is in the records, so none of it is stored a second time: it is read off the chain when the ledger is opened, and then kept up.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use redb::ReadableTable;
 use sottovoce_protocol::Peer;
 
-use super::decode;
-use crate::{Hash, Link, Record, Result, Signed};
+use crate::{Hash, Link, Record};
 
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    steps: BTreeSet<Hash>,
+    records: BTreeSet<Hash>,
     /// By run, sender and number.
     heard: BTreeMap<(Hash, Peer, u64), Hash>,
     draws: BTreeSet<(Hash, u64)>,
 }
 
 impl Index {
-    /// Of a whole chain.
-    pub(super) fn read(chain: &impl ReadableTable<u64, &'static [u8]>) -> Result<Self> {
-        let mut index = Self::default();
-        for entry in chain.iter()? {
-            let signed: Signed = decode(entry?.1.value())?;
-            index.add(&signed.link, &postcard::from_bytes(&signed.bytes)?);
-        }
-        Ok(index)
-    }
-
-    /// One record more.
-    pub(super) fn add(&mut self, link: &Link, record: &Record) {
-        self.steps.insert(link.head().hash);
+    /// One record more, and what it says of a step.
+    pub(super) fn add(&mut self, link: &Link, record: Option<&Record>) {
+        self.records.insert(link.head().hash);
+        let Some(record) = record else { return };
         self.heard.extend(record.heard.iter().map(|one| ((record.run, one.peer, one.number), one.hash)));
         self.draws.extend(record.covered.iter().map(|(draw, _)| (record.run, *draw)));
     }
 
     /// Whether a record with this hash is in the chain.
     pub(super) fn holds(&self, hash: Hash) -> bool {
-        self.steps.contains(&hash)
+        self.records.contains(&hash)
     }
 
     /// The hash of a message that was heard.

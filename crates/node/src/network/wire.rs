@@ -1,7 +1,7 @@
 //! Frames as bytes of a stream: seven bytes that say version, kind and length, then so many more. Nothing is allocated before they were looked at.
 
 use crate::frame::MARKS;
-use crate::{Frame, Hello, VERSION};
+use crate::{Frame, Hello, Notice, VERSION};
 
 /// Bytes before a frame.
 pub(crate) const HEAD: usize = 7;
@@ -13,6 +13,8 @@ const HELLO: usize = 128 + 100 * MARKS;
 /// An agreement.
 const TERMS: usize = 4 << 20;
 const NUMBER: usize = 8;
+/// A notice that names every peer of the largest run.
+const NOTICE: usize = 256 + 5 * 4096;
 
 /// What a frame says of itself before it comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +35,8 @@ impl Head {
         let most = match kind {
             0 => HELLO,
             1 => longest.saturating_add(PARCEL),
-            2 | 4 => NUMBER,
+            2 => NUMBER,
+            4 => NOTICE,
             3 => TERMS,
             5 => 0,
             _ => return Err(format!("a frame of kind {kind}, which there is not")),
@@ -61,7 +64,10 @@ impl Head {
             1 => Frame::Parcel(bytes),
             2 => Frame::Answer { number: number()? },
             3 => Frame::Terms(String::from_utf8(bytes).map_err(|_| "terms that are no text".to_owned())?),
-            4 => Frame::Level(number()?),
+            4 => match postcard::take_from_bytes::<Notice>(&bytes) {
+                Ok((notice, [])) => Frame::Notice(notice),
+                _ => return Err("no notice".to_owned()),
+            },
             _ => Frame::Done,
         })
     }
@@ -75,7 +81,7 @@ pub(crate) fn bytes(frame: Frame) -> ([u8; HEAD], Vec<u8>) {
         Frame::Parcel(bytes) => (1, bytes),
         Frame::Answer { number } => (2, number.to_le_bytes().to_vec()),
         Frame::Terms(text) => (3, text.into_bytes()),
-        Frame::Level(level) => (4, level.to_le_bytes().to_vec()),
+        Frame::Notice(notice) => (4, postcard::to_stdvec(&notice).unwrap_or_default()),
         Frame::Done => (5, Vec::new()),
     };
     let [v0, v1] = VERSION.to_le_bytes();
@@ -98,7 +104,7 @@ pub fn encode(frame: Frame) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Hash, Key, Mark};
+    use crate::{Hash, Key, Mark, Says};
 
     fn frames() -> Vec<Frame> {
         let mark = Mark::of(&Key::simulated(1), Hash::of(b"seven"));
@@ -112,7 +118,15 @@ mod tests {
             Frame::Parcel(b"sealed".to_vec()),
             Frame::Answer { number: 7 },
             Frame::Terms("name = 'mean'".to_owned()),
-            Frame::Level(3),
+            Frame::Notice(
+                Notice::new(
+                    &Key::simulated(1),
+                    Hash::of(b"run"),
+                    (3, 1),
+                    Says::Silent { round: 2, missing: vec![4] },
+                )
+                .unwrap(),
+            ),
             Frame::Done,
         ]
     }
@@ -146,7 +160,7 @@ mod tests {
             assert!(decode(&whole[..whole.len() - 1], 100).is_err());
             assert!(decode(&[&whole[..], &[0]].concat(), 100).is_err());
         }
-        let mut other = encode(Frame::Level(1));
+        let mut other = encode(Frame::Answer { number: 1 });
         other[0] = 9;
         assert!(decode(&other, 100).unwrap_err().contains("version 9"));
     }

@@ -174,7 +174,9 @@ fn headline(status: &Status) -> String {
         }
         Phase::Done => format!("{run} is over; what came of it was printed."),
         Phase::Halted => {
-            format!("{run} was halted in round {round}: nothing more is said, and there is no result.")
+            let cause =
+                status.cause.as_ref().map_or_else(|| format!("it halted in round {round}"), String::clone);
+            format!("{run} is over without a result: {cause}.")
         }
     }
 }

@@ -134,8 +134,14 @@ fn what_is_no_answer_is_named() {
         assert!(text.contains(expected), "{script}: {text}");
         assert!(text.contains("`program` is python3 step.py") && text.contains("zeros"), "{text}");
     }
-    let late = trouble(&format!("{heard}time.sleep(60)\n"), 0.5);
+    // Half a round, and what it has started ends with it.
+    let late = trouble(
+        &format!("{heard}import subprocess\nsubprocess.Popen(['sleep', '61.0625'])\ntime.sleep(60)\n"),
+        1.0,
+    );
     assert!(late.contains("not answered step 0 within 0.5 seconds"), "{late}");
+    let left = std::process::Command::new("pgrep").args(["-f", "sleep 61.0625"]).output();
+    assert!(left.is_ok_and(|found| found.stdout.is_empty()), "a child of the program goes on");
 }
 
 #[test]

@@ -6,11 +6,11 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
-use common::real::{Ended, Process, Setting, Town, until};
+use common::real::{Ended, Process, RELAYED, Setting, Town, until};
 use iroh::endpoint::{Connection, presets};
 use iroh::{Endpoint, EndpointAddr, EndpointId, SecretKey};
 use sottovoce_node::network::wire;
-use sottovoce_node::{Frame, Hash, Hello, Key, Mark, Parcel, VERSION};
+use sottovoce_node::{Frame, Hash, Hello, Key, Mark, Notice, Parcel, Says, VERSION};
 use sottovoce_protocol::averaging::Message;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
@@ -78,7 +78,13 @@ impl Rogue {
 
     fn greet(&self) {
         self.say(Frame::Hello(Hello { version: VERSION, run: self.run, witness: Vec::new(), reply: false }));
-        self.say(Frame::Level(9));
+        // It is there: it signs its victim's number beside its own.
+        let chosen = |frame: &Frame| matches!(frame, Frame::Notice(Notice { says: Says::Here { .. }, .. }));
+        let Frame::Notice(Notice { says: Says::Here { number, .. }, .. }) = self.hear(chosen) else {
+            panic!()
+        };
+        let says = Says::Here { number: [1; 32], all: Notice::meeting(&[number, [1; 32]]) };
+        self.say(Frame::Notice(Notice::new(&self.key, self.run, (1, 1), says).unwrap()));
     }
 
     /// A message of its own, properly sealed.
@@ -159,7 +165,7 @@ fn what_is_no_frame_is_refused_and_the_run_goes_on() {
     let town = town();
     let victim = town.start(0);
     let rogue = Rogue::new(&town);
-    let mut other = wire::encode(Frame::Level(1));
+    let mut other = wire::encode(Frame::Answer { number: 1 });
     other[0] = 9;
     rogue.bytes(&other);
     refused(&victim, "version 9 of frames");
@@ -168,7 +174,7 @@ fn what_is_no_frame_is_refused_and_the_run_goes_on() {
     refused(&victim, "says it has 4294967295 bytes");
     rogue.bytes(&[v0, v1, 1, 9, 0, 0, 0, 1, 2]);
     refused(&victim, "fewer bytes");
-    rogue.bytes(&[&wire::encode(Frame::Level(1))[..], b"more"].concat());
+    rogue.bytes(&[&wire::encode(Frame::Answer { number: 1 })[..], b"more"].concat());
     refused(&victim, "more bytes");
     rogue.bytes(&[v0, v1, 77, 0, 0, 0, 0]);
     refused(&victim, "kind 77");
@@ -201,6 +207,29 @@ fn what_is_said_again_is_answered_again_and_changes_nothing() {
     assert!(matches!(victim.end(), Ended::Done(_)));
     let records = town.place(0).open_ledger().unwrap().records(rogue.run).unwrap();
     assert_eq!(records.iter().filter(|record| record.heard.is_some()).count(), 1);
+    rogue.leave();
+}
+
+/// A member says that everybody is there, and signs for one who is not: nothing is paid, and nothing released.
+#[test]
+fn nobody_is_made_to_begin_alone() {
+    let town = Town::new(&Setting { answer: 1.0, round: 3.0, ..Setting::loopback(3, RELAYED) });
+    let victim = town.start_by(&[], 0, 4.0);
+    let rogue = Rogue::new(&town);
+    rogue.say(Frame::Hello(Hello { version: VERSION, run: rogue.run, witness: Vec::new(), reply: false }));
+    let chosen = |frame: &Frame| matches!(frame, Frame::Notice(Notice { says: Says::Here { .. }, .. }));
+    let Frame::Notice(Notice { says: Says::Here { number, .. }, .. }) = rogue.hear(chosen) else { panic!() };
+    let all = Notice::meeting(&[number, [1; 32], [2; 32]]);
+    for (peer, number) in [(1, [1; 32]), (2, [2; 32])] {
+        let says = Says::Here { number, all };
+        rogue.say(Frame::Notice(Notice::new(&rogue.key, rogue.run, (peer, 1), says).unwrap()));
+    }
+    refused(&victim, "a notice of peer 2 that it has not signed");
+    let Ended::Error(4, message) = victim.end() else { panic!() };
+    assert!(message.contains("p2 did not come in time"), "{message}");
+    let ledger = town.place(0).open_ledger().unwrap();
+    assert!(ledger.spent("values").unwrap().iter().all(|(_, _, loss, _)| *loss == 0.0));
+    assert!(ledger.records(rogue.run).unwrap().is_empty());
     rogue.leave();
 }
 

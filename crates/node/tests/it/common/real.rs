@@ -28,7 +28,9 @@ pub(crate) fn peer(folder: &Path) {
                 let bits: Vec<String> = result.iter().map(|number| number.to_bits().to_string()).collect();
                 format!("done {} {}", ended.unanswered.len(), bits.join(" "))
             }
-            Stands::Halted { missing, .. } => format!("halted {missing:?}"),
+            Stands::Halted { .. } => {
+                format!("halted {:?}", ended.cause.map(|cause| cause.silent).unwrap_or_default())
+            }
             other => format!("other {other:?}"),
         },
         Err(error) => format!("error {} {error}", error.exit_code()),
