@@ -7,6 +7,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sottovoce_fault::decimal::up;
 use sottovoce_privacy::{Adjacency, Budget, Filter, Loss, Unit};
 use sottovoce_protocol::Release;
 
@@ -143,18 +144,33 @@ impl Allowed {
 }
 
 /// What was spent of a budget.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Account {
     pub(crate) allowed: Allowed,
     filter: Filter,
     chances: f64,
+    /// All losses together, in the currency that they have in common; none where they have none.
+    together: Option<Loss>,
+    /// The same at many orders.
+    orders: Vec<(f64, f64)>,
+}
+
+/// Orders at which losses are added up, besides that of the filter.
+fn orders() -> impl Iterator<Item = f64> {
+    (0..=60).map(|place| 1.0 + 10f64.powf(f64::from(place) / 12.0 - 2.0))
 }
 
 impl Account {
     pub(crate) fn new(allowed: Allowed) -> Result<Self> {
         let remedy = "give a probability; 1 says that nothing is hidden";
         crate::error::require((0.0..=1.0).contains(&allowed.chances), "chances", allowed.chances, remedy)?;
-        Ok(Self { filter: Filter::new(allowed.budget()?)?, allowed, chances: 0.0 })
+        Ok(Self {
+            filter: Filter::new(allowed.budget()?)?,
+            allowed,
+            chances: 0.0,
+            together: Some(Loss::pure(0.0)?),
+            orders: orders().map(|order| (order, 0.0)).collect(),
+        })
     }
 
     /// A budget of which something was spent before: never less than is said.
@@ -173,7 +189,9 @@ impl Account {
         // A budget that was used up to the last digit is used up.
         let loss = if loss > all && loss <= all * (1.0 + 1e-11) { all } else { loss };
         if loss > 0.0 {
-            account.filter.spend(&Loss::rdp(vec![(order, loss)])?)?;
+            let loss = Loss::rdp(vec![(order, loss)])?;
+            account.filter.spend(&loss)?;
+            account.add(&loss);
         }
         account.chances = chances;
         Ok(account)
@@ -185,13 +203,39 @@ impl Account {
         Ok(())
     }
 
-    /// The epsilon, at the budget's delta, of all that was spent of the filter.
+    /// The epsilon, at the budget's delta, of all that was spent: the least of what is known. It holds for runs whose terms were not chosen by looking at the results
+    /// of others; the budget holds for those, too.
     pub(crate) fn epsilon(&self) -> f64 {
+        if self.filter.spent() == 0.0 {
+            return 0.0;
+        }
         let Ok(Budget::Rdp { order, .. }) = self.allowed.budget() else { return f64::INFINITY };
-        match (self.filter.spent(), Loss::rdp(vec![(order, self.filter.spent())])) {
-            (0.0, _) => 0.0,
-            (_, Ok(loss)) => loss.epsilon(self.allowed.delta).map_or(f64::INFINITY, |epsilon| epsilon.upper),
-            _ => f64::INFINITY,
+        let at = |loss: Loss| loss.epsilon(self.allowed.delta).map_or(f64::INFINITY, |epsilon| epsilon.upper);
+        let by_orders = |points: Vec<(f64, f64)>| Loss::rdp(points).map_or(f64::INFINITY, at);
+        let finite = self.orders.iter().copied().filter(|(_, loss)| loss.is_finite());
+        let points = finite.chain([(order, self.filter.spent())]).collect();
+        let together = self.together.clone().map_or(f64::INFINITY, at);
+        f64::min(by_orders(points), together) // each is a number, or infinite
+    }
+
+    /// The share of the budget that is used up: of the filter, or of the sum of deltas.
+    pub(crate) fn used(&self) -> f64 {
+        let share = |spent: f64, all: f64| if spent == 0.0 { 0.0 } else { (spent / all).clamp(0.0, 1.0) };
+        let capacity = self.filter.spent() + self.filter.remaining();
+        let (loss, chances) =
+            (share(self.filter.spent(), capacity), share(self.chances, self.allowed.chances));
+        if chances > loss { chances } else { loss }
+    }
+
+    /// Adds a loss to those before.
+    fn add(&mut self, loss: &Loss) {
+        self.together = match self.together.take() {
+            Some(Loss::Pure(0.0)) => Some(loss.clone()),
+            Some(before) => before.and(loss).ok(),
+            None => None,
+        };
+        for (order, sum) in &mut self.orders {
+            *sum = loss.renyi(*order).map_or(f64::INFINITY, |loss| (*sum + loss).next_up());
         }
     }
 
@@ -203,14 +247,25 @@ impl Account {
     /// Spends, or says what is asked and what is left and changes nothing.
     pub(crate) fn spend(&mut self, price: &Price) -> std::result::Result<(), (String, String)> {
         let chances = self.chances(price.delta)?;
-        let mut filter = self.filter.clone();
-        if let Some(loss) = &price.loss
-            && filter.spend(loss).is_err()
-        {
-            let asked = format!("a Rényi loss of {:.4}", filter.price(loss));
-            return Err((asked, format!("{:.4}", filter.remaining())));
+        let mut then = self.clone();
+        if let Some(loss) = &price.loss {
+            let spent = then.filter.spend(loss);
+            then.add(loss);
+            if spent.is_err() {
+                let percent = |share: f64| up(100.0 * share, 2);
+                let capacity = self.filter.spent() + self.filter.remaining();
+                let left = percent((self.filter.remaining() / capacity).clamp(0.0, 1.0));
+                return Err((
+                    format!("{} % of the budget", percent(self.filter.price(loss) / capacity)),
+                    format!(
+                        "{left} % of it (epsilon {} at delta {:e} in all)",
+                        self.allowed.epsilon, self.allowed.delta
+                    ),
+                ));
+            }
         }
-        (self.filter, self.chances) = (filter, chances);
+        then.chances = chances;
+        *self = then;
         Ok(())
     }
 
@@ -260,6 +315,39 @@ mod tests {
             assert!(all <= epsilon, "{all} of {epsilon}");
             assert!(all > 0.97 * epsilon, "{all} of {epsilon}: the order is a bad one");
         }
+    }
+
+    /// One small run of a large budget: what is said is what it is worth, and the share is that of the filter.
+    #[test]
+    fn what_was_spent_is_said_in_epsilon_and_as_a_share() {
+        use sottovoce_privacy::Gdp;
+        let one = Loss::Gdp(Gdp::new(0.1).unwrap());
+        let worth = one.epsilon(1e-6).unwrap().upper;
+        let mut account = account(4.0);
+        assert_eq!((account.epsilon(), account.used()), (0.0, 0.0));
+        account.spend(&Price { loss: Some(one.clone()), delta: 0.0 }).unwrap();
+        assert!(
+            account.epsilon() >= worth && account.epsilon() <= worth * (1.0 + 1e-9),
+            "{}",
+            account.epsilon()
+        );
+        assert!(account.used() > 0.0 && account.used() < 0.05, "{}", account.used());
+        for _ in 0..7 {
+            account.spend(&Price { loss: Some(one.clone()), delta: 0.0 }).unwrap();
+        }
+        let eight = Gdp::new(0.1).unwrap().times(8).epsilon(1e-6).unwrap().upper;
+        assert!((account.epsilon() / eight - 1.0).abs() < 1e-9, "{} {eight}", account.epsilon());
+        // In another currency: by orders, and never less than is true.
+        account.spend(&Price { loss: Some(Loss::pure(0.2).unwrap()), delta: 0.0 }).unwrap();
+        let mixed = account.epsilon();
+        assert!(mixed > eight && mixed < 4.0, "{mixed}");
+        let large = Price { loss: Some(Loss::Gdp(Gdp::new(2.0).unwrap())), delta: 0.0 };
+        let (asked, left) = account.spend(&large).unwrap_err();
+        assert!(
+            asked.contains("% of the budget") && left.contains("epsilon 4 at delta 1e-6"),
+            "{asked} {left}"
+        );
+        assert_eq!(account.epsilon(), mixed, "nothing was spent");
     }
 
     #[test]

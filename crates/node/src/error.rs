@@ -35,7 +35,7 @@ pub enum Error {
     Views(#[from] sottovoce_views::Error),
     /// The budget does not allow it. Nothing was spent, and nothing sent.
     #[error(
-        "towards {observer}, data set `{label}`: {asked} is asked for and {left} is left; nothing was sent"
+        "`budget` towards {observer}, data set `{label}`: this run takes {asked}, and {left} is left; agree on more noise, or use another data set. Nothing was sent"
     )]
     Overspent {
         /// Towards whom.

@@ -70,9 +70,11 @@ pub struct Standing {
     pub observer: Observer,
     /// The budget.
     pub allowed: Allowed,
-    /// Epsilon that was spent, at the budget's delta.
+    /// Epsilon that was spent, at the budget's delta: the least that is known of all runs together.
     pub epsilon: f64,
-    /// The same in the currency of the budget: a Rényi loss.
+    /// The share of the budget that is used up, from 0 to 1. It is larger than epsilon's: a budget also holds for runs whose terms follow from earlier results.
+    pub used: f64,
+    /// What was spent in the currency of the budget: a Rényi loss.
     pub loss: f64,
     /// The sum of deltas beside it.
     pub chances: f64,

@@ -56,6 +56,9 @@ pub struct Spent {
     pub peer: Option<Peer>,
     /// Epsilon that was spent, at the budget's delta.
     pub epsilon: f64,
+    /// The share of the budget that is used up, from 0 to 1.
+    #[serde(default)]
+    pub used: f64,
     /// The budget.
     pub allowed: f64,
     /// At this delta.
@@ -265,6 +268,7 @@ impl Board {
             observer: one.observer.called(&self.roster, &status.names),
             label: one.label,
             epsilon: one.epsilon,
+            used: one.used,
             allowed: one.allowed.epsilon,
             delta: one.allowed.delta,
             chances: one.chances,

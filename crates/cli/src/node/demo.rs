@@ -163,6 +163,12 @@ impl Demo {
             let (place, key) = Place::create(&folder)?;
             let values = vec![value(i, self.peers).to_string(); self.width].join("\n");
             std::fs::write(folder.join("values.txt"), values)?;
+            // A budget that a run of this target fits into, twice.
+            let config = std::fs::read_to_string(folder.join("node.toml"))?;
+            let config = config
+                .replace("epsilon = 4.0\n", &format!("epsilon = {:?}\n", f64::max(4.0, 2.0 * self.epsilon)))
+                .replace("epsilon = 8.0\n", &format!("epsilon = {:?}\n", f64::max(8.0, 4.0 * self.epsilon)));
+            std::fs::write(folder.join("node.toml"), config)?;
             places.push(place);
             keys.push(key.to_string());
         }

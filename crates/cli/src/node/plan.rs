@@ -37,6 +37,9 @@ struct Planned {
     /// Why not, if not.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<String>,
+    /// The epsilon that was agreed on as a target, where one was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<f64>,
     /// Rounds.
     rounds: usize,
     /// Messages that this node sends.
@@ -107,6 +110,14 @@ impl fmt::Display for Planned {
             let (malicious, vanishing, then) = (told(one.malicious), told(one.vanishing), told(one.then));
             write!(f, "  {:<24} {:>10.4} {malicious:>10} {vanishing:>10}", one.observer, up(one.epsilon))?;
             writeln!(f, " {:>10.4} {then:>10} {:>10.4}", up(one.spent), one.budget)?;
+        }
+        let stated = self.observers.iter().fold(0.0, |most, one| f64::max(most, one.epsilon)); // each is a number
+        if let Some(target) = self.target.filter(|target| stated > *target) {
+            writeln!(
+                f,
+                "\n  The target is epsilon {target}: runs are added up as concentrated DP, which states {:.4} for the same noise.",
+                up(stated)
+            )?;
         }
         if let Some(refusal) = &self.refusal {
             writeln!(f, "\n  {refusal}")?;
@@ -189,6 +200,11 @@ impl Plan {
             label: config.label,
             affordable: refusal.is_none(),
             refusal,
+            target: agreement
+                .experiment
+                .get("target")
+                .and_then(|target| target.get("epsilon"))
+                .and_then(|epsilon| epsilon.as_float()),
             rounds,
             messages,
             bytes,

@@ -73,8 +73,10 @@ struct Spent {
     label: String,
     /// Towards whom.
     observer: String,
-    /// Epsilon that was spent.
+    /// Epsilon that was spent, of all runs together.
     spent: f64,
+    /// The share of the budget that is used up, from 0 to 1: a budget also holds for runs whose terms follow from earlier results.
+    used: f64,
     /// The budget.
     epsilon: f64,
     /// At this delta.
@@ -93,12 +95,6 @@ struct Spent {
 impl Spent {
     fn has_chances(&self) -> bool {
         self.chances != 0.0 || self.most_chances != 0.0
-    }
-
-    /// The part that was spent, of epsilon or of chances, whichever is more.
-    fn share(&self) -> f64 {
-        let (epsilon, chances) = (self.spent / self.epsilon, self.chances / self.most_chances);
-        if self.has_chances() && chances.total_cmp(&epsilon).is_gt() { chances } else { epsilon }
     }
 }
 
@@ -135,10 +131,15 @@ impl From<Exact> for Exactly {
 
 impl fmt::Display for Stands {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.budgets.iter().max_by(|a, b| a.share().total_cmp(&b.share())) {
+        match self.budgets.iter().max_by(|a, b| a.used.total_cmp(&b.used)) {
             Some(most) => {
                 let (who, spent) = (&most.observer, up(most.spent));
-                write!(f, "most was spent towards {who}: epsilon {spent:.4} of {}", most.epsilon)?;
+                let used = percent(most.used);
+                write!(
+                    f,
+                    "most was spent towards {who}: epsilon {spent:.4}, {used} of a budget of {}",
+                    most.epsilon
+                )?;
                 match most.has_chances() {
                     true => writeln!(f, ", chances {:.4} of {}\n", up(most.chances), most.most_chances)?,
                     false => writeln!(f, "\n")?,
@@ -208,6 +209,7 @@ impl Running {
             label: one.label.clone(),
             observer: one.observer.clone(),
             spent: one.epsilon,
+            used: one.used,
             epsilon: one.allowed,
             delta: one.delta,
             chances: one.chances,
@@ -249,16 +251,22 @@ impl fmt::Display for Running {
     }
 }
 
+/// A share, rounded up.
+fn percent(share: f64) -> String {
+    format!("{} %", sottovoce_fault::decimal::up(100.0 * share, 2))
+}
+
 /// Budgets, one a line; chances where there are any.
 fn table(f: &mut fmt::Formatter<'_>, budgets: &[Spent]) -> fmt::Result {
     let chances = budgets.iter().any(Spent::has_chances);
     if !budgets.is_empty() {
-        write!(f, "\n  {:<16} {:<36} {:>10} {:>10}", "data set", "towards", "spent", "budget")?;
+        write!(f, "\n  {:<16} {:<34} {:>9} {:>9} {:>7}", "data set", "towards", "epsilon", "budget", "used")?;
         writeln!(f, "{}", if chances { "    chances" } else { "" })?;
     }
     for one in budgets {
         let (label, observer) = (&one.label, &one.observer);
-        write!(f, "  {label:<16} {observer:<36} {:>10.4} {:>10.4}", up(one.spent), one.epsilon)?;
+        write!(f, "  {label:<16} {observer:<34} {:>9.4} {:>9.4}", up(one.spent), one.epsilon)?;
+        write!(f, " {:>7}", percent(one.used))?;
         if one.of == "row" {
             write!(f, "    of one row")?;
         }
@@ -295,6 +303,7 @@ impl Status {
             label: one.label,
             observer: one.observer.to_string(),
             spent: one.epsilon,
+            used: one.used,
             epsilon: one.allowed.epsilon,
             delta: one.allowed.delta,
             chances: one.chances,

@@ -195,6 +195,7 @@ impl Books {
                 observer: observer.clone(),
                 allowed: account.allowed,
                 epsilon: account.epsilon(),
+                used: account.used(),
                 loss,
                 chances,
                 unit: self.units.get(label).copied(),

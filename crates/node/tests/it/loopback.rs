@@ -262,7 +262,7 @@ fn what_can_never_work_is_refused_at_once() {
     let config = town.home(0).join("node.toml");
     std::fs::write(&config, std::fs::read_to_string(&config).unwrap().replace("1e9", "0.01")).unwrap();
     let Ended::Error(3, message) = town.start(0).end() else { panic!() };
-    assert!(message.contains("is asked for and") && message.contains("nothing was sent"), "{message}");
+    assert!(message.contains("this run takes") && message.contains("Nothing was sent"), "{message}");
 }
 
 #[test]

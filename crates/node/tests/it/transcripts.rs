@@ -395,7 +395,8 @@ fn what_was_spent_under_another_key_stays_spent() {
     assert_eq!((spent.len(), old.len()), (new.len(), new.len()));
     for (old, new) in old.iter().zip(&new) {
         assert_eq!((&old.observer, old.allowed, &old.label), (&new.observer, new.allowed, &new.label));
-        assert!(new.epsilon >= old.epsilon && new.epsilon <= old.epsilon * (1.0 + 1e-12), "{old:?} {new:?}");
+        // At how many orders it was spent is not brought along: epsilon may be stated larger, never smaller.
+        assert!(new.epsilon >= old.epsilon && (new.used - old.used).abs() < 1e-9, "{old:?} {new:?}");
         assert!(old.epsilon > 0.0 && new.loss >= old.loss && new.chances >= old.chances);
     }
     // It is declared once, and entered once.
@@ -463,5 +464,5 @@ fn a_ledger_that_others_have_seen_more_of_counts_as_all_spent() {
     assert!(ledger.budgets().unwrap().iter().all(|one| one.epsilon >= one.allowed.epsilon * (1.0 - 1e-9)));
     let cost = folder.parts[0].cost(&[]).unwrap();
     let error = ledger.affords("values", &[], &cost).unwrap_err();
-    assert!(error.exit_code() == 3 && error.to_string().contains("0.0000 is left"), "{error}");
+    assert!(error.exit_code() == 3 && error.to_string().contains("and 0 % of it"), "{error}");
 }
