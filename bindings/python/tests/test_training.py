@@ -362,7 +362,7 @@ def test_noise_that_nobody_can_repeat_unless_a_seed_is_given():
     for experiment, fields in [("learning", quick), ("deep", {"protocol": {"rounds": 3, "lot": 10.0}, "noise": {"noise-multiplier": 1.0}})]:
         one, two = (train(towards, numbers(), [0.0, 0.0], experiment, **fields) for _ in range(2))
         assert (one.models != two.models).all(), "64 bits from the system are not drawn twice"
-        assert "seed" not in one.document and "seed" not in one.headline
+        assert "seed" not in one and "seed" not in one.headline
         seeded = [train(towards, numbers(), [0.0, 0.0], experiment, seed=5, **fields) for _ in range(2)]
         assert (seeded[0].models == seeded[1].models).all() and seeded[0]["seed"] == 5
         assert "seed 5" in seeded[0].headline and any("seed 5" in note for note in seeded[0].notes)

@@ -6,6 +6,7 @@
 //! **Silence.** A peer that waited in vain says for whom, and in which round. Peers that wait for it then know that it is not the cause.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 use sottovoce_protocol::Peer;
@@ -14,7 +15,7 @@ use crate::ledger::salt;
 use crate::{Hash, Key, Mark, Name, Result};
 
 /// Notices of a peer's presence that are passed on: more than a run needs, and no flood.
-const MOST: u32 = 10_000;
+const MOST: u32 = 2_000;
 
 /// So often a peer replaces what an earlier process may have said with its key. More is said by one that runs now.
 const TWIN: u32 = 8;
@@ -109,6 +110,8 @@ pub(crate) struct Bulletin {
     accepted: BTreeMap<Peer, u32>,
     /// How often something was replaced that this process has not said.
     replaced: u32,
+    /// Whether the run had ended here before: who was silent is known, and nothing is added.
+    over: bool,
 }
 
 impl Bulletin {
@@ -117,10 +120,15 @@ impl Bulletin {
         let me = roster.iter().position(|name| *name == key.name());
         let me =
             me.ok_or_else(|| crate::Error::parameter("key", key.name(), "it is not among those who agreed"))?;
-        let silent = known.into_iter().map(|notice| (notice.peer as Peer, notice)).collect();
+        let known = known.into_iter().filter(|notice| is_possible(&notice.says, roster.len()));
+        let silent: BTreeMap<Peer, Notice> = known.map(|notice| (notice.peer as Peer, notice)).collect();
+        // What was said when the run ended here stays what it was.
+        let over = silent.contains_key(&me);
         let (here, accepted, number) = (BTreeMap::new(), BTreeMap::new(), salt()?);
-        let mut bulletin = Self { run, me, roster, here, silent, number, accepted, replaced: 0 };
-        bulletin.sign(0, key)?;
+        let mut bulletin = Self { run, me, roster, here, silent, number, accepted, replaced: 0, over };
+        // Later than whatever an earlier process has said, if the clock is right; else that is replaced.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        bulletin.sign(u64::try_from(since.as_millis()).unwrap_or(0), key)?;
         bulletin.refresh(key)?;
         Ok(bulletin)
     }
@@ -162,14 +170,19 @@ impl Bulletin {
         if known == Some(&notice) {
             return Ok(News::default());
         }
+        if !is_possible(&notice.says, self.roster.len()) {
+            return Err(format!(
+                "a notice of peer {peer} that names nobody, or somebody who is not in this run"
+            ));
+        }
         if !notice.is_of(self.run, name) {
             return Err(format!("a notice of peer {peer} that it has not signed for this run"));
         }
         let says = |error: crate::Error| error.to_string();
         match &notice.says {
             // The first one counts: it is in its ledger.
-            Says::Silent { missing, .. } => {
-                if known.is_some() || missing.len() > self.roster.len() {
+            Says::Silent { .. } => {
+                if known.is_some() || self.over {
                     return Ok(News::default());
                 }
                 self.silent.insert(peer, notice.clone());
@@ -209,7 +222,7 @@ impl Bulletin {
 
     /// Says for whom this peer has waited in vain; nothing where it has said so.
     pub(crate) fn fall_silent(&mut self, round: u64, missing: &[Peer], key: &Key) -> Result<Option<Notice>> {
-        if self.silent.contains_key(&self.me) {
+        if self.silent.contains_key(&self.me) || missing.is_empty() {
             return Ok(None);
         }
         let missing = missing.iter().map(|&peer| peer as u32).collect();
@@ -223,7 +236,8 @@ impl Bulletin {
         self.silent.contains_key(&peer)
     }
 
-    /// Who fell silent first, by everything that was said: whoever was waited for and has not said for whom it waited. Where all have, whoever was waited for first.
+    /// Who fell silent first, by everything that was said: whoever was waited for and has not said for whom it waited. Where all have, whoever was waited for first,
+    /// and by most.
     pub(crate) fn cause(&self) -> Option<Cause> {
         let mut waited: Vec<(u64, Peer, Peer)> = Vec::new();
         for (&by, notice) in &self.silent {
@@ -234,7 +248,12 @@ impl Bulletin {
         let mute: Vec<_> = waited.iter().copied().filter(|(_, peer, _)| !self.has_reported(*peer)).collect();
         let candidates = if mute.is_empty() { waited } else { mute };
         let round = candidates.iter().map(|(round, ..)| *round).min()?;
-        let first: BTreeSet<Peer> = candidates.iter().filter(|one| one.0 == round).map(|one| one.1).collect();
+        let mut first: BTreeMap<Peer, usize> = BTreeMap::new();
+        for (_, peer, _) in candidates.iter().filter(|one| one.0 == round) {
+            *first.entry(*peer).or_insert(0) += 1;
+        }
+        let most = first.values().copied().max()?; // whole numbers
+        let first: BTreeSet<Peer> = first.into_iter().filter(|one| one.1 == most).map(|one| one.0).collect();
         let seen_by: BTreeSet<Peer> =
             candidates.iter().filter(|one| first.contains(&one.1)).map(|one| one.2).collect();
         Some(Cause { silent: first.into_iter().collect(), round, seen_by: seen_by.into_iter().collect() })
@@ -273,6 +292,18 @@ impl Bulletin {
         }
         let turn = own.turn.saturating_add(1);
         self.sign(turn, key).map(Some)
+    }
+}
+
+/// Whether a notice can be one of a run of so many peers.
+fn is_possible(says: &Says, peers: usize) -> bool {
+    match says {
+        Says::Here { .. } => true,
+        Says::Silent { missing, .. } => {
+            let different: BTreeSet<_> = missing.iter().collect();
+            let known = missing.iter().all(|&peer| (peer as usize) < peers);
+            known && !missing.is_empty() && different.len() == missing.len()
+        }
     }
 }
 
@@ -361,6 +392,11 @@ mod tests {
         let Says::Here { all: digest, .. } = ben.here[&1].says else { panic!() };
         let forged = Notice::new(&key(0), RUN, (2, 9), Says::Here { number: [1; 32], all: digest }).unwrap();
         assert!(ben.hear(forged, &key(1)).unwrap_err().contains("has not signed"));
+        for missing in [vec![], vec![3], vec![1, 1]] {
+            let says = Says::Silent { round: 1, missing };
+            let nobody = Notice::new(&key(2), RUN, (2, 0), says).unwrap();
+            assert!(ben.hear(nobody, &key(1)).unwrap_err().contains("names nobody"));
+        }
         let other = Notice::new(&key(2), Hash([8; 32]), (2, 9), old.says.clone()).unwrap();
         assert!(ben.hear(other, &key(1)).is_err(), "it is of another run");
         // It comes after all, and replaces what is said of it.
@@ -401,10 +437,23 @@ mod tests {
         assert_eq!(all[3].cause(), None);
         // Two who do not hear each other are both named.
         let mut pair: Vec<Bulletin> = (0..2).map(|peer| bulletin(peer, 2)).collect();
-        for peer in 0..2 {
-            pair[peer].fall_silent(1, &[1 - peer], &key(peer)).unwrap();
+        for (peer, one) in pair.iter_mut().enumerate() {
+            one.fall_silent(1, &[1 - peer], &key(peer)).unwrap();
         }
         settle(&mut pair);
         assert_eq!(pair[0].cause(), Some(Cause { silent: vec![0, 1], round: 1, seen_by: vec![0, 1] }));
+        // One who stood still and accuses others afterwards is named by more.
+        let mut ring: Vec<Bulletin> = (0..3).map(|peer| bulletin(peer, 3)).collect();
+        for (peer, missing) in [(0, vec![2]), (1, vec![2]), (2, vec![0, 1])] {
+            ring[peer].fall_silent(4, &missing, &key(peer)).unwrap();
+        }
+        settle(&mut ring);
+        assert!(ring.iter().all(|one| one.cause().unwrap().silent == [2]));
+        // After a restart nothing is added to what ended the run here.
+        let known = vec![all[0].silent[&0].clone(), all[0].silent[&1].clone(), all[0].silent[&2].clone()];
+        let mut again = Bulletin::new(RUN, roster(4), &key(0), known).unwrap();
+        let late = Notice::new(&key(3), RUN, (3, 0), Says::Silent { round: 1, missing: vec![1] }).unwrap();
+        assert_eq!(again.hear(late, &key(0)).unwrap(), News::default());
+        assert_eq!(again.cause().unwrap().silent, [3]);
     }
 }

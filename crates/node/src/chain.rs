@@ -230,9 +230,9 @@ impl Own {
 #[derive(Debug)]
 pub(crate) enum Content {
     /// A step of a run.
-    Step(Record),
+    Step(Box<Record>),
     /// An entry between runs.
-    Entry(Entry),
+    Entry(Box<Entry>),
 }
 
 impl Signed {
@@ -248,7 +248,7 @@ impl Signed {
             return Err(Error::storage("the ledger", "a record was not signed by its owner"));
         }
         match self.content()? {
-            Content::Step(record) => Ok(record),
+            Content::Step(record) => Ok(*record),
             Content::Entry(_) => Err(Error::storage("the ledger", "a record belongs to no run")),
         }
     }
@@ -262,14 +262,14 @@ impl Signed {
         let (before, content) = match self.link.run {
             NO_RUN => {
                 let own: Own = postcard::from_bytes(&self.bytes)?;
-                (own.before, Content::Entry(own.entry))
+                (own.before, Content::Entry(Box::new(own.entry)))
             }
             run => {
                 let record: Record = postcard::from_bytes(&self.bytes)?;
                 if record.run != run {
                     return Err(wrong("a record is of another run"));
                 }
-                (record.before, Content::Step(record))
+                (record.before, Content::Step(Box::new(record)))
             }
         };
         if before != self.link.before {

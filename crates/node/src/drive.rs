@@ -156,6 +156,7 @@ impl Driver {
             met: BTreeSet::new(),
             done: BTreeSet::new(),
             over: false,
+            postponed: 0,
             driver,
         };
         running.alarm(running.driver.pace.meeting, Alarm::Meeting);
@@ -164,10 +165,13 @@ impl Driver {
             running.lasts();
         }
         running.obey(dues)?;
-        let stands = running.run()?;
-        let took = running.began.elapsed();
-        let ended = running.linger(stands, took)?;
-        Ok(Ended { trouble: holding.trouble.told(), ..ended })
+        let ended = running.run().and_then(|stands| {
+            let took = running.began.elapsed();
+            running.linger(stands, took)
+        });
+        // Whatever has ended the run: the thread that asks it may wait for it still.
+        holding.programs.end_all();
+        Ok(Ended { trouble: holding.trouble.told(), ..ended? })
     }
 }
 
@@ -210,8 +214,13 @@ struct Running<P: Part> {
     done: BTreeSet<Peer>,
     /// Whether the agreed time is over.
     over: bool,
+    /// How often a timer was put off because this process had stood still.
+    postponed: u32,
     driver: Driver,
 }
+
+/// So often at the most: a machine that is always late gives up as others do.
+const POSTPONED: u32 = 16;
 
 impl<P: Part> Running<P> {
     /// Until there is a result, or there cannot be one.
@@ -229,7 +238,7 @@ impl<P: Part> Running<P> {
                     let missing: Vec<Peer> = self.missing.iter().copied().collect();
                     let key = self.host.ledger().key();
                     if let Some(notice) = self.bulletin.fall_silent(round as u64, &missing, key)? {
-                        self.pass_on(notice, None)?;
+                        self.pass_on(&notice, None)?;
                     }
                     return Ok(Stands::Halted { round, missing });
                 }
@@ -300,9 +309,17 @@ impl<P: Part> Running<P> {
             return Ok(false);
         }
         let first = self.alarms.first_key_value().map(|(&(time, _), _)| time);
-        if first.is_some_and(|first| first <= now) {
-            if let Some((_, alarm)) = self.alarms.pop_first() {
-                self.ring(alarm)?;
+        if let Some(first) = first.filter(|first| *first <= now) {
+            match self.alarms.pop_first() {
+                // This process stood still: what others have sent meanwhile is read before anybody is given up.
+                Some((_, alarm @ Alarm::Timer(_)))
+                    if now - first > self.driver.pace.answer / 2 && self.postponed < POSTPONED =>
+                {
+                    self.postponed += 1;
+                    self.alarm(self.driver.pace.answer, alarm);
+                }
+                Some((_, alarm)) => self.ring(alarm)?,
+                None => {}
             }
         } else if let Ok(event) = self.driver.inbox.try_recv() {
             self.happen(event)?;
@@ -338,6 +355,15 @@ impl<P: Part> Running<P> {
         if !self.host.is_ready() || self.host.has_begun() {
             return Ok(());
         }
+        if let Some(cause) = self.bulletin.cause() {
+            let names = |peers: &[Peer]| self.driver.board.names_of(peers);
+            return Err(Error::Halted(format!(
+                "the run is over before it began here: {} fell silent in round {} (signed by {}). Nothing was paid or sent; agree on a new run",
+                names(&cause.silent),
+                cause.round,
+                names(&cause.seen_by)
+            )));
+        }
         if !self.bulletin.is_complete() {
             return Ok(());
         }
@@ -353,9 +379,9 @@ impl<P: Part> Running<P> {
     }
 
     /// Hands a notice to all neighbours but one, and keeps what is to be known after a restart.
-    fn pass_on(&mut self, notice: Notice, but: Option<Peer>) -> Result<()> {
+    fn pass_on(&mut self, notice: &Notice, but: Option<Peer>) -> Result<()> {
         if matches!(notice.says, Says::Silent { .. }) {
-            self.host.keep(&notice)?;
+            self.host.keep(notice)?;
             if let Some(cause) = self.bulletin.cause() {
                 self.driver.board.cause(&cause);
             }
@@ -384,7 +410,7 @@ impl<P: Part> Running<P> {
         let me = self.host.ledger().name();
         for notice in news.notices {
             let own = self.host.roster().get(notice.peer as usize) == Some(&me);
-            self.pass_on(notice, if own { None } else { Some(from) })?;
+            self.pass_on(&notice, if own { None } else { Some(from) })?;
         }
         Ok(())
     }
@@ -449,12 +475,13 @@ impl<P: Part> Running<P> {
                 Ok(())
             }
             Event::Lost(peer) => {
-                self.met.remove(&peer);
+                let was_there = self.met.remove(&peer);
                 self.driver.board.met(peer, false);
-                if !self.host.has_begun() {
+                // (A way that was tried in vain is no news.)
+                if was_there && !self.host.has_begun() {
                     self.host.gone(peer);
                     let notice = self.bulletin.again(self.host.ledger().key())?;
-                    self.pass_on(notice, None)?;
+                    self.pass_on(&notice, None)?;
                 }
                 Ok(())
             }
@@ -529,6 +556,14 @@ impl<P: Part> Running<P> {
                     self.driver.wire.forget(peer);
                     let dues = self.host.again(peer)?;
                     self.obey(dues)?;
+                }
+                // Notices are not answered: until the run begins they are said again, and what is known changes nothing.
+                if !self.host.has_begun() {
+                    for &peer in &self.met {
+                        for notice in self.bulletin.all() {
+                            self.driver.wire.send(peer, Frame::Notice(notice.clone()));
+                        }
+                    }
                 }
                 self.alarm(self.driver.pace.answer, Alarm::Again);
                 Ok(())

@@ -30,7 +30,45 @@ pub struct Holding {
     pub folder: PathBuf,
     /// What went wrong with it, for its owner alone.
     pub trouble: Trouble,
+    /// Programs that were started for it.
+    pub programs: Programs,
 }
+
+/// Groups of processes that were started, to be ended with the run. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Programs(Arc<Mutex<Vec<u32>>>);
+
+impl Programs {
+    pub(crate) fn started(&self, group: u32) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(group);
+    }
+
+    /// Ends one of them, and what it has started.
+    pub(crate) fn end(&self, group: u32) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Only what was started here and not ended: its number may be another's by now.
+        let Some(place) = all.iter().position(|known| *known == group) else { return };
+        all.swap_remove(place);
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(group).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Ends all of them.
+    pub(crate) fn end_all(&self) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        all.into_iter().for_each(|group| self.end(group));
+    }
+}
+
+impl PartialEq for Programs {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Programs {}
 
 /// What is wrong, in a sentence: told to the owner of what is held, and to nobody else. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -63,7 +101,8 @@ impl Holding {
         let folder = file.parent().map(Path::to_path_buf).unwrap_or_default();
         let (label, data, file) = (label.to_owned(), named(file)?, file.to_owned());
         let (program, function, trouble) = (None, None, Trouble::default());
-        Ok(Self { label, data, file, program, function, one_by_one: false, folder, trouble })
+        let programs = Programs::default();
+        Ok(Self { label, data, file, program, function, one_by_one: false, folder, trouble, programs })
     }
 
     /// Its data set, and the name of its bytes.

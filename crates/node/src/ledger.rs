@@ -170,11 +170,12 @@ impl Ledger {
         Self::look(path, key)?.undoubted()
     }
 
-    /// The same to read what is in it, also where nothing may be sent from it any more: such a one is never written to.
+    /// The same to read what is in it, also where nothing may be sent from it any more: no record is added to such a one.
     pub fn look(path: &Path, key: Key) -> Result<Self> {
         let opened = damage::contained(|| builder().open(path));
         let database = opened?.map_err(|cause| match cause {
             redb::DatabaseError::DatabaseAlreadyOpen => Error::Running(path.display().to_string()),
+            redb::DatabaseError::Storage(redb::StorageError::Corrupted(cause)) => damage::damaged(&cause),
             cause => Error::file("open", path, cause),
         })?;
         Self::of(database, key)
@@ -204,7 +205,10 @@ impl Ledger {
             return Err(damage::damaged("pages are not what was written"));
         }
         self.claim()?;
-        self.fold()
+        self.fold()?;
+        // A crash may have come between.
+        let settled = self.meta("settled")?.is_some_and(|count| count == self.head.count.to_le_bytes());
+        if settled || self.head.count == 0 { Ok(()) } else { self.settle() }
     }
 
     fn undoubted(self) -> Result<Self> {
@@ -286,7 +290,7 @@ impl Ledger {
                 Content::Entry(entry) => drop(self.books.enter(entry)?),
                 Content::Step(record) => self.books.settle(record)?,
             }
-            let step = if let Content::Step(record) = &content { Some(record) } else { None };
+            let step = if let Content::Step(record) = &content { Some(&**record) } else { None };
             self.index.add(&signed.link, step);
             self.head = signed.link.head();
             last = Some(signed.link);
@@ -455,7 +459,7 @@ impl Ledger {
             }
             before = signed.link.head();
             let content = signed.content()?;
-            look(signed, if let Content::Step(record) = content { Some(record) } else { None });
+            look(signed, if let Content::Step(record) = content { Some(*record) } else { None });
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::holding::Programs;
 use crate::part::Holding;
 use crate::suggested::{Answer, Ask, late};
 use crate::{Error, Result};
@@ -60,6 +61,7 @@ pub(crate) struct Program {
     asks: Sender<Vec<u8>>,
     answers: Receiver<Answer>,
     patience: Duration,
+    programs: Programs,
 }
 
 impl Program {
@@ -90,7 +92,9 @@ impl Program {
         let (asks, asked) = channel();
         let (answers, answered) = channel();
         std::thread::spawn(move || converse(input, output, width, &asked, &answers));
-        let program = Self { called, child, asks, answers: answered, patience };
+        let programs = holding.programs.clone();
+        programs.started(child.id());
+        let program = Self { called, child, asks, answers: answered, patience, programs };
         let told = program.asks.send(line(&welcome)?);
         told.map_err(|_| refused(&program.called, "it has ended"))?;
         Ok(program)
@@ -121,10 +125,7 @@ impl Ask for Program {
 impl Program {
     /// Ends it, and what it has started.
     fn kill(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
+        self.programs.end(self.child.id());
         let _ = self.child.kill();
     }
 }

@@ -285,7 +285,8 @@ impl Board {
     /// Names of peers, one after the other.
     pub(crate) fn names_of(&self, peers: &[Peer]) -> String {
         let status = self.lock();
-        let names: Vec<&str> = peers.iter().map(|&peer| status.names[peer].as_str()).collect();
+        let names: Vec<&str> =
+            peers.iter().filter_map(|&peer| status.names.get(peer)).map(String::as_str).collect();
         names.join(", ")
     }
 

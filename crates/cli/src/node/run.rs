@@ -94,7 +94,8 @@ impl Run {
             super::log();
         }
         let names = agreement.names();
-        let called = |peers: &[usize]| peers.iter().map(|&peer| names[peer].clone()).collect::<Vec<_>>();
+        let called =
+            |peers: &[usize]| peers.iter().filter_map(|&peer| names.get(peer).cloned()).collect::<Vec<_>>();
         let options = Options { meeting, record: self.record.clone(), say: self.say.clone() };
         let ended = sottovoce_node::run_by(&place, &agreement, &signatures, &options, &global.hand)?;
         let (result, texts) = match ended.stands {

@@ -36,7 +36,7 @@ const WHILE: Duration = Duration::from_secs(1);
 const TOO_OFTEN: u32 = 3;
 
 /// Frames that wait for one connection; more are dropped, and said again later.
-const QUEUE: usize = 256;
+const QUEUE: usize = 4096;
 
 /// Bytes of a message that takes a while to look at.
 const LONG: usize = 1 << 16;

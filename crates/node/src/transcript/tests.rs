@@ -250,7 +250,7 @@ fn a_chain_with_a_gap_or_a_strangers_record_is_found() {
     // Somebody else's.
     let mut others = shown.clone();
     others[3] = read(&files[2]).shown[3].clone();
-    assert!(problems(&others).contains("record 3 is not signed by it"), "{}", problems(&others));
+    assert!(problems(&others).contains("is not signed by it"), "{}", problems(&others));
     assert!(problems(&[]).contains("do not begin and end"));
     // It says of itself that more is known.
     let doubted = Transcript { doubted: true, ..file.clone() }.sign(&key(1)).unwrap();

@@ -233,6 +233,24 @@ fn nobody_is_made_to_begin_alone() {
     rogue.leave();
 }
 
+/// A signed notice that names nobody of the run is refused and not kept; one that says that the run is over is believed, and then nothing begins.
+#[test]
+fn a_run_that_is_over_does_not_begin() {
+    let town = patient(3.0);
+    let victim = town.start_by(&[], 0, 30.0);
+    let rogue = Rogue::new(&town);
+    let silent = |missing| Says::Silent { round: 0, missing };
+    rogue.say(Frame::Notice(Notice::new(&rogue.key, rogue.run, (1, 0), silent(vec![77])).unwrap()));
+    refused(&victim, "somebody who is not in this run");
+    rogue.say(Frame::Notice(Notice::new(&rogue.key, rogue.run, (1, 0), silent(vec![0])).unwrap()));
+    rogue.greet();
+    let Ended::Error(4, message) = victim.end() else { panic!() };
+    assert!(message.contains("over before it began") && message.contains("signed by p1"), "{message}");
+    let ledger = town.place(0).open_ledger().unwrap();
+    assert!(ledger.spent("values").unwrap().iter().all(|(_, _, loss, _)| *loss == 0.0));
+    rogue.leave();
+}
+
 #[test]
 fn who_says_one_message_in_two_ways_is_named() {
     let town = Town::new(&Setting {
