@@ -373,7 +373,8 @@ def test_noise_that_nobody_can_repeat_unless_a_seed_is_given():
 @pytest.mark.parametrize("experiment", ["learning", "deep"])
 def test_what_was_asked_for_comes_first(experiment):
     protocol = {"iterations": 5} if experiment == "learning" else {"rounds": 5, "lot": 10.0}
-    result = train(towards, numbers(), [0.0, 0.0], experiment, protocol=protocol, target={"epsilon": 0.1}, graph={"family": {"ring": {"n": 6}}})
+    graph = {} if experiment == "learning" else {"graph": {"family": {"ring": {"n": 6}}}}
+    result = train(towards, numbers(), [0.0, 0.0], experiment, protocol=protocol, target={"epsilon": 0.1}, **graph)
     assert 0.09 < result.guarantees[0].epsilon <= 0.1 and "epsilon 0.100" in result.headline, result.headline
 
 

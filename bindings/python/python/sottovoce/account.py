@@ -68,7 +68,7 @@ def averaging(
         method: Which accounting to print (default: all)
         graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
         format: Format of the graph file, where its ending does not tell
-        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one where an averaging is run or planned, else metropolis)
+        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
         lazy: Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0)
         schedule: File that says who mixes with whom at each step, instead of a fixed graph; `-` is standard input. (A pair that exchanges meets halfway, whatever the weights.)
         peers: Number of peers of a random geometric graph, where no graph is given
@@ -125,7 +125,7 @@ def walk(
 
         graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
         format: Format of the graph file, where its ending does not tell
-        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one where an averaging is run or planned, else metropolis)
+        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
         lazy: Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0)
         steps: Number of steps of the token
         observers: Who watches; several pool what they see
@@ -237,7 +237,7 @@ def learning(
         burn_in: Steps in which a token is only passed on, at first (default: 0)
         graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
         format: Format of the graph file, where its ending does not tell
-        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one where an averaging is run or planned, else metropolis)
+        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
         lazy: Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0)
         fresh_graphs: Gossip on a fresh random graph after every gradient step: two peers are neighbours with probability C ln(n)/n. Graphs are drawn from the public seed, each until it is connected
         schedule: Gossip on the graphs of this file, in turn: another one after every gradient step. (`graph schedule --kind fresh` writes one.)
@@ -411,7 +411,7 @@ def deep(
         split: Who holds what: from 0, the same share of every class for everybody, to 1, classes of one's own (default: 0.5)
         graph: Graph file; its ending tells the format, `.gz` is unpacked, `-` is standard input
         format: Format of the graph file, where its ending does not tell
-        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one where an averaging is run or planned, else metropolis)
+        weights: What neighbours give to each other in one step: metropolis, metropolis-plus-one or uniform, which needs equal degrees but for a token, whose plain random walk it is (default: metropolis-plus-one)
         lazy: Share of its own value that every peer keeps in a step, from 0 to below 1 (default: 0)
         fiedler: A random geometric graph with this normalised Fiedler value, from above 0 to 1 (all pairs), where none is given
         published_weights: Equal shares for oneself and all neighbours, as in the paper. With unequal degrees the models' mean is then a weighted one
@@ -474,6 +474,10 @@ def mechanism(
     calibrate_steps: bool | None = None,
     calibrate_batch: bool | None = None,
     epsilon: float | None = None,
+    advantage: float | None = None,
+    tpr: float | None = None,
+    fpr: float | None = None,
+    risk: bool | None = None,
     orders: float | Sequence[float] | None = None,
     table: bool | None = None,
     plot: Path | None = None,
@@ -508,10 +512,14 @@ def mechanism(
         delta: Probability with which the bound may fail; 0 asks for the largest loss there is (default: 0.00001)
         adjacency: Which data sets are neighbours: add-remove, replace, or zero-out (a record against one that says nothing) (default: add-remove)
         group: Protect so many records together: neighbours differ in up to K of them (default: 1)
-        calibrate: Find the least noise for --epsilon instead
-        calibrate_steps: Find the most steps for --epsilon instead
-        calibrate_batch: Find the largest batch for --epsilon instead (give --population, or --rows for Poisson samples)
+        calibrate: Find the least noise for a target instead: --epsilon, --advantage, or --tpr with --fpr
+        calibrate_steps: Find the most steps for a target instead
+        calibrate_batch: Find the largest batch for a target instead (give --population, or --rows for Poisson samples)
         epsilon: Target of a calibration; without one, delta at this epsilon is reported too
+        advantage: Target of a calibration: an attacker's true-positive rate less its false-positive rate
+        tpr: Target of a calibration: an attacker's true-positive rate at the false-positive rate --fpr
+        fpr: The false-positive rate of --tpr
+        risk: Print what an attacker can do with it at most (JSON always has it)
         orders: Show Rényi losses at these orders instead of the usual ones (1 is the mean loss)
         table: Add tables of delta by epsilon, of epsilon by delta, and of the trade-off between a test's two errors
         plot: Draw these curves into a file (.svg or .png)
