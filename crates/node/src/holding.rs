@@ -156,6 +156,9 @@ fn bytes(path: &Path) -> Result<Vec<u8>> {
     };
     let length = fs::metadata(path).map_err(unread)?.len();
     require(length <= MOST, "values", path.display(), "it is larger than a gigabyte")?;
+    // A pipe or a device would be waited for, or never end.
+    let kind = fs::metadata(path).map_err(unread)?;
+    require(kind.is_file(), "values", path.display(), "it is no file; give one, or a folder of files")?;
     fs::read(path).map_err(unread)
 }
 
@@ -179,6 +182,19 @@ fn named(path: &Path) -> Result<Hash> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let error = Holding::of("values", Path::new("/dev/zero")).unwrap_err();
+        assert!(error.to_string().contains("it is no file"), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        if made.is_ok_and(|made| made.success()) {
+            assert!(Holding::of("values", &pipe).is_err());
+        }
+    }
 
     #[test]
     fn every_file_of_a_folder_counts() {

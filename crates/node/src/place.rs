@@ -84,17 +84,27 @@ impl Place {
         let remedy =
             "there is something already, and nothing is overwritten; give a folder that is not there";
         crate::error::require(!folder.exists(), "folder", folder.display(), remedy)?;
-        fs::create_dir(folder).map_err(|cause| Error::file("make", folder, cause))?;
+        let mut make = fs::DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut make, 0o700);
+        make.create(folder).map_err(|cause| Error::file("make", folder, cause))?;
         let place = Self { folder: folder.to_owned() };
-        let key = Key::create(&place.key())?;
-        let name = key.name();
-        Ledger::create(&place.ledger(), key)?;
-        if let Some(spent) = spent {
-            spent.enter(&mut place.open_ledger()?)?;
-        }
-        fs::write(place.config_file(), TEMPLATE)
-            .map_err(|cause| Error::file("write", &place.config_file(), cause))?;
+        // A folder that is not whole would be in the way of the next try.
+        let name = place.fill(spent).inspect_err(|_| drop(fs::remove_dir_all(folder)))?;
         Ok((place, name))
+    }
+
+    /// A key, a ledger, and last the file to fill in.
+    fn fill(&self, spent: Option<&Spending>) -> Result<Name> {
+        let key = Key::create(&self.key())?;
+        let name = key.name();
+        Ledger::create(&self.ledger(), key)?;
+        if let Some(spent) = spent {
+            spent.enter(&mut self.open_ledger()?)?;
+        }
+        fs::write(self.config_file(), TEMPLATE)
+            .map_err(|cause| Error::file("write", &self.config_file(), cause))?;
+        Ok(name)
     }
 
     /// A folder that is there.

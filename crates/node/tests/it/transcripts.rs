@@ -399,6 +399,22 @@ fn what_was_spent_under_another_key_stays_spent() {
         assert!(new.epsilon >= old.epsilon && (new.used - old.used).abs() < 1e-9, "{old:?} {new:?}");
         assert!(old.epsilon > 0.0 && new.loss >= old.loss && new.chances >= old.chances);
     }
+    // Nobody else looks into it; one that cannot be made leaves nothing behind.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.root().join("new")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+    let text = std::fs::read_to_string(&path).unwrap();
+    let twice = folder.root().join("twice.json");
+    let mut export: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let one = export["budgets"][0].clone();
+    export["budgets"].as_array_mut().unwrap().push(one);
+    std::fs::write(&twice, export.to_string()).unwrap();
+    let half = folder.root().join("half");
+    assert!(Place::create_after(&half, Some(&Spending::read(&twice).unwrap())).is_err());
+    assert!(!half.exists(), "a half-made folder is left");
     // It is declared once, and entered once.
     let mut ledger = place.open_ledger().unwrap();
     let more = Allowed { epsilon: 99.0, ..ALLOWED };
