@@ -1,4 +1,4 @@
-//! What everybody signs for everybody, and neighbours pass on: that they are there, and who fell silent.
+//! What everybody signs for everybody, and neighbours pass on: that they are there, and who stopped responding.
 //!
 //! **Presence.** Each peer draws a number when it opens a run. Once it knows everybody's, it signs the hash of all of them. A run begins when everybody has signed the same
 //! numbers, this peer's own among them: each signature was made after that number was drawn, so nobody can show an old one, and nobody can sign for another.
@@ -81,7 +81,7 @@ impl Notice {
 /// Why a run ended without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Who fell silent first.
+    /// Who stopped responding first.
     pub silent: Vec<Peer>,
     /// In this round.
     pub round: u64,
@@ -221,7 +221,12 @@ impl Bulletin {
     }
 
     /// Says for whom this peer has waited in vain; nothing where it has said so.
-    pub(crate) fn fall_silent(&mut self, round: u64, missing: &[Peer], key: &Key) -> Result<Option<Notice>> {
+    pub(crate) fn report_silence(
+        &mut self,
+        round: u64,
+        missing: &[Peer],
+        key: &Key,
+    ) -> Result<Option<Notice>> {
         if self.silent.contains_key(&self.me) || missing.is_empty() {
             return Ok(None);
         }
@@ -236,8 +241,8 @@ impl Bulletin {
         self.silent.contains_key(&peer)
     }
 
-    /// Who fell silent first, by everything that was said: whoever was waited for and has not said for whom it waited. Where all have, whoever was waited for first,
-    /// and by most.
+    /// The first peer that stopped responding, by all notices: one that others waited for and that has not said for whom it waited. Where all have, the one that was
+    /// waited for first, and by most.
     pub(crate) fn cause(&self) -> Option<Cause> {
         let mut waited: Vec<(u64, Peer, Peer)> = Vec::new();
         for (&by, notice) in &self.silent {
@@ -424,10 +429,10 @@ mod tests {
 
     /// On a line 0 - 1 - 2 - 3, peer 3 goes: each waits for the next.
     #[test]
-    fn the_first_to_fall_silent_is_named() {
+    fn the_first_to_stop_is_named() {
         let mut all: Vec<Bulletin> = (0..4).map(|peer| bulletin(peer, 4)).collect();
         for peer in [2, 1, 0] {
-            all[peer].fall_silent(6 - peer as u64, &[peer + 1], &key(peer)).unwrap();
+            all[peer].report_silence(6 - peer as u64, &[peer + 1], &key(peer)).unwrap();
         }
         assert_eq!(all[0].cause().unwrap().silent, [1], "all that it knows");
         settle(&mut all[..3]);
@@ -438,14 +443,14 @@ mod tests {
         // Two who do not hear each other are both named.
         let mut pair: Vec<Bulletin> = (0..2).map(|peer| bulletin(peer, 2)).collect();
         for (peer, one) in pair.iter_mut().enumerate() {
-            one.fall_silent(1, &[1 - peer], &key(peer)).unwrap();
+            one.report_silence(1, &[1 - peer], &key(peer)).unwrap();
         }
         settle(&mut pair);
         assert_eq!(pair[0].cause(), Some(Cause { silent: vec![0, 1], round: 1, seen_by: vec![0, 1] }));
         // One who stood still and accuses others afterwards is named by more.
         let mut ring: Vec<Bulletin> = (0..3).map(|peer| bulletin(peer, 3)).collect();
         for (peer, missing) in [(0, vec![2]), (1, vec![2]), (2, vec![0, 1])] {
-            ring[peer].fall_silent(4, &missing, &key(peer)).unwrap();
+            ring[peer].report_silence(4, &missing, &key(peer)).unwrap();
         }
         settle(&mut ring);
         assert!(ring.iter().all(|one| one.cause().unwrap().silent == [2]));

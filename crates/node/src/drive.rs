@@ -87,7 +87,7 @@ pub struct Ended {
     pub stands: Stands,
     /// Neighbours who have not said that they hold all that was said to them.
     pub unanswered: Vec<Peer>,
-    /// Who fell silent first, where it has no result for that.
+    /// Who stopped responding first, where it has no result for that.
     pub cause: Option<Cause>,
     /// What went wrong with what its owner brought along; others do not learn of it.
     pub trouble: Option<String>,
@@ -237,7 +237,7 @@ impl<P: Part> Running<P> {
                 Stands::Halted { round, .. } => {
                     let missing: Vec<Peer> = self.missing.iter().copied().collect();
                     let key = self.host.ledger().key();
-                    if let Some(notice) = self.bulletin.fall_silent(round as u64, &missing, key)? {
+                    if let Some(notice) = self.bulletin.report_silence(round as u64, &missing, key)? {
                         self.pass_on(&notice, None)?;
                     }
                     return Ok(Stands::Halted { round, missing });
@@ -358,7 +358,7 @@ impl<P: Part> Running<P> {
         if let Some(cause) = self.bulletin.cause() {
             let names = |peers: &[Peer]| self.driver.board.names_of(peers);
             return Err(Error::Halted(format!(
-                "the run is over before it began here: {} fell silent in round {} (signed by {}). Nothing was paid or sent; agree on a new run",
+                "the run is over before it began here: {} stopped responding in round {} (signed by {}). Nothing was paid or sent; agree on a new run",
                 names(&cause.silent),
                 cause.round,
                 names(&cause.seen_by)

@@ -97,7 +97,7 @@ pub struct Status {
     pub round: usize,
     /// How many there are.
     pub rounds: usize,
-    /// Who fell silent first, where that has ended the run.
+    /// Who stopped responding first, where that has ended the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
     /// Its neighbours.
@@ -242,11 +242,12 @@ impl Board {
         }
     }
 
-    /// Who fell silent first, by everything that was signed.
+    /// Who stopped responding first, by everything that was signed.
     pub(crate) fn cause(&self, cause: &Cause) {
         let names = self.names_of(&cause.silent);
         let (round, seen_by) = (cause.round, self.names_of(&cause.seen_by));
-        self.lock().cause = Some(format!("{names} fell silent in round {round} (signed by {seen_by})"));
+        self.lock().cause =
+            Some(format!("{names} stopped responding in round {round} (signed by {seen_by})"));
         self.write(true);
     }
 

@@ -108,7 +108,7 @@ impl Run {
                     |cause| {
                         let (silent, seen) =
                             (called(&cause.silent).join(", "), called(&cause.seen_by).join(", "));
-                        format!("{silent} fell silent in round {} (signed by {seen})", cause.round)
+                        format!("{silent} stopped responding in round {} (signed by {seen})", cause.round)
                     },
                 );
                 let own =

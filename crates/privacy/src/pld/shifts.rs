@@ -7,7 +7,7 @@
 use super::law::{Masses, mixed_loss};
 use crate::interval::{largest, smaller};
 use crate::mechanism::Noise;
-use crate::special::{UNIT, ln_add, ln_normal_above, normal_above, tail_error};
+use crate::special::{UNIT, ln_normal_above, normal_above, tail_error};
 use crate::{Error, Result};
 
 /// Outcomes of the table from which a search starts.
@@ -35,12 +35,12 @@ pub(crate) struct Shifts {
     outcomes: Vec<Tails>,
 }
 
-/// Probabilities about an outcome: that it is exceeded, and that it is not; under `P`, under `Q`, and the logarithm of that.
+/// Probabilities about an outcome: that it is exceeded, and that it is not; under `P`, and under `Q`.
 #[derive(Debug, Clone, Copy)]
 struct Tails {
     loss: f64,
-    above: [f64; 3],
-    at_most: [f64; 3],
+    above: [f64; 2],
+    at_most: [f64; 2],
 }
 
 /// How far a sum moves, and with what probability; the first is 0.
@@ -93,18 +93,17 @@ impl Shifts {
         let of = |mirror: bool| {
             let place = |shift: f64| if mirror { self.noise.mirrored(x - shift) } else { x - shift };
             let p = self.up.mean(|shift| self.noise.above(place(shift)));
-            let q = self.down.mean(|shift| self.noise.above(place(-shift)));
-            let part = |(shift, p): &(f64, f64)| p.ln() + self.noise.ln_above(place(-shift));
-            [p, q, self.down.all.iter().map(part).fold(f64::NEG_INFINITY, ln_add)]
+            [p, self.down.mean(|shift| self.noise.above(place(-shift)))]
         };
         Tails { loss: self.loss(x).0, above: of(false), at_most: of(true) }
     }
 
-    /// The outcome that decides at a threshold, where it is kept.
+    /// The outcome that decides at a threshold, where it is kept and no probability needs its logarithm.
     fn kept(&self, y: f64) -> Option<&Tails> {
         let after = self.outcomes.partition_point(|tails| tails.loss <= y);
         // (Neither the first nor the last: others may follow.)
-        (after > 0 && after < self.outcomes.len()).then(|| &self.outcomes[after - 1])
+        let tails = (after > 0 && after < self.outcomes.len()).then(|| &self.outcomes[after - 1]);
+        tails.filter(|tails| y < 300.0 && tails.above[1] > 1e-250 && tails.at_most[1] > 1e-250)
     }
 
     /// The loss at the outcome `x`, and its slope.
@@ -212,10 +211,7 @@ impl Shifts {
     /// Probabilities that the loss exceeds `y`, and that it does not.
     pub(super) fn split(&self, y: f64) -> (Masses, Masses) {
         if let Some(tails) = self.kept(y) {
-            let masses = |[p, q, ln_q]: [f64; 3]| Masses {
-                p,
-                q: if y < 300.0 && q > 1e-250 { q * y.exp() } else { (y + ln_q).exp() },
-            };
+            let masses = |[p, q]: [f64; 2]| Masses { p, q: q * y.exp() };
             return (masses(tails.above), masses(tails.at_most));
         }
         let x = self.outcome(y);
